@@ -32,6 +32,9 @@ pub struct VersionList {
 pub struct ListedVersion {
     /// The version, as the registry spells it.
     pub version: String,
+    /// The plugin protocol versions, such as `6.0`. They are only written: those of the package's metadata count.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub protocols: Vec<String>,
     /// Its platforms; empty if the registry does not list them.
     #[serde(serialize_with = "platforms")]
     pub platforms: Vec<Platform>,
@@ -67,6 +70,7 @@ impl ListedVersion {
         object.peek("protocols")?;
         let mut read = Self {
             version: object.required("version")?,
+            protocols: Vec::new(),
             platforms: Vec::new(),
             odd: None,
         };
@@ -126,9 +130,9 @@ pub struct DownloadMetadata {
     pub shasums_url: String,
     /// The URL of its signature; empty if there is none.
     pub shasums_signature_url: String,
-    /// The signing keys, ASCII-armoured. The other members of a key may be wrong and are not used.
+    /// The signing keys.
     #[serde(rename = "signing_keys", serialize_with = "signing_keys")]
-    pub keys: Vec<String>,
+    pub keys: Vec<SigningKey>,
     /// The packages of all platforms; empty if the registry does not list them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub packages: BTreeMap<String, ListedPackage>,
@@ -141,7 +145,9 @@ impl DownloadMetadata {
     /// A member is missing, occurs twice or has another type, or a list is too long.
     pub fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
         let keys = object.object("signing_keys", |mut keys| {
-            keys.list("gpg_public_keys", MOST_KEYS, |key| armour(Object::of(key)?))
+            keys.list("gpg_public_keys", MOST_KEYS, |key| {
+                SigningKey::read(Object::of(key)?)
+            })
         });
         Ok(Self {
             protocols: object.texts("protocols", MOST_NOTES)?,
@@ -160,12 +166,34 @@ impl DownloadMetadata {
     }
 }
 
-/// The ASCII-armoured key; empty if the member is absent.
-fn armour(mut key: Object<'_>) -> Result<String, json::Error> {
-    for name in ["key_id", "trust_signature", "source", "source_url"] {
-        key.peek(name)?;
+/// A signing key. Its other members are written for clients that expect them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SigningKey {
+    /// The key id. Registries may give a wrong one, so it is not read.
+    pub key_id: String,
+    /// The key, ASCII-armoured; empty if the registry gives none.
+    pub ascii_armor: String,
+    trust_signature: &'static str,
+    source: &'static str,
+    source_url: &'static str,
+}
+
+impl SigningKey {
+    /// An armoured key with its id of 16 hex digits.
+    pub fn new(key_id: String, ascii_armor: String) -> Self {
+        Self {
+            key_id,
+            ascii_armor,
+            ..Self::default()
+        }
     }
-    key.text("ascii_armor")
+
+    fn read(mut key: Object<'_>) -> Result<Self, json::Error> {
+        for name in ["key_id", "trust_signature", "source", "source_url"] {
+            key.peek(name)?;
+        }
+        Ok(Self::new(String::new(), key.text("ascii_armor")?))
+    }
 }
 
 /// The hashes and size of a package of any platform, in the metadata of one.
@@ -200,12 +228,7 @@ fn platforms<S: Serializer>(platforms: &[Platform], serializer: S) -> Result<S::
 }
 
 /// Writes keys as `{"gpg_public_keys": [{"ascii_armor": …}]}`.
-fn signing_keys<S: Serializer>(keys: &[String], serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Key<'a> {
-        ascii_armor: &'a str,
-    }
-    let keys: Vec<_> = keys.iter().map(|ascii_armor| Key { ascii_armor }).collect();
+fn signing_keys<S: Serializer>(keys: &[SigningKey], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map([("gpg_public_keys", keys)])
 }
 
@@ -245,13 +268,19 @@ mod tests {
             "shasum": "0".repeat(64),
             "shasums_url": "SHA256SUMS",
             "shasums_signature_url": "SHA256SUMS.sig",
-            "signing_keys": { "gpg_public_keys": [{ "ascii_armor": "a key" }] },
+            "signing_keys": { "gpg_public_keys": [{
+                "key_id": "",
+                "ascii_armor": "a key",
+                "trust_signature": "",
+                "source": "",
+                "source_url": "",
+            }] },
             "packages": {
                 "linux_amd64": { "hashes": [format!("zh:{}", "0".repeat(64))], "package_size": 406 },
             },
         });
         let download = read(&document, DownloadMetadata::read);
-        assert_eq!(download.keys, ["a key"]);
+        assert_eq!(download.keys[0].ascii_armor, "a key");
         assert_eq!(serde_json::to_value(&download).unwrap(), document);
         // The same without optional members.
         let short = DownloadMetadata {

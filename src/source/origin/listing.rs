@@ -26,6 +26,7 @@ pub(super) fn available_versions(list: VersionList, url: &Url) -> Result<Availab
             version,
             platforms,
             odd,
+            protocols: _,
         } = listed;
         let version: SpelledVersion = version.parse().map_err(|source| Error::Version {
             url: url.clone().into(),

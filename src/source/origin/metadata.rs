@@ -16,7 +16,7 @@ use crate::digest::{Digest, from_hex};
 use crate::hash::PackageHash;
 use crate::http::Shown;
 use crate::platform::Platform;
-use crate::protocol::registry::{DownloadMetadata, ListedPackage};
+use crate::protocol::registry::{DownloadMetadata, ListedPackage, SigningKey};
 use crate::release::{Expected, KeyRing, Package, Protocols};
 
 /// A request for metadata, and the URL of its response.
@@ -187,9 +187,10 @@ fn reported(packages: &BTreeMap<String, ListedPackage>) -> BTreeSet<PackageHash>
         .collect()
 }
 
-fn keys(said: Vec<String>, asked: &MetadataRequest<'_>) -> Vec<KeyRing> {
+fn keys(said: Vec<SigningKey>, asked: &MetadataRequest<'_>) -> Vec<KeyRing> {
     let host = asked.named.host_str().unwrap_or_default();
-    let armours = said.into_iter().filter(|armour| !armour.trim().is_empty());
+    let armours = said.into_iter().map(|key| key.ascii_armor);
+    let armours = armours.filter(|armour| !armour.trim().is_empty());
     armours
         .enumerate()
         .map(|(place, armour)| KeyRing {

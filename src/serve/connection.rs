@@ -1,0 +1,386 @@
+//! One connection: its handshake, its requests, and when it ends.
+//!
+//! | | limit |
+//! | --- | --- |
+//! | handshake | [`HANDSHAKE`] as a whole |
+//! | header of a request | [`HEADER`] as a whole, [`LARGEST_HEADER`] bytes; then `431` |
+//! | between requests | [`IDLE`] |
+//! | body of an answer | none: a slow reader of a package is not cut |
+
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, HttpBody};
+use axum::http::header::{CONTENT_LENGTH, DATE, USER_AGENT};
+use axum::http::{HeaderName, Method, Request, Response};
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::watch;
+
+use super::answer::{self, Answered};
+use super::notice::Record;
+use super::service::{Outcome, Service};
+use crate::error::printable;
+
+/// How long a TLS handshake may take.
+pub(super) const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How long the header of a request may take.
+const HEADER: Duration = Duration::from_secs(20);
+/// How long a connection may be idle. Longer than the 60 seconds of most load balancers, which would else meet closed connections.
+const IDLE: Duration = Duration::from_secs(75);
+/// How long a connection that was asked to end may take for it.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// The largest header in bytes.
+const LARGEST_HEADER: u32 = 32 << 10;
+/// The most requests of an HTTP/2 connection at once.
+const MOST_STREAMS: u32 = 64;
+/// The bytes of an answer that an HTTP/2 stream holds before they are sent.
+const SEND_BUFFER: usize = 128 << 10;
+/// The longest `User-Agent` in the log, in characters.
+const LONGEST_AGENT: usize = 120;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// What a connection is doing.
+#[derive(Clone)]
+struct Activity(Arc<Mutex<State>>);
+
+struct State {
+    /// The requests whose answers are not sent yet.
+    open: usize,
+    /// Since when no answer is under way.
+    idle_since: Instant,
+    /// Since when the header of the next request arrives.
+    header_since: Option<Instant>,
+}
+
+impl Activity {
+    fn new() -> Self {
+        Self(Arc::new(Mutex::new(State {
+            open: 0,
+            idle_since: Instant::now(),
+            header_since: None,
+        })))
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn received(&self) {
+        let mut state = self.state();
+        if state.open == 0 {
+            state.header_since.get_or_insert_with(Instant::now);
+        }
+    }
+
+    fn begin(&self) -> Open {
+        let mut state = self.state();
+        state.open += 1;
+        state.header_since = None;
+        Open(self.clone())
+    }
+
+    /// When the connection is cut unless something happens; `None` while an answer is under way.
+    fn deadline(&self) -> Option<Instant> {
+        let state = self.state();
+        if state.open > 0 {
+            return None;
+        }
+        let idle = state.idle_since + IDLE;
+        Some(
+            state
+                .header_since
+                .map_or(idle, |since| idle.min(since + HEADER)),
+        )
+    }
+}
+
+/// A request whose answer is not sent yet.
+struct Open(Activity);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.open = state.open.saturating_sub(1);
+        state.idle_since = Instant::now();
+    }
+}
+
+/// A connection that notes when bytes arrive.
+struct Watched<S> {
+    stream: S,
+    activity: Activity,
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        if buffer.filled().len() > before {
+            self.activity.received();
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[std::io::IoSlice<'_>],
+    ) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+/// Serves a connection until it ends. `draining` becomes true when the server ends.
+pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    stream: S,
+    client: IpAddr,
+    service: Arc<Service>,
+    mut draining: watch::Receiver<bool>,
+) {
+    let activity = Activity::new();
+    let watched = TokioIo::new(Watched {
+        stream,
+        activity: activity.clone(),
+    });
+    let requests = {
+        let activity = activity.clone();
+        hyper::service::service_fn(move |request| {
+            let open = activity.begin();
+            let service = service.clone();
+            async move {
+                Ok::<_, std::convert::Infallible>(answered(service, client, request, open).await)
+            }
+        })
+    };
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        // Headers have a limit of their own, which does not count the time between requests.
+        .header_read_timeout(None)
+        .max_buf_size(LARGEST_HEADER as usize);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_header_list_size(LARGEST_HEADER)
+        .max_concurrent_streams(MOST_STREAMS)
+        .max_send_buf_size(SEND_BUFFER);
+    let connection = builder.serve_connection(watched, requests);
+    let mut connection = std::pin::pin!(connection);
+    let mut last = None;
+    loop {
+        let deadline = last.or_else(|| activity.deadline());
+        // While an answer is under way there is no deadline, so it is looked up again later.
+        let wake = deadline.unwrap_or_else(|| Instant::now() + HEADER);
+        tokio::select! {
+            // Errors of a connection are its client's.
+            _ended = connection.as_mut() => return,
+            () = tokio::time::sleep_until(wake.into()) => {
+                if last.is_some_and(|last| Instant::now() >= last) {
+                    return;
+                }
+                if activity.deadline().is_some_and(|deadline| Instant::now() >= deadline) {
+                    connection.as_mut().graceful_shutdown();
+                    last = Some(Instant::now() + FAREWELL);
+                }
+            }
+            changed = draining.changed(), if last.is_none() => {
+                if changed.is_err() || *draining.borrow() {
+                    connection.as_mut().graceful_shutdown();
+                    // A header that is on its way gets a moment, and answers get the server's grace.
+                    if activity.state().open == 0 {
+                        last = Some(Instant::now() + FAREWELL);
+                    } else {
+                        // The server ends the task after its grace.
+                        let _ended = connection.as_mut().await;
+                        return;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Answers one request, and reports it when its body was sent.
+async fn answered(
+    service: Arc<Service>,
+    client: IpAddr,
+    request: Request<Incoming>,
+    open: Open,
+) -> Response<Body> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let began = Instant::now();
+    let id = format!(
+        "{:x}-{}",
+        std::process::id(),
+        NUMBER.fetch_add(1, Ordering::Relaxed)
+    );
+    let method = request.method().clone();
+    let agent = request.headers().get(USER_AGENT);
+    let agent: String = agent
+        .map(|agent| {
+            String::from_utf8_lossy(agent.as_bytes())
+                .chars()
+                .take(LONGEST_AGENT)
+                .collect()
+        })
+        .unwrap_or_default();
+    let outcome = match service.is_too_fast(client) {
+        true => Outcome::too_many(request.uri().path()),
+        false => service.answer(request.map(Body::new)).await,
+    };
+    let Outcome {
+        mut answer,
+        route,
+        token,
+        is_stale,
+        path,
+    } = outcome;
+    answer::set(&mut answer, REQUEST_ID, &id);
+    answer::set(&mut answer, DATE, &answer::date());
+    let expected = length(&answer);
+    let sent = Sent {
+        service,
+        id,
+        client,
+        token,
+        method: method.clone(),
+        path: printable(&path),
+        route,
+        status: answer.status().as_u16(),
+        is_stale,
+        agent: printable(&agent),
+        began,
+        bytes: 0,
+        expected: if method == Method::HEAD {
+            Some(0)
+        } else {
+            expected
+        },
+        is_ended: false,
+        _open: open,
+    };
+    answer.map(|body| Body::new(Counted { body, sent }))
+}
+
+fn length(answer: &Answered) -> Option<u64> {
+    let header = answer.headers().get(CONTENT_LENGTH);
+    let header = header.and_then(|header| header.to_str().ok()?.parse().ok());
+    header.or_else(|| answer.body().size_hint().exact())
+}
+
+/// An answer that is being sent. It is reported when it is dropped: at the end of its body, or when the client went away.
+struct Sent {
+    service: Arc<Service>,
+    id: String,
+    client: IpAddr,
+    token: Option<String>,
+    method: Method,
+    path: String,
+    route: &'static str,
+    status: u16,
+    is_stale: bool,
+    agent: String,
+    began: Instant,
+    bytes: u64,
+    expected: Option<u64>,
+    is_ended: bool,
+    _open: Open,
+}
+
+impl Drop for Sent {
+    fn drop(&mut self) {
+        let record = Record {
+            id: &self.id,
+            client: self.client,
+            token: self.token.as_deref(),
+            method: self.method.as_str(),
+            path: &self.path,
+            route: self.route,
+            status: self.status,
+            bytes: self.bytes,
+            duration: self.began.elapsed(),
+            is_stale: self.is_stale,
+            is_complete: self.is_ended || self.expected == Some(self.bytes),
+            agent: &self.agent,
+        };
+        self.service.metrics.answered(&record);
+        self.service.observer.request(&record);
+    }
+}
+
+/// A body that counts its bytes.
+struct Counted {
+    body: Body,
+    sent: Sent,
+}
+
+impl HttpBody for Counted {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        match &frame {
+            Some(Ok(frame)) => {
+                let length = frame.data_ref().map_or(0, Bytes::len);
+                self.sent.bytes += length as u64;
+            }
+            Some(Err(_)) => {}
+            None => self.sent.is_ended = true,
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,126 @@
+//! The JSON documents of both protocols, as both clients are happy with them
+//! ([clients: network mirrors](crate::clients#network-mirror-answers), [clients: registry protocol](crate::clients#registry-protocol)).
+
+use serde::Serialize;
+
+use super::listing::{Documents, Listing, Served, ServedPackage};
+use crate::address::ProviderAddr;
+use crate::protocol::network_mirror::{self, Archive, Archives, VersionIndex};
+use crate::protocol::registry::{
+    DownloadMetadata, ListedPackage, ListedVersion, SigningKey, VersionList,
+};
+use crate::version::Version;
+
+/// The length of a key id in hex digits.
+const KEY_ID: usize = 16;
+
+/// The network mirror's `index.json`.
+pub(super) fn index(listing: &Listing) -> Vec<u8> {
+    let versions = listing.versions.keys().map(ToString::to_string);
+    json(&VersionIndex {
+        versions: versions
+            .map(|version| (version, network_mirror::Version {}))
+            .collect(),
+    })
+}
+
+/// The network mirror's `VERSION.json`. `link` turns the name of a file into its URL.
+pub(super) fn archives(served: &Served, link: impl Fn(&str) -> String) -> Vec<u8> {
+    let archive = |package: &ServedPackage| {
+        let archive = Archive {
+            url: link(&package.canonical_name),
+            hashes: vec![package.zh.to_string()],
+        };
+        (package.platform.to_string(), Some(archive))
+    };
+    json(&Archives {
+        archives: served.packages.iter().map(archive).collect(),
+    })
+}
+
+/// The registry's list of versions: only those that its clients accept, with a signature over every package.
+pub(super) fn versions(listing: &Listing) -> Vec<u8> {
+    let signed = listing.versions.iter();
+    let signed = signed.filter(|(_, served)| served.documents.is_some());
+    let listed = signed.map(|(version, served)| ListedVersion {
+        version: version.to_string(),
+        protocols: served.protocols.clone(),
+        platforms: served
+            .packages
+            .iter()
+            .map(|package| package.platform.clone())
+            .collect(),
+        odd: None,
+    });
+    json(&VersionList {
+        versions: listed.collect(),
+        warnings: Vec::new(),
+    })
+}
+
+/// The registry's metadata of a package. `link` turns the name of a file into its URL.
+pub(super) fn download(
+    provider: &ProviderAddr,
+    version: &Version,
+    served: &Served,
+    documents: &Documents,
+    package: &ServedPackage,
+    link: impl Fn(&str) -> String,
+) -> Vec<u8> {
+    let (checksums, signature) = document_names(provider, version);
+    let listed = |package: &ServedPackage| {
+        let listed = ListedPackage {
+            hashes: vec![package.zh.to_string()],
+            package_size: package.expected.size,
+        };
+        (package.platform.to_string(), listed)
+    };
+    json(&DownloadMetadata {
+        protocols: served.protocols.clone(),
+        os: package.platform.os().to_owned(),
+        arch: package.platform.arch().to_owned(),
+        filename: package.file_name.clone(),
+        download_url: link(&package.file_name),
+        shasum: package.expected.digest.hex(),
+        shasums_url: link(&checksums),
+        shasums_signature_url: link(&signature),
+        keys: vec![SigningKey::new(
+            key_id(&documents.fingerprint),
+            documents.certificate.clone(),
+        )],
+        packages: served.packages.iter().map(listed).collect(),
+    })
+}
+
+/// The document for discovery: where the provider registry begins, relative to the server or below its public URL.
+pub(super) fn discovery(base: &str) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Discovery<'a> {
+        #[serde(rename = "providers.v1")]
+        providers: &'a str,
+    }
+    json(&Discovery {
+        providers: &format!("{base}/v1/providers/"),
+    })
+}
+
+/// The file names of the checksum document and its signature.
+pub(super) fn document_names(provider: &ProviderAddr, version: &Version) -> (String, String) {
+    let checksums = format!(
+        "terraform-provider-{}_{version}_SHA256SUMS",
+        provider.type_name()
+    );
+    let signature = format!("{checksums}.sig");
+    (checksums, signature)
+}
+
+/// The last digits of a fingerprint, as clients show a key.
+fn key_id(fingerprint: &str) -> String {
+    let start = fingerprint.len().saturating_sub(KEY_ID);
+    fingerprint.get(start..).unwrap_or_default().to_owned()
+}
+
+/// These documents contain text and numbers only, so that writing them cannot fail.
+fn json(document: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(document).unwrap_or_default()
+}

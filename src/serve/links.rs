@@ -1,0 +1,206 @@
+//! Links that open one file for a while.
+//!
+//! Clients send their token with JSON requests only ([clients: tokens](crate::clients#registry-tokens)), so the links to packages,
+//! checksum documents and signatures carry a proof of their own: `/signed/EXPIRES.KEY.MAC/…`. The proof is in the path, because some
+//! wrappers of clients escape the `?` of a query. It covers the class of the method, the path and the expiry, so that it opens nothing else.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use ring::hmac;
+use ring::rand::{SecureRandom as _, SystemRandom};
+
+use crate::digest::Digest;
+
+/// The fewest bytes of a key.
+const SHORTEST_KEY: usize = 32;
+/// The most keys: the one that signs, and those that are going out of use.
+const MOST_KEYS: usize = 8;
+/// The clocks of replicas may differ by this.
+const CLOCK_SKEW: Duration = Duration::from_secs(30);
+/// The class of `GET` and `HEAD`.
+const READ: &str = "read";
+/// The first segment of a signed path.
+pub(super) const PREFIX: &str = "signed";
+
+/// The keys of links. The first signs; each opens.
+pub struct Links {
+    keys: Vec<(String, hmac::Key)>,
+    lifetime: Duration,
+}
+
+/// Why a signing key cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// A line is no key.
+    #[error("line {line} is no signing key\n  expected at least {SHORTEST_KEY} bytes in base64")]
+    NoKey {
+        /// The line, from one.
+        line: usize,
+    },
+    /// There is no key, or there are too many.
+    #[error("there are {count} signing keys\n  expected one to {MOST_KEYS}")]
+    Count {
+        /// The number of keys.
+        count: usize,
+    },
+    /// The system has no random numbers.
+    #[error("the system has no random numbers")]
+    Random,
+}
+
+impl Links {
+    /// Reads a file of keys: one in base64 on each line. Blank lines and lines that begin with `#` are skipped.
+    ///
+    /// # Errors
+    /// A line is no key, or there is none.
+    pub fn parse(text: &str, lifetime: Duration) -> Result<Self, KeyError> {
+        let mut keys = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let bytes = STANDARD.decode(line).ok();
+            let bytes = bytes.or_else(|| URL_SAFE_NO_PAD.decode(line).ok());
+            let bytes = bytes.filter(|bytes| bytes.len() >= SHORTEST_KEY);
+            let bytes = bytes.ok_or(KeyError::NoKey { line: number + 1 })?;
+            keys.push(key(&bytes));
+        }
+        match keys.len() {
+            1..=MOST_KEYS => Ok(Self { keys, lifetime }),
+            count => Err(KeyError::Count { count }),
+        }
+    }
+
+    /// A key that only this process knows.
+    ///
+    /// # Errors
+    /// The system has no random numbers.
+    pub fn of_this_process(lifetime: Duration) -> Result<Self, KeyError> {
+        let mut bytes = [0; SHORTEST_KEY];
+        let random = SystemRandom::new();
+        random.fill(&mut bytes).map_err(|_| KeyError::Random)?;
+        Ok(Self {
+            keys: vec![key(&bytes)],
+            lifetime,
+        })
+    }
+
+    /// How long a link is valid.
+    pub fn lifetime(&self) -> Duration {
+        self.lifetime
+    }
+
+    /// The prefix that opens a path, such as `signed/1700000000.0a1b2c3d.…`.
+    pub(super) fn prefix(&self, path: &str, now: SystemTime) -> Option<String> {
+        let (id, key) = self.keys.first()?;
+        let expires = seconds(now + self.lifetime);
+        let mac = hmac::sign(key, message(path, expires).as_bytes());
+        let mac = URL_SAFE_NO_PAD.encode(mac.as_ref());
+        Some(format!("{PREFIX}/{expires}.{id}.{mac}"))
+    }
+
+    /// Whether a proof opens a path now.
+    pub(super) fn opens(&self, proof: &str, path: &str, now: SystemTime) -> bool {
+        let mut parts = proof.splitn(3, '.');
+        let (Some(expires), Some(id), Some(mac)) = (parts.next(), parts.next(), parts.next())
+        else {
+            return false;
+        };
+        let (Ok(expires), Ok(mac)) = (expires.parse::<u64>(), URL_SAFE_NO_PAD.decode(mac)) else {
+            return false;
+        };
+        let Some((_, key)) = self.keys.iter().find(|(known, _)| known == id) else {
+            return false;
+        };
+        let is_genuine = hmac::verify(key, message(path, expires).as_bytes(), &mac).is_ok();
+        let latest = expires.saturating_add(CLOCK_SKEW.as_secs());
+        is_genuine && seconds(now) <= latest
+    }
+}
+
+/// A key with its id, by which a link names it. The id reveals nothing of the key.
+fn key(bytes: &[u8]) -> (String, hmac::Key) {
+    let digest = Digest::of(bytes);
+    let id = digest.hex().get(..8).unwrap_or_default().to_owned();
+    (id, hmac::Key::new(hmac::HMAC_SHA256, bytes))
+}
+
+fn message(path: &str, expires: u64) -> String {
+    format!("{READ}\n{path}\n{expires}")
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIFETIME: Duration = Duration::from_secs(900);
+    const PATH: &str = "/mirror/registry.acme.test/acme/demo/demo.zip";
+
+    fn at(seconds: u64) -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    fn proof(links: &Links) -> String {
+        let prefix = links.prefix(PATH, at(1_000)).unwrap();
+        prefix.strip_prefix("signed/").unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_link_opens_its_path_until_it_expires() {
+        let links = Links::of_this_process(LIFETIME).unwrap();
+        let proof = proof(&links);
+        assert!(links.opens(&proof, PATH, at(1_000)));
+        // A clock that is behind that of the replica that signed.
+        assert!(links.opens(&proof, PATH, at(0)));
+        assert!(links.opens(&proof, PATH, at(1_930)));
+        assert!(!links.opens(&proof, PATH, at(1_931)));
+        assert!(!links.opens(
+            &proof,
+            "/mirror/registry.acme.test/acme/other/demo.zip",
+            at(1_000)
+        ));
+        let later = proof.replacen("1900", "9900", 1);
+        assert!(!links.opens(&later, PATH, at(1_000)));
+        for broken in [
+            "",
+            "1900",
+            "1900.x.y",
+            "..",
+            &format!("{proof}x"),
+            proof.strip_suffix(|_: char| true).unwrap(),
+        ] {
+            assert!(!links.opens(broken, PATH, at(1_000)), "{broken}");
+        }
+        assert!(
+            !Links::of_this_process(LIFETIME)
+                .unwrap()
+                .opens(&proof, PATH, at(1_000))
+        );
+    }
+
+    #[test]
+    fn two_keys_open_while_one_replaces_the_other() {
+        let (old, new) = (STANDARD.encode([1; 32]), STANDARD.encode([2; 32]));
+        let links = |text: &str| Links::parse(text, LIFETIME);
+        let before = links(&old).unwrap();
+        let during = links(&format!("# new first\n{new}\n\n{old}\n")).unwrap();
+        let after = links(&new).unwrap();
+        assert!(during.opens(&proof(&before), PATH, at(1_000)));
+        assert!(after.opens(&proof(&during), PATH, at(1_000)));
+        assert!(!after.opens(&proof(&before), PATH, at(1_000)));
+        assert_eq!(links("").err(), Some(KeyError::Count { count: 0 }));
+        assert_eq!(
+            links(&format!("{new}\nc2hvcnQ=")).err(),
+            Some(KeyError::NoKey { line: 2 })
+        );
+    }
+}

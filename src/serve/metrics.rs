@@ -1,0 +1,158 @@
+//! Metrics in the OpenMetrics format, which Prometheus reads.
+
+use std::sync::atomic::{AtomicI64, AtomicU64};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+use crate::http::Http;
+
+/// The upper bounds of the durations in seconds: from an answer out of memory to a large package.
+const DURATIONS: [f64; 10] = [0.001, 0.005, 0.02, 0.1, 0.5, 2.0, 8.0, 30.0, 120.0, 600.0];
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Request {
+    route: &'static str,
+    status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Route {
+    route: &'static str,
+}
+
+/// The counters of a server.
+pub(super) struct Metrics {
+    registry: Mutex<Registry>,
+    requests: Family<Request, Counter>,
+    durations: Family<Route, Histogram>,
+    bytes: Counter,
+    stale: Counter,
+    /// Lists that were answered without asking the store.
+    pub(super) hits: Counter,
+    /// Lists for which the store was asked.
+    pub(super) misses: Counter,
+    /// Versions that were found not to pass.
+    pub(super) hidden: Counter,
+    /// Questions to the store that failed.
+    pub(super) store_failures: Counter,
+    /// Open connections.
+    pub(super) connections: Gauge<i64, AtomicI64>,
+    /// Requests above the rate of a client.
+    pub(super) limited: Counter,
+    store_requests: Counter<u64, AtomicU64>,
+    http: Option<Http>,
+}
+
+impl Metrics {
+    /// Counters from zero. `http` is the client that asks the store.
+    pub(super) fn new(http: Option<Http>) -> Self {
+        let durations: Family<Route, Histogram> =
+            Family::new_with_constructor(|| Histogram::new(DURATIONS));
+        let metrics = Self {
+            registry: Mutex::new(Registry::with_prefix("tfoci")),
+            requests: Family::default(),
+            durations,
+            bytes: Counter::default(),
+            stale: Counter::default(),
+            hits: Counter::default(),
+            misses: Counter::default(),
+            hidden: Counter::default(),
+            store_failures: Counter::default(),
+            connections: Gauge::default(),
+            limited: Counter::default(),
+            store_requests: Counter::default(),
+            http,
+        };
+        metrics.register();
+        metrics
+    }
+
+    fn register(&self) {
+        let mut registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        registry.register("requests", "Answered requests", self.requests.clone());
+        registry.register(
+            "request_duration_seconds",
+            "Time until the last byte of an answer was sent",
+            self.durations.clone(),
+        );
+        registry.register(
+            "sent_bytes",
+            "Bytes of bodies that were sent",
+            self.bytes.clone(),
+        );
+        registry.register(
+            "stale_answers",
+            "Answers that were older than --max-age, because the store could not be asked",
+            self.stale.clone(),
+        );
+        registry.register(
+            "list_hits",
+            "Lists that were answered from memory",
+            self.hits.clone(),
+        );
+        registry.register(
+            "list_misses",
+            "Lists for which the store was asked",
+            self.misses.clone(),
+        );
+        registry.register(
+            "versions_refused",
+            "Versions that were found not to pass the policy",
+            self.hidden.clone(),
+        );
+        registry.register(
+            "store_failures",
+            "Questions to the store that failed",
+            self.store_failures.clone(),
+        );
+        registry.register("connections", "Open connections", self.connections.clone());
+        registry.register(
+            "limited_requests",
+            "Requests that were refused because their client sent too many",
+            self.limited.clone(),
+        );
+        registry.register(
+            "store_requests",
+            "HTTP requests to the store and to origins",
+            self.store_requests.clone(),
+        );
+    }
+
+    /// Counts an answer.
+    pub(super) fn answered(&self, record: &super::notice::Record<'_>) {
+        let route = record.route;
+        let status = record.status;
+        self.requests
+            .get_or_create(&Request { route, status })
+            .inc();
+        let seconds = Duration::as_secs_f64(&record.duration);
+        self.durations
+            .get_or_create(&Route { route })
+            .observe(seconds);
+        self.bytes.inc_by(record.bytes);
+        if record.is_stale {
+            self.stale.inc();
+        }
+    }
+
+    /// The metrics as text.
+    pub(super) fn text(&self) -> String {
+        if let Some(http) = &self.http {
+            let new = http.requests().saturating_sub(self.store_requests.get());
+            self.store_requests.inc_by(new);
+        }
+        let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut text = String::new();
+        // Writing into a String cannot fail.
+        let _written = encode(&mut text, &registry);
+        text
+    }
+}

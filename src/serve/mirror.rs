@@ -1,0 +1,89 @@
+//! The network mirror protocol ([clients: network mirrors](crate::clients#network-mirrors)).
+
+use std::sync::Arc;
+
+use super::answer::{self, Answered, Caching};
+use super::documents;
+use super::service::{Asked, JSON, Outcome, Service, segment};
+use crate::address::ProviderAddr;
+use crate::version::Version;
+
+/// From `/mirror/HOST/NAMESPACE/TYPE/` to the server.
+const UP: &str = "../../../../";
+
+impl Service {
+    /// `index.json`.
+    pub(super) async fn mirror_index(
+        self: &Arc<Self>,
+        provider: &ProviderAddr,
+        asked: &Asked<'_>,
+        outcome: &mut Outcome,
+    ) -> Answered {
+        self.listed(provider, asked, outcome, |listing| {
+            (!listing.versions.is_empty()).then(|| documents::index(listing))
+        })
+        .await
+    }
+
+    /// `VERSION.json`.
+    pub(super) async fn mirror_version(
+        self: &Arc<Self>,
+        provider: &ProviderAddr,
+        version: &Version,
+        asked: &Asked<'_>,
+        outcome: &mut Outcome,
+    ) -> Answered {
+        let (served, listing) = match self.served(provider, version, asked, outcome).await {
+            Ok(served) => served,
+            Err(answer) => return answer,
+        };
+        let base = format!("/mirror/{}", encoded(provider));
+        let link = |file: &str| self.link(&base, file, UP);
+        let document = documents::archives(&served, link);
+        answer::document(
+            asked.headers,
+            JSON,
+            document,
+            self.with_links(asked, &listing),
+        )
+    }
+
+    /// A package.
+    pub(super) async fn mirror_package(
+        self: &Arc<Self>,
+        provider: &ProviderAddr,
+        file: &str,
+        asked: &Asked<'_>,
+        outcome: &mut Outcome,
+    ) -> Answered {
+        let Some(version) = version_of_file(provider, file) else {
+            return answer::not_found("no package has this name", Caching::Never);
+        };
+        let (served, _) = match self.served(provider, &version, asked, outcome).await {
+            Ok(served) => served,
+            Err(answer) => return answer,
+        };
+        let mut packages = served.packages.iter();
+        match packages.find(|package| package.canonical_name == file) {
+            Some(package) => self.package(package, asked).await,
+            None => answer::not_found("the version has no such package", Caching::Never),
+        }
+    }
+}
+
+/// The path of a provider below `/mirror`, as clients request it.
+fn encoded(provider: &ProviderAddr) -> String {
+    let host = provider.hostname().as_ascii();
+    let (namespace, type_name) = (segment(provider.namespace()), segment(provider.type_name()));
+    format!("{host}/{namespace}/{type_name}")
+}
+
+/// The version in the canonical name of a package.
+fn version_of_file(provider: &ProviderAddr, file: &str) -> Option<Version> {
+    let rest = file.strip_prefix("terraform-provider-")?;
+    let rest = rest.strip_prefix(provider.type_name())?.strip_prefix('_')?;
+    let rest = rest.strip_suffix(".zip")?;
+    let mut parts = rest.rsplitn(3, '_');
+    let (_, _) = (parts.next()?, parts.next()?);
+    parts.next()?.parse().ok()
+}

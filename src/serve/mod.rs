@@ -1,0 +1,46 @@
+//! Serves a store to unmodified clients: as a network mirror and as a provider registry.
+//!
+//! ```text
+//! client ── TLS ── connection ── service ──┬── catalog ── examine ── store
+//!                                          └── package ── blob ───── store
+//! ```
+//!
+//! | path | protocol |
+//! | --- | --- |
+//! | `/mirror/HOST/NAMESPACE/TYPE/…` | network mirror ([clients: network mirrors](crate::clients#network-mirrors)) |
+//! | `/.well-known/terraform.json`, `/v1/providers/NAMESPACE/TYPE/…` | provider registry ([clients: registry protocol](crate::clients#registry-protocol)) |
+//! | `/signed/EXPIRES.KEY.MAC/…` | a file of either, opened by a link |
+//! | `/healthz`, `/readyz`, `/metrics` | for operators |
+//! | `/`, `/providers/HOST/NAMESPACE/TYPE` | for people |
+//!
+//! The server keeps no state but caches, so any number of replicas serve one store. It serves only versions that passed the same
+//! verification as in every other journey. If the store cannot be asked, it says so and never that a provider does not exist: clients would
+//! then use another method without a word.
+
+mod answer;
+mod catalog;
+mod connection;
+mod documents;
+mod files;
+mod fresh;
+mod links;
+mod listing;
+mod metrics;
+mod mirror;
+mod notice;
+mod package;
+mod page;
+mod path;
+mod people;
+mod registry;
+mod server;
+mod service;
+mod tls;
+mod tokens;
+
+pub use fresh::Ages;
+pub use links::KeyError;
+pub use listing::{Documents, Hidden, Identity, Listing, Served, ServedPackage};
+pub use notice::{Notice, Observer, Record};
+pub use page::{Home, Page, ProviderPage};
+pub use server::{Error, Guard, Server, Settings, TlsFiles};

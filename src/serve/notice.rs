@@ -1,0 +1,93 @@
+//! What the server reports: a line for each request, and what operators should know.
+
+use std::net::IpAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::address::ProviderAddr;
+use crate::outcome::{Failure, Problem};
+use crate::version::Version;
+
+/// Receives what the server reports. It is called from many tasks, and must not block for long.
+pub trait Observer: Send + Sync + 'static {
+    /// A request was answered, or its client went away.
+    fn request(&self, record: &Record<'_>);
+    /// Something happened that is not a request.
+    fn notice(&self, notice: &Notice<'_>);
+}
+
+/// An answered request. It contains no token and no signature of a link.
+#[derive(Clone, Debug)]
+pub struct Record<'a> {
+    /// The number of the request in this process, also sent as `X-Request-Id`.
+    pub id: &'a str,
+    /// The client's address.
+    pub client: IpAddr,
+    /// The name of the token, if the request had a valid one.
+    pub token: Option<&'a str>,
+    /// The method.
+    pub method: &'a str,
+    /// The path without the signature of a link, safe to print.
+    pub path: &'a str,
+    /// The name of the route.
+    pub route: &'static str,
+    /// The status of the answer.
+    pub status: u16,
+    /// The bytes of the body that were sent.
+    pub bytes: u64,
+    /// Until the last byte was sent.
+    pub duration: Duration,
+    /// Whether the answer is older than it should be, because the store could not be asked.
+    pub is_stale: bool,
+    /// Whether the whole body was sent.
+    pub is_complete: bool,
+    /// The client's `User-Agent`, safe to print.
+    pub agent: &'a str,
+}
+
+/// An event that is not a request.
+#[derive(Debug)]
+pub enum Notice<'a> {
+    /// A version is not served.
+    Hidden {
+        /// The provider.
+        provider: &'a ProviderAddr,
+        /// The version.
+        version: &'a Version,
+        /// The reason.
+        problem: &'a Problem,
+    },
+    /// The store could not be asked.
+    StoreFailed {
+        /// The failure.
+        failure: &'a Failure,
+    },
+    /// A package could not be sent as a whole.
+    PackageFailed {
+        /// The name of its file.
+        file: &'a str,
+        /// The reason.
+        reason: &'a str,
+    },
+    /// A file was read again.
+    Reloaded {
+        /// The file.
+        path: &'a Path,
+    },
+    /// A file could not be read again, so the last good content stays in use.
+    NotReloaded {
+        /// The file.
+        path: &'a Path,
+        /// The reason.
+        reason: &'a str,
+    },
+    /// A TLS handshake failed.
+    Handshake {
+        /// The client's address.
+        client: IpAddr,
+        /// The reason.
+        reason: &'a str,
+    },
+    /// A signal arrived. The server takes no more connections, and ends what is under way.
+    Draining,
+}

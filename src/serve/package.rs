@@ -1,0 +1,302 @@
+//! Packages: streams from the store to clients.
+//!
+//! Bytes pass in bounded memory, and only as fast as the client reads. The last chunk passes only if all bytes match the digest
+//! ([`crate::blob::proven`]), so that a client never gets a wrong package as a whole: the connection is cut before its end. A package that
+//! passed once is remembered, and parts of it are then read from their offset.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use axum::body::Body;
+use axum::http::header::{
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_RANGE,
+    RANGE,
+};
+use axum::http::{HeaderMap, Method, Response, StatusCode};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _};
+
+use super::answer::{self, Answered};
+use super::listing::ServedPackage;
+use super::notice::{Notice, Observer};
+use crate::blob::{self, BlobLocation, BlobSource as _, proven};
+use crate::digest::Digest;
+use crate::error::Category;
+use crate::outcome::Problem;
+
+/// How long an answer waits for the first bytes of the store. Clients wait for minutes.
+const LONGEST_START: Duration = Duration::from_secs(60);
+/// The most packages that are remembered as verified.
+const MOST_REMEMBERED: usize = 10_000;
+
+/// The packages of which all bytes passed once.
+#[derive(Default)]
+pub(super) struct Passed(Mutex<HashMap<Digest, Option<FileState>>>);
+
+/// The state of a file, which changes when somebody writes to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FileState {
+    length: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Passed {
+    fn has(&self, package: &ServedPackage) -> bool {
+        let passed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = passed.get(&package.expected.digest);
+        state.is_some_and(|state| *state == file_state(package))
+    }
+
+    fn add(&self, package: &ServedPackage, state: Option<FileState>) {
+        let mut passed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if passed.len() >= MOST_REMEMBERED {
+            passed.clear();
+        }
+        passed.insert(package.expected.digest, state);
+    }
+}
+
+/// The state of the file of a package; `None` in a registry.
+fn file_state(package: &ServedPackage) -> Option<FileState> {
+    let state = |path: &Path| {
+        let file = std::fs::metadata(path).ok()?;
+        Some(FileState {
+            length: file.len(),
+            modified: file.modified().ok(),
+        })
+    };
+    match package.blob.location()? {
+        BlobLocation::InFile(path) => state(path),
+        BlobLocation::InRegistry(_) => None,
+    }
+}
+
+/// The bytes of a package that a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    start: u64,
+    /// After the last byte.
+    end: u64,
+}
+
+/// Why `Range` cannot be satisfied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct NotSatisfiable;
+
+/// Answers a request for a package.
+pub(super) async fn answer(
+    method: &Method,
+    request: &HeaderMap,
+    package: &ServedPackage,
+    passed: &Arc<Passed>,
+    is_private: bool,
+    observer: &Arc<dyn Observer>,
+) -> Answered {
+    let size = package.expected.size;
+    let etag = answer::etag(&package.expected.digest);
+    let visibility = if is_private { "private" } else { "public" };
+    let part = match part(request, size, &etag) {
+        Ok(part) => part,
+        Err(NotSatisfiable) => {
+            let mut answer = answer::text(
+                StatusCode::RANGE_NOT_SATISFIABLE,
+                "the package has no such bytes",
+            );
+            answer::set(&mut answer, CONTENT_RANGE, &format!("bytes */{size}"));
+            return answer;
+        }
+    };
+    let mut answer = if answer::has(request, &etag) {
+        answer::not_modified()
+    } else {
+        let whole = Part {
+            start: 0,
+            end: size,
+        };
+        let wanted = part.unwrap_or(whole);
+        let body = match *method == Method::HEAD {
+            true => Body::empty(),
+            false => match body(package, wanted, passed, observer).await {
+                Ok(body) => body,
+                Err(failed) => return failed,
+            },
+        };
+        let mut answer = Response::new(body);
+        answer::set(&mut answer, CONTENT_TYPE, "application/zip");
+        let length = wanted.end - wanted.start;
+        answer::set(&mut answer, CONTENT_LENGTH, &length.to_string());
+        if let Some(Part { start, end }) = part {
+            *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
+            let range = format!("bytes {start}-{}/{size}", end.saturating_sub(1));
+            answer::set(&mut answer, CONTENT_RANGE, &range);
+        }
+        answer
+    };
+    answer::set(&mut answer, ETAG, &etag);
+    answer::set(&mut answer, ACCEPT_RANGES, "bytes");
+    let caching = format!("{visibility}, max-age=31536000, immutable");
+    answer::set(&mut answer, CACHE_CONTROL, &caching);
+    answer
+}
+
+/// The body. The answer waits for the first bytes, so that a store that does not have them leads to an error and not to a cut.
+async fn body(
+    package: &ServedPackage,
+    part: Part,
+    passed: &Arc<Passed>,
+    observer: &Arc<dyn Observer>,
+) -> Result<Body, Answered> {
+    let failed = |error: blob::Error| {
+        let reason = Problem::from(error);
+        observer.notice(&Notice::PackageFailed {
+            file: &package.canonical_name,
+            reason: &reason.to_string(),
+        });
+        match reason.category() {
+            Category::Untrusted | Category::NotFound => answer::text(
+                StatusCode::BAD_GATEWAY,
+                "the store does not have the package that it lists",
+            ),
+            _ => answer::unavailable("the store cannot be asked for the package"),
+        }
+    };
+    let is_known = passed.has(package);
+    let opened = async {
+        match is_known {
+            true => package.blob.open(part.start).await,
+            false => proven(&package.blob).await,
+        }
+    };
+    let opened = tokio::time::timeout(LONGEST_START, opened).await;
+    let Ok(opened) = opened else {
+        return Err(answer::unavailable("the store does not answer"));
+    };
+    let offset = if is_known { part.start } else { 0 };
+    let mut bytes = sliced(opened.map_err(&failed)?, offset, part);
+    let first = match tokio::time::timeout(LONGEST_START, bytes.next()).await {
+        Ok(Some(Err(error))) => return Err(failed(error)),
+        Ok(first) => first,
+        Err(_) => return Err(answer::unavailable("the store does not answer")),
+    };
+    let state = file_state(package);
+    let (package, passed, observer) = (package.clone(), passed.clone(), observer.clone());
+    // The last bytes of the zip pass only after all bytes matched the digest.
+    let mut left = part.end - part.start;
+    let proves = !is_known && part.end == package.expected.size;
+    let watched = futures_util::stream::iter(first)
+        .chain(bytes)
+        .map(move |chunk| {
+            match &chunk {
+                Ok(chunk) => {
+                    left = left.saturating_sub(chunk.len() as u64);
+                    if proves && left == 0 {
+                        passed.add(&package, state.clone());
+                    }
+                }
+                Err(error) => observer.notice(&Notice::PackageFailed {
+                    file: &package.canonical_name,
+                    reason: &error.to_string(),
+                }),
+            }
+            chunk
+        });
+    Ok(Body::from_stream(watched))
+}
+
+/// The part of a stream that begins at an offset. The stream is read to its end even if the part ends before, unless its bytes were verified
+/// earlier: only the end proves them.
+fn sliced(
+    body: blob::Body,
+    offset: u64,
+    part: Part,
+) -> impl Stream<Item = Result<Bytes, blob::Error>> + Send + Unpin {
+    let mut position = offset;
+    let mut left = part.end.saturating_sub(part.start);
+    let mut cut = move |chunk: Result<Bytes, blob::Error>| {
+        let mut chunk = match chunk {
+            Ok(chunk) => chunk,
+            Err(error) => return Some(Err(error)),
+        };
+        let length = chunk.len() as u64;
+        let skipped = part.start.saturating_sub(position).min(length);
+        position += length;
+        let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
+        let mut chunk = chunk.split_off(skipped.min(chunk.len()));
+        let taken = usize::try_from(left).unwrap_or(usize::MAX).min(chunk.len());
+        chunk.truncate(taken);
+        left = left.saturating_sub(taken as u64);
+        (!chunk.is_empty()).then_some(Ok(chunk))
+    };
+    Box::pin(body.filter_map(move |chunk| std::future::ready(cut(chunk))))
+}
+
+/// The part that `Range` asks for; `None` for the whole package. Several ranges, and units other than bytes, are ignored, as HTTP allows.
+fn part(request: &HeaderMap, size: u64, etag: &str) -> Result<Option<Part>, NotSatisfiable> {
+    let Some(range) = request.get(RANGE).and_then(|range| range.to_str().ok()) else {
+        return Ok(None);
+    };
+    if request
+        .get(IF_RANGE)
+        .is_some_and(|known| known.as_bytes() != etag.as_bytes())
+    {
+        return Ok(None);
+    }
+    let Some((first, last)) = range
+        .strip_prefix("bytes=")
+        .and_then(|said| said.split_once('-'))
+    else {
+        return Ok(None);
+    };
+    let (first, last) = (first.trim(), last.trim());
+    let number = |text: &str| text.parse::<u64>().ok();
+    let part = match (number(first), number(last)) {
+        (Some(start), None) if last.is_empty() => Part { start, end: size },
+        (Some(start), Some(last)) if start <= last => Part {
+            start,
+            end: last.saturating_add(1).min(size),
+        },
+        (None, Some(length)) if first.is_empty() && length > 0 => Part {
+            start: size.saturating_sub(length),
+            end: size,
+        },
+        (None, Some(0)) if first.is_empty() => return Err(NotSatisfiable),
+        _ => return Ok(None),
+    };
+    match part.start < part.end {
+        true => Ok(Some(part)),
+        false => Err(NotSatisfiable),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn ranges() {
+        let read = |text: &str| {
+            let mut request = HeaderMap::new();
+            request.insert(RANGE, HeaderValue::from_str(text).unwrap());
+            part(&request, 100, "\"x\"").map(|part| part.map(|part| (part.start, part.end)))
+        };
+        for (text, expected) in [
+            ("bytes=0-", Ok(Some((0, 100)))),
+            ("bytes=10-19", Ok(Some((10, 20)))),
+            ("bytes=90-200", Ok(Some((90, 100)))),
+            ("bytes=-10", Ok(Some((90, 100)))),
+            ("bytes=-200", Ok(Some((0, 100)))),
+            ("bytes=100-", Err(NotSatisfiable)),
+            ("bytes=-0", Err(NotSatisfiable)),
+            ("bytes=20-10", Ok(None)),
+            ("bytes=0-1,3-4", Ok(None)),
+            ("lines=0-1", Ok(None)),
+            ("bytes=x-", Ok(None)),
+        ] {
+            assert_eq!(read(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! The paths that the server answers.
+//!
+//! A path is split at `/` first and decoded afterwards, so that an encoded slash never makes a new segment
+//! ([clients: network mirrors](crate::clients#network-mirrors)). A segment is decoded once. `+` is a plus sign and never a space.
+
+use std::str::FromStr;
+
+use crate::address::{Hostname, ProviderAddr};
+use crate::platform::Platform;
+use crate::version::Version;
+
+/// The longest path in bytes. The longest real one, a signed link to a package, has about 400.
+const LONGEST: usize = 4 << 10;
+
+/// What a path names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    /// The page about the whole server.
+    Home,
+    /// The page about one provider.
+    ProviderPage(ProviderAddr),
+    /// Whether the process runs.
+    Health,
+    /// Whether the process takes requests.
+    Ready,
+    /// The metrics.
+    Metrics,
+    /// The service discovery document.
+    Discovery,
+    /// The network mirror's list of versions.
+    MirrorIndex(ProviderAddr),
+    /// The network mirror's list of packages of a version.
+    MirrorVersion(ProviderAddr, Version),
+    /// A package.
+    MirrorPackage(ProviderAddr, String),
+    /// The registry's list of versions. Its provider is on the registry's own host.
+    Versions(RegistryName),
+    /// The registry's metadata of one package.
+    Download(RegistryName, Version, Platform),
+    /// A package, checksum document or signature of the registry, by its file name.
+    RegistryFile(RegistryName, Version, String),
+}
+
+/// The namespace and type of a provider in the registry protocol, whose host is that of the server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RegistryName {
+    pub(super) namespace: String,
+    pub(super) type_name: String,
+}
+
+/// Why a path names nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unknown {
+    /// No request of a client has this form.
+    Malformed,
+    /// Nothing is there.
+    Nowhere,
+}
+
+impl RegistryName {
+    /// The address of the provider on this host.
+    pub(super) fn on(&self, host: &Hostname) -> Result<ProviderAddr, Unknown> {
+        ProviderAddr::new(host.clone(), &self.namespace, &self.type_name)
+            .map_err(|_| Unknown::Nowhere)
+    }
+}
+
+impl Route {
+    /// Reads the path of a request, without a query.
+    ///
+    /// # Errors
+    /// The path is malformed, or names nothing.
+    pub(super) fn read(path: &str) -> Result<Self, Unknown> {
+        if path == "/" {
+            return Ok(Self::Home);
+        }
+        let segments = segments(path)?;
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        match segments.as_slice() {
+            ["healthz"] => Ok(Self::Health),
+            ["readyz"] => Ok(Self::Ready),
+            ["metrics"] => Ok(Self::Metrics),
+            [".well-known", "terraform.json"] => Ok(Self::Discovery),
+            ["providers", host, namespace, type_name] => {
+                Ok(Self::ProviderPage(provider(host, namespace, type_name)?))
+            }
+            ["mirror", host, namespace, type_name, file] => {
+                Self::mirror(provider(host, namespace, type_name)?, file)
+            }
+            ["v1", "providers", namespace, type_name, rest @ ..] => {
+                let name = RegistryName {
+                    namespace: (*namespace).to_owned(),
+                    type_name: (*type_name).to_owned(),
+                };
+                Self::registry(name, rest)
+            }
+            _ => Err(Unknown::Nowhere),
+        }
+    }
+
+    fn mirror(provider: ProviderAddr, file: &str) -> Result<Self, Unknown> {
+        if file == "index.json" {
+            return Ok(Self::MirrorIndex(provider));
+        }
+        if let Some(version) = file.strip_suffix(".json") {
+            return Ok(Self::MirrorVersion(provider, canonical(version)?));
+        }
+        match file.ends_with(".zip") {
+            true => Ok(Self::MirrorPackage(provider, file.to_owned())),
+            false => Err(Unknown::Nowhere),
+        }
+    }
+
+    fn registry(name: RegistryName, rest: &[&str]) -> Result<Self, Unknown> {
+        match rest {
+            ["versions"] => Ok(Self::Versions(name)),
+            [version, "download", os, arch] => {
+                let platform = Platform::new(os, arch).map_err(|_| Unknown::Nowhere)?;
+                Ok(Self::Download(name, canonical(version)?, platform))
+            }
+            [version, file] => Ok(Self::RegistryFile(
+                name,
+                canonical(version)?,
+                (*file).to_owned(),
+            )),
+            _ => Err(Unknown::Nowhere),
+        }
+    }
+
+    /// Whether the route is a file, for which clients send no token. A signed link opens it.
+    pub(super) fn is_file(&self) -> bool {
+        matches!(self, Self::MirrorPackage(..) | Self::RegistryFile(..))
+    }
+
+    /// The name of the route in metrics and logs.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Home | Self::ProviderPage(_) => "page",
+            Self::Health => "healthz",
+            Self::Ready => "readyz",
+            Self::Metrics => "metrics",
+            Self::Discovery => "discovery",
+            Self::MirrorIndex(_) => "mirror-index",
+            Self::MirrorVersion(..) => "mirror-version",
+            Self::MirrorPackage(..) => "mirror-package",
+            Self::Versions(_) => "registry-versions",
+            Self::Download(..) => "registry-download",
+            Self::RegistryFile(..) => "registry-file",
+        }
+    }
+}
+
+/// The decoded segments of a path.
+fn segments(path: &str) -> Result<Vec<String>, Unknown> {
+    let path = path.strip_prefix('/').ok_or(Unknown::Malformed)?;
+    if path.len() > LONGEST {
+        return Err(Unknown::Malformed);
+    }
+    path.split('/').map(segment).collect()
+}
+
+fn segment(encoded: &str) -> Result<String, Unknown> {
+    let decoded = percent_encoding::percent_decode_str(encoded).decode_utf8();
+    let decoded = decoded.map_err(|_| Unknown::Malformed)?.into_owned();
+    let is_plain =
+        |character: char| character != '/' && character != '\\' && !character.is_control();
+    match decoded.as_str() {
+        "" | "." | ".." => Err(Unknown::Malformed),
+        text if text.chars().all(is_plain) => Ok(decoded),
+        _ => Err(Unknown::Malformed),
+    }
+}
+
+/// The address of a provider, whose host is in punycode or Unicode. `HOST_PORT`, the name of a directory in a layout, is no host.
+fn provider(host: &str, namespace: &str, type_name: &str) -> Result<ProviderAddr, Unknown> {
+    let host = Hostname::from_ascii(host).map_err(|_| Unknown::Nowhere)?;
+    ProviderAddr::new(host, namespace, type_name).map_err(|_| Unknown::Nowhere)
+}
+
+/// A version in the spelling that clients request.
+fn canonical(text: &str) -> Result<Version, Unknown> {
+    let version = Version::from_str(text).map_err(|_| Unknown::Nowhere)?;
+    match version.to_string() == text {
+        true => Ok(version),
+        false => Err(Unknown::Nowhere),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_split_before_they_are_decoded() {
+        let demo = "registry.acme.test/acme/demo"
+            .parse::<ProviderAddr>()
+            .unwrap();
+        let version = |text: &str| text.parse::<Version>().unwrap();
+        let base = "/mirror/registry.acme.test/acme/demo";
+        for (path, expected) in [
+            (
+                format!("{base}/index.json"),
+                Ok(Route::MirrorIndex(demo.clone())),
+            ),
+            (
+                format!("{base}/1.2.0+build.5.json"),
+                Ok(Route::MirrorVersion(demo.clone(), version("1.2.0+build.5"))),
+            ),
+            (
+                format!("{base}/1.2.0%2Bbuild.5.json"),
+                Ok(Route::MirrorVersion(demo.clone(), version("1.2.0+build.5"))),
+            ),
+            (
+                format!("{base}/x.zip"),
+                Ok(Route::MirrorPackage(demo.clone(), "x.zip".to_owned())),
+            ),
+            (
+                "/mirror/registry.acme.test/acme/%64emo/index.json".to_owned(),
+                Ok(Route::MirrorIndex(demo.clone())),
+            ),
+            // A slash that is encoded stays in its segment.
+            (
+                "/mirror/registry.acme.test/acme/demo%2findex.json".to_owned(),
+                Err(Unknown::Malformed),
+            ),
+            (format!("{base}/1.2.json"), Err(Unknown::Nowhere)),
+            (format!("{base}/v1.2.0.json"), Err(Unknown::Nowhere)),
+            (format!("{base}//index.json"), Err(Unknown::Malformed)),
+            (format!("{base}/../index.json"), Err(Unknown::Malformed)),
+            (format!("{base}/%2e%2e"), Err(Unknown::Malformed)),
+            (format!("{base}/%00.zip"), Err(Unknown::Malformed)),
+            (format!("{base}/%ff.zip"), Err(Unknown::Malformed)),
+            (
+                "/mirror/registry.acme.test_8443/acme/demo/index.json".to_owned(),
+                Err(Unknown::Nowhere),
+            ),
+            ("/mirror".to_owned(), Err(Unknown::Nowhere)),
+            (
+                "/".to_owned() + &"x".repeat(LONGEST + 1),
+                Err(Unknown::Malformed),
+            ),
+        ] {
+            assert_eq!(Route::read(&path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn both_spellings_of_a_host_name_the_same_provider() {
+        let in_punycode = Route::read("/mirror/xn--bcher-kva.example/acme/demo/index.json");
+        assert!(matches!(in_punycode, Ok(Route::MirrorIndex(_))));
+        let encoded = Route::read("/mirror/b%C3%BCcher.example/acme/demo/index.json");
+        assert_eq!(encoded, in_punycode);
+    }
+
+    #[test]
+    fn the_registry_has_versions_metadata_and_files() {
+        let read = |path| Route::read(path).map(|route| route.name());
+        assert_eq!(
+            read("/v1/providers/acme/demo/versions"),
+            Ok("registry-versions")
+        );
+        assert_eq!(
+            read("/v1/providers/acme/demo/1.0.0/download/linux/amd64"),
+            Ok("registry-download")
+        );
+        assert_eq!(
+            read("/v1/providers/acme/demo/1.0.0/a.zip"),
+            Ok("registry-file")
+        );
+        assert_eq!(read("/v1/providers/acme/demo"), Err(Unknown::Nowhere));
+        assert_eq!(
+            read("/v1/providers/acme/demo/1.0.0/download/linux"),
+            Err(Unknown::Nowhere)
+        );
+    }
+}

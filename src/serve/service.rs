@@ -1,0 +1,389 @@
+//! Answers requests: who may ask, what the path names, and where the answer comes from.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use arc_swap::ArcSwap;
+use axum::body::Body;
+use axum::http::header::{AUTHORIZATION, HOST};
+use axum::http::{HeaderMap, Method, Request, StatusCode, Uri};
+
+use super::answer::{self, Answered, Caching};
+use super::catalog::Catalog;
+use super::documents;
+use super::fresh::{Answer, Unanswered};
+use super::links::{self, Links};
+use super::listing::{Listing, Served};
+use super::metrics::Metrics;
+use super::notice::Observer;
+use super::package::{self, Passed};
+use super::page::Page;
+use super::path::{Route, Unknown};
+use super::tokens::{Token, Tokens};
+use crate::address::{Hostname, ProviderAddr};
+use crate::outcome::Failure;
+use crate::version::Version;
+
+pub(super) const JSON: &str = "application/json";
+const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// The longest time that others may keep a list.
+pub(super) const LONGEST_LIST: Duration = Duration::from_secs(60);
+
+/// Everything that answers need.
+pub(super) struct Service {
+    pub(super) catalog: Arc<Catalog>,
+    pub(super) access: Option<Arc<Access>>,
+    /// The public URL without a slash at its end.
+    pub(super) url: Option<String>,
+    /// The host of the registry's providers. Without it, the host that the client asked.
+    pub(super) registry_host: Option<Hostname>,
+    pub(super) passed: Arc<Passed>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) observer: Arc<dyn Observer>,
+    pub(super) page: Arc<dyn Page>,
+    pub(super) is_draining: AtomicBool,
+    pub(super) rate: Option<Rate>,
+}
+
+/// Limits how often each client asks.
+pub(super) type Rate = governor::RateLimiter<
+    IpAddr,
+    governor::state::keyed::HashMapStateStore<IpAddr>,
+    governor::clock::DefaultClock,
+>;
+
+/// The most clients whose rate is remembered, after which idle ones are forgotten.
+const MOST_CLIENTS: usize = 10_000;
+
+/// Who may ask.
+pub(super) struct Access {
+    pub(super) tokens: ArcSwap<Tokens>,
+    pub(super) links: ArcSwap<Links>,
+}
+
+/// An answer, and what the log says of it.
+pub(super) struct Outcome {
+    pub(super) answer: Answered,
+    pub(super) route: &'static str,
+    pub(super) token: Option<String>,
+    pub(super) is_stale: bool,
+    /// The path without the proof of a link.
+    pub(super) path: String,
+}
+
+/// A request as the routes see it.
+pub(super) struct Asked<'a> {
+    pub(super) method: &'a Method,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) uri: &'a Uri,
+    /// Whether the tokens of the server decide who may ask.
+    pub(super) is_guarded: bool,
+    pub(super) token: Option<&'a Token>,
+}
+
+impl Outcome {
+    /// The answer to a client that asks too often.
+    pub(super) fn too_many(path: &str) -> Self {
+        Self {
+            answer: answer::too_many(),
+            route: "limited",
+            token: None,
+            is_stale: false,
+            path: signed(path).map_or(path, |(_, rest)| rest).to_owned(),
+        }
+    }
+}
+
+impl Service {
+    /// Whether a client asks more often than it may.
+    pub(super) fn is_too_fast(&self, client: IpAddr) -> bool {
+        let Some(rate) = &self.rate else {
+            return false;
+        };
+        if rate.len() > MOST_CLIENTS {
+            rate.retain_recent();
+        }
+        let is_too_fast = rate.check_key(&client).is_err();
+        if is_too_fast {
+            self.metrics.limited.inc();
+        }
+        is_too_fast
+    }
+
+    /// Answers a request.
+    pub(super) async fn answer(self: &Arc<Self>, request: Request<Body>) -> Outcome {
+        let path = request.uri().path();
+        let signed = signed(path);
+        let shown = signed.map_or(path, |(_, rest)| rest).to_owned();
+        let mut outcome = Outcome {
+            answer: answer::method_not_allowed(),
+            route: "none",
+            token: None,
+            is_stale: false,
+            path: shown.clone(),
+        };
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return outcome;
+        }
+        let route = Route::read(&shown);
+        if let Ok(route) = &route {
+            outcome.route = route.name();
+        }
+        let tokens = self.access.as_ref().map(|access| access.tokens.load_full());
+        let header = request.headers().get(AUTHORIZATION);
+        let header = header.and_then(|header| header.to_str().ok());
+        let token = tokens
+            .as_ref()
+            .zip(header)
+            .and_then(|(tokens, header)| tokens.find(header));
+        outcome.token = token.map(|token| token.name.clone());
+        if let (Some((proof, path)), Some(access)) = (signed, &self.access) {
+            let is_file = route.as_ref().is_ok_and(Route::is_file);
+            if !is_file || !access.links.load().opens(proof, path, SystemTime::now()) {
+                let said = "this link has expired, or was not made by this server";
+                outcome.answer = answer::text(StatusCode::FORBIDDEN, said);
+                return outcome;
+            }
+        }
+        let is_open = signed.is_some() && self.access.is_some();
+        if let Some(refused) = self.refusal(route.as_ref().ok(), token, is_open) {
+            outcome.answer = refused;
+            return outcome;
+        }
+        let asked = Asked {
+            method: request.method(),
+            headers: request.headers(),
+            uri: request.uri(),
+            is_guarded: self.access.is_some(),
+            token,
+        };
+        match route {
+            Ok(route) => self.route(route, &asked, &mut outcome).await,
+            Err(Unknown::Malformed) => {
+                outcome.answer = answer::text(StatusCode::BAD_REQUEST, "the path is malformed");
+            }
+            Err(Unknown::Nowhere) => {
+                outcome.answer = answer::not_found("nothing is here", Caching::Never);
+            }
+        }
+        if outcome.is_stale {
+            answer::mark_stale(&mut outcome.answer);
+        }
+        outcome
+    }
+
+    /// Why a request may not ask; `None` if it may. A missing token is told before a missing file.
+    fn refusal(
+        &self,
+        route: Option<&Route>,
+        token: Option<&Token>,
+        is_open: bool,
+    ) -> Option<Answered> {
+        self.access.as_ref()?;
+        let needs_none = matches!(
+            route,
+            Some(Route::Home | Route::Health | Route::Ready | Route::Metrics | Route::Discovery)
+        );
+        if needs_none || is_open {
+            return None;
+        }
+        let Some(token) = token else {
+            return Some(answer::unauthorized());
+        };
+        let provider = match route? {
+            Route::MirrorIndex(provider)
+            | Route::MirrorVersion(provider, _)
+            | Route::MirrorPackage(provider, _)
+            | Route::ProviderPage(provider) => Some(provider),
+            _ => None,
+        };
+        let is_for = provider.is_none_or(|provider| token.opens(provider));
+        (!is_for).then(not_for_token)
+    }
+
+    async fn route(self: &Arc<Self>, route: Route, asked: &Asked<'_>, outcome: &mut Outcome) {
+        let answer = match route {
+            Route::Health => answer::text(StatusCode::OK, "ok"),
+            Route::Ready if self.is_draining.load(Ordering::Relaxed) => {
+                answer::unavailable("the server is ending")
+            }
+            Route::Ready => answer::text(StatusCode::OK, "ready"),
+            Route::Metrics => answer::document(
+                asked.headers,
+                OPENMETRICS,
+                self.metrics.text().into_bytes(),
+                Caching::Never,
+            ),
+            Route::Discovery => {
+                let base = self.url.as_deref().unwrap_or_default();
+                let caching = Caching::Public(LONGEST_LIST);
+                answer::document(asked.headers, JSON, documents::discovery(base), caching)
+            }
+            Route::Home => self.home(asked),
+            Route::ProviderPage(provider) => self.provider_page(&provider, asked, outcome).await,
+            Route::MirrorIndex(provider) => self.mirror_index(&provider, asked, outcome).await,
+            Route::MirrorVersion(provider, version) => {
+                self.mirror_version(&provider, &version, asked, outcome)
+                    .await
+            }
+            Route::MirrorPackage(provider, file) => {
+                self.mirror_package(&provider, &file, asked, outcome).await
+            }
+            Route::Versions(name) => self.registry_versions(&name, asked, outcome).await,
+            Route::Download(name, version, platform) => {
+                self.download(&name, &version, &platform, asked, outcome)
+                    .await
+            }
+            Route::RegistryFile(name, version, file) => {
+                self.registry_file(&name, &version, &file, asked, outcome)
+                    .await
+            }
+        };
+        outcome.answer = answer;
+    }
+
+    /// A list of versions in either protocol; `None` if it has none.
+    pub(super) async fn listed(
+        self: &Arc<Self>,
+        provider: &ProviderAddr,
+        asked: &Asked<'_>,
+        outcome: &mut Outcome,
+        write: impl Fn(&Listing) -> Option<Vec<u8>>,
+    ) -> Answered {
+        let listing = match self.catalog.listing(provider).await {
+            Ok(listing) => listing,
+            Err(unanswered) => return unavailable(&unanswered),
+        };
+        outcome.is_stale = listing.is_stale;
+        let caching = asked.caching(listing.lifetime.min(LONGEST_LIST));
+        match write(&listing.value) {
+            Some(document) => answer::document(asked.headers, JSON, document, caching),
+            None => answer::not_found(&absent(&listing.value), caching),
+        }
+    }
+
+    /// The version of a list, whose tags were compared.
+    pub(super) async fn served(
+        self: &Arc<Self>,
+        provider: &ProviderAddr,
+        version: &Version,
+        asked: &Asked<'_>,
+        outcome: &mut Outcome,
+    ) -> Result<(Arc<Served>, Answer<Listing>), Answered> {
+        let listing = self.catalog.with_current(provider, version).await;
+        let listing = listing.map_err(|unanswered| unavailable(&unanswered))?;
+        outcome.is_stale = listing.is_stale;
+        match listing.value.versions.get(version) {
+            Some(served) => Ok((served.clone(), listing)),
+            None => {
+                let caching = asked.caching(listing.lifetime.min(LONGEST_LIST));
+                let said = match listing.value.hidden.get(version) {
+                    Some(hidden) => format!("{provider} {version} is hidden: {}", hidden.problem),
+                    None => absent(&listing.value),
+                };
+                Err(answer::not_found(&said, caching))
+            }
+        }
+    }
+
+    pub(super) async fn package(
+        &self,
+        package: &super::listing::ServedPackage,
+        asked: &Asked<'_>,
+    ) -> Answered {
+        let (method, headers) = (asked.method, asked.headers);
+        let (passed, observer) = (&self.passed, &self.observer);
+        package::answer(method, headers, package, passed, asked.is_guarded, observer).await
+    }
+
+    /// The host of the registry's providers.
+    pub(super) fn host(&self, asked: &Asked<'_>) -> Option<Hostname> {
+        let asked_host = || {
+            let header = asked.headers.get(HOST).and_then(|host| host.to_str().ok());
+            let host = asked
+                .uri
+                .authority()
+                .map(|authority| authority.as_str())
+                .or(header)?;
+            Hostname::from_ascii(host).ok()
+        };
+        self.registry_host.clone().or_else(asked_host)
+    }
+
+    /// The URL of a file: its name, or a signed path relative to the document, which begins with `up`.
+    pub(super) fn link(&self, base: &str, file: &str, up: &str) -> String {
+        let name = segment(file);
+        let Some(access) = &self.access else {
+            return name;
+        };
+        let path = format!("{base}/{name}");
+        let links = access.links.load();
+        let prefix = links.prefix(&path, SystemTime::now()).unwrap_or_default();
+        format!("{up}{prefix}{path}")
+    }
+
+    /// The caching of a document that has links.
+    pub(super) fn with_links(&self, asked: &Asked<'_>, listing: &Answer<Listing>) -> Caching {
+        let lifetime = listing.lifetime.min(LONGEST_LIST);
+        match &self.access {
+            // A kept document must not outlive its links, and clients need some of their time.
+            Some(access) => Caching::Private(lifetime.min(access.links.load().lifetime() / 2)),
+            None => asked.caching(lifetime),
+        }
+    }
+}
+
+impl Asked<'_> {
+    pub(super) fn caching(&self, lifetime: Duration) -> Caching {
+        match self.is_guarded {
+            true => Caching::Private(lifetime),
+            false => Caching::Public(lifetime),
+        }
+    }
+}
+
+/// The proof and the path of a signed path.
+fn signed(path: &str) -> Option<(&str, &str)> {
+    let rest = path
+        .strip_prefix('/')?
+        .strip_prefix(links::PREFIX)?
+        .strip_prefix('/')?;
+    let end = rest.find('/')?;
+    rest.split_at_checked(end)
+}
+
+/// A text as one segment of a path.
+pub(super) fn segment(text: &str) -> String {
+    use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+    const KEPT: &AsciiSet = &NON_ALPHANUMERIC
+        .remove(b'-')
+        .remove(b'.')
+        .remove(b'_')
+        .remove(b'~')
+        .remove(b'+');
+    utf8_percent_encode(text, KEPT).to_string()
+}
+
+pub(super) fn not_for_token() -> Answered {
+    answer::text(StatusCode::FORBIDDEN, "the token is not for this provider")
+}
+
+pub(super) fn unavailable(unanswered: &Unanswered<Failure>) -> Answered {
+    match unanswered {
+        Unanswered::Failed(_) => answer::unavailable("the store cannot be asked"),
+        Unanswered::Slow => answer::unavailable("the store has not answered yet"),
+    }
+}
+
+/// Why a provider is not found, for people.
+pub(super) fn absent(listing: &Listing) -> String {
+    let provider = &listing.provider;
+    match listing.hidden.len() {
+        0 => format!("the store does not have {provider}"),
+        1 => format!("one version of {provider} is hidden, since it did not verify"),
+        hidden => format!("{hidden} versions of {provider} are hidden, since they did not verify"),
+    }
+}

@@ -1,0 +1,92 @@
+//! TLS: the certificate, which is read again when its files change.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use rustls::ServerConfig;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+
+/// Why a certificate cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file has no certificate.
+    #[error("the file has no certificate in PEM")]
+    NoCertificate,
+    /// The file has no private key.
+    #[error("the file has no private key in PEM")]
+    NoKey,
+    /// The certificate and the key do not belong together, or the kind of key is not supported.
+    #[error("the certificate and the private key do not fit together")]
+    NoPair,
+    /// TLS cannot be configured.
+    #[error("TLS cannot be used")]
+    Unusable,
+}
+
+/// The current certificate.
+#[derive(Debug)]
+pub(super) struct Certificate(ArcSwap<CertifiedKey>);
+
+impl Certificate {
+    /// Reads a chain of certificates and a private key, each in PEM.
+    ///
+    /// # Errors
+    /// One of them is missing, or they do not belong together.
+    pub(super) fn new(chain: &[u8], key: &[u8]) -> Result<Arc<Self>, Error> {
+        let pair = pair(chain, key)?;
+        Ok(Arc::new(Self(ArcSwap::from_pointee(pair))))
+    }
+
+    /// Replaces the certificate for new connections.
+    ///
+    /// # Errors
+    /// As [`Certificate::new`]; the certificate then stays.
+    pub(super) fn replace(&self, chain: &[u8], key: &[u8]) -> Result<(), Error> {
+        self.0.store(Arc::new(pair(chain, key)?));
+        Ok(())
+    }
+
+    /// The configuration of TLS with HTTP/2 and HTTP/1.1.
+    ///
+    /// # Errors
+    /// The library refuses its own defaults.
+    pub(super) fn config(self: &Arc<Self>) -> Result<Arc<ServerConfig>, Error> {
+        let provider = Arc::new(ring::default_provider());
+        let config =
+            ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let config = config.map_err(|_| Error::Unusable)?;
+        let mut config = config
+            .with_no_client_auth()
+            .with_cert_resolver(self.clone());
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Arc::new(config))
+    }
+}
+
+impl ResolvesServerCert for Certificate {
+    fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.0.load_full())
+    }
+}
+
+fn pair(chain: &[u8], key: &[u8]) -> Result<CertifiedKey, Error> {
+    let chain = CertificateDer::pem_slice_iter(chain).collect::<Result<Vec<_>, _>>();
+    let chain = chain
+        .ok()
+        .filter(|chain| !chain.is_empty())
+        .ok_or(Error::NoCertificate)?;
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| Error::NoKey)?;
+    let key = ring::sign::any_supported_type(&key).map_err(|_| Error::NoPair)?;
+    let pair = CertifiedKey::new(chain, key);
+    // A key whose public half is not known is accepted, as the library does.
+    match pair.keys_match() {
+        Ok(()) | Err(rustls::Error::InconsistentKeys(rustls::InconsistentKeys::Unknown)) => {
+            Ok(pair)
+        }
+        Err(_) => Err(Error::NoPair),
+    }
+}

@@ -1,0 +1,170 @@
+//! Tokens of clients.
+//!
+//! A file has one token on each line: a name, the SHA-256 of the token, and optionally patterns of the providers that it opens.
+//!
+//! ```text
+//! ci    sha256:5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8
+//! team  sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08  registry.acme.test/platform/*
+//! ```
+
+use subtle::ConstantTimeEq as _;
+
+use crate::address::{Hostname, ProviderAddr, ProviderPattern};
+use crate::digest::{Algorithm, Digest, Hasher};
+
+/// The most tokens of a file.
+const MOST: usize = 10_000;
+/// The longest token that is hashed, in bytes.
+const LONGEST: usize = 4 << 10;
+
+/// The tokens that open the server.
+#[derive(Debug)]
+pub struct Tokens(Vec<Token>);
+
+/// A token, as its owner is known.
+#[derive(Debug)]
+pub struct Token {
+    /// The name, for the log.
+    pub name: String,
+    digest: Digest,
+    /// The providers that it opens; empty for all.
+    patterns: Vec<ProviderPattern>,
+}
+
+/// Why a file of tokens cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// A line is no token.
+    #[error(
+        "line {line} is no token\n  expected NAME sha256:HEX, and patterns of providers if it is only for these"
+    )]
+    Line {
+        /// The line, from one.
+        line: usize,
+    },
+    /// A pattern is none.
+    #[error("line {line} has an invalid pattern: {reason}")]
+    Pattern {
+        /// The line, from one.
+        line: usize,
+        /// The reason.
+        reason: String,
+    },
+    /// There are too many.
+    #[error("there are more than {MOST} tokens")]
+    TooMany,
+}
+
+impl Tokens {
+    /// Reads a file of tokens. Blank lines and lines that begin with `#` are skipped.
+    ///
+    /// # Errors
+    /// A line is no token.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let mut tokens = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            let line_number = number + 1;
+            let mut words = line.split_whitespace();
+            let Some(name) = words.next().filter(|name| !name.starts_with('#')) else {
+                continue;
+            };
+            let digest = words.next().and_then(|text| text.parse::<Digest>().ok());
+            let digest = digest.filter(|digest| digest.algorithm() == Algorithm::Sha256);
+            let digest = digest.ok_or(Error::Line { line: line_number })?;
+            let pattern = |text: &str| {
+                let pattern = ProviderPattern::parse(text, &Hostname::default_origin());
+                pattern.map_err(|error| Error::Pattern {
+                    line: line_number,
+                    reason: error.to_string(),
+                })
+            };
+            tokens.push(Token {
+                name: crate::error::printable(name),
+                digest,
+                patterns: words.map(pattern).collect::<Result<_, _>>()?,
+            });
+            if tokens.len() > MOST {
+                return Err(Error::TooMany);
+            }
+        }
+        Ok(Self(tokens))
+    }
+
+    /// The token of an `Authorization` header. Every token is compared, in constant time.
+    pub(super) fn find(&self, header: &str) -> Option<&Token> {
+        let (scheme, secret) = header.split_once(' ')?;
+        let secret = secret.trim();
+        if !scheme.eq_ignore_ascii_case("bearer") || secret.len() > LONGEST {
+            return None;
+        }
+        let mut hasher = Hasher::new(Algorithm::Sha256);
+        hasher.update(secret.as_bytes());
+        let given = hasher.finish();
+        let mut found = None;
+        for token in &self.0 {
+            let is_same = token.digest.hex().as_bytes().ct_eq(given.hex().as_bytes());
+            if bool::from(is_same) {
+                found = found.or(Some(token));
+            }
+        }
+        found
+    }
+}
+
+impl Token {
+    /// Whether the token opens a provider.
+    pub(super) fn opens(&self, provider: &ProviderAddr) -> bool {
+        let mut patterns = self.patterns.iter();
+        self.patterns.is_empty() || patterns.any(|pattern| pattern.matches(provider))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_opens_what_its_line_says() {
+        let hex = Digest::of(b"secret").hex().to_owned();
+        let text = format!("# people\n\nci sha256:{hex}  registry.acme.test/acme/*\n");
+        let tokens = Tokens::parse(&text).unwrap();
+        let token = tokens.find("Bearer secret").unwrap();
+        assert_eq!(token.name, "ci");
+        assert!(token.opens(&"registry.acme.test/acme/demo".parse().unwrap()));
+        assert!(!token.opens(&"registry.acme.test/other/demo".parse().unwrap()));
+        assert!(tokens.find("bearer secret").is_some());
+        // The hash of a token is no token.
+        for other in [
+            "Bearer other",
+            "Basic secret",
+            "secret",
+            "",
+            &format!("Bearer {hex}"),
+            &format!("Bearer sha256:{hex}"),
+        ] {
+            assert!(tokens.find(other).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_line_is_named() {
+        for text in [
+            "x\nci",
+            "x\nci secret",
+            "x\nci sha512:00",
+            "x\nci sha256:00",
+        ] {
+            let text = text.replacen('x', "# comment", 1);
+            assert_eq!(
+                Tokens::parse(&text).err(),
+                Some(Error::Line { line: 2 }),
+                "{text}"
+            );
+        }
+        let text = format!("ci sha256:{} a/b/c/d", Digest::of(b"").hex());
+        assert!(matches!(
+            Tokens::parse(&text),
+            Err(Error::Pattern { line: 1, .. })
+        ));
+    }
+}
