@@ -196,8 +196,13 @@ pub(super) struct ReadTrust {
 }
 
 impl ReadTrust {
+    /// Whether an option pins keys.
+    pub(super) fn is_pinning(&self) -> bool {
+        self.trust.trust.is_some() || !self.trust.key.is_empty()
+    }
+
     /// Whether any of these options is given.
     pub(super) fn is_given(&self) -> bool {
-        self.require_pinned || self.trust.trust.is_some() || !self.trust.key.is_empty()
+        self.require_pinned || self.is_pinning()
     }
 }

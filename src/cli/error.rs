@@ -188,6 +188,26 @@ pub(super) enum CommandError {
         /// The mirror file that is named too.
         file: Option<PathBuf>,
     },
+    /// `serve` without a certificate.
+    #[error(
+        "nothing says how clients reach this server safely\n  expected --tls-cert and --tls-key, or --plain-http behind a proxy"
+    )]
+    NoTls,
+    /// `serve` with a certificate and `--plain-http`.
+    #[error("`--plain-http` and a certificate exclude each other")]
+    TlsAndPlain,
+    /// `--require-pinned` without pins.
+    #[error("`--require-pinned` needs keys\n  expected --trust FILE or --key FILE")]
+    NoPins,
+    /// A store of one repository for `serve`.
+    #[error("{} names one repository for several providers", printable(.text))]
+    OneRepository { text: String },
+    /// A store without host names for `serve`.
+    #[error("{} has no `${{hostname}}`, so that each host would have the same providers\n  expected --registry-host, the host of these providers", printable(.text))]
+    EveryHost { text: String },
+    /// The server cannot start.
+    #[error(transparent)]
+    Serve(#[from] tfoci::serve::Error),
     /// Credentials cannot be read or stored.
     #[error(transparent)]
     Credentials(#[from] credentials::Error),

@@ -34,24 +34,23 @@ mod render;
 mod report;
 mod resolve;
 mod schema;
+mod serve;
 mod session;
+mod signals;
 mod trace;
 mod trust;
 mod versions;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::future::Future;
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::pin::pin;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::builder::Resettable;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use futures_util::FutureExt as _;
 
 use tfoci::disk;
 use tfoci::error::Category;
@@ -62,6 +61,7 @@ use error::CommandError;
 use hints::meant::Takes;
 use printer::Printer;
 use session::Session;
+use signals::until_interrupted;
 
 /// The last line of a command's help.
 const GLOBALS: &str = "Options that every command takes: tfoci help options";
@@ -120,6 +120,7 @@ enum Command {
     Trust(trust::Arguments),
     Install(install::Arguments),
     Lock(lock::Arguments),
+    Serve(serve::Arguments),
     CliConfig(cli_config::Arguments),
     Login(login::Arguments),
     Logout(logout::Arguments),
@@ -210,7 +211,11 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         .build();
     let ended = match runtime {
         Ok(runtime) => {
-            let ended = runtime.block_on(until_interrupted(run(command, &session)));
+            let ended = match command {
+                // A server ends by a signal, and its work is then done.
+                Command::Serve(_) => Some(runtime.block_on(run(command, &session))),
+                command => runtime.block_on(until_interrupted(run(command, &session))),
+            };
             // Cancelled tasks remove their unfinished files.
             runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
             ended
@@ -276,9 +281,14 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
         command,
         mut globals,
     } = Tfoci::from_arg_matches(&matches)?;
-    if let Command::Mirror(_) = command {
-        globals.jobs.get_or_insert(MIRROR_JOBS);
-    }
+    match &command {
+        Command::Mirror(_) => globals.jobs.get_or_insert(MIRROR_JOBS),
+        Command::Serve(arguments) => {
+            arguments.name_plain_hosts(&mut globals);
+            globals.jobs.get_or_insert(serve::JOBS)
+        }
+        _ => globals.jobs.get_or_insert(session::JOBS),
+    };
     Ok((command, globals))
 }
 
@@ -348,6 +358,7 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
         Command::Trust(arguments) => trust::run(&arguments, session),
         Command::Install(arguments) => install::run(arguments, session).await,
         Command::Lock(arguments) => lock::run(arguments, session).await,
+        Command::Serve(arguments) => serve::run(arguments, session).await,
         Command::CliConfig(arguments) => cli_config::run(&arguments, session),
         Command::Login(arguments) => login::run(arguments, session).await,
         Command::Logout(arguments) => logout::run(arguments, session).await,
@@ -357,36 +368,6 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
         Command::Schema(arguments) => Ok(schema::run(&arguments, session)),
     };
     ended.map_err(|error| hints::meant::explained(error, takes))
-}
-
-/// Runs the work until it ends or a signal arrives; `None` after a signal. Dropping the work removes its unfinished files.
-async fn until_interrupted<T>(work: impl Future<Output = T>) -> Option<T> {
-    let mut work = pin!(work);
-    tokio::select! {
-        biased;
-        // Tasks that ended before the signal are still reported.
-        () = interrupted() => work.as_mut().now_or_never(),
-        result = &mut work => Some(result),
-    }
-}
-
-#[cfg(unix)]
-async fn interrupted() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
-    }
-}
-
-#[cfg(not(unix))]
-async fn interrupted() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
-    }
 }
 
 fn exit_code(category: Category) -> u8 {

@@ -176,6 +176,15 @@ impl Printer {
         }
     }
 
+    /// With `--format json`, prints one of many documents as a line.
+    pub(super) fn document_line(&self, document: &impl Serialize) {
+        if self.format == Format::Json
+            && let Ok(text) = serde_json::to_string(document)
+        {
+            self.to_stdout(&neutral::json(&self.redaction.apply(&text)));
+        }
+    }
+
     /// Prints a line on stderr: what happened, and to what.
     pub(super) fn line(&self, tone: Tone, verb: &str, text: &str) {
         match tone {

@@ -38,7 +38,7 @@ pub(super) use trust::{policy, read_key, trust_text};
 pub(super) use wanted::Wanted;
 
 /// The default number of concurrent package transfers. Higher numbers were not faster (measured).
-const JOBS: usize = 4;
+pub(super) const JOBS: u8 = 4;
 
 /// The size limit in bytes of trust files, lock files and keys. Key files are the largest of them.
 const LARGEST_FILE: u64 = limits::KEYS;
@@ -61,7 +61,7 @@ impl Session {
 
     /// The number of concurrent package transfers.
     pub(super) fn jobs(&self) -> usize {
-        self.globals.jobs.map_or(JOBS, usize::from)
+        self.globals.jobs.unwrap_or(JOBS).into()
     }
 
     /// The HTTP client. It connects only when it sends the first request.

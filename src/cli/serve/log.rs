@@ -1,0 +1,179 @@
+//! The log of the server: a line for each event, as text on stderr or as JSON on stdout.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use indicatif::HumanBytes;
+use serde::Serialize;
+
+use tfoci::error::printable_path;
+use tfoci::serve::{Notice, Observer, Record};
+
+use crate::cli::args::Format;
+use crate::cli::json;
+use crate::cli::printer::{Printer, Tone};
+
+/// Prints what the server reports.
+pub(super) struct Log(pub(super) Printer);
+
+/// A line of JSON.
+#[derive(Serialize)]
+struct Line<'a, E> {
+    /// Seconds since 1970, with milliseconds.
+    time: f64,
+    event: &'static str,
+    #[serde(flatten)]
+    details: &'a E,
+}
+
+#[derive(Serialize)]
+struct Request<'a> {
+    id: &'a str,
+    client: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token: Option<&'a str>,
+    method: &'a str,
+    path: &'a str,
+    route: &'a str,
+    status: u16,
+    bytes: u64,
+    seconds: f64,
+    stale: bool,
+    complete: bool,
+    agent: &'a str,
+}
+
+#[derive(Serialize)]
+struct About {
+    message: String,
+}
+
+impl Log {
+    /// Prints that the server is ready.
+    pub(super) fn listening(&self, url: &str) {
+        let Self(printer) = self;
+        printer.result(&format!("Listening on {url}"));
+        #[derive(Serialize)]
+        struct Listening<'a> {
+            url: &'a str,
+        }
+        self.line("listening", &Listening { url });
+    }
+
+    fn line(&self, event: &'static str, details: &impl Serialize) {
+        let time = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let time = (time.as_secs_f64() * 1e3).round() / 1e3;
+        self.0.document_line(&Line {
+            time,
+            event,
+            details,
+        });
+    }
+
+    fn event(&self, event: &'static str, tone: Tone, verb: &str, message: String) {
+        let Self(printer) = self;
+        if printer.format == Format::Json {
+            self.line(event, &About { message });
+        } else {
+            printer.line(tone, verb, &message);
+        }
+    }
+}
+
+impl Observer for Log {
+    fn request(&self, record: &Record<'_>) {
+        let Self(printer) = self;
+        let seconds = record.duration.as_secs_f64();
+        if printer.format == Format::Json {
+            return self.line(
+                "request",
+                &Request {
+                    id: record.id,
+                    client: record.client.to_string(),
+                    token: record.token,
+                    method: record.method,
+                    path: record.path,
+                    route: record.route,
+                    status: record.status,
+                    bytes: record.bytes,
+                    seconds,
+                    stale: record.is_stale,
+                    complete: record.is_complete,
+                    agent: record.agent,
+                },
+            );
+        }
+        let mut text = format!(
+            "{} {}: {} in {seconds:.3}s to {}",
+            record.method,
+            record.path,
+            HumanBytes(record.bytes),
+            record.client,
+        );
+        if let Some(token) = record.token {
+            text.push_str(&format!(" ({token})"));
+        }
+        for (is, mark) in [
+            (record.is_stale, ", older than --max-age"),
+            (!record.is_complete, ", cut before its end"),
+        ] {
+            if is {
+                text.push_str(mark);
+            }
+        }
+        let tone = match record.status {
+            ..400 if record.is_complete && !record.is_stale => Tone::Plain,
+            _ => Tone::Warning,
+        };
+        printer.line(tone, &record.status.to_string(), &text);
+    }
+
+    fn notice(&self, notice: &Notice<'_>) {
+        match notice {
+            Notice::Hidden {
+                provider,
+                version,
+                problem,
+            } => {
+                let reason = json::sentence(*problem).replace('\n', ",");
+                let text = format!("{provider} {version}: {reason}");
+                self.event("hidden", Tone::Warning, "Hidden", text);
+            }
+            Notice::StoreFailed { failure } => {
+                let text = json::sentence(*failure).replace('\n', ",");
+                self.event("store-failed", Tone::Warning, "Failed", text);
+            }
+            Notice::PackageFailed { file, reason } => {
+                let text = format!("{file}: {}", reason.replace('\n', ","));
+                self.event("package-failed", Tone::Warning, "Failed", text);
+            }
+            Notice::Reloaded { path } => {
+                let text = printable_path(path);
+                self.event("reloaded", Tone::Done, "Reloaded", text);
+            }
+            Notice::NotReloaded { path, reason } => {
+                let text = format!(
+                    "{}, which stays in use as it was: {}",
+                    printable_path(path),
+                    reason.replace('\n', ",")
+                );
+                self.event("not-reloaded", Tone::Warning, "Refused", text);
+            }
+            Notice::Handshake { client, reason } => {
+                let Self(printer) = self;
+                // Health checks and scanners open connections without a handshake.
+                if printer.format == Format::Json {
+                    let message = format!("{client}: {reason}");
+                    self.line("handshake-failed", &About { message });
+                } else {
+                    printer.detail("Handshake", &format!("{client}: {reason}"));
+                }
+            }
+            Notice::Draining => {
+                let text = "new connections; downloads may end".to_owned();
+                self.event("draining", Tone::Plain, "Refusing", text);
+            }
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! `tfoci serve`.
+
+mod log;
+mod page;
+
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use tokio::sync::Notify;
+use url::Url;
+
+use tfoci::address::{Hostname, ProviderAddr};
+use tfoci::error::printable_path;
+use tfoci::examine::TrustOptions;
+use tfoci::serve::{Ages, Guard, Server, Settings, TlsFiles};
+use tfoci::store::Endpoint;
+
+use super::Ending;
+use super::args::{Globals, ReadTrust};
+use super::error::CommandError;
+use super::host;
+use super::session::Session;
+use super::signals;
+use log::Log;
+use page::Pages;
+
+/// The default number of packages that are read from the store at once. Clients that read slowly keep theirs open.
+pub(super) const JOBS: u8 = 64;
+
+/// The value of `--plain-http` without a host: clients of this server use plain HTTP.
+const THIS_SERVER: &str = "-";
+
+const EXAMPLES: &str = "\
+Examples:
+  tfoci serve --from oci-layout:mirror --listen 0.0.0.0:443 \\
+    --url https://providers.example.com --tls-cert server.pem --tls-key server.key
+  tfoci serve --from 'registry.internal/tofu/${hostname}/${namespace}/${type}' \\
+    --listen 127.0.0.1:8080 --plain-http --url https://providers.example.com \\
+    --trust trust.toml --require-pinned --tokens tokens.txt --signing-key signing.key";
+
+/// Serve a store to OpenTofu and Terraform, as network mirror and provider registry
+///
+/// The network mirror is at URL/mirror/ and has every provider of the store. The provider registry has the providers whose addresses begin
+/// with the host of --url: clients find it without any configuration.
+///
+/// tfoci serves only versions that verify, as `tfoci inspect` does. The log and the page at / say why others are hidden. While the store
+/// cannot be asked, tfoci serves what it knows, and then answers 503, never 404.
+///
+/// SIGTERM and SIGINT end the server with exit code 0: idle connections at once, downloads within --grace. SIGHUP makes it read the
+/// certificate, tokens and signing keys again; it also notices when these files change.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The store: oci-layout:DIR, or a registry's repository template
+    #[arg(long, value_name = "STORE", help_heading = "Store")]
+    from: String,
+    /// The address to listen on
+    #[arg(
+        long,
+        value_name = "IP:PORT",
+        default_value = "127.0.0.1:8443",
+        help_heading = "Server"
+    )]
+    listen: SocketAddr,
+    /// The URL of the server for its clients
+    #[arg(long, value_name = "URL", value_parser = public_url, help_heading = "Server")]
+    url: Option<Url>,
+    /// The host in the addresses of the registry's providers; by default that of --url
+    #[arg(long, value_name = "HOST", value_parser = Hostname::from_ascii, help_heading = "Server")]
+    registry_host: Option<Hostname>,
+    /// File with the server's certificates, in PEM
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "tls_key",
+        help_heading = "Server"
+    )]
+    tls_cert: Option<PathBuf>,
+    /// File with the private key, in PEM
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "tls_cert",
+        help_heading = "Server"
+    )]
+    tls_key: Option<PathBuf>,
+    /// Serve plain HTTP, for a proxy in front; with HOST, use plain HTTP for the store at this host
+    #[arg(
+        long,
+        value_name = "HOST",
+        value_parser = host_or_this,
+        num_args = 0..=1,
+        default_missing_value = THIS_SERVER,
+        help_heading = "Server",
+    )]
+    plain_http: Vec<String>,
+    /// File of tokens: `NAME sha256:HEX` on each line. Clients then need one
+    #[arg(long, value_name = "FILE", help_heading = "Access")]
+    tokens: Option<PathBuf>,
+    /// File of keys, in base64, that sign the links to packages; replicas share it
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "tokens",
+        help_heading = "Access"
+    )]
+    signing_key: Option<PathBuf>,
+    /// How long a link to a package is valid, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = clap::value_parser!(u32).range(30..=86_400), requires = "tokens", help_heading = "Access", hide_short_help = true)]
+    url_lifetime: u32,
+    /// How long lists of versions are used before the store is asked again, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(0..=86_400), help_heading = "Freshness", hide_short_help = true)]
+    max_age: u32,
+    /// How long lists are used while the store cannot be asked, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 3_600, value_parser = clap::value_parser!(u32).range(0..=2_592_000), help_heading = "Freshness", hide_short_help = true)]
+    max_stale: u32,
+    /// The most connections at once
+    #[arg(long, value_name = "NUMBER", default_value_t = 1_024, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Limits", hide_short_help = true)]
+    max_connections: u32,
+    /// The most requests of a client address in a second, four times as many at once; 0 for no limit. 500 by default, no limit with
+    /// --plain-http
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        help_heading = "Limits",
+        hide_short_help = true
+    )]
+    max_rate: Option<u32>,
+    /// How long downloads may go on after SIGTERM, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(0..=86_400), help_heading = "Limits", hide_short_help = true)]
+    grace: u32,
+    /// Serve versions without signature or key of these providers
+    ///
+    /// Only the network mirror serves them. May be repeated. `*` stands for any namespace or type, as in `example.com/acme/*`.
+    #[arg(long, value_name = "PATTERN", help_heading = "Trust")]
+    allow_unsigned: Vec<String>,
+    #[command(flatten)]
+    trust: ReadTrust,
+}
+
+impl Arguments {
+    /// Makes the hosts of `--plain-http` those of the network options, which other commands read.
+    pub(super) fn name_plain_hosts(&self, globals: &mut Globals) {
+        let hosts = self.plain_http.iter().filter(|host| *host != THIS_SERVER);
+        globals.network.plain_http = hosts.cloned().collect();
+    }
+
+    fn is_plain(&self) -> bool {
+        self.plain_http.iter().any(|host| host == THIS_SERVER)
+    }
+}
+
+/// Runs the command.
+pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
+    let endpoint = session.endpoint(&arguments.from)?;
+    let settings = settings(&arguments, &endpoint, session)?;
+    let http = session.http()?;
+    let registry = session.registry(&http);
+    let log = Arc::new(Log(session.printer.clone()));
+    let scheme = if arguments.is_plain() {
+        "http"
+    } else {
+        "https"
+    };
+    let url = settings.url.clone();
+    warn_of_this_process_key(&arguments, session);
+    // A store that cannot be opened at all is a mistake in the command line.
+    let opened = endpoint.read(registry.clone());
+    opened
+        .map_err(tfoci::outcome::Problem::from)
+        .map_err(tfoci::outcome::Failure::from)?;
+    let pages = Arc::new(Pages);
+    let server = Server::start(settings, endpoint, registry, http, log.clone(), pages).await?;
+    let address = server.address().unwrap_or(arguments.listen);
+    log.listening(&url.unwrap_or_else(|| format!("{scheme}://{address}")));
+    let reload = Arc::new(Notify::new());
+    let serving = server.run(signals::interrupted(), reload.clone());
+    tokio::select! {
+        () = serving => {}
+        () = signals::hung_up(|| reload.notify_one()) => {}
+    }
+    Ok(Ending::Done)
+}
+
+fn settings(
+    arguments: &Arguments,
+    endpoint: &Endpoint,
+    session: &Session,
+) -> Result<Settings, CommandError> {
+    let tls = match (
+        &arguments.tls_cert,
+        &arguments.tls_key,
+        arguments.is_plain(),
+    ) {
+        (Some(certificate), Some(key), false) => Some(TlsFiles {
+            certificate: certificate.clone(),
+            key: key.clone(),
+        }),
+        (None, None, true) => None,
+        (_, _, true) => return Err(CommandError::TlsAndPlain),
+        (_, _, false) => return Err(CommandError::NoTls),
+    };
+    let url = arguments.url.as_ref();
+    let host_of_url = url.and_then(|url| {
+        let host = url.host_str()?;
+        let host = url
+            .port()
+            .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        Hostname::from_ascii(&host).ok()
+    });
+    let trust = TrustOptions {
+        policy: session
+            .trust_options(&arguments.trust)?
+            .policy
+            .with_allow_unsigned(session.patterns(&arguments.allow_unsigned)?),
+        ..session.trust_options(&arguments.trust)?
+    };
+    if trust.require_pinned && !arguments.trust.is_pinning() {
+        return Err(CommandError::NoPins);
+    }
+    let rate = arguments
+        .max_rate
+        .unwrap_or(if arguments.is_plain() { 0 } else { 500 });
+    Ok(Settings {
+        listen: arguments.listen,
+        tls,
+        only_host: only_host(endpoint, arguments)?,
+        url: url.map(|url| url.as_str().trim_end_matches('/').to_owned()),
+        registry_host: arguments.registry_host.clone().or(host_of_url),
+        guard: arguments.tokens.clone().map(|tokens| Guard {
+            tokens,
+            signing_key: arguments.signing_key.clone(),
+            lifetime: Duration::from_secs(arguments.url_lifetime.into()),
+        }),
+        ages: Ages {
+            fresh: Duration::from_secs(arguments.max_age.into()),
+            stale: Duration::from_secs(arguments.max_stale.into()),
+        },
+        connections: usize::try_from(arguments.max_connections).unwrap_or(usize::MAX),
+        rate: NonZeroU32::new(rate),
+        grace: Duration::from_secs(arguments.grace.into()),
+        trust,
+    })
+}
+
+/// The only host whose providers the store can have, if its address has no host name.
+fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostname>, CommandError> {
+    // Two providers that differ in their host only.
+    let provider = |text: &str| text.parse::<ProviderAddr>().ok();
+    let samples = [
+        provider("a.example/acme/demo"),
+        provider("b.example/acme/demo"),
+    ];
+    let [first, second] = samples.map(|sample| endpoint.repository(&sample?).ok());
+    if first.is_none() || first != second {
+        return Ok(None);
+    }
+    let others = [
+        provider("a.example/acme/other"),
+        provider("a.example/other/demo"),
+    ];
+    let repository = |other: Option<ProviderAddr>| endpoint.repository(&other?).ok();
+    if others.map(repository).contains(&first) {
+        return Err(CommandError::OneRepository {
+            text: endpoint.to_string(),
+        });
+    }
+    match &arguments.registry_host {
+        Some(host) => Ok(Some(host.clone())),
+        None => Err(CommandError::EveryHost {
+            text: endpoint.to_string(),
+        }),
+    }
+}
+
+/// Links that only one process can open are useless with replicas.
+fn warn_of_this_process_key(arguments: &Arguments, session: &Session) {
+    if let (Some(tokens), None) = (&arguments.tokens, &arguments.signing_key) {
+        let text = format!(
+            "{} guards the server, and without --signing-key only this process can open its links: not enough for replicas, and links \
+             end with a restart",
+            printable_path(tokens)
+        );
+        session.printer.warning(&text);
+    }
+}
+
+fn host_or_this(text: &str) -> Result<String, String> {
+    match text {
+        THIS_SERVER => Ok(text.to_owned()),
+        _ => host::host(text).map_err(|error| error.to_string()),
+    }
+}
+
+fn public_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| error.to_string())?;
+    let is_bare = url.query().is_none()
+        && url.fragment().is_none()
+        && url.username().is_empty()
+        && url.password().is_none();
+    match (url.scheme(), url.has_host() && is_bare) {
+        ("https" | "http", true) => Ok(url),
+        _ => Err("expected https://HOST, with a path if there is one".to_owned()),
+    }
+}

@@ -1,0 +1,54 @@
+//! Signals that end the program, or make a server read its files again.
+
+use std::future::Future;
+use std::pin::pin;
+
+use futures_util::FutureExt as _;
+
+/// Runs the work until it ends or a signal arrives; `None` after a signal. Dropping the work removes its unfinished files.
+pub(super) async fn until_interrupted<T>(work: impl Future<Output = T>) -> Option<T> {
+    let mut work = pin!(work);
+    tokio::select! {
+        biased;
+        // Tasks that ended before the signal are still reported.
+        () = interrupted() => work.as_mut().now_or_never(),
+        result = &mut work => Some(result),
+    }
+}
+
+/// Ends with the first SIGINT or SIGTERM.
+#[cfg(unix)]
+pub(super) async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Calls `reload` after each SIGHUP. Never ends.
+#[cfg(unix)]
+pub(super) async fn hung_up(reload: impl Fn()) {
+    use tokio::signal::unix::{SignalKind, signal};
+    if let Ok(mut hangup) = signal(SignalKind::hangup()) {
+        while hangup.recv().await.is_some() {
+            reload();
+        }
+    }
+    std::future::pending().await
+}
+
+#[cfg(not(unix))]
+pub(super) async fn hung_up(_reload: impl Fn()) {
+    std::future::pending().await
+}
