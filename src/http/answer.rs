@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
-use reqwest::header::{CONTENT_LENGTH, HeaderMap, HeaderName, TRANSFER_ENCODING};
+use reqwest::header::{CONTENT_LENGTH, HeaderMap, HeaderName, LOCATION, TRANSFER_ENCODING};
 use reqwest::{Response, StatusCode};
 use tokio::time::Instant;
 use url::Url;
@@ -95,6 +95,24 @@ impl Answer {
         values
             .filter_map(|value| value.to_str().ok().map(str::to_owned))
             .collect()
+    }
+
+    /// The URL that it redirects to; `None` if it is no redirect.
+    pub fn redirect(&self) -> Option<Result<Url, Error>> {
+        let moved = [
+            StatusCode::MOVED_PERMANENTLY,
+            StatusCode::FOUND,
+            StatusCode::SEE_OTHER,
+            StatusCode::TEMPORARY_REDIRECT,
+            StatusCode::PERMANENT_REDIRECT,
+        ];
+        if !moved.contains(&self.status) {
+            return None;
+        }
+        let location = self.header(LOCATION)?;
+        Some(self.url.join(&location).map_err(|_| Error::Url {
+            url: location.as_str().into(),
+        }))
     }
 
     /// The length of the body in bytes, as `Content-Length` announces it.

@@ -66,6 +66,8 @@ pub struct Request {
     pub(super) limit: Option<Duration>,
     /// The most redirects to follow.
     pub(super) redirects: usize,
+    /// Whether a redirect is the answer.
+    pub(super) is_unfollowed: bool,
     /// Whether it requests a token. Such requests are not counted.
     pub(super) is_for_token: bool,
 }
@@ -83,6 +85,7 @@ impl Request {
             body_use: BodyUse::Nothing,
             limit: None,
             redirects: MOST_REDIRECTS,
+            is_unfollowed: false,
             is_for_token: false,
         }
     }
@@ -129,6 +132,13 @@ impl Request {
         self
     }
 
+    /// Follows no redirect: it is the answer.
+    #[must_use]
+    pub fn unfollowed(mut self) -> Self {
+        self.is_unfollowed = true;
+        self
+    }
+
     /// Marks it as a request for a token, which is not counted.
     #[must_use]
     pub fn for_token(mut self) -> Self {
@@ -171,6 +181,7 @@ impl Request {
             body_use: self.body_use,
             limit: self.limit,
             redirects: self.redirects,
+            is_unfollowed: self.is_unfollowed,
             is_for_token: self.is_for_token,
         }
     }

@@ -51,8 +51,8 @@ use std::sync::Arc;
 
 use futures_util::future::{Either, select};
 use hyper_util::client::proxy::matcher::Matcher;
-use reqwest::header::{AUTHORIZATION, LOCATION};
-use reqwest::{Method, Response, StatusCode};
+use reqwest::header::AUTHORIZATION;
+use reqwest::{Method, Response};
 use url::Url;
 
 use crate::address::HostPort;
@@ -162,7 +162,8 @@ impl Http {
     /// The server did not respond, or a rule of this module forbids the URL. A response of any status is `Ok`.
     pub async fn send(&self, mut request: Request) -> Result<Answer, Error> {
         let named = request.named.clone();
-        let follows = request.method == Method::GET || request.method == Method::HEAD;
+        let is_read = request.method == Method::GET || request.method == Method::HEAD;
+        let follows = is_read && !request.is_unfollowed;
         let limit = request.redirects;
         let mut left = limit;
         let mut deadline = Deadline::new(request.limit, &self.0.settings.timeouts);
@@ -172,7 +173,7 @@ impl Http {
             is_verified &= kind.trust == Trust::Authorities;
             let (url, again) = (request.url.clone(), request.without_body());
             let answer = self.once(request, &kind, &mut deadline).await?;
-            let Some(target) = redirect(&answer).filter(|_| follows) else {
+            let Some(target) = answer.redirect().filter(|_| follows) else {
                 return Ok(answer.with_final_url(is_verified, is_elsewhere));
             };
             let target = target?;
@@ -341,21 +342,4 @@ pub fn authority(url: &Url) -> Option<String> {
 fn names(set: &BTreeSet<String>, host: &str) -> bool {
     let bare = HostPort::parse(host).map_or(host, |parsed| parsed.host);
     set.contains(host) || set.contains(bare)
-}
-
-fn redirect(answer: &Answer) -> Option<Result<Url, Error>> {
-    let moved = [
-        StatusCode::MOVED_PERMANENTLY,
-        StatusCode::FOUND,
-        StatusCode::SEE_OTHER,
-        StatusCode::TEMPORARY_REDIRECT,
-        StatusCode::PERMANENT_REDIRECT,
-    ];
-    if !moved.contains(&answer.status()) {
-        return None;
-    }
-    let location = answer.header(LOCATION)?;
-    Some(answer.url().join(&location).map_err(|_| Error::Url {
-        url: location.as_str().into(),
-    }))
 }

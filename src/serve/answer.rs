@@ -4,10 +4,12 @@ use std::time::{Duration, SystemTime};
 
 use axum::body::Body;
 use axum::http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER, WARNING,
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, RETRY_AFTER, WARNING,
     WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+
+use url::Url;
 
 use crate::digest::Digest;
 
@@ -45,6 +47,13 @@ pub(super) fn text(status: StatusCode, said: &str) -> Answered {
     set(&mut answer, CONTENT_TYPE, "text/plain; charset=utf-8");
     set(&mut answer, CACHE_CONTROL, &Caching::Never.header());
     set(&mut answer, X_CONTENT_TYPE_OPTIONS, "nosniff");
+    answer
+}
+
+/// Sends the client to another URL, which opens one package for a while.
+pub(super) fn redirect(url: &Url) -> Answered {
+    let mut answer = text(StatusCode::TEMPORARY_REDIRECT, "the package is elsewhere");
+    set(&mut answer, LOCATION, url.as_str());
     answer
 }
 

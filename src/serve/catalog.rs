@@ -4,18 +4,23 @@
 //! away ([`Fresh`]). A version that passed is not read again until its tags move. The lists that were not used for the longest time are
 //! dropped when all together become too large.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures_util::future;
+
+use super::fill::Fill;
 use super::fresh::{Ages, Answer, Fresh, Unanswered};
 use super::listing::Listing;
 use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
 use crate::address::{Hostname, ProviderAddr};
+use crate::error::Category;
+use crate::event::Subject;
 use crate::examine::{StoredProvider, TrustOptions};
-use crate::outcome::{Failure, Problem};
-use crate::store::{Endpoint, Registry, Repo};
+use crate::outcome::{At, Failure, Problem};
+use crate::store::{Endpoint, Registry, Repo, RepoMut};
 use crate::version::Version;
 
 /// The bytes of all lists together.
@@ -33,8 +38,11 @@ pub(super) struct Catalog {
     pub(super) only_host: Option<Hostname>,
     pub(super) trust: TrustOptions,
     pub(super) ages: Ages,
+    /// Mirrors what the store lacks.
+    pub(super) fill: Option<Arc<Fill>>,
     pub(super) observer: Arc<dyn Observer>,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) all: Arc<Fresh<Vec<ProviderAddr>, Failure>>,
     pub(super) known: Mutex<HashMap<ProviderAddr, Known>>,
 }
 
@@ -79,7 +87,12 @@ impl Catalog {
         provider: &ProviderAddr,
         version: &Version,
     ) -> Result<Answer<Listing>, Unanswered<Failure>> {
-        let answer = self.listing(provider).await?;
+        let mut answer = self.listing(provider).await?;
+        if answer.value.offered.contains(version)
+            && let Some(fill) = &self.fill
+        {
+            answer = self.filled(fill, provider, version).await?;
+        }
         let Some(served) = answer.value.versions.get(version) else {
             return Ok(answer);
         };
@@ -105,13 +118,74 @@ impl Catalog {
         }
     }
 
-    /// What is known of a provider without asking.
-    pub(super) fn remembered(&self) -> Vec<Arc<Listing>> {
+    /// The versions of a provider after one was mirrored from the origin. If the policy refused it, it is among the hidden ones.
+    async fn filled(
+        self: &Arc<Self>,
+        fill: &Arc<Fill>,
+        provider: &ProviderAddr,
+        version: &Version,
+    ) -> Result<Answer<Listing>, Unanswered<Failure>> {
+        let failed = |problem| {
+            let subject = Subject::version(provider, version);
+            let at = At::To(self.endpoint.to_string());
+            Unanswered::Failed(Arc::new(Problem::of(problem, subject, at)))
+        };
+        let repository = self.endpoint.repository(provider);
+        let repository = repository.map_err(|error| failed(Problem::from(error)))?;
+        let store = self.endpoint.write(self.registry.clone());
+        let store = store.map_err(|error| failed(Problem::from(error)))?;
+        let filled = fill
+            .fill(provider, version, RepoMut::new(store, repository))
+            .await;
+        match &filled {
+            Ok(()) => {}
+            Err(Unanswered::Failed(failure)) => {
+                self.observer.notice(&Notice::NotFilled { failure });
+                if failure.category() != Category::Untrusted {
+                    filled?;
+                }
+            }
+            Err(Unanswered::Slow) => filled?,
+        }
+        self.known(provider).outdate();
+        self.listing(provider).await
+    }
+
+    /// The providers that the store lists, and those that were asked for, each with what is known of it.
+    pub(super) async fn providers(
+        self: &Arc<Self>,
+    ) -> BTreeMap<ProviderAddr, Option<Arc<Listing>>> {
+        let this = self.clone();
+        let listed = self
+            .all
+            .get(self.ages, |_| async move { this.list().await })
+            .await;
+        let listed = listed
+            .map(|answer| answer.value.to_vec())
+            .unwrap_or_default();
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let listings = known.values().filter_map(|known| known.listing.last());
-        let mut listings: Vec<_> = listings.filter(|listing| listing.exists).collect();
-        listings.sort_by(|a, b| a.provider.cmp(&b.provider));
-        listings
+        let mut providers: BTreeMap<_, _> = listed.into_iter().map(|one| (one, None)).collect();
+        for (provider, known) in known.iter() {
+            if let Some(listing) = known.listing.last().filter(|listing| listing.exists) {
+                providers.insert(provider.clone(), Some(listing));
+            }
+        }
+        providers
+    }
+
+    /// The providers that the store lists; none if it cannot list them.
+    async fn list(&self) -> Result<Vec<ProviderAddr>, Failure> {
+        let failed = |error| Failure::from(Problem::from(error));
+        let store = self.endpoint.read(self.registry.clone()).map_err(failed)?;
+        let default_host = self
+            .only_host
+            .clone()
+            .unwrap_or_else(Hostname::default_origin);
+        let providers = self.endpoint.providers(&store, &default_host).await;
+        Ok(providers
+            .map_err(failed)?
+            .map(|all| all.providers)
+            .unwrap_or_default())
     }
 
     async fn read(
@@ -122,7 +196,14 @@ impl Catalog {
         let Some(stored) = self.stored(provider)? else {
             return Ok(Listing::absent(provider));
         };
-        let listing = Listing::read(&stored, &self.trust, old.as_deref()).await;
+        let listing = Listing::read(&stored, &self.trust, old.as_deref());
+        let listing = match self.fill.as_ref().filter(|fill| fill.is_for(provider)) {
+            None => listing.await,
+            Some(fill) => {
+                let (listing, offered) = future::join(listing, fill.offered(provider)).await;
+                self.with_offered(listing, offered, fill)
+            }
+        };
         match &listing {
             Ok(listing) => self.report_hidden(listing, old.as_deref()),
             Err(failure) => {
@@ -131,6 +212,27 @@ impl Catalog {
             }
         }
         listing
+    }
+
+    /// The list with the versions that the origin offers. If the origin cannot be asked, what the store has is enough, unless that is nothing.
+    fn with_offered(
+        &self,
+        listing: Result<Listing, Failure>,
+        offered: Result<Option<BTreeSet<Version>>, Failure>,
+        fill: &Fill,
+    ) -> Result<Listing, Failure> {
+        let mut listing = listing?;
+        let refused = fill.refused_of(&listing.provider);
+        match offered {
+            Ok(offered) => listing.offer(offered, refused),
+            Err(failure) if !listing.exists => return Err(failure),
+            Err(failure) => {
+                self.observer
+                    .notice(&Notice::NotFilled { failure: &failure });
+                listing.offer(None, refused);
+            }
+        }
+        Ok(listing)
     }
 
     /// The provider in the store; `None` if the store cannot have it.
@@ -143,7 +245,11 @@ impl Catalog {
             return Ok(None);
         };
         // Opened each time, so that a directory that is gone is noticed.
-        let store = self.endpoint.read(self.registry.clone());
+        let store = match self.endpoint.read(self.registry.clone()) {
+            // The directory of a cache is made with its first version.
+            Err(_) if self.fill.is_some() => self.endpoint.write(self.registry.clone()),
+            opened => opened,
+        };
         let store = store.map_err(|error| Failure::from(Problem::from(error)))?;
         Ok(Some(StoredProvider {
             provider: provider.clone(),

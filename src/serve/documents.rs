@@ -16,7 +16,7 @@ const KEY_ID: usize = 16;
 
 /// The network mirror's `index.json`.
 pub(super) fn index(listing: &Listing) -> Vec<u8> {
-    let versions = listing.versions.keys().map(ToString::to_string);
+    let versions = listing.installable().map(ToString::to_string);
     json(&VersionIndex {
         versions: versions
             .map(|version| (version, network_mirror::Version {}))
@@ -38,7 +38,8 @@ pub(super) fn archives(served: &Served, link: impl Fn(&str) -> String) -> Vec<u8
     })
 }
 
-/// The registry's list of versions: only those that its clients accept, with a signature over every package.
+/// The registry's list of versions: only those that its clients accept, with a signature over every package, and those that the origin
+/// offers.
 pub(super) fn versions(listing: &Listing) -> Vec<u8> {
     let signed = listing.versions.iter();
     let signed = signed.filter(|(_, served)| served.documents.is_some());
@@ -52,8 +53,14 @@ pub(super) fn versions(listing: &Listing) -> Vec<u8> {
             .collect(),
         odd: None,
     });
+    let offered = listing.offered.iter().map(|version| ListedVersion {
+        version: version.to_string(),
+        protocols: Vec::new(),
+        platforms: Vec::new(),
+        odd: None,
+    });
     json(&VersionList {
-        versions: listed.collect(),
+        versions: listed.chain(offered).collect(),
         warnings: Vec::new(),
     })
 }

@@ -1,6 +1,6 @@
 //! What the server knows of one provider: the versions that it serves, and the versions that it hides.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -36,6 +36,8 @@ pub struct Listing {
     pub versions: BTreeMap<Version, Arc<Served>>,
     /// The versions that did not pass, with the reasons.
     pub hidden: BTreeMap<Version, Hidden>,
+    /// The versions that are mirrored from the origin when a client asks for them.
+    pub offered: BTreeSet<Version>,
 }
 
 /// A version that the policy hides, or that clients could not install.
@@ -113,6 +115,7 @@ impl Listing {
             exists: false,
             versions: BTreeMap::new(),
             hidden: BTreeMap::new(),
+            offered: BTreeSet::new(),
         }
     }
 
@@ -156,6 +159,32 @@ impl Listing {
         Ok(listing)
     }
 
+    /// Adds the versions that an origin offers, and those that it offered and that the policy refused.
+    pub(super) fn offer(
+        &mut self,
+        offered: Option<BTreeSet<Version>>,
+        refused: BTreeMap<Version, Arc<Problem>>,
+    ) {
+        for (version, problem) in refused {
+            let hidden = Hidden { problem };
+            self.hidden.entry(version).or_insert(hidden);
+        }
+        self.exists |= offered.is_some();
+        let is_new = |version: &Version| {
+            !self.versions.contains_key(version) && !self.hidden.contains_key(version)
+        };
+        self.offered = offered
+            .unwrap_or_default()
+            .into_iter()
+            .filter(is_new)
+            .collect();
+    }
+
+    /// The versions that clients can install.
+    pub fn installable(&self) -> impl Iterator<Item = &Version> {
+        self.versions.keys().chain(&self.offered)
+    }
+
     fn add(&mut self, version: Version, read: Result<Served, Hidden>) {
         match read {
             Ok(served) => {
@@ -171,7 +200,7 @@ impl Listing {
     pub(super) fn weight(&self) -> usize {
         const EACH: usize = 512;
         let versions = self.versions.values().map(|served| served.weight());
-        EACH + versions.sum::<usize>() + self.hidden.len() * EACH
+        EACH + versions.sum::<usize>() + (self.hidden.len() + self.offered.len()) * EACH
     }
 }
 

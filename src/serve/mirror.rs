@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::answer::{self, Answered, Caching};
 use super::documents;
-use super::service::{Asked, JSON, Outcome, Service, segment};
+use super::path::segment;
+use super::service::{Asked, JSON, Outcome, Service};
 use crate::address::ProviderAddr;
 use crate::version::Version;
 
@@ -20,7 +21,8 @@ impl Service {
         outcome: &mut Outcome,
     ) -> Answered {
         self.listed(provider, asked, outcome, |listing| {
-            (!listing.versions.is_empty()).then(|| documents::index(listing))
+            let has_any = listing.installable().next().is_some();
+            has_any.then(|| documents::index(listing))
         })
         .await
     }

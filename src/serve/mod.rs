@@ -22,6 +22,7 @@ mod catalog;
 mod connection;
 mod documents;
 mod files;
+mod fill;
 mod fresh;
 mod links;
 mod listing;
@@ -38,6 +39,7 @@ mod service;
 mod tls;
 mod tokens;
 
+pub use fill::FillSettings;
 pub use fresh::Ages;
 pub use links::KeyError;
 pub use listing::{Documents, Hidden, Identity, Listing, Served, ServedPackage};

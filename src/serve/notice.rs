@@ -62,6 +62,11 @@ pub enum Notice<'a> {
         /// The failure.
         failure: &'a Failure,
     },
+    /// A version could not be mirrored, or its origin could not be asked.
+    NotFilled {
+        /// The failure.
+        failure: &'a Failure,
+    },
     /// A package could not be sent as a whole.
     PackageFailed {
         /// The name of its file.

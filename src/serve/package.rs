@@ -17,6 +17,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, Method, Response, StatusCode};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
+use url::Url;
 
 use super::answer::{self, Answered};
 use super::listing::ServedPackage;
@@ -25,6 +26,7 @@ use crate::blob::{self, BlobLocation, BlobSource as _, proven};
 use crate::digest::Digest;
 use crate::error::Category;
 use crate::outcome::Problem;
+use crate::store::StoreBlob;
 
 /// How long an answer waits for the first bytes of the store. Clients wait for minutes.
 const LONGEST_START: Duration = Duration::from_secs(60);
@@ -84,6 +86,14 @@ struct Part {
 /// Why `Range` cannot be satisfied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct NotSatisfiable;
+
+/// The URL from which the registry lets everybody read the package for a while; `None` if it has none, or does not answer.
+pub(super) async fn elsewhere(package: &ServedPackage) -> Option<Url> {
+    let StoreBlob::Registry(blob) = &package.blob else {
+        return None;
+    };
+    blob.elsewhere().await.ok().flatten()
+}
 
 /// Answers a request for a package.
 pub(super) async fn answer(

@@ -3,10 +3,11 @@
 //! The library gives the facts, and the program that uses it renders them ([`Page`]). A page has no script, and its
 //! `Content-Security-Policy` allows none.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::listing::Listing;
-use crate::address::Hostname;
+use crate::address::{Hostname, ProviderAddr};
 
 /// Renders the pages as HTML.
 pub trait Page: Send + Sync + 'static {
@@ -29,8 +30,8 @@ pub struct Home<'a> {
     pub may_list: bool,
     /// What was searched for.
     pub search: String,
-    /// The providers, sorted by address.
-    pub listings: &'a [Arc<Listing>],
+    /// The providers, each with what is known of it.
+    pub providers: &'a BTreeMap<ProviderAddr, Option<Arc<Listing>>>,
 }
 
 /// What the page about a provider shows.

@@ -156,10 +156,10 @@ fn segments(path: &str) -> Result<Vec<String>, Unknown> {
     if path.len() > LONGEST {
         return Err(Unknown::Malformed);
     }
-    path.split('/').map(segment).collect()
+    path.split('/').map(decoded).collect()
 }
 
-fn segment(encoded: &str) -> Result<String, Unknown> {
+fn decoded(encoded: &str) -> Result<String, Unknown> {
     let decoded = percent_encoding::percent_decode_str(encoded).decode_utf8();
     let decoded = decoded.map_err(|_| Unknown::Malformed)?.into_owned();
     let is_plain =
@@ -169,6 +169,18 @@ fn segment(encoded: &str) -> Result<String, Unknown> {
         text if text.chars().all(is_plain) => Ok(decoded),
         _ => Err(Unknown::Malformed),
     }
+}
+
+/// A text as one segment of a path. `+` stays as it is, as clients write it.
+pub(super) fn segment(text: &str) -> String {
+    use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+    const KEPT: &AsciiSet = &NON_ALPHANUMERIC
+        .remove(b'-')
+        .remove(b'.')
+        .remove(b'_')
+        .remove(b'~')
+        .remove(b'+');
+    utf8_percent_encode(text, KEPT).to_string()
 }
 
 /// The address of a provider, whose host is in punycode or Unicode. `HOST_PORT`, the name of a directory in a layout, is no host.

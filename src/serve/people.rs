@@ -1,5 +1,6 @@
 //! The pages for people, as answers.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,26 +17,24 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action
 
 impl Service {
     /// The page about the whole server.
-    pub(super) fn home(&self, asked: &Asked<'_>) -> Answered {
+    pub(super) async fn home(&self, asked: &Asked<'_>) -> Answered {
         let may_list = !asked.is_guarded || asked.token.is_some();
-        let mut listings = match may_list {
-            true => self.catalog.remembered(),
-            false => Vec::new(),
+        let search = search(asked.uri.query().unwrap_or_default());
+        let mut providers = match may_list {
+            true => self.catalog.providers().await,
+            false => BTreeMap::new(),
         };
-        listings.retain(|listing| {
-            asked
-                .token
-                .is_none_or(|token| token.opens(&listing.provider))
+        providers.retain(|provider, _| {
+            let is_for = asked.token.is_none_or(|token| token.opens(provider));
+            is_for && provider.to_string().contains(&search)
         });
-        let wanted = search(asked.uri.query().unwrap_or_default());
-        listings.retain(|listing| listing.provider.to_string().contains(&wanted));
         let home = Home {
             url: self.public_url(asked),
             registry_host: self.host(asked),
             needs_token: asked.is_guarded,
             may_list,
-            search: wanted,
-            listings: &listings,
+            search,
+            providers: &providers,
         };
         rendered(
             asked.headers,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::answer::{self, Answered, Caching};
 use super::documents;
-use super::path::RegistryName;
-use super::service::{Asked, JSON, Outcome, Service, not_for_token, segment};
+use super::path::{RegistryName, segment};
+use super::service::{Asked, JSON, Outcome, Service, not_for_token};
 use crate::address::ProviderAddr;
 use crate::platform::Platform;
 use crate::version::Version;

@@ -17,6 +17,7 @@ use zeroize::Zeroizing;
 use super::catalog::Catalog;
 use super::connection::{self, HANDSHAKE};
 use super::files::{self, Files};
+use super::fill::{Fill, FillSettings};
 use super::fresh::Ages;
 use super::links::{self, Links};
 use super::metrics::Metrics;
@@ -50,6 +51,8 @@ pub struct Settings {
     pub only_host: Option<Hostname>,
     /// Who may ask; `None` for everybody.
     pub guard: Option<Guard>,
+    /// Whether clients are sent to the place where the registry keeps a package, if it has one.
+    pub redirects: bool,
     /// How long lists are used.
     pub ages: Ages,
     /// The most connections at once.
@@ -60,6 +63,8 @@ pub struct Settings {
     pub grace: Duration,
     /// The verification of versions.
     pub trust: TrustOptions,
+    /// What is mirrored when a client asks for it; `None` for nothing.
+    pub fill: Option<FillSettings>,
 }
 
 /// The files of a certificate, in PEM.
@@ -155,7 +160,13 @@ impl Server {
             .map(|guard| access(&guard, &mut files))
             .transpose()?;
         let metrics = Arc::new(Metrics::new(Some(http)));
+        let fresh = settings.ages.fresh;
+        let trust = settings.trust.clone();
+        let fill = settings
+            .fill
+            .map(|fill| Arc::new(Fill::new(fill, trust, fresh)));
         let catalog = Catalog {
+            fill,
             endpoint,
             registry,
             only_host: settings.only_host,
@@ -164,6 +175,7 @@ impl Server {
             observer: observer.clone(),
             metrics: metrics.clone(),
             known: Mutex::default(),
+            all: Arc::default(),
         };
         let service = Service {
             catalog: Arc::new(catalog),
@@ -174,6 +186,7 @@ impl Server {
             metrics,
             observer,
             page,
+            redirects: settings.redirects,
             is_draining: AtomicBool::new(false),
             rate: settings.rate.map(rate),
         };

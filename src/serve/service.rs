@@ -20,7 +20,7 @@ use super::metrics::Metrics;
 use super::notice::Observer;
 use super::package::{self, Passed};
 use super::page::Page;
-use super::path::{Route, Unknown};
+use super::path::{Route, Unknown, segment};
 use super::tokens::{Token, Tokens};
 use crate::address::{Hostname, ProviderAddr};
 use crate::outcome::Failure;
@@ -29,6 +29,8 @@ use crate::version::Version;
 pub(super) const JSON: &str = "application/json";
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
+/// How long an answer waits for the store as a whole. Clients wait for 10 seconds.
+const LONGEST_ANSWER: Duration = Duration::from_millis(8_500);
 /// The longest time that others may keep a list.
 pub(super) const LONGEST_LIST: Duration = Duration::from_secs(60);
 
@@ -44,6 +46,8 @@ pub(super) struct Service {
     pub(super) metrics: Arc<Metrics>,
     pub(super) observer: Arc<dyn Observer>,
     pub(super) page: Arc<dyn Page>,
+    /// Whether clients are sent to the place where the registry keeps a package.
+    pub(super) redirects: bool,
     pub(super) is_draining: AtomicBool,
     pub(super) rate: Option<Rate>,
 }
@@ -222,7 +226,7 @@ impl Service {
                 let caching = Caching::Public(LONGEST_LIST);
                 answer::document(asked.headers, JSON, documents::discovery(base), caching)
             }
-            Route::Home => self.home(asked),
+            Route::Home => self.home(asked).await,
             Route::ProviderPage(provider) => self.provider_page(&provider, asked, outcome).await,
             Route::MirrorIndex(provider) => self.mirror_index(&provider, asked, outcome).await,
             Route::MirrorVersion(provider, version) => {
@@ -273,7 +277,9 @@ impl Service {
         asked: &Asked<'_>,
         outcome: &mut Outcome,
     ) -> Result<(Arc<Served>, Answer<Listing>), Answered> {
-        let listing = self.catalog.with_current(provider, version).await;
+        let current = self.catalog.with_current(provider, version);
+        let current = tokio::time::timeout(LONGEST_ANSWER, current).await;
+        let listing = current.unwrap_or(Err(Unanswered::Slow));
         let listing = listing.map_err(|unanswered| unavailable(&unanswered))?;
         outcome.is_stale = listing.is_stale;
         match listing.value.versions.get(version) {
@@ -295,6 +301,12 @@ impl Service {
         asked: &Asked<'_>,
     ) -> Answered {
         let (method, headers) = (asked.method, asked.headers);
+        if self.redirects
+            && *method == Method::GET
+            && let Some(url) = package::elsewhere(package).await
+        {
+            return answer::redirect(&url);
+        }
         let (passed, observer) = (&self.passed, &self.observer);
         package::answer(method, headers, package, passed, asked.is_guarded, observer).await
     }
@@ -355,25 +367,13 @@ fn signed(path: &str) -> Option<(&str, &str)> {
     rest.split_at_checked(end)
 }
 
-/// A text as one segment of a path.
-pub(super) fn segment(text: &str) -> String {
-    use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-    const KEPT: &AsciiSet = &NON_ALPHANUMERIC
-        .remove(b'-')
-        .remove(b'.')
-        .remove(b'_')
-        .remove(b'~')
-        .remove(b'+');
-    utf8_percent_encode(text, KEPT).to_string()
-}
-
 pub(super) fn not_for_token() -> Answered {
     answer::text(StatusCode::FORBIDDEN, "the token is not for this provider")
 }
 
 pub(super) fn unavailable(unanswered: &Unanswered<Failure>) -> Answered {
     match unanswered {
-        Unanswered::Failed(_) => answer::unavailable("the store cannot be asked"),
+        Unanswered::Failed(_) => answer::unavailable("the store or the origin cannot be asked"),
         Unanswered::Slow => answer::unavailable("the store has not answered yet"),
     }
 }

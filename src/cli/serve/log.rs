@@ -6,6 +6,7 @@ use indicatif::HumanBytes;
 use serde::Serialize;
 
 use tfoci::error::printable_path;
+use tfoci::outcome::Failure;
 use tfoci::serve::{Notice, Observer, Record};
 
 use crate::cli::args::Format;
@@ -69,6 +70,10 @@ impl Log {
             event,
             details,
         });
+    }
+
+    fn failure(&self, event: &'static str, failure: &Failure) {
+        self.event(event, Tone::Warning, "Failed", on_one_line(failure));
     }
 
     fn event(&self, event: &'static str, tone: Tone, verb: &str, message: String) {
@@ -136,16 +141,17 @@ impl Observer for Log {
                 version,
                 problem,
             } => {
-                let reason = json::sentence(*problem).replace('\n', ",");
-                let text = format!("{provider} {version}: {reason}");
+                let text = format!("{provider} {version}: {}", on_one_line(*problem));
                 self.event("hidden", Tone::Warning, "Hidden", text);
             }
             Notice::StoreFailed { failure } => {
-                let text = json::sentence(*failure).replace('\n', ",");
-                self.event("store-failed", Tone::Warning, "Failed", text);
+                self.failure("store-failed", failure);
+            }
+            Notice::NotFilled { failure } => {
+                self.failure("not-mirrored", failure);
             }
             Notice::PackageFailed { file, reason } => {
-                let text = format!("{file}: {}", reason.replace('\n', ","));
+                let text = format!("{file}: {}", joined(reason));
                 self.event("package-failed", Tone::Warning, "Failed", text);
             }
             Notice::Reloaded { path } => {
@@ -156,7 +162,7 @@ impl Observer for Log {
                 let text = format!(
                     "{}, which stays in use as it was: {}",
                     printable_path(path),
-                    reason.replace('\n', ",")
+                    joined(reason)
                 );
                 self.event("not-reloaded", Tone::Warning, "Refused", text);
             }
@@ -176,4 +182,13 @@ impl Observer for Log {
             }
         }
     }
+}
+
+/// An error and its causes as one line.
+fn on_one_line(error: &dyn std::error::Error) -> String {
+    joined(&json::sentence(error))
+}
+
+fn joined(text: &str) -> String {
+    text.lines().map(str::trim).collect::<Vec<_>>().join(", ")
 }

@@ -4,7 +4,7 @@ mod log;
 mod page;
 
 use std::net::SocketAddr;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,11 @@ use url::Url;
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::error::printable_path;
 use tfoci::examine::TrustOptions;
-use tfoci::serve::{Ages, Guard, Server, Settings, TlsFiles};
+use tfoci::http::Http;
+use tfoci::platform::Platform;
+use tfoci::serve::{Ages, FillSettings, Guard, Server, Settings, TlsFiles};
+use tfoci::source::Source;
+use tfoci::source::origin::Origin;
 use tfoci::store::Endpoint;
 
 use super::Ending;
@@ -25,6 +29,7 @@ use super::error::CommandError;
 use super::host;
 use super::session::Session;
 use super::signals;
+use super::trace::Trace;
 use log::Log;
 use page::Pages;
 
@@ -58,6 +63,53 @@ pub(super) struct Arguments {
     /// The store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE", help_heading = "Store")]
     from: String,
+    /// Send clients to the storage behind the registry for packages, if it gives them such a link
+    ///
+    /// Packages then do not pass through this server, and only the client checks them. Without such a link tfoci passes them on.
+    #[arg(long, help_heading = "Store")]
+    redirect: bool,
+    /// Mirror what the store lacks from the origins, when a client asks for it
+    ///
+    /// The list of a provider then also has the versions of its origin. The first request for a version copies it into the store, verified
+    /// by the same policy. A client that cannot wait so long is asked to come again, and copying goes on.
+    #[arg(long, help_heading = "Pull-through")]
+    fill: bool,
+    /// Mirror only these providers; may be repeated. `*` stands for any namespace or type
+    #[arg(
+        long,
+        value_name = "PATTERN",
+        requires = "fill",
+        help_heading = "Pull-through",
+        hide_short_help = true
+    )]
+    include: Vec<String>,
+    /// Do not mirror these providers; may be repeated
+    #[arg(
+        long,
+        value_name = "PATTERN",
+        requires = "fill",
+        help_heading = "Pull-through",
+        hide_short_help = true
+    )]
+    exclude: Vec<String>,
+    /// Offer at most this many versions of an origin, the newest
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        requires = "fill",
+        help_heading = "Pull-through",
+        hide_short_help = true
+    )]
+    newest: Option<NonZeroUsize>,
+    /// Mirror only packages for this platform, such as linux_amd64; may be repeated
+    #[arg(
+        long,
+        value_name = "OS_ARCH",
+        requires = "fill",
+        help_heading = "Pull-through",
+        hide_short_help = true
+    )]
+    platform: Vec<Platform>,
     /// The address to listen on
     #[arg(
         long,
@@ -157,8 +209,8 @@ impl Arguments {
 /// Runs the command.
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let endpoint = session.endpoint(&arguments.from)?;
-    let settings = settings(&arguments, &endpoint, session)?;
     let http = session.http()?;
+    let settings = settings(&arguments, &endpoint, &http, session)?;
     let registry = session.registry(&http);
     let log = Arc::new(Log(session.printer.clone()));
     let scheme = if arguments.is_plain() {
@@ -169,7 +221,10 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let url = settings.url.clone();
     warn_of_this_process_key(&arguments, session);
     // A store that cannot be opened at all is a mistake in the command line.
-    let opened = endpoint.read(registry.clone());
+    let opened = match arguments.fill {
+        true => endpoint.write(registry.clone()),
+        false => endpoint.read(registry.clone()),
+    };
     opened
         .map_err(tfoci::outcome::Problem::from)
         .map_err(tfoci::outcome::Failure::from)?;
@@ -189,6 +244,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
 fn settings(
     arguments: &Arguments,
     endpoint: &Endpoint,
+    http: &Http,
     session: &Session,
 ) -> Result<Settings, CommandError> {
     let tls = match (
@@ -212,6 +268,10 @@ fn settings(
             .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
         Hostname::from_ascii(&host).ok()
     });
+    let fill = match arguments.fill {
+        true => Some(fill(arguments, host_of_url.clone(), http, session)?),
+        false => None,
+    };
     let trust = TrustOptions {
         policy: session
             .trust_options(&arguments.trust)?
@@ -243,7 +303,27 @@ fn settings(
         connections: usize::try_from(arguments.max_connections).unwrap_or(usize::MAX),
         rate: NonZeroU32::new(rate),
         grace: Duration::from_secs(arguments.grace.into()),
+        redirects: arguments.redirect,
         trust,
+        fill,
+    })
+}
+
+fn fill(
+    arguments: &Arguments,
+    own_host: Option<Hostname>,
+    http: &Http,
+    session: &Session,
+) -> Result<FillSettings, CommandError> {
+    let access = session.origin_access(http.clone())?;
+    Ok(FillSettings {
+        source: Source::Origin(Origin::new(access)),
+        include: session.patterns(&arguments.include)?,
+        exclude: session.patterns(&arguments.exclude)?,
+        own_host,
+        newest: arguments.newest.map(NonZeroUsize::get),
+        platforms: (!arguments.platform.is_empty()).then(|| arguments.platform.clone()),
+        reporter: Arc::new(Trace(session.printer.clone())),
     })
 }
 

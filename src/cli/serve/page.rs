@@ -8,6 +8,9 @@ use tfoci::serve::{Home, Listing, Page, ProviderPage};
 
 use crate::cli::json;
 
+/// The most providers on a page. A search finds the others.
+const MOST_SHOWN: usize = 500;
+
 /// The pages.
 pub(super) struct Pages;
 
@@ -21,6 +24,7 @@ struct HomeView<'a> {
     may_list: bool,
     search: &'a str,
     count: usize,
+    is_cut: bool,
     providers: Vec<ProviderLine>,
 }
 
@@ -28,6 +32,12 @@ struct HomeView<'a> {
 struct ProviderLine {
     address: String,
     path: String,
+    /// What is known, if somebody asked for the provider.
+    known: Option<Known>,
+}
+
+#[derive(Serialize)]
+struct Known {
     newest: Option<String>,
     versions: usize,
     hidden: usize,
@@ -46,6 +56,8 @@ struct ProviderView<'a> {
     is_stale: bool,
     versions: Vec<VersionLine>,
     hidden: Vec<HiddenLine>,
+    /// The versions that are mirrored when a client asks for them.
+    offered: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -78,8 +90,12 @@ const PROVIDER: &str = include_str!("../../../templates/serve/provider.html.hbs"
 
 impl Page for Pages {
     fn home(&self, home: &Home<'_>) -> String {
-        let providers = home.listings.iter().map(|listing| provider_line(listing));
-        let providers: Vec<_> = providers.collect();
+        let shown = home.providers.iter().take(MOST_SHOWN);
+        let providers = shown.map(|(provider, listing)| ProviderLine {
+            address: provider.to_string(),
+            path: provider.to_ascii(),
+            known: listing.as_deref().map(known),
+        });
         render(
             HOME,
             &HomeView {
@@ -90,8 +106,9 @@ impl Page for Pages {
                 needs_token: home.needs_token,
                 may_list: home.may_list,
                 search: &home.search,
-                count: providers.len(),
-                providers,
+                count: home.providers.len(),
+                is_cut: home.providers.len() > MOST_SHOWN,
+                providers: providers.collect(),
             },
         )
     }
@@ -126,7 +143,8 @@ impl Page for Pages {
             version: version.to_string(),
             reason: json::sentence(&*hidden.problem),
         });
-        let newest = listing.versions.keys().next_back();
+        let offered = listing.offered.iter().rev().map(ToString::to_string);
+        let newest = listing.installable().max();
         let constraint = newest.map(ToString::to_string).unwrap_or_default();
         render(
             PROVIDER,
@@ -142,17 +160,16 @@ impl Page for Pages {
                 is_stale: page.is_stale,
                 versions: versions.collect(),
                 hidden: hidden.collect(),
+                offered: offered.collect(),
             },
         )
     }
 }
 
-fn provider_line(listing: &Listing) -> ProviderLine {
-    ProviderLine {
-        address: listing.provider.to_string(),
-        path: listing.provider.to_ascii(),
-        newest: listing.versions.keys().next_back().map(ToString::to_string),
-        versions: listing.versions.len(),
+fn known(listing: &Listing) -> Known {
+    Known {
+        newest: listing.installable().max().map(ToString::to_string),
+        versions: listing.installable().count(),
         hidden: listing.hidden.len(),
     }
 }

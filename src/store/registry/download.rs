@@ -2,6 +2,7 @@
 
 use reqwest::header::RANGE;
 use reqwest::{Method, StatusCode};
+use url::Url;
 
 use super::auth::Scope;
 use super::{Error, Registry};
@@ -47,6 +48,21 @@ impl BlobSource for RegistryBlob {
 }
 
 impl RegistryBlob {
+    /// The URL elsewhere from which the registry lets everybody read the blob for a while; `None` if it gives the bytes itself.
+    ///
+    /// # Errors
+    /// The registry fails.
+    pub async fn elsewhere(&self) -> Result<Option<Url>, Error> {
+        let (session, name) = self.registry.locate(&self.repository).await?;
+        let url = session.url(name, &format!("blobs/{}", self.expected.digest))?;
+        let request = || session.request(Method::GET, url.clone()).unfollowed();
+        let scope = Scope::pull(name);
+        let answer = self.registry.send(&session, &scope, request).await?;
+        let target = answer.redirect().transpose().ok().flatten();
+        // Redirects within the registry need its authorization.
+        Ok(target.filter(|target| target.scheme() == "https" && target.origin() != url.origin()))
+    }
+
     async fn request(&self, from: u64) -> Result<Answer, Error> {
         let (session, name) = self.registry.locate(&self.repository).await?;
         let url = session.url(name, &format!("blobs/{}", self.expected.digest))?;

@@ -1,0 +1,222 @@
+//! Pull-through: a version that the store lacks is mirrored from its origin while the client waits.
+//!
+//! The list of a provider then also has the versions that the origin offers. The first request for one of them starts
+//! [`mod@crate::mirror`] with the same policy as every other verification. However many ask for a version, it is mirrored once. If that
+//! takes longer than clients wait, they are asked to come again, and it goes on.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use tokio::sync::Semaphore;
+
+use super::fresh::{Ages, Fresh, Unanswered};
+use crate::address::{Hostname, ProviderAddr, ProviderPattern};
+use crate::constraint::VersionConstraints;
+use crate::event::Reporter;
+use crate::examine::TrustOptions;
+use crate::mirror::{self, Task, VersionFilter};
+use crate::outcome::{At, Failure, Problem};
+use crate::platform::Platform;
+use crate::publish::{self, EvidencePolicy, Existing};
+use crate::source::Source;
+use crate::store::RepoMut;
+use crate::version::Version;
+
+/// The number of versions that are mirrored at once.
+const AT_ONCE: usize = 4;
+/// The most versions whose mirroring is remembered.
+const MOST_REMEMBERED: usize = 4_096;
+/// The most packages of a version that are transferred at once.
+const PACKAGES: usize = 4;
+
+/// What may be mirrored, and from where.
+pub struct FillSettings {
+    /// The origins.
+    pub source: Source,
+    /// The providers that may be mirrored; empty for all.
+    pub include: Vec<ProviderPattern>,
+    /// The providers that may not.
+    pub exclude: Vec<ProviderPattern>,
+    /// The host of this server, which is no origin of its own.
+    pub own_host: Option<Hostname>,
+    /// At most this many versions of a provider, the newest; `None` for all.
+    pub newest: Option<usize>,
+    /// The platforms to mirror; `None` for all.
+    pub platforms: Option<Vec<Platform>>,
+    /// Receives the events of mirroring.
+    pub reporter: Arc<dyn Reporter>,
+}
+
+/// The versions that are mirrored on demand.
+pub(super) struct Fill {
+    settings: FillSettings,
+    trust: TrustOptions,
+    ages: Ages,
+    permits: Semaphore,
+    under_way: Mutex<HashMap<(ProviderAddr, Version), Arc<Fresh<(), Failure>>>>,
+    /// The versions that the policy refused, with the reasons. They are listed no more.
+    refused: Mutex<HashMap<ProviderAddr, BTreeMap<Version, Arc<Problem>>>>,
+}
+
+impl Fill {
+    pub(super) fn new(settings: FillSettings, trust: TrustOptions, fresh: Duration) -> Self {
+        Self {
+            settings,
+            trust,
+            // What was mirrored is found in the store from then on.
+            ages: Ages {
+                fresh,
+                stale: Duration::ZERO,
+            },
+            permits: Semaphore::new(AT_ONCE),
+            under_way: Mutex::default(),
+            refused: Mutex::default(),
+        }
+    }
+
+    /// Whether the provider may be mirrored.
+    pub(super) fn is_for(&self, provider: &ProviderAddr) -> bool {
+        let matches = |pattern: &ProviderPattern| pattern.matches(provider);
+        let FillSettings {
+            include,
+            exclude,
+            own_host,
+            ..
+        } = &self.settings;
+        (include.is_empty() || include.iter().any(matches))
+            && !exclude.iter().any(matches)
+            && own_host.as_ref() != Some(provider.hostname())
+            && self.trust.rule_for(provider).is_ok()
+    }
+
+    /// The versions that the origin offers, without those that the policy refused; `None` if the origin does not have the provider.
+    ///
+    /// # Errors
+    /// The origin cannot be asked.
+    pub(super) async fn offered(
+        &self,
+        provider: &ProviderAddr,
+    ) -> Result<Option<BTreeSet<Version>>, Failure> {
+        let source = &self.settings.source;
+        let available = match source.available_versions(provider).await {
+            Ok(available) => available,
+            Err(error) => {
+                let problem = Problem::from(error);
+                if problem.category() == crate::error::Category::NotFound {
+                    return Ok(None);
+                }
+                let at = At::Source(source.name(provider));
+                return Err(problem.of(crate::event::Subject::provider(provider), at));
+            }
+        };
+        let versions = available.versions.iter();
+        let versions: Vec<Version> = versions.map(|one| one.version.version().clone()).collect();
+        let filter = self.filter(VersionConstraints::default());
+        let refused = self.refused_of(provider);
+        let offered = filter.matching(&versions);
+        let offered = offered.filter(|version| !refused.contains_key(version));
+        Ok(Some(offered.cloned().collect()))
+    }
+
+    /// The versions of a provider that the policy refused, with the reasons.
+    pub(super) fn refused_of(&self, provider: &ProviderAddr) -> BTreeMap<Version, Arc<Problem>> {
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.get(provider).cloned().unwrap_or_default()
+    }
+
+    /// Mirrors a version, however many ask for it at once.
+    ///
+    /// # Errors
+    /// The origin or the store failed, or the version did not verify. Or it takes longer than clients wait.
+    pub(super) async fn fill(
+        self: &Arc<Self>,
+        provider: &ProviderAddr,
+        version: &Version,
+        destination: RepoMut,
+    ) -> Result<(), Unanswered<Failure>> {
+        let mirrored = {
+            let under_way = self.under_way.lock();
+            let mut under_way = under_way.unwrap_or_else(PoisonError::into_inner);
+            if under_way.len() >= MOST_REMEMBERED {
+                under_way.clear();
+            }
+            let key = (provider.clone(), version.clone());
+            under_way.entry(key).or_default().clone()
+        };
+        let answer = mirrored.get(self.ages, |_| {
+            let (this, provider, version) = (self.clone(), provider.clone(), version.clone());
+            async move {
+                // The semaphore is never closed.
+                let _permit = this.permits.acquire().await;
+                // The journey borrows what it works with, and so cannot move between the threads of the runtime.
+                let runtime = tokio::runtime::Handle::current();
+                let filling = this.clone();
+                let mirroring = tokio::task::spawn_blocking(move || {
+                    runtime.block_on(filling.mirror(provider, version, destination))
+                });
+                mirroring
+                    .await
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+            }
+        });
+        answer.await.map(|_| ())
+    }
+
+    async fn mirror(
+        &self,
+        provider: ProviderAddr,
+        version: Version,
+        destination: RepoMut,
+    ) -> Result<(), Failure> {
+        let rule = self.trust.policy.rule_for(&provider).unwrap_or_default();
+        let task = Task {
+            provider: provider.clone(),
+            filters: vec![self.filter(VersionConstraints::exactly(version.clone()))],
+            rule,
+            locked: BTreeMap::new(),
+            destinations: vec![destination],
+        };
+        let options = mirror::Options {
+            publish: publish::Options {
+                existing: Existing::Merge,
+                annotations: BTreeMap::new(),
+                dry_run: false,
+                jobs: PACKAGES,
+                now: SystemTime::now(),
+                evidence_policy: EvidencePolicy::default(),
+            },
+            recheck: false,
+            pins_keys: false,
+        };
+        let failed = Mutex::new(None);
+        let on_result = |result: Result<_, Failure>| {
+            if let Err(failure) = result {
+                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+            }
+        };
+        let FillSettings {
+            source, reporter, ..
+        } = &self.settings;
+        mirror::mirror(vec![task], source, &options, reporter, &on_result).await;
+        let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Some(failure) = failed else {
+            return Ok(());
+        };
+        if failure.category() == crate::error::Category::Untrusted {
+            let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+            let versions = refused.entry(provider).or_default();
+            versions.insert(version, failure.problem.clone());
+        }
+        Err(failure)
+    }
+
+    fn filter(&self, versions: VersionConstraints) -> VersionFilter {
+        VersionFilter {
+            newest: self.settings.newest.filter(|_| versions.is_any()),
+            versions,
+            prereleases: false,
+            platforms: self.settings.platforms.clone(),
+        }
+    }
+}
