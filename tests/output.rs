@@ -5,6 +5,9 @@ use crate::support::scene::Run;
 
 /// What is typed by hand.
 mod arguments;
+/// Whole runs on terminals of several sizes, as golden text.
+#[cfg(target_os = "linux")]
+mod captures;
 /// Colours, and what they may mean.
 #[cfg(target_os = "linux")]
 mod colours;
@@ -14,7 +17,7 @@ mod documents;
 mod github;
 /// Answers of registries and origins.
 mod servers;
-/// Whole runs on terminals of several sizes.
+/// Every frame of runs on terminals of several sizes.
 #[cfg(target_os = "linux")]
 mod terminals;
 

@@ -3,18 +3,14 @@
 use std::time::Duration;
 
 use crate::mirror::origin_scene::OriginScene;
-use crate::support::author::Author;
-use crate::support::layout_of_registry::import;
-use crate::support::origin::{Provider, asks};
-use crate::support::registry::{Fault, Registry, matching};
+use crate::support::origin::{Fault, Provider, asks};
 use crate::support::release::ReleaseFolder;
-use crate::support::signer::Signer;
 use crate::support::terminal::Terminal;
 use crate::support::zipfile::{executable, file, zip};
 
 /// Columns and rows.
-const SIZES: [(usize, usize); 4] = [(120, 30), (80, 24), (60, 20), (80, 10)];
-const PLATFORMS: [&str; 4] = [
+pub(super) const SIZES: [(usize, usize); 4] = [(120, 30), (80, 24), (60, 20), (80, 10)];
+pub(super) const PLATFORMS: [&str; 4] = [
     "darwin_arm64",
     "linux_amd64",
     "linux_arm64",
@@ -22,7 +18,7 @@ const PLATFORMS: [&str; 4] = [
 ];
 
 /// A release of packages that take more than a second each if their bytes drip.
-fn folder(name: &str) -> ReleaseFolder {
+pub(super) fn folder(name: &str) -> ReleaseFolder {
     let folders = PLATFORMS.iter().zip(b'a'..);
     folders.fold(
         ReleaseFolder::new(name, "1.0.0"),
@@ -37,21 +33,6 @@ fn drip() -> Fault {
     Fault::drip_body(20_000, Duration::from_millis(100))
 }
 
-fn author() -> Author {
-    let author = Author::new();
-    folder("demo").write(&author.scene.path("dist"));
-    author
-}
-
-/// A registry that has the author's release, and sends it slowly.
-fn slow(author: &Author) -> Registry {
-    author.push(&[]).succeeds();
-    let registry = Registry::plain();
-    import(&author.repository(""), &registry, "acme/demo");
-    registry.always(matching("GET", "/blobs/"), drip());
-    registry
-}
-
 /// A number that is followed by a word, such as the 12 of `12%`.
 fn number_before(line: &str, word: &str) -> Option<u64> {
     let (before, _) = line.split_once(word)?;
@@ -61,7 +42,7 @@ fn number_before(line: &str, word: &str) -> Option<u64> {
 
 /// Checks all that a terminal showed. Hashes are there to be copied, so they are never cut.
 #[track_caller]
-fn check(terminal: &Terminal) {
+pub(super) fn check(terminal: &Terminal) {
     let is_hash = |line: &&String| {
         ["zh:", "h1:"]
             .iter()
@@ -124,80 +105,5 @@ fn of_mirror() {
             rows,
             &stage.named(arguments),
         ));
-    }
-}
-
-/// The whole log of a push. The line of the version is cut at its end where it does not fit.
-const PUSHED: [&str; 3] = [
-    "
-    Copied registry.opentofu.org/acme/demo 1.0.0   4 packages, 782.24 KiB   signed [ACME ID] (pinned)
-    Pushed 1 version, 4 packages (782.24 KiB copied) in [TIME]
-",
-    "
-    Copied registry.opentofu.org/acme/demo 1.0.0   4 packages, 782.24 KiB   si…
-    Pushed 1 version, 4 packages (782.24 KiB copied) in [TIME]
-",
-    "
-    Copied registry.opentofu.org/acme/demo 1.0.0   4 packa…
-    Pushed 1 version, 4 packages (782.24 KiB copied) in [TIME]
-",
-];
-
-/// The log of a terminal without what differs from run to run.
-fn log(terminal: &Terminal) -> String {
-    let fingerprint = Signer::acme().fingerprint();
-    let (_, id) = fingerprint.split_at(24);
-    let all = terminal.all().replace(id, "[ACME ID]");
-    let lines = all.lines().map(|line| match line.split_once(" in ") {
-        Some((before, _)) => format!("\n{before} in [TIME]"),
-        None => format!("\n{line}"),
-    });
-    lines.collect::<String>() + "\n"
-}
-
-#[test]
-fn of_push() {
-    for (columns, rows) in SIZES {
-        let author = author();
-        let registry = Registry::plain();
-        registry.latency(matching("PUT", "/blobs/"), Duration::from_millis(400));
-        let host = registry.host();
-        let arguments = format!(
-            "push dist --provider acme/demo --key acme.asc --jobs 1 --plain-http {host} --to {host}/{{namespace}}/{{type}}"
-        );
-        let terminal = Terminal::run(&author.scene, columns, rows, &arguments);
-        check(&terminal);
-        let expected = match columns {
-            120 => PUSHED[0],
-            80 => PUSHED[1],
-            _ => PUSHED[2],
-        };
-        assert_eq!(log(&terminal), expected);
-    }
-}
-
-#[test]
-fn of_copy() {
-    for (columns, rows) in SIZES {
-        let author = author();
-        let registry = slow(&author);
-        let host = registry.host();
-        let arguments = format!(
-            "copy acme/demo --jobs 2 --plain-http {host} --from {host}/{{namespace}}/{{type}} --to oci-layout:other"
-        );
-        check(&Terminal::run(&author.scene, columns, rows, &arguments));
-    }
-}
-
-#[test]
-fn of_install() {
-    for (columns, rows) in SIZES {
-        let author = author();
-        let registry = slow(&author);
-        let host = registry.host();
-        let arguments = format!(
-            "install acme/demo --platform all --jobs 2 --plain-http {host} --from {host}/{{namespace}}/{{type}} --into out"
-        );
-        check(&Terminal::run(&author.scene, columns, rows, &arguments));
     }
 }

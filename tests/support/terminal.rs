@@ -1,6 +1,8 @@
 //! A terminal that remembers what it showed: `script` provides the device, and this module reads its output as a screen.
 
-use std::process::Stdio;
+use std::io::Read as _;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use super::scene::Scene;
 
@@ -35,18 +37,51 @@ impl Terminal {
         }
     }
 
+    /// Runs `tfoci` on a terminal of this size, with stdout in the file `stdout`; the exit code has to be 0. `see` gets each frame when it was
+    /// complete, while the program runs.
+    #[track_caller]
+    pub fn watch(
+        scene: &Scene,
+        columns: usize,
+        rows: usize,
+        arguments: &str,
+        mut see: impl FnMut(&[String]),
+    ) -> Self {
+        let mut command = command(scene, columns, rows, arguments);
+        let mut child = Watched(command.stdout(Stdio::piped()).spawn().unwrap());
+        let mut output = child.0.stdout.take().unwrap();
+        let mut terminal = Self::new(columns, rows);
+        let (mut unread, mut part, mut seen) = (Vec::new(), [0; 4096], 0);
+        let began = Instant::now();
+        loop {
+            let count = output.read(&mut part).unwrap();
+            unread.extend_from_slice(&part[..count]);
+            let whole = match count {
+                0 => unread.len(),
+                _ => whole(&unread),
+            };
+            let text: Vec<u8> = unread.drain(..whole).collect();
+            terminal.show(std::str::from_utf8(&text).unwrap());
+            for frame in &terminal.frames[seen..] {
+                see(frame);
+            }
+            seen = terminal.frames.len();
+            // What the test waits for does not come.
+            let is_late = began.elapsed() > LONGEST;
+            assert!(!is_late, "{:#?}", terminal.frames.last());
+            if count == 0 {
+                break;
+            }
+        }
+        let status = child.0.wait().unwrap();
+        assert!(status.success(), "{}", terminal.all());
+        terminal
+    }
+
     /// Runs `tfoci` on a terminal of this size, with stdout in the file `stdout`; the exit code has to be 0.
     #[track_caller]
     pub fn run(scene: &Scene, columns: usize, rows: usize, arguments: &str) -> Self {
-        let program = env!("CARGO_BIN_EXE_tfoci");
-        let line = format!("stty cols {columns} rows {rows}; '{program}' {arguments} >stdout");
-        let mut command = scene.command("script");
-        command
-            .args(["-qec", &line, "/dev/null"])
-            .env("SHELL", "/bin/sh")
-            .env("TERM", "xterm")
-            .stdin(Stdio::null());
-        let output = command.output().unwrap();
+        let output = command(scene, columns, rows, arguments).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success(), "{text}");
         let mut terminal = Self::new(columns, rows);
@@ -144,8 +179,63 @@ impl Terminal {
     }
 }
 
+/// The longest time for which a run is watched.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// A program that ends with the test.
+struct Watched(Child);
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let _ended = self.0.kill();
+        let _status = self.0.wait();
+    }
+}
+
+fn command(scene: &Scene, columns: usize, rows: usize, arguments: &str) -> Command {
+    let program = env!("CARGO_BIN_EXE_tfoci");
+    let line = format!("stty cols {columns} rows {rows}; '{program}' {arguments} >stdout");
+    let mut command = scene.command("script");
+    command
+        .args(["-qec", &line, "/dev/null"])
+        .env("SHELL", "/bin/sh")
+        .env("TERM", "xterm")
+        .stdin(Stdio::null());
+    command
+}
+
+/// How many bytes end with a whole character and a whole command of the terminal.
+fn whole(bytes: &[u8]) -> usize {
+    let valid = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap(),
+    };
+    // The meaning of a carriage return depends on what follows.
+    let text = valid.trim_end_matches('\r');
+    match text.rfind('\u{1b}') {
+        Some(at) if !text[at..].contains(|c: char| c.is_ascii_alphabetic()) => at,
+        _ => text.len(),
+    }
+}
+
 fn text(line: &[char]) -> String {
     line.iter().collect::<String>().trim_end().to_owned()
+}
+
+#[test]
+fn text_is_shown_up_to_its_last_whole_part() {
+    for (text, rest) in [
+        ("ab", ""),
+        ("ab\r", "\r"),
+        ("ab\r\n", ""),
+        ("ab\u{1b}[2Kc", ""),
+        ("ab\u{1b}[2", "\u{1b}[2"),
+        ("ab\r\u{1b}", "\u{1b}"),
+    ] {
+        assert_eq!(&text[whole(text.as_bytes())..], rest, "{text:?}");
+    }
+    let bar = "a█".as_bytes();
+    assert_eq!([whole(bar), whole(&bar[..3]), whole(&bar[..2])], [4, 1, 1]);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use hyper::Response;
 use hyper::body::{Body, Frame};
 
 use super::connection::Stay;
+use super::gate::Place;
 use super::seen::Seen;
 
 /// What a server answers.
@@ -21,6 +22,8 @@ pub struct Answer {
     /// Whether the length of the body is said before it comes.
     pub sized: bool,
     pub end: End,
+    /// Where the body waits.
+    pub gate: Option<Place>,
 }
 
 /// How a body ends.
@@ -44,6 +47,7 @@ impl Answer {
             body: Bytes::new(),
             sized: true,
             end: End::Whole,
+            gate: None,
         }
     }
 
@@ -124,7 +128,9 @@ impl Answer {
         for (name, value) in &self.headers {
             response = response.header(name, value);
         }
-        response.body(Flow::new(self.body, self.end, stay)).unwrap()
+        response
+            .body(Flow::new(self.body, self.end, self.gate, stay))
+            .unwrap()
     }
 }
 
@@ -136,11 +142,13 @@ pub struct Flow {
     flushes: u8,
     /// Until the next piece of what drips.
     pause: Option<Pin<Box<tokio::time::Sleep>>>,
+    gate: Option<Place>,
+    sent: usize,
     _stay: Stay,
 }
 
 impl Flow {
-    fn new(mut bytes: Bytes, end: End, stay: Stay) -> Self {
+    fn new(mut bytes: Bytes, end: End, gate: Option<Place>, stay: Stay) -> Self {
         if let End::Cut(after) | End::Stall(after) = end {
             bytes.truncate(after);
         }
@@ -149,6 +157,8 @@ impl Flow {
             end,
             flushes: 3,
             pause: None,
+            gate,
+            sent: 0,
             _stay: stay,
         }
     }
@@ -172,7 +182,12 @@ impl Body for Flow {
                 self.pause = None;
                 length = self.bytes.len().min(piece);
             }
+            if let Some(gate) = &self.gate {
+                let admitted = std::task::ready!(gate.poll_beyond(Some(self.sent), context));
+                length = length.min(admitted - self.sent);
+            }
             let piece = self.bytes.split_to(length);
+            self.sent += piece.len();
             return Poll::Ready(Some(Ok(Frame::data(piece))));
         }
         match self.end {

@@ -158,6 +158,9 @@ impl<S: Service> Server<S> {
         if let Some(Fault::Together(barrier)) = &fault {
             barrier.wait().await;
         }
+        if let Some(Fault::Held(place)) = &fault {
+            place.begin().await;
+        }
         let mut service = self.service();
         let answer = service.answer(seen, bytes);
         spoil(&mut *service, seen, fault, answer)
@@ -206,6 +209,7 @@ fn spoil(
     match fault {
         Some(Fault::LostAnswer) => return None,
         Some(Fault::Alter(alteration)) => alteration(&mut answer),
+        Some(Fault::Held(place)) => answer.gate = Some(place),
         Some(Fault::RedirectElsewhere) => {
             let redirect = service.redirect_to(seen, Door::Elsewhere);
             return redirect.or(Some(answer));

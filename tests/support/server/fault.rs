@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::answer::{Answer, End};
+use super::gate::Place;
 use super::seen::Seen;
 
 /// Something that goes wrong with one request.
@@ -23,6 +24,8 @@ pub enum Fault {
     CutRequest(u64),
     /// Nothing is done before others have come that wait here too.
     Together(Arc<tokio::sync::Barrier>),
+    /// Everything is read; the rest waits at a gate.
+    Held(Place),
     /// Everything is done; then the connection is cut before the answer.
     LostAnswer,
     /// What is asked for lies behind another door, with a signature in its URL.

@@ -5,6 +5,7 @@ pub mod answer;
 mod book;
 mod connection;
 pub mod fault;
+pub mod gate;
 pub mod seen;
 
 use std::net::TcpListener;

@@ -1,0 +1,332 @@
+//! Whole runs on terminals of several sizes, as golden text in `testdata/terminal`: what is drawn while packages wait at a gate, and what is left at
+//! the end.
+//!
+//! The pictures do not depend on time. Answers go out as far as the test admits. So each picture shows a state that lasts until the test has seen it: before the first byte, with a
+//! part of each package, and with half of the packages done. `REWRITE_TERMINAL=1` writes the golden text anew.
+
+use std::fs;
+
+use super::terminals::{PLATFORMS, SIZES, check, folder};
+use crate::mirror::origin_scene::OriginScene;
+use crate::support::author::Author;
+use crate::support::judge::sha256;
+use crate::support::layout_of_registry::import;
+use crate::support::origin::{Provider, asks};
+use crate::support::registry::{Registry, matching};
+use crate::support::scene::Scene;
+use crate::support::server::gate::Gate;
+use crate::support::server::seen::Seen;
+use crate::support::signer::Signer;
+use crate::support::terminal::Terminal;
+use crate::support::testdata;
+
+/// The part of each package that is admitted first, in KiB. It is shown with a decimal, so the last byte of it can be seen.
+const PARTS: [usize; 4] = [20, 40, 60, 80];
+/// So many bytes more do not change what is shown of the size.
+const UNSEEN: usize = 100;
+/// The first picture of the spinner stands for all.
+const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+/// The name at the gate of the answers that come before an upload.
+const UPLOADS: &str = "uploads";
+
+/// Whether a server receives the packages, so that a gate holds its answers and not their bytes.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Sends,
+    Receives,
+}
+
+/// A picture that is waited for.
+struct Picture {
+    title: &'static str,
+    /// What each package line shows of its size, one for each line.
+    sizes: Vec<String>,
+    /// What the line of the total shows.
+    total: &'static str,
+    /// Whether rates are shown, which begin after half a second.
+    has_rates: bool,
+    /// What makes the run go on.
+    then: fn(&Gate),
+}
+
+/// The pictures of a run, in order.
+fn pictures(side: Side) -> Vec<Picture> {
+    let part = |at: usize| match side {
+        Side::Sends => format!(" {}.0/195 KiB", PARTS[at]),
+        Side::Receives => " 195/195 KiB".to_owned(),
+    };
+    vec![
+        Picture {
+            title: "before the first byte",
+            sizes: vec![" 0.0/195 KiB".to_owned(); 4],
+            total: "total 0/4 packages",
+            has_rates: false,
+            then: match side {
+                Side::Sends => |gate| {
+                    for (platform, part) in PLATFORMS.iter().zip(PARTS) {
+                        gate.admit(platform, part << 10);
+                    }
+                },
+                Side::Receives => |gate| gate.open(UPLOADS),
+            },
+        },
+        Picture {
+            title: match side {
+                Side::Sends => "a part of each package",
+                Side::Receives => "each package sent, and none confirmed",
+            },
+            sizes: (0..4).map(part).collect(),
+            total: "total 0/4 packages",
+            has_rates: true,
+            then: |gate| {
+                for platform in &PLATFORMS[..2] {
+                    gate.open(platform);
+                }
+            },
+        },
+        Picture {
+            title: "two packages done",
+            sizes: (2..4).map(part).collect(),
+            total: "total 2/4 packages",
+            has_rates: true,
+            then: |gate| {
+                for platform in &PLATFORMS[2..] {
+                    gate.open(platform);
+                }
+            },
+        },
+    ]
+}
+
+impl Picture {
+    /// Whether a frame shows it.
+    fn is_in(&self, frame: &[String]) -> bool {
+        let Some((total, packages)) = frame.split_last() else {
+            return false;
+        };
+        let waits = |line: &&String| line.starts_with(SPINNER);
+        let (waiting, packages): (Vec<&String>, Vec<&String>) = packages.iter().partition(waits);
+        let mut sizes = self.sizes.clone();
+        let all_sizes = packages.len() == sizes.len()
+            && packages.iter().all(|line| {
+                let found = sizes.iter().position(|size| line.contains(size));
+                found.map(|found| sizes.swap_remove(found)).is_some()
+            });
+        let has_rate = |line: &&&String| line.contains("/s");
+        // The time left stands beside the percentage, as long as bytes are missing.
+        let is_whole = !total.contains('%') || total.contains("ETA") || total.contains("100%");
+        let rates = match self.has_rates {
+            true => packages.iter().all(|line| has_rate(&line)) && has_rate(&&total) && is_whole,
+            false => waiting.iter().any(|line| line.contains(" waiting for ")),
+        };
+        all_sizes && rates && total.starts_with(self.total)
+    }
+
+    /// A frame that shows it, without what differs from run to run: the order of the packages is that of their start, and the line that
+    /// names the host appears after two seconds without bytes.
+    fn steady(&self, frame: &[String]) -> String {
+        let (total, rest) = frame.split_last().unwrap();
+        let (waiting, mut packages): (Vec<&String>, Vec<&String>) =
+            rest.iter().partition(|line| line.starts_with(SPINNER));
+        packages.sort_unstable();
+        let waiting = waiting.into_iter().filter(|_| !self.has_rates);
+        let lines = packages.into_iter().chain(waiting).chain([total]);
+        lines.map(|line| without_rate(line) + "\n").collect()
+    }
+}
+
+/// A line with zeros in the place of rates, times and the picture of the spinner. It stays as wide as it is.
+fn without_rate(line: &str) -> String {
+    let line: String = line
+        .chars()
+        .map(|c| if SPINNER.contains(&c) { '⠋' } else { c })
+        .collect();
+    // A rate is right-aligned in ten columns, and so is the time left.
+    let line = replace(&line, |at| at.find("/s").map(|end| end + 2), "1000 KiB/s");
+    replace(
+        &line,
+        |at| at.contains(" ETA ").then_some(at.len()),
+        "  ETA 0:00",
+    )
+}
+
+/// Replaces the field of ten columns whose end is found.
+fn replace(line: &str, end: impl Fn(&str) -> Option<usize>, field: &str) -> String {
+    let Some(end) = end(line) else {
+        return line.to_owned();
+    };
+    let (before, after) = line.split_at(end);
+    let kept = before.chars().count() - field.len();
+    let kept: String = before.chars().take(kept).collect();
+    kept + field + after
+}
+
+/// What differs from run to run has the same width each time, so that lines are cut at the same place: ports, key ids and times. Paths of the
+/// scene are in no line that is cut.
+fn steady(text: &str, run: &Run) -> String {
+    let (name, port) = run.host.rsplit_once(':').unwrap();
+    assert_eq!(port.len(), 5, "a port of the dynamic range");
+    let mut text = text.replace(&run.host, &format!("{name}:PORT0"));
+    let home = run.scene.path("").canonicalize().unwrap();
+    text = text.replace(home.to_str().unwrap(), "[TMP]");
+    let fingerprint = Signer::acme().fingerprint();
+    // A key id, and its end where there is no room for all of it.
+    for (before, digits) in [("signed ", 16), ("signed …", 8)] {
+        let (_, id) = fingerprint.split_at(fingerprint.len() - digits);
+        let (_, steady) = "0123456789ABCDEF".split_at(16 - digits);
+        for length in (1..=digits).rev() {
+            // What is cut ends in an ellipsis.
+            let end = if length == digits { "" } else { "…" };
+            let [from, to] = [id, steady].map(|id| format!("{before}{}{end}", &id[..length]));
+            text = text.replace(&from, &to);
+        }
+    }
+    let lines = text.lines().map(|line| match line.rsplit_once(" in ") {
+        Some((before, time)) if time.ends_with('s') => format!("{before} in 0.0s\n"),
+        Some((before, time)) if time.ends_with('…') => {
+            let (kept, _) = "0.0s".split_at(time.chars().count() - 1);
+            format!("{before} in {kept}…\n")
+        }
+        _ => format!("{line}\n"),
+    });
+    lines.collect()
+}
+
+/// Runs a command on terminals of all sizes, and compares what it shows with the golden text.
+fn capture<S>(name: &str, side: Side, stage: impl Fn(&Gate) -> (S, Run)) {
+    let mut all = String::new();
+    for (columns, rows) in SIZES {
+        let gate = Gate::default();
+        let (_servers, run) = stage(&gate);
+        let mut pictures = pictures(side).into_iter().peekable();
+        let mut shown = String::new();
+        let see = |frame: &[String]| {
+            if let Some(picture) = pictures.next_if(|picture| picture.is_in(frame)) {
+                let title = picture.title;
+                shown += &format!("--- {columns}x{rows}: {title}\n{}", picture.steady(frame));
+                (picture.then)(&gate);
+            } else {
+                // A reader that proves what it reads holds the last bytes back until others follow.
+                let parts = PARTS.iter().map(|part| part << 10);
+                gate.nudge(PLATFORMS.into_iter().zip(parts), UNSEEN);
+            }
+        };
+        let terminal = Terminal::watch(&run.scene, columns, rows, &run.arguments, see);
+        assert!(pictures.peek().is_none(), "{shown}\n{:#?}", terminal.frames);
+        check(&terminal);
+        shown += &format!("--- {columns}x{rows}: the end\n{}", terminal.all());
+        all += &steady(&shown, &run);
+    }
+    let golden = testdata("terminal").join(name).with_extension("txt");
+    if std::env::var_os("REWRITE_TERMINAL").is_some() {
+        fs::write(golden, all).unwrap();
+        return;
+    }
+    let golden = fs::read_to_string(golden).unwrap();
+    assert_eq!(all, golden, "{all}\nREWRITE_TERMINAL=1 writes it anew");
+}
+
+/// A command, and the server that it asks.
+struct Run {
+    scene: Scene,
+    arguments: String,
+    host: String,
+}
+
+#[test]
+fn of_mirror() {
+    capture("mirror", Side::Sends, |gate| {
+        let provider = Provider::new("acme/demo").release(folder("demo"));
+        let OriginScene { scene, origin } = OriginScene::of([provider]);
+        for platform in PLATFORMS {
+            let package = asks(&format!("package acme/demo 1.0.0 {platform}"));
+            origin.always(package, gate.holds(platform));
+        }
+        let host = origin.host().to_owned();
+        let arguments =
+            format!("mirror {host}/acme/demo --jobs 4 --ca-file ca.pem --to oci-layout:store");
+        let run = Run {
+            scene,
+            arguments,
+            host,
+        };
+        (origin, run)
+    });
+}
+
+/// Requests for the zip of each platform, held at a gate.
+fn hold(author: &Author, registry: &Registry, gate: &Gate, method: &'static str) {
+    for platform in PLATFORMS {
+        let zip = format!("dist/terraform-provider-demo_1.0.0_{platform}.zip");
+        let digest = sha256(&author.scene.path(zip));
+        let is_zip = move |seen: &Seen| seen.method == method && seen.target.contains(&digest);
+        registry.always(is_zip, gate.holds(platform));
+    }
+}
+
+/// A registry that has the author's release, and sends it through a gate.
+fn full(gate: &Gate) -> (Registry, Author) {
+    let author = Author::new();
+    folder("demo").write(&author.scene.path("dist"));
+    author.push(&[]).succeeds();
+    let registry = Registry::plain();
+    import(&author.repository(""), &registry, "acme/demo");
+    hold(&author, &registry, gate, "GET");
+    (registry, author)
+}
+
+#[test]
+fn of_push() {
+    capture("push", Side::Receives, |gate| {
+        let author = Author::new();
+        folder("demo").write(&author.scene.path("dist"));
+        let registry = Registry::plain();
+        registry.always(matching("POST", "/blobs/"), gate.holds(UPLOADS));
+        hold(&author, &registry, gate, "PUT");
+        let host = registry.host().to_owned();
+        let arguments = format!(
+            "push dist --provider acme/demo --key acme.asc --jobs 4 --plain-http {host} --to {host}/{{namespace}}/{{type}}"
+        );
+        let run = Run {
+            scene: author.scene,
+            arguments,
+            host,
+        };
+        (registry, run)
+    });
+}
+
+#[test]
+fn of_copy() {
+    capture("copy", Side::Sends, |gate| {
+        let (registry, author) = full(gate);
+        let host = registry.host().to_owned();
+        let arguments = format!(
+            "copy acme/demo --jobs 4 --plain-http {host} --from {host}/{{namespace}}/{{type}} --to oci-layout:other"
+        );
+        let run = Run {
+            scene: author.scene,
+            arguments,
+            host,
+        };
+        (registry, run)
+    });
+}
+
+#[test]
+fn of_install() {
+    capture("install", Side::Sends, |gate| {
+        let (registry, author) = full(gate);
+        let host = registry.host().to_owned();
+        let arguments = format!(
+            "install acme/demo --platform all --jobs 4 --plain-http {host} --from {host}/{{namespace}}/{{type}} --into out"
+        );
+        let run = Run {
+            scene: author.scene,
+            arguments,
+            host,
+        };
+        (registry, run)
+    });
+}
