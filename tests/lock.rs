@@ -15,6 +15,9 @@ mod files;
 mod installs;
 /// Other commands that ask origins.
 mod origins;
+/// The plugin cache.
+#[cfg(unix)]
+mod plugin_cache;
 /// What is believed of stores.
 mod stores;
 

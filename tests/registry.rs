@@ -208,6 +208,7 @@ impl User {
         };
         let request = install::Request {
             kind: install::DirectoryKind::Mirror,
+            cache: None,
             into: self.path("mirror"),
             platforms: Platforms::All,
             form: Form::Packed,

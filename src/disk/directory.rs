@@ -139,6 +139,21 @@ impl Directory {
         }
     }
 
+    /// The target of a symbolic link in this directory.
+    ///
+    /// # Errors
+    /// The system reported an error, or the entry is no symbolic link.
+    pub fn link_target(&self, name: &str) -> io::Result<PathBuf> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::ffi::OsStringExt as _;
+            let target = rustix::fs::readlinkat(&self.handle, name, Vec::new())?;
+            Ok(std::ffi::OsString::from_vec(target.into_bytes()).into())
+        }
+        #[cfg(not(unix))]
+        std::fs::read_link(self.path.join(name))
+    }
+
     /// Opens a regular file in this directory for reading.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! A file lock that excludes other processes.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ const TRIES_IN_SILENCE: u32 = 20;
 /// The file is never removed: otherwise two processes could each hold a lock on a file of that name.
 #[derive(Debug)]
 pub struct Lock {
-    _file: std::fs::File,
+    _file: File,
 }
 
 impl Lock {
@@ -30,7 +30,19 @@ impl Lock {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
         not_followed(&mut options);
-        Self::wait(&path, &options, reporter).await
+        Self::wait(&path, &options, try_lock, reporter).await
+    }
+
+    /// Like [`Lock::acquire`], but the kind of lock that OpenTofu takes in its plugin cache: that of POSIX. Locks of one process do not
+    /// exclude each other, and the process loses the lock if it closes the file anywhere.
+    ///
+    /// # Errors
+    /// As [`Lock::acquire`].
+    pub async fn of_clients(path: PathBuf, reporter: &dyn Reporter) -> Result<Self, Error> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        not_followed(&mut options);
+        Self::wait(&path, &options, try_lock_of_clients, reporter).await
     }
 
     /// Waits for the lock on an existing directory. It creates no file there, except on Windows, which only locks files.
@@ -44,6 +56,7 @@ impl Lock {
         Self::wait(
             path,
             super::non_blocking(OpenOptions::new().read(true)),
+            try_lock,
             reporter,
         )
         .await
@@ -57,20 +70,21 @@ impl Lock {
         if cfg!(windows) {
             let mut options = OpenOptions::new();
             options.write(true).create(true).truncate(false);
-            return Self::attempt(&path.join(".tfoci.lock"), &options);
+            return Self::attempt(&path.join(".tfoci.lock"), &options, try_lock);
         }
-        Self::attempt(path, OpenOptions::new().read(true))
+        Self::attempt(path, OpenOptions::new().read(true), try_lock)
     }
 
     async fn wait(
         path: &Path,
         options: &OpenOptions,
+        lock: TryLock,
         reporter: &dyn Reporter,
     ) -> Result<Self, Error> {
         let mut tries = 0;
         loop {
             // Polls, because Ctrl-C could not cancel a blocking wait.
-            if let Some(lock) = Self::attempt(path, options)? {
+            if let Some(lock) = Self::attempt(path, options, lock)? {
                 return Ok(lock);
             }
             tries += 1;
@@ -82,7 +96,7 @@ impl Lock {
         }
     }
 
-    fn attempt(path: &Path, options: &OpenOptions) -> Result<Option<Self>, Error> {
+    fn attempt(path: &Path, options: &OpenOptions, lock: TryLock) -> Result<Option<Self>, Error> {
         let error = |source| Error::at("lock", path, source);
         let special = || Error::Special {
             path: path.to_owned(),
@@ -99,12 +113,36 @@ impl Lock {
         if !found.is_file() && !found.is_dir() {
             return Err(special());
         }
-        match file.try_lock() {
+        match lock(&file) {
             Ok(()) => Ok(Some(Self { _file: file })),
-            Err(std::fs::TryLockError::WouldBlock) => Ok(None),
-            Err(std::fs::TryLockError::Error(source)) => Err(error(source)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(source)) => Err(error(source)),
         }
     }
+}
+
+/// Tries to lock a file.
+type TryLock = fn(&File) -> Result<(), TryLockError>;
+
+fn try_lock(file: &File) -> Result<(), TryLockError> {
+    file.try_lock()
+}
+
+#[cfg(unix)]
+fn try_lock_of_clients(file: &File) -> Result<(), TryLockError> {
+    use rustix::fs::FlockOperation;
+    use rustix::io::Errno;
+    rustix::fs::fcntl_lock(file, FlockOperation::NonBlockingLockExclusive).map_err(|error| {
+        match error {
+            Errno::AGAIN | Errno::ACCESS => TryLockError::WouldBlock,
+            other => TryLockError::Error(other.into()),
+        }
+    })
+}
+
+#[cfg(not(unix))]
+fn try_lock_of_clients(file: &File) -> Result<(), TryLockError> {
+    file.try_lock()
 }
 
 #[cfg(unix)]
@@ -137,11 +175,11 @@ mod tests {
             .iter()
             .filter(|(path, _)| cfg!(unix) || !path.is_dir())
         {
-            let held = Lock::attempt(path, options).unwrap();
+            let held = Lock::attempt(path, options, try_lock).unwrap();
             assert!(held.is_some());
-            assert!(Lock::attempt(path, options).unwrap().is_none());
+            assert!(Lock::attempt(path, options, try_lock).unwrap().is_none());
             drop(held);
-            assert!(Lock::attempt(path, options).unwrap().is_some());
+            assert!(Lock::attempt(path, options, try_lock).unwrap().is_some());
         }
     }
 
@@ -153,7 +191,7 @@ mod tests {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
         not_followed(&mut options);
-        let attempt = |name: &str| Lock::attempt(&path(name), &options);
+        let attempt = |name: &str| Lock::attempt(&path(name), &options, try_lock);
         std::os::unix::fs::symlink("elsewhere", path("link")).unwrap();
         let error = std::error::Error::source(&attempt("link").unwrap_err())
             .unwrap()

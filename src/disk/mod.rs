@@ -24,7 +24,7 @@ pub use entries::{
 pub use error::{Error, if_exists};
 pub use files::{Blocks, CHUNK, open, read, read_regular};
 pub use lock::Lock;
-pub use staged::{Staged, hidden_directory, show_directory};
+pub use staged::{Staged, hidden_directory, show_directory, show_link};
 
 use files::non_blocking;
 

@@ -160,6 +160,43 @@ pub fn show_directory(hidden: TempDir, directory: &Directory, name: &str) -> Res
     Ok(())
 }
 
+/// Creates a symbolic link to a directory under a hidden name in `beside`, and renames it into an open directory. It replaces a link.
+///
+/// # Errors
+/// The system reported an error.
+pub fn show_link(
+    target: &Path,
+    beside: &Path,
+    directory: &Directory,
+    name: &str,
+) -> Result<(), Error> {
+    let hidden = tempfile::Builder::new()
+        .prefix(UNFINISHED)
+        .make_in(beside, |path| link_to(target, path))
+        .map_err(|source| Error::at("create a link in", beside, source))?
+        .into_temp_path();
+    let failed = |source| Error::at("create", &directory.path().join(name), source);
+    directory.take(&hidden, name).map_err(failed)?;
+    // The link has moved, so there is nothing to remove at the hidden path.
+    hidden.keep().map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+#[cfg(unix)]
+fn link_to(target: &Path, path: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(target, path)
+}
+
+#[cfg(windows)]
+fn link_to(target: &Path, path: &Path) -> std::io::Result<()> {
+    std::os::windows::fs::symlink_dir(target, path)
+}
+
+#[cfg(not(any(unix, windows)))]
+fn link_to(_: &Path, _: &Path) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
 /// Replaces or creates a small file atomically, and syncs it and its directory.
 ///
 /// # Errors

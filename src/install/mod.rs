@@ -11,7 +11,8 @@
 //! directory if the form is unpacked, and rename the result to its final path. An installed package is kept if it is identical and no other
 //! user can change it. tfoci never overwrites anything else.
 //!
-//! Several providers are installed at the same time and share the lock of the directory.
+//! Several providers are installed at the same time and share the lock of the directory. In the clients' plugin cache, tfoci also locks the
+//! file of each package that OpenTofu locks ([clients: plugin folders](crate::clients#plugin-folders)).
 //!
 //! # Why never both forms
 //! If a mirror contains a package in both forms, the order of directory entries decides which one clients use.
@@ -42,14 +43,18 @@ use crate::store;
 use crate::trust::{self, Verified};
 use crate::version::Version;
 
+mod download;
+mod entry_path;
+mod link;
 mod package;
 mod place;
 mod shared_lock;
 mod unfinished;
 
+pub(crate) use download::Download;
 use package::PackageInstallation;
-use place::Place;
-use shared_lock::SharedLock;
+use place::{Held, Place};
+use shared_lock::Locks;
 
 /// The number of providers that are installed concurrently. Most of the time they wait for responses; the number of packages is limited
 /// separately.
@@ -82,6 +87,8 @@ pub struct Request {
     pub into: PathBuf,
     /// The purpose of the directory.
     pub kind: DirectoryKind,
+    /// The clients' plugin cache by an absolute path, which must exist: packages are installed there, and `into` links to them.
+    pub cache: Option<PathBuf>,
     /// The platforms to install.
     pub platforms: Platforms,
     /// The form of the installed packages.
@@ -193,7 +200,7 @@ pub async fn install_version(
 pub struct Installer<'a> {
     request: &'a Request,
     reporter: &'a Arc<dyn Reporter>,
-    lock: SharedLock,
+    locks: Locks,
     /// Limits the packages of all providers that are installed at once.
     permits: Arc<Semaphore>,
 }
@@ -204,7 +211,7 @@ impl<'a> Installer<'a> {
         Self {
             request,
             reporter,
-            lock: SharedLock::default(),
+            locks: Locks::default(),
             permits: Arc::new(Semaphore::new(request.jobs.max(1))),
         }
     }
@@ -277,13 +284,8 @@ impl<'a> Installer<'a> {
                 .map(|package| package.expected.size)
                 .fold(0, u64::saturating_add),
         });
-        let lock = match request.dry_run {
-            true => None,
-            false => {
-                let lock = self.lock.acquire(request, reporter).await;
-                Some(lock.map_err(|problem| problem.of(subject.clone(), at.clone()))?)
-            }
-        };
+        let locks = self.locks.acquire(request, reporter).await;
+        let locks = locks.map_err(|problem| problem.of(subject.clone(), at.clone()))?;
         let work = release.packages.iter().map(|package| PackageInstallation {
             package: package.clone(),
             place: Place::of(
@@ -294,9 +296,10 @@ impl<'a> Installer<'a> {
             ),
             locked: Arc::clone(&locked),
             subject: subject.platform(&package.platform),
+            at: at.clone(),
             authentication: authentication.clone(),
             dry_run: request.dry_run,
-            lock: lock.clone(),
+            locks: locks.clone(),
             reporter: Arc::clone(reporter),
         });
         let packages = jobs::run(request.jobs, work, |work| {
@@ -314,35 +317,44 @@ impl<'a> Installer<'a> {
         Ok(Installed::of(release, authentication, packages))
     }
 
-    /// Whether all packages for these platforms are installed with one of these `h1`, so that clients use them as they are.
+    /// The packages for these platforms, if all are installed with one of these `h1`, so that clients use them as they are. Packages
+    /// in the plugin cache are linked to.
     ///
     /// # Errors
-    /// The directory cannot be read.
-    pub fn has(
+    /// A directory cannot be read, or the path of a link is occupied.
+    pub async fn installed_already(
         &self,
         provider: &ProviderAddr,
         version: &Version,
         platforms: &[Platform],
         locked: &BTreeSet<PackageHash>,
-    ) -> Result<bool, Problem> {
+    ) -> Result<Option<Vec<InstalledPackage>>, Problem> {
+        if platforms.is_empty() || locked.is_empty() {
+            return Ok(None);
+        }
+        let locks = match self.request.cache {
+            Some(_) => self.locks.acquire(self.request, self.reporter).await?,
+            None => Vec::new(),
+        };
+        let locked = Arc::new(locked.clone());
+        let mut installed = Vec::new();
         for platform in platforms {
             let place = Place::of(self.request, provider, version, platform);
-            if place.unpacked_already(locked)?.is_none() {
-                return Ok(false);
-            }
+            let found = place.unpacked_already(&locked, self.request.dry_run, &locks);
+            let Some((transfer, _)) = found.await? else {
+                return Ok(None);
+            };
+            installed.push(InstalledPackage {
+                platform: platform.clone(),
+                path: place.path().to_owned(),
+                transfer,
+                size: 0,
+                hashes: Vec::new(),
+                h1: None,
+                has_two_h1: false,
+            });
         }
-        Ok(!platforms.is_empty())
-    }
-
-    /// The path of a package.
-    pub fn path_of(
-        &self,
-        provider: &ProviderAddr,
-        version: &Version,
-        platform: &Platform,
-    ) -> PathBuf {
-        let place = Place::of(self.request, provider, version, platform);
-        place.path().to_owned()
+        Ok(Some(installed))
     }
 }
 

@@ -1,14 +1,13 @@
 //! Installs one package.
 
-use futures_util::StreamExt as _;
-
+use super::download::Download;
+use super::place::Held;
 use super::{
-    Arc, Authentication, BTreeSet, Event, Hashes, InstalledPackage, Package, PackageHash, Place,
-    Problem, Reporter, Subject, Transfer, disk, store, trust,
+    Arc, At, Authentication, BTreeSet, Event, Hashes, InstalledPackage, Package, PackageHash,
+    Place, Problem, Reporter, Subject, Transfer, disk, trust,
 };
-use crate::blob::{BlobSource, proven};
+use crate::blob::BlobSource;
 use crate::disk::temp_file::TempFileWriter;
-use crate::oci::Part;
 
 /// A package to install.
 #[derive(Clone)]
@@ -16,13 +15,15 @@ pub(super) struct PackageInstallation<B> {
     pub(super) package: Package<B>,
     pub(super) place: Place,
     pub(super) subject: Subject,
+    /// The side that gives the package.
+    pub(super) at: At,
     pub(super) authentication: Authentication,
     /// Hashes of which the package must match one; any package is accepted if there are none.
     pub(super) locked: Arc<BTreeSet<PackageHash>>,
     pub(super) dry_run: bool,
-    /// Held until the last package is at its path, even if the caller is cancelled: the next process that acquires the lock deletes
+    /// Held until the last package is at its path, even if the caller is cancelled: the next process that acquires a lock deletes
     /// unfinished files.
-    pub(super) lock: Option<Arc<disk::Lock>>,
+    pub(super) locks: Held,
     pub(super) reporter: Arc<dyn Reporter>,
 }
 
@@ -68,9 +69,8 @@ impl<B: BlobSource> PackageInstallation<B> {
         if let Some(there) = self.place.packed_already(&self.package).await? {
             return Ok((Transfer::Present, Some(there)));
         }
-        if let Some(h1) = self.place.unpacked_already(&self.locked)? {
-            let (zip, directory) = (h1.clone(), h1);
-            return Ok((Transfer::Present, Some(Hashes { zip, directory })));
+        if let Some(there) = self.unpacked_already().await? {
+            return Ok(there);
         }
         let has_h1 = self
             .locked
@@ -82,13 +82,21 @@ impl<B: BlobSource> PackageInstallation<B> {
         if self.dry_run {
             return self.plan().await;
         }
+        let mut locks = self.locks.clone();
+        if let Some(path) = self.place.cache_lock()? {
+            let lock = disk::Lock::of_clients(path, &*self.reporter).await?;
+            locks.push(Arc::new(lock));
+            // Another process may have installed it meanwhile.
+            if let Some(there) = self.unpacked_already().await? {
+                return Ok(there);
+            }
+        }
         let mut staged = self.place.stage()?;
         self.fetch(|chunk| staged.write(chunk)).await?;
         let (place, file_name) = (self.place.clone(), self.package.file_name.clone());
-        let lock = self.lock.clone();
         let this = self.clone();
         let settled = tokio::task::spawn_blocking(move || {
-            let _lock = lock;
+            let _locks = locks;
             let accept = |hashes: &Hashes| this.refuse_unlocked(Some(hashes));
             place.move_into_place(staged, &file_name, &accept)
         });
@@ -96,6 +104,17 @@ impl<B: BlobSource> PackageInstallation<B> {
             .await
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
         Ok((transfer, Some(hashes)))
+    }
+
+    /// An unpacked package that is there with a locked `h1`.
+    async fn unpacked_already(&self) -> Result<Option<(Transfer, Option<Hashes>)>, Problem> {
+        let found = self
+            .place
+            .unpacked_already(&self.locked, self.dry_run, &self.locks);
+        Ok(found.await?.map(|(transfer, h1)| {
+            let (zip, directory) = (h1.clone(), h1);
+            (transfer, Some(Hashes { zip, directory }))
+        }))
     }
 
     /// Refuses a package that matches none of the locked hashes.
@@ -136,27 +155,14 @@ impl<B: BlobSource> PackageInstallation<B> {
     /// Streams the zip to `write`, and verifies its digest before it returns.
     async fn fetch(
         &self,
-        mut write: impl FnMut(&[u8]) -> Result<(), disk::Error>,
+        write: impl FnMut(&[u8]) -> Result<(), disk::Error>,
     ) -> Result<(), Problem> {
-        let Package {
-            expected, location, ..
-        } = &self.package;
-        self.reporter.report(Event::Started {
-            subject: self.subject.clone(),
-            size: expected.size,
-        });
-        let unusable = |source| store::Error::reading(Part::Package, expected.digest, source);
-        let mut body = proven(location).await.map_err(unusable)?;
-        while let Some(chunk) = body.next().await {
-            let chunk = chunk.map_err(unusable)?;
-            write(&chunk)?;
-            self.reporter.report(Event::Advanced {
-                subject: self.subject.clone(),
-                bytes: chunk.len() as u64,
-            });
-            // Local reads never yield, so without this the task could not be cancelled.
-            tokio::task::consume_budget().await;
-        }
-        Ok(())
+        let download = Download {
+            package: &self.package,
+            subject: &self.subject,
+            at: &self.at,
+            reporter: &self.reporter,
+        };
+        download.to(write).await
     }
 }

@@ -1,21 +1,24 @@
-//! The path of a package in a filesystem mirror.
+//! The path of a package in a filesystem mirror, in the providers of a working directory, or in the plugin cache.
 //!
-//! Other users may share the mirror's directory. Below it tfoci follows no symbolic link, neither to write a package nor to check an
+//! Other users may share that directory. Below it tfoci follows no symbolic link, neither to write a package nor to check an
 //! installed one.
 
-use std::fs::Metadata;
 use std::io::{Read, Seek};
 
+use super::entry_path::{EntryPath, unusable};
+use super::link::Link;
 use super::{
-    Archive, BTreeSet, Client, DirectoryKind, Form, Hashes, Limits, Package, PackageHash, Path,
-    PathBuf, Platform, Problem, ProviderAddr, Request, Staged, Transfer, Version,
+    Arc, Archive, BTreeSet, Client, DirectoryKind, Form, Hashes, Limits, Package, PackageHash,
+    Path, PathBuf, Platform, Problem, ProviderAddr, Request, Staged, Transfer, Version,
     canonical_file_name, disk, unfinished,
 };
 use crate::digest::Algorithm;
-use crate::disk::Directory;
 use crate::disk::exposed::{exposed, exposure};
 use crate::disk::temp_file::TempFile;
 use crate::error::printable_path;
+
+/// The locks on directories, which are held while anything is written there.
+pub(super) type Held = Vec<Arc<disk::Lock>>;
 
 /// The path of a package, and its path in the other form.
 #[derive(Clone, Debug)]
@@ -26,57 +29,8 @@ pub(super) struct Place {
     packed: EntryPath,
     unpacked: EntryPath,
     type_name: String,
-}
-
-/// A file or directory in a mirror: its parent directories and its name.
-#[derive(Clone, Debug)]
-struct EntryPath {
-    way: Vec<String>,
-    name: String,
-    path: PathBuf,
-}
-
-impl EntryPath {
-    fn new(into: &Path, way: Vec<String>, name: String) -> Self {
-        let mut path = into.to_owned();
-        path.extend(&way);
-        path.push(&name);
-        Self { way, name, path }
-    }
-
-    /// Opens the directory of the entry and reads its metadata; `None` if it does not exist.
-    fn find(&self, into: &Path) -> Result<Option<(Directory, Metadata)>, disk::Error> {
-        let Some(mut at) = disk::if_exists(Directory::open(into).map_err(|e| unusable(into, e)))?
-        else {
-            return Ok(None);
-        };
-        for name in &self.way {
-            let entered = at.enter_if_there(name);
-            match entered.map_err(|error| unusable(&at.path().join(name), error))? {
-                Some(next) => at = next,
-                None => return Ok(None),
-            }
-        }
-        let found = at
-            .metadata(&self.name)
-            .map_err(|error| unusable(&self.path, error))?;
-        Ok(found.map(|found| (at, found)))
-    }
-
-    /// Opens the parent directory, and creates missing directories.
-    fn open_or_create_parent(&self, into: &Path) -> Result<Directory, disk::Error> {
-        let mut at = Directory::open(into).map_err(|error| unusable(into, error))?;
-        for name in &self.way {
-            let entered = at.enter_or_create(name);
-            let path = || at.path().join(name);
-            (at, _) = entered.map_err(|error| disk::Error::at("create", &path(), error))?;
-        }
-        Ok(at)
-    }
-}
-
-fn unusable(path: &Path, error: std::io::Error) -> disk::Error {
-    disk::Error::at("use", path, error)
+    /// The link to the package, if it is in the plugin cache.
+    link: Option<Link>,
 }
 
 impl Place {
@@ -93,18 +47,38 @@ impl Place {
         ];
         let within = [way.as_slice(), &[version.to_string()]].concat();
         let file = canonical_file_name(provider, version, platform);
+        let into = request.cache.as_ref().unwrap_or(&request.into);
+        let unpacked = EntryPath::new(into, within.clone(), platform.to_string());
+        let link = request.cache.as_ref().map(|_| {
+            let at = EntryPath::new(&request.into, within, platform.to_string());
+            Link::new(&request.into, at, &unpacked.path)
+        });
         Self {
-            into: request.into.clone(),
+            into: into.clone(),
             form: request.form,
             kind: request.kind,
-            packed: EntryPath::new(&request.into, way, file),
-            unpacked: EntryPath::new(&request.into, within, platform.to_string()),
+            packed: EntryPath::new(into, way, file),
+            unpacked,
             type_name: provider.type_name().to_owned(),
+            link,
         }
     }
 
+    /// The path by which clients find the package.
     pub(super) fn path(&self) -> &Path {
-        &self.spot().path
+        self.link.as_ref().map_or(&self.spot().path, Link::path)
+    }
+
+    /// The lock file of the package in the plugin cache, which OpenTofu locks while it installs; `None` without a cache. Creates its
+    /// directory.
+    pub(super) fn cache_lock(&self) -> Result<Option<PathBuf>, Problem> {
+        if self.link.is_none() {
+            return Ok(None);
+        }
+        let parent = self.unpacked.open_or_create_parent(&self.into)?;
+        Ok(Some(
+            parent.path().join(format!("{}.lock", self.unpacked.name)),
+        ))
     }
 
     fn spot(&self) -> &EntryPath {
@@ -117,7 +91,7 @@ impl Place {
     /// Creates a hidden file for the zip at the top of the mirror. It is on the same file system, and the package's directories need
     /// not exist yet.
     pub(super) fn stage(&self) -> Result<Staged, disk::Error> {
-        Staged::hidden_in(&self.into, self.path())
+        Staged::hidden_in(&self.into, &self.spot().path)
     }
 
     pub(super) fn refuse_other_form(&self) -> Result<(), Problem> {
@@ -175,20 +149,65 @@ impl Place {
         compared.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
     }
 
-    /// The `h1` of a directory that is already there and has one of the locked `h1`; `None` if it has another one.
-    pub(super) fn unpacked_already(
+    /// The `h1` of an unpacked package that is already there and has one of the locked `h1`; `None` if there is none. If it is in the
+    /// plugin cache, the working directory links to it afterwards, except in a dry run. `locks` are held until then, even if the caller
+    /// is cancelled.
+    pub(super) async fn unpacked_already(
+        &self,
+        locked: &Arc<BTreeSet<PackageHash>>,
+        dry_run: bool,
+        locks: &Held,
+    ) -> Result<Option<(Transfer, PackageHash)>, Problem> {
+        let has_h1 = locked.iter().any(|hash| matches!(hash, PackageHash::H1(_)));
+        if self.form == Form::Packed || !has_h1 {
+            return Ok(None);
+        }
+        let (place, locked, locks) = (self.clone(), Arc::clone(locked), locks.clone());
+        // Hashes every file, which can take seconds.
+        let found = tokio::task::spawn_blocking(move || {
+            let _locks = locks;
+            place.find_unpacked(&locked, dry_run)
+        });
+        found
+            .await
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+    }
+
+    fn find_unpacked(
         &self,
         locked: &BTreeSet<PackageHash>,
-    ) -> Result<Option<PackageHash>, Problem> {
-        let has_h1 = locked.iter().any(|hash| matches!(hash, PackageHash::H1(_)));
-        if self.form == Form::Packed || !has_h1 || !self.is_occupied()? {
+        dry_run: bool,
+    ) -> Result<Option<(Transfer, PackageHash)>, Problem> {
+        if let Some(link) = &self.link
+            && let Some(h1) = link.locked_directory(locked)?
+        {
+            return Ok(Some((Transfer::Present, h1)));
+        }
+        if !self.is_occupied()? {
             return Ok(None);
         }
         let path = &self.unpacked.path;
         let there = disk::directory_h1(path, &Limits::default()).ok();
         let there = there.filter(|h1| locked.contains(h1));
         let exposed = exposed(path).map_err(|error| unusable(path, error))?;
-        Ok(there.filter(|_| exposed.is_none()))
+        let Some(h1) = there.filter(|_| exposed.is_none()) else {
+            return Ok(None);
+        };
+        let transfer = match &self.link {
+            Some(link) if dry_run && !link.is_made()? => Transfer::Planned,
+            Some(_) if !dry_run => self.linked(Transfer::Present, &h1)?,
+            _ => Transfer::Present,
+        };
+        Ok(Some((transfer, h1)))
+    }
+
+    /// Links the working directory to the package in the plugin cache, if it is there.
+    fn linked(&self, transfer: Transfer, h1: &PackageHash) -> Result<Transfer, Problem> {
+        let is_new = self.link.as_ref().map_or(Ok(false), |link| link.make(h1))?;
+        Ok(match transfer {
+            Transfer::Present if is_new => Transfer::Mounted,
+            other => other,
+        })
     }
 
     /// Opens a verified zip, and moves it or its extracted content to the package's path.
@@ -208,7 +227,10 @@ impl Place {
                 )?;
                 Ok((Transfer::Copied, hashes))
             }
-            Form::Unpacked => self.unpack(&staged, file, accept),
+            Form::Unpacked => {
+                let (transfer, hashes) = self.unpack(&staged, file, accept)?;
+                Ok((self.linked(transfer, &hashes.directory)?, hashes))
+            }
         }
     }
 
@@ -243,7 +265,7 @@ impl Place {
         accept(&hashes)?;
         let way = self.unpacked.open_or_create_parent(&self.into)?;
         disk::show_directory(hidden, &way, &self.unpacked.name)?;
-        if self.kind == DirectoryKind::Providers(Client::OpenTofu) {
+        if self.kind == DirectoryKind::Providers(Client::OpenTofu) && self.link.is_none() {
             // `tofu` locks this file while it installs, and leaves it there.
             let name = format!("{}.lock", self.unpacked.name);
             match way.create(&name) {
@@ -274,7 +296,7 @@ impl Place {
     pub(super) fn is_occupied(&self) -> Result<bool, Problem> {
         match self.spot().find(&self.into)? {
             None => Ok(false),
-            Some((_, found)) if found.is_dir() => Ok(!disk::names(self.path())?.is_empty()),
+            Some((_, found)) if found.is_dir() => Ok(!disk::names(&self.spot().path)?.is_empty()),
             Some(_) => Ok(true),
         }
     }

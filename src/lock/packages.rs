@@ -3,19 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use futures_util::StreamExt as _;
 use tokio::sync::Semaphore;
 
 use crate::archive::{Archive, Limits};
 use crate::authentication::Authentication;
-use crate::blob::{self, BlobSource, proven};
+use crate::blob::BlobSource;
 use crate::disk::temp_file::TempFileWriter;
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::hash::PackageHash;
+use crate::install::Download;
 use crate::jobs;
-use crate::oci::Part;
 use crate::outcome::{At, Failure, Problem};
-use crate::publish::{BlobFailure, FailedPackage};
 use crate::release::{Package, Release};
 use crate::trust::Verified;
 
@@ -25,6 +23,7 @@ use super::Journey;
 struct Measurement<B> {
     package: Package<B>,
     subject: Subject,
+    at: At,
     authentication: Authentication,
     h1: bool,
     permits: Arc<Semaphore>,
@@ -50,13 +49,14 @@ impl Journey<'_> {
         let work = release.packages.iter().map(|package| Measurement {
             subject: subject.platform(&package.platform),
             package: package.clone(),
+            at: at.clone(),
             authentication: release.authentication().clone(),
             h1: self.options.h1,
             permits: Arc::clone(&self.permits),
             reporter: Arc::clone(self.reporter),
         });
         let measured = jobs::run(self.options.jobs, work, |work| {
-            let (subject, at) = (work.subject.clone(), at.clone());
+            let (subject, at) = (work.subject.clone(), work.at.clone());
             async move {
                 // The semaphore is never closed.
                 let permits = Arc::clone(&work.permits);
@@ -73,16 +73,18 @@ impl Journey<'_> {
 impl<B: BlobSource> Measurement<B> {
     async fn measure(self) -> Result<Vec<PackageHash>, Problem> {
         let size = self.package.expected.size;
-        self.reporter.report(Event::Started {
-            subject: self.subject.clone(),
-            size,
-        });
+        let download = Download {
+            package: &self.package,
+            subject: &self.subject,
+            at: &self.at,
+            reporter: &self.reporter,
+        };
         let mut hashes = Vec::from_iter(self.package.zh());
         match self.h1 {
-            false => self.read(|_| Ok(())).await?,
+            false => download.to(|_| Ok(())).await?,
             true => {
                 let mut writer = TempFileWriter::new()?;
-                self.read(|chunk| Ok(writer.write(chunk)?)).await?;
+                download.to(|chunk| writer.write(chunk)).await?;
                 let zip = writer.finish();
                 let hashed = tokio::task::spawn_blocking(move || {
                     Archive::open(zip.reader(0), &Limits::default())?.hashes()
@@ -104,40 +106,5 @@ impl<B: BlobSource> Measurement<B> {
             authentication: self.authentication,
         });
         Ok(hashes)
-    }
-
-    /// Streams the zip to `write`, and verifies its digest before it returns.
-    async fn read(
-        &self,
-        mut write: impl FnMut(&[u8]) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
-        let Package {
-            expected, location, ..
-        } = &self.package;
-        let failed = |source: blob::Error| {
-            let package = FailedPackage {
-                platform: self.package.platform.clone(),
-                file_name: self.package.file_name.clone(),
-            };
-            BlobFailure {
-                what: Part::Package,
-                package: Some(package),
-                digest: expected.digest,
-                source,
-            }
-            .into_problem()
-        };
-        let mut body = proven(location).await.map_err(failed)?;
-        while let Some(chunk) = body.next().await {
-            let chunk = chunk.map_err(failed)?;
-            write(&chunk)?;
-            self.reporter.report(Event::Advanced {
-                subject: self.subject.clone(),
-                bytes: chunk.len() as u64,
-            });
-            // Local reads never yield, so without this the task could not be cancelled.
-            tokio::task::consume_budget().await;
-        }
-        Ok(())
     }
 }

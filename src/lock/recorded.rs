@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::address::Hostname;
 use crate::authentication::{Anchor, Authentication, Status};
 use crate::blob::BlobSource;
-use crate::event::{Event, Subject, Transfer};
+use crate::event::{Event, Subject};
 use crate::examine::TrustOptions;
 use crate::hash::PackageHash;
 use crate::install::InstalledPackage;
@@ -123,7 +123,7 @@ impl Journey<'_> {
         let locked = wanted.locked.as_ref();
         let locked = locked.filter(|(locked, _)| locked == found.version());
         let locked = locked.map(|(_, hashes)| hashes.clone()).unwrap_or_default();
-        if let Some(installed) = self.installed_already(task, found, &locked)? {
+        if let Some(installed) = self.installed_already(task, found, &locked).await? {
             return Ok(installed);
         }
         match found {
@@ -135,7 +135,7 @@ impl Journey<'_> {
     }
 
     /// A locked version whose packages are installed with a locked `h1`. Clients use it as it is.
-    fn installed_already(
+    async fn installed_already(
         &self,
         task: &Task,
         found: &Found<'_>,
@@ -150,19 +150,11 @@ impl Journey<'_> {
         if self.options.trust.has_own_rule(provider) {
             return Ok(None);
         }
-        let has = installer.has(provider, version, platforms, locked);
-        if !has.map_err(|problem| problem.of(Subject::version(provider, version), At::Here))? {
+        let installed = installer.installed_already(provider, version, platforms, locked);
+        let fail = |problem: Problem| problem.of(Subject::version(provider, version), At::Here);
+        let Some(installed) = installed.await.map_err(fail)? else {
             return Ok(None);
-        }
-        let installed = platforms.iter().map(|platform| InstalledPackage {
-            platform: platform.clone(),
-            path: installer.path_of(provider, version, platform),
-            transfer: Transfer::Present,
-            size: 0,
-            hashes: Vec::new(),
-            h1: None,
-            has_two_h1: false,
-        });
+        };
         Ok(Some(Recorded {
             authentication: Authentication {
                 status: Status::Unverified,
@@ -172,7 +164,7 @@ impl Journey<'_> {
             },
             hashes: locked.clone(),
             reported: BTreeSet::new(),
-            installed: installed.collect(),
+            installed,
             only: None,
         }))
     }

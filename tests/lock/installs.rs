@@ -18,7 +18,7 @@ use super::{origin, platforms, read, scene};
 const LOCK: &str = ".terraform.lock.hcl";
 
 /// A project that requires two providers.
-fn project(scene: &Scene, origin: &Origin, directory: &str) {
+pub fn project(scene: &Scene, origin: &Origin, directory: &str) {
     let host = origin.host();
     let text = format!(
         "terraform {{

@@ -39,14 +39,7 @@ impl<'a> Methods<'a> {
                 file: None,
             });
         }
-        let config = match session
-            .locations()
-            .cli_config_of(client.unwrap_or(Client::OpenTofu))
-        {
-            // Like clients, which warn of a variable that names no file.
-            Err(error) if error.is_not_found() && !session.has_cli_config() => None,
-            config => config?,
-        };
+        let config = session.cli_config(client.unwrap_or(Client::OpenTofu))?;
         let (file, config) = config.unzip();
         let methods = config.and_then(|config| config.installation);
         let all = match methods {

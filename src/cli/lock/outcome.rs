@@ -146,9 +146,12 @@ impl Outcome {
 fn print_locked(subject: &Subject, locked: &Locked, request: &Request, printer: &Printer) {
     if request.installs {
         let is_present = |package: &InstalledPackage| package.transfer == Transfer::Present;
-        let verb = match locked.installed.iter().all(is_present) {
+        let is_linked = |package: &InstalledPackage| package.transfer == Transfer::Mounted;
+        let all = &locked.installed;
+        let verb = match all.iter().all(is_present) {
             true => "Present",
             false if request.writing == Writing::DryRun => "Would add",
+            false if all.iter().all(|one| is_present(one) || is_linked(one)) => "Linked",
             false => "Installed",
         };
         let how = match locked.authentication.anchor {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tfoci::address::ProviderAddr;
+use tfoci::disk;
+use tfoci::error::printable_path;
 use tfoci::event::Reporter;
 use tfoci::examine::TrustOptions;
 use tfoci::install::{self, DirectoryKind, Form, Installer};
@@ -42,7 +44,7 @@ pub(in crate::cli) async fn update(
     let tasks = tasks(&roots, &methods)?;
     let progress = Progress::begin(&session.printer, tasks.len(), false);
     let reporter: Arc<dyn Reporter> = Arc::clone(&progress) as _;
-    let installation = installation(&request, &roots, session);
+    let installation = installation(&request, &roots, session)?;
     let installer = installation
         .as_ref()
         .map(|installation| Installer::new(installation, &reporter));
@@ -101,9 +103,15 @@ fn refuse_links(root: &Root, session: &Session) -> Result<(), CommandError> {
 }
 
 /// The installation into the data directory of the working directory; `None` if nothing is installed.
-fn installation(request: &Request, roots: &[Root], session: &Session) -> Option<install::Request> {
-    let root = roots.first().filter(|_| request.installs)?;
-    Some(install::Request {
+fn installation(
+    request: &Request,
+    roots: &[Root],
+    session: &Session,
+) -> Result<Option<install::Request>, CommandError> {
+    let Some(root) = roots.first().filter(|_| request.installs) else {
+        return Ok(None);
+    };
+    Ok(Some(install::Request {
         into: match root.directory.as_os_str() == "." {
             true => session.data_directory().join("providers"),
             false => root
@@ -112,12 +120,35 @@ fn installation(request: &Request, roots: &[Root], session: &Session) -> Option<
                 .join("providers"),
         },
         kind: DirectoryKind::Providers(root.target.client()),
+        cache: plugin_cache(root, session)?,
         platforms: request.options.platforms.clone(),
         form: Form::Unpacked,
         trust: request.options.trust.clone(),
         dry_run: request.writing == Writing::DryRun,
         jobs: request.options.jobs,
-    })
+    }))
+}
+
+/// The plugin cache by an absolute path, for which the links are to work anywhere. Like clients, tfoci creates none, and works without one
+/// that does not exist.
+fn plugin_cache(root: &Root, session: &Session) -> Result<Option<PathBuf>, CommandError> {
+    let Some(named) = session.plugin_cache(root.target.client())? else {
+        return Ok(None);
+    };
+    let path = root.directory.join(named);
+    if !path.is_dir() {
+        let path = printable_path(&path);
+        let line = format!(
+            "the plugin cache {path} is no directory, so packages are installed without it; create it, as clients do not either"
+        );
+        session.printer.warning(&line);
+        return Ok(None);
+    }
+    let absolute = std::path::absolute(&path).map_err(|error| {
+        let error = disk::Error::at("use", &path, error);
+        CommandError::file(error, "the setting of the plugin cache")
+    });
+    absolute.map(Some)
 }
 
 /// The trust options. A release without signature is accepted where `--allow-unsigned` says so.

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tfoci::config::cli::PluginCache;
 use tfoci::credentials::tokens::PREFIX;
 use tfoci::credentials::{Environment, Locations, SourceReport};
 use tfoci::secret::Secret;
@@ -58,6 +59,19 @@ pub(super) fn has_data_directory() -> bool {
 pub(super) fn data_directory() -> PathBuf {
     let named = variable("TF_DATA_DIR").map(PathBuf::from);
     named.unwrap_or_else(|| PathBuf::from(".terraform"))
+}
+
+/// The plugin cache of the clients: `TF_PLUGIN_CACHE_DIR`, otherwise what the CLI configuration says.
+pub(super) fn plugin_cache(configured: &PluginCache) -> Option<PathBuf> {
+    let value = |name: &str| variable(name)?.into_string().ok();
+    let named = variable("TF_PLUGIN_CACHE_DIR").map(PathBuf::from);
+    named.or_else(|| configured.expanded(value).map(PathBuf::from))
+}
+
+/// Whether the clients may believe packages in the plugin cache that no lock file names.
+pub(super) fn plugin_cache_may_break(configured: &PluginCache) -> bool {
+    let named = variable("TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE");
+    configured.may_break || named.is_some_and(|value| value != "0")
 }
 
 /// All variables `TF_TOKEN_…`, sorted by name.

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tfoci::address::{HostPort, Hostname, ProviderAddr, ProviderPattern};
+use tfoci::config::cli::CliConfig;
 use tfoci::credentials::{Credentials, Locations};
 use tfoci::disk;
 use tfoci::disk::temp_file::TempFileBudget;
@@ -105,6 +106,32 @@ impl Session {
     /// The directory of the client's own files, relative to that of the root module.
     pub(super) fn data_directory(&self) -> PathBuf {
         environment::data_directory()
+    }
+
+    /// The plugin cache of a client, relative to the directory of the root module. Warns if the client would believe its packages
+    /// without a lock file, which tfoci never does.
+    pub(super) fn plugin_cache(&self, client: Client) -> Result<Option<PathBuf>, CommandError> {
+        let config = self.cli_config(client)?.map(|(_, config)| config);
+        let configured = config.unwrap_or_default().plugin_cache;
+        let cache = environment::plugin_cache(&configured);
+        if cache.is_some() && environment::plugin_cache_may_break(&configured) {
+            let line = "the clients are told to believe the plugin cache without a lock file \
+                        (TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE); tfoci verifies its packages anyway";
+            self.printer.warn_once(line.to_owned());
+        }
+        Ok(cache)
+    }
+
+    /// The CLI configuration of a client, with its path. A variable that names no file counts as none, as it does for clients, which
+    /// warn of it.
+    pub(super) fn cli_config(
+        &self,
+        client: Client,
+    ) -> Result<Option<(PathBuf, CliConfig)>, CommandError> {
+        match self.locations().cli_config_of(client) {
+            Err(error) if error.is_not_found() && !self.has_cli_config() => Ok(None),
+            config => Ok(config?),
+        }
     }
 
     /// All credentials. Their files are read when the first credential is needed.

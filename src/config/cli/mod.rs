@@ -2,16 +2,19 @@
 //!
 //! It is HCL or JSON. Other blocks are ignored, so that files for every version of both clients can be read.
 
-use crate::address::pattern::ProviderPattern;
-use crate::address::{Hostname, ProviderAddr};
 use crate::config::{Error, HelperName, RepositoryPrefix};
 use crate::secret::Secret;
 use crate::syntax::{self, Block, Section};
 
+mod cache;
 mod host;
+mod installation;
 mod traps;
 
+pub use cache::PluginCache;
 pub use host::{CredentialsHelper, HostServices, HostToken};
+use installation::methods;
+pub use installation::{DevOverrides, InstallationMethod, MethodKind};
 pub use traps::{Trap, TrapKind, traps};
 
 /// The largest accepted configuration, in bytes. Real ones have some hundred bytes.
@@ -36,6 +39,8 @@ pub struct CliConfig {
     pub installation: Option<Vec<InstallationMethod>>,
     /// The line of `provider_installation`, from 1; unknown in JSON.
     pub installation_line: Option<usize>,
+    /// The plugin cache.
+    pub plugin_cache: PluginCache,
     /// The top-level blocks that neither client knows, in order.
     pub unknown: Vec<UnknownBlock>,
 }
@@ -118,65 +123,6 @@ impl Default for OciDefaults {
     }
 }
 
-/// `dev_overrides`: directories that clients use in place of the packages of providers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DevOverrides {
-    /// The addresses of the providers, as written.
-    pub providers: Vec<String>,
-    /// The line of the block, from 1; unknown in JSON.
-    pub line: Option<usize>,
-}
-
-/// An installation method of `provider_installation`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InstallationMethod {
-    /// The kind of source.
-    pub kind: MethodKind,
-    /// The providers that it installs; `None` means all.
-    pub include: Option<Vec<ProviderPattern>>,
-    /// The providers that it does not install, even if `include` matches them.
-    pub exclude: Vec<ProviderPattern>,
-    /// The line of the block, from 1; unknown in JSON.
-    pub line: Option<usize>,
-}
-
-/// The kind of an installation method.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MethodKind {
-    /// `oci_mirror`.
-    OciMirror {
-        /// The template, as written.
-        repository_template: String,
-    },
-    /// `direct`: the provider's own registry.
-    Direct,
-    /// `filesystem_mirror`.
-    FilesystemMirror {
-        /// The directory, if the block names one.
-        path: Option<String>,
-    },
-    /// `network_mirror`.
-    NetworkMirror {
-        /// The URL, if the block names one.
-        url: Option<String>,
-    },
-    /// Another kind, by its name.
-    Other(String),
-}
-
-impl InstallationMethod {
-    /// Whether clients use the method for a provider. `exclude` overrides `include`
-    /// ([clients: patterns](crate::clients#patterns)).
-    pub fn is_for(&self, provider: &ProviderAddr) -> bool {
-        let matches = |pattern: &ProviderPattern| pattern.matches(provider);
-        let is_included = self
-            .include
-            .as_ref()
-            .is_none_or(|all| all.iter().any(matches));
-        is_included && !self.exclude.iter().any(matches)
-    }
-}
-
 impl CliConfig {
     /// Parses a configuration.
     ///
@@ -225,6 +171,7 @@ impl CliConfig {
             overrides,
             installation: installation.map(methods).transpose()?,
             installation_line: installation_line.and_then(|(_, line)| line),
+            plugin_cache: PluginCache::read(&root),
             unknown: unknown
                 .map(|(name, line)| UnknownBlock {
                     name: name.to_owned(),
@@ -315,83 +262,6 @@ impl OciDefaults {
 fn helper(body: &Section) -> Result<Option<HelperName>, Error> {
     let name = body.text("docker_credentials_helper")?;
     name.map(|name| HelperName::parse(&name)).transpose()
-}
-
-fn methods(body: &Section) -> Result<Vec<InstallationMethod>, Error> {
-    let mut methods = Vec::new();
-    for block in body.all_blocks() {
-        if block.name != "dev_overrides" {
-            methods.push(InstallationMethod::read(&block)?);
-        } else if !methods.is_empty() {
-            return Err(Error::LateOverrides);
-        }
-    }
-    Ok(methods)
-}
-
-impl DevOverrides {
-    fn read(body: &Section) -> Option<Self> {
-        let blocks = body.all_blocks().into_iter();
-        let mut blocks = blocks.filter(|block| block.name == "dev_overrides");
-        let block = blocks.next()?;
-        let names = block.body.all_texts().map(|(name, _)| name.to_owned());
-        let providers: Vec<String> = names.collect();
-        let line = block.line;
-        (!providers.is_empty()).then_some(Self { providers, line })
-    }
-}
-
-impl MethodKind {
-    /// The name of the block.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::OciMirror { .. } => "oci_mirror",
-            Self::Direct => "direct",
-            Self::FilesystemMirror { .. } => "filesystem_mirror",
-            Self::NetworkMirror { .. } => "network_mirror",
-            Self::Other(name) => name,
-        }
-    }
-}
-
-impl InstallationMethod {
-    fn read(block: &Block<'_>) -> Result<Self, Error> {
-        let body = block.body;
-        let kind = match block.name {
-            "oci_mirror" => MethodKind::OciMirror {
-                repository_template: body.text("repository_template")?.ok_or(Error::NoTemplate)?,
-            },
-            "direct" => MethodKind::Direct,
-            "filesystem_mirror" => MethodKind::FilesystemMirror {
-                path: body.text("path")?,
-            },
-            "network_mirror" => MethodKind::NetworkMirror {
-                url: body.text("url")?,
-            },
-            other => MethodKind::Other(other.to_owned()),
-        };
-        Ok(Self {
-            kind,
-            include: patterns(block, "include")?,
-            exclude: patterns(block, "exclude")?.unwrap_or_default(),
-            line: block.line,
-        })
-    }
-}
-
-fn patterns(block: &Block<'_>, name: &'static str) -> Result<Option<Vec<ProviderPattern>>, Error> {
-    let host = Hostname::default_origin();
-    let pattern = |text: String| {
-        ProviderPattern::parse(&text, &host).map_err(|source| Error::Pattern {
-            name,
-            method: block.name.to_owned(),
-            source,
-        })
-    };
-    let texts = block.body.texts(name)?;
-    texts
-        .map(|texts| texts.into_iter().map(pattern).collect())
-        .transpose()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::address::{Hostname, ProviderPattern};
 
 const HCL: &str = r#"
 plugin_cache_dir = "/var/cache"

@@ -1,0 +1,93 @@
+//! The plugin cache: one directory of packages for many working directories.
+
+use crate::syntax::{Section, Value};
+
+/// The settings of the plugin cache ([clients: plugin folders](crate::clients#plugin-folders)).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PluginCache {
+    /// `plugin_cache_dir`, as written: it may name environment variables, as in `$HOME/cache` or `${HOME}/cache`.
+    pub directory: Option<String>,
+    /// `plugin_cache_may_break_dependency_lock_file`: clients believe packages in the cache that no lock file names.
+    pub may_break: bool,
+}
+
+impl PluginCache {
+    /// Values of other types are left out, because no other command needs these settings.
+    pub(super) fn read(root: &Section) -> Self {
+        let directory = match root.value("plugin_cache_dir") {
+            Some(Value::Text(text)) if !text.is_empty() => Some(text.clone()),
+            _ => None,
+        };
+        let may_break = root.value("plugin_cache_may_break_dependency_lock_file");
+        Self {
+            directory,
+            may_break: may_break == Some(&Value::Flag(true)),
+        }
+    }
+
+    /// The directory, with the values of environment variables in place of their names. An unknown variable has none.
+    pub fn expanded(&self, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+        let mut rest = self.directory.as_deref()?;
+        let mut expanded = String::new();
+        while let Some((before, after)) = rest.split_once('$') {
+            expanded.push_str(before);
+            let braced = after
+                .strip_prefix('{')
+                .and_then(|text| text.split_once('}'));
+            let (name, behind) = braced.unwrap_or_else(|| {
+                let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+                let end = after.find(|c| !is_name(c)).unwrap_or(after.len());
+                after.split_at_checked(end).unwrap_or((after, ""))
+            });
+            if name.is_empty() {
+                expanded.push('$');
+            }
+            expanded.push_str(&variable(name).unwrap_or_default());
+            rest = behind;
+        }
+        expanded.push_str(rest);
+        Some(expanded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::cli::CliConfig;
+
+    #[test]
+    fn the_settings_are_read_and_variables_expanded() {
+        let known = |name: &str| (name == "HOME").then(|| "/home/me".to_owned());
+        for (text, directory, expanded) in [
+            (
+                "plugin_cache_dir = \"$HOME/.cache\"",
+                Some("$HOME/.cache"),
+                Some("/home/me/.cache"),
+            ),
+            (
+                "plugin_cache_dir = \"${HOME}x/$NONE/y\"",
+                Some("${HOME}x/$NONE/y"),
+                Some("/home/mex//y"),
+            ),
+            (
+                "plugin_cache_dir = \"/a$/b$\"",
+                Some("/a$/b$"),
+                Some("/a$/b$"),
+            ),
+            (
+                "{\"plugin_cache_dir\": \"/cache\"}",
+                Some("/cache"),
+                Some("/cache"),
+            ),
+            ("plugin_cache_dir = \"\"", None, None),
+            ("plugin_cache_dir = 7", None, None),
+            ("", None, None),
+        ] {
+            let cache = CliConfig::parse(text.as_bytes()).unwrap().plugin_cache;
+            assert_eq!(cache.directory.as_deref(), directory, "{text}");
+            assert_eq!(cache.expanded(known).as_deref(), expanded, "{text}");
+            assert!(!cache.may_break);
+        }
+        let text = b"plugin_cache_may_break_dependency_lock_file = true";
+        assert!(CliConfig::parse(text).unwrap().plugin_cache.may_break);
+    }
+}

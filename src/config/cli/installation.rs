@@ -1,0 +1,142 @@
+//! `provider_installation`: where clients install providers from.
+
+use crate::address::pattern::ProviderPattern;
+use crate::address::{Hostname, ProviderAddr};
+use crate::config::Error;
+use crate::syntax::{Block, Section};
+
+/// `dev_overrides`: directories that clients use in place of the packages of providers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DevOverrides {
+    /// The addresses of the providers, as written.
+    pub providers: Vec<String>,
+    /// The line of the block, from 1; unknown in JSON.
+    pub line: Option<usize>,
+}
+
+/// An installation method of `provider_installation`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstallationMethod {
+    /// The kind of source.
+    pub kind: MethodKind,
+    /// The providers that it installs; `None` means all.
+    pub include: Option<Vec<ProviderPattern>>,
+    /// The providers that it does not install, even if `include` matches them.
+    pub exclude: Vec<ProviderPattern>,
+    /// The line of the block, from 1; unknown in JSON.
+    pub line: Option<usize>,
+}
+
+/// The kind of an installation method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MethodKind {
+    /// `oci_mirror`.
+    OciMirror {
+        /// The template, as written.
+        repository_template: String,
+    },
+    /// `direct`: the provider's own registry.
+    Direct,
+    /// `filesystem_mirror`.
+    FilesystemMirror {
+        /// The directory, if the block names one.
+        path: Option<String>,
+    },
+    /// `network_mirror`.
+    NetworkMirror {
+        /// The URL, if the block names one.
+        url: Option<String>,
+    },
+    /// Another kind, by its name.
+    Other(String),
+}
+
+impl InstallationMethod {
+    /// Whether clients use the method for a provider. `exclude` overrides `include`
+    /// ([clients: patterns](crate::clients#patterns)).
+    pub fn is_for(&self, provider: &ProviderAddr) -> bool {
+        let matches = |pattern: &ProviderPattern| pattern.matches(provider);
+        let is_included = self
+            .include
+            .as_ref()
+            .is_none_or(|all| all.iter().any(matches));
+        is_included && !self.exclude.iter().any(matches)
+    }
+}
+
+pub(super) fn methods(body: &Section) -> Result<Vec<InstallationMethod>, Error> {
+    let mut methods = Vec::new();
+    for block in body.all_blocks() {
+        if block.name != "dev_overrides" {
+            methods.push(InstallationMethod::read(&block)?);
+        } else if !methods.is_empty() {
+            return Err(Error::LateOverrides);
+        }
+    }
+    Ok(methods)
+}
+
+impl DevOverrides {
+    pub(super) fn read(body: &Section) -> Option<Self> {
+        let blocks = body.all_blocks().into_iter();
+        let mut blocks = blocks.filter(|block| block.name == "dev_overrides");
+        let block = blocks.next()?;
+        let names = block.body.all_texts().map(|(name, _)| name.to_owned());
+        let providers: Vec<String> = names.collect();
+        let line = block.line;
+        (!providers.is_empty()).then_some(Self { providers, line })
+    }
+}
+
+impl MethodKind {
+    /// The name of the block.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::OciMirror { .. } => "oci_mirror",
+            Self::Direct => "direct",
+            Self::FilesystemMirror { .. } => "filesystem_mirror",
+            Self::NetworkMirror { .. } => "network_mirror",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl InstallationMethod {
+    fn read(block: &Block<'_>) -> Result<Self, Error> {
+        let body = block.body;
+        let kind = match block.name {
+            "oci_mirror" => MethodKind::OciMirror {
+                repository_template: body.text("repository_template")?.ok_or(Error::NoTemplate)?,
+            },
+            "direct" => MethodKind::Direct,
+            "filesystem_mirror" => MethodKind::FilesystemMirror {
+                path: body.text("path")?,
+            },
+            "network_mirror" => MethodKind::NetworkMirror {
+                url: body.text("url")?,
+            },
+            other => MethodKind::Other(other.to_owned()),
+        };
+        Ok(Self {
+            kind,
+            include: patterns(block, "include")?,
+            exclude: patterns(block, "exclude")?.unwrap_or_default(),
+            line: block.line,
+        })
+    }
+}
+
+fn patterns(block: &Block<'_>, name: &'static str) -> Result<Option<Vec<ProviderPattern>>, Error> {
+    let host = Hostname::default_origin();
+    let pattern = |text: String| {
+        ProviderPattern::parse(&text, &host).map_err(|source| Error::Pattern {
+            name,
+            method: block.name.to_owned(),
+            source,
+        })
+    };
+    let texts = block.body.texts(name)?;
+    texts
+        .map(|texts| texts.into_iter().map(pattern).collect())
+        .transpose()
+}

@@ -1,0 +1,281 @@
+//! The clients' plugin cache: `tfoci install` fills it and links to it as they do.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use rustix::fs::{FlockOperation, fcntl_lock};
+
+use crate::clients::run;
+use crate::support::judge;
+use crate::support::origin::{Origin, asks};
+use crate::support::programs::has;
+use crate::support::scene::{Run, Scene};
+
+use super::installs::project;
+use super::{origin, platforms, read, scene};
+
+const LOCK: &str = ".terraform.lock.hcl";
+
+/// A cache that is empty, and a project that requires two providers.
+fn given() -> (Origin, Scene) {
+    let origin = origin();
+    let scene = scene(&origin);
+    fs::create_dir(scene.path("cache")).unwrap();
+    let cache = scene.path("cache");
+    let scene = scene.env("TF_PLUGIN_CACHE_DIR", cache.to_str().unwrap());
+    project(&scene, &origin, "ours");
+    (origin, scene)
+}
+
+fn install(scene: &Scene, arguments: &str) -> Run {
+    let all = format!("install --chdir ours {arguments}");
+    scene.tfoci(all.split_whitespace())
+}
+
+/// The path of `acme/other` in a cache or in the providers of a project.
+fn package(origin: &Origin) -> PathBuf {
+    let here = &platforms()[0];
+    Path::new(origin.host()).join(format!("acme/other/3.1.4/{here}"))
+}
+
+/// The package of `acme/other` in the project.
+fn installed(scene: &Scene, origin: &Origin) -> PathBuf {
+    let providers = scene.path("ours/.terraform/providers");
+    providers.join(package(origin))
+}
+
+fn files(directory: &Path) -> Vec<(String, String)> {
+    // OpenTofu leaves a lock file beside each package, and Terraform does not.
+    let tree = judge::tree(directory).into_iter();
+    tree.filter(|(name, _)| !name.ends_with(".lock")).collect()
+}
+
+#[test]
+fn the_cache_and_the_links_are_those_of_clients() {
+    for client in ["terraform", "tofu"] {
+        if !has(client) {
+            continue;
+        }
+        let (origin, scene) = given();
+        install(&scene, &format!("--client {client}")).succeeds();
+        let link = fs::read_link(installed(&scene, &origin)).unwrap();
+        assert_eq!(link, scene.path("cache").join(package(&origin)));
+
+        fs::create_dir(scene.path("their-cache")).unwrap();
+        let cache = scene.path("their-cache");
+        let theirs = scene.env("TF_PLUGIN_CACHE_DIR", cache.to_str().unwrap());
+        project(&theirs, &origin, "theirs");
+        let directory = theirs.path("theirs");
+        run(&theirs, &directory, client, ["init", "-no-color"]).succeeds();
+        let linked = theirs
+            .path("theirs/.terraform/providers")
+            .join(package(&origin));
+        assert_eq!(
+            fs::read_link(linked).unwrap(),
+            theirs.path("their-cache").join(package(&origin))
+        );
+        assert_eq!(
+            files(&theirs.path("cache")),
+            files(&theirs.path("their-cache"))
+        );
+        if client == "tofu" {
+            let tree = |name: &str| judge::tree(&theirs.path(name));
+            assert_eq!(tree("cache"), tree("their-cache"));
+        }
+        let providers = |name: &str| judge::tree(&theirs.path(format!("{name}/.terraform")));
+        assert_eq!(providers("ours"), providers("theirs"), "{client}");
+        let lock = |name: &str| read(&theirs, &format!("{name}/{LOCK}"));
+        assert_eq!(lock("ours"), lock("theirs"), "{client}");
+    }
+}
+
+/// What tfoci has put into the cache, clients do not download again; OpenTofu does not even ask which versions there are.
+#[test]
+fn clients_use_the_cache_that_tfoci_has_filled() {
+    for client in ["terraform", "tofu"] {
+        if !has(client) {
+            continue;
+        }
+        let (origin, scene) = given();
+        install(&scene, &format!("--client {client}")).succeeds();
+        project(&scene, &origin, "other");
+        let lock = read(&scene, &format!("ours/{LOCK}"));
+        scene.write(format!("other/{LOCK}"), &lock);
+        origin.forget();
+        let directory = scene.path("other");
+        let init = run(&scene, &directory, client, ["init", "-no-color"]).succeeds();
+        let said = "from the shared cache directory";
+        assert!(init.stdout.contains(said), "{}", init.stdout);
+        assert_eq!(origin.count(asks("package")), 0);
+        assert_eq!(origin.count(asks("download")), 0);
+        assert_eq!(read(&scene, &format!("other/{LOCK}")), lock);
+        drop(origin);
+        if client == "tofu" {
+            fs::remove_dir_all(scene.path("other/.terraform")).unwrap();
+            run(&scene, &directory, client, ["init", "-no-color"]).succeeds();
+        }
+        // Terraform always asks for the versions, unless they are all in a directory.
+        let all = ["init", "-no-color", "-plugin-dir=.terraform/providers"];
+        run(&scene, &directory, client, all).succeeds();
+        assert_eq!(read(&scene, &format!("other/{LOCK}")), lock);
+    }
+}
+
+#[test]
+fn a_locked_package_in_the_cache_is_linked_and_not_downloaded() {
+    let (origin, scene) = given();
+    install(&scene, "").succeeds();
+    let lock = read(&scene, &format!("ours/{LOCK}"));
+    fs::remove_dir_all(scene.path("ours/.terraform")).unwrap();
+    origin.forget();
+    install(&scene, "--dry-run").succeeds();
+    assert!(!scene.path("ours/.terraform").exists());
+    let run = install(&scene, "").succeeds();
+    assert!(run.stderr.contains("Linked"), "{}", run.stderr);
+    assert!(installed(&scene, &origin).is_symlink());
+    let run = install(&scene, "").succeeds();
+    assert!(run.stderr.contains("Present"), "{}", run.stderr);
+    assert!(!run.stderr.contains("Linked"), "{}", run.stderr);
+    assert_eq!(origin.count(asks("package")), 0);
+    assert_eq!(read(&scene, &format!("ours/{LOCK}")), lock);
+    // Without a lock file nothing proves it, so it is downloaded and compared.
+    fs::remove_file(scene.path(format!("ours/{LOCK}"))).unwrap();
+    install(&scene, "").succeeds();
+    assert_eq!(origin.count(asks("package")), 2);
+    assert_eq!(read(&scene, &format!("ours/{LOCK}")), lock);
+}
+
+#[test]
+fn what_is_in_the_way_is_replaced_only_if_nothing_is_lost() {
+    let (origin, scene) = given();
+    install(&scene, "").succeeds();
+    let path = installed(&scene, &origin);
+    let in_cache = scene.path("cache").join(package(&origin));
+    let whole = judge::tree(&in_cache);
+    let is_linked = || fs::read_link(&path).unwrap() == in_cache;
+
+    // A link to elsewhere.
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(scene.path("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(scene.path("elsewhere"), &path).unwrap();
+    install(&scene, "").succeeds();
+    assert!(is_linked());
+    assert_eq!(fs::read_dir(scene.path("elsewhere")).unwrap().count(), 0);
+
+    // An empty directory, and one that has the package.
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    install(&scene, "").succeeds();
+    assert!(is_linked());
+    fs::remove_file(&path).unwrap();
+    let copied = scene
+        .command("cp")
+        .arg("-r")
+        .args([&in_cache, &path])
+        .status();
+    assert!(copied.unwrap().success());
+    install(&scene, "").succeeds();
+    assert!(!path.is_symlink());
+    assert_eq!(judge::tree(&path), whole);
+
+    // Something else.
+    fs::write(path.join("mine"), "mine").unwrap();
+    let run = install(&scene, "").exits(3);
+    let said = "something else is at the path of the package";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert!(path.join("mine").exists());
+    fs::remove_dir_all(&path).unwrap();
+
+    // Half a package in the cache, as a killed client leaves it.
+    fs::remove_file(in_cache.join("README.md")).unwrap();
+    install(&scene, "").succeeds();
+    assert_eq!(judge::tree(&in_cache), whole);
+
+    // An altered package in the cache is not used and not replaced: OpenTofu refuses it too.
+    fs::remove_file(&path).unwrap();
+    fs::write(in_cache.join("README.md"), "altered").unwrap();
+    let run = install(&scene, "").exits(3);
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert!(run.stderr.contains("cache"), "{}", run.stderr);
+    assert!(!path.exists());
+    assert_eq!(
+        fs::read_to_string(in_cache.join("README.md")).unwrap(),
+        "altered"
+    );
+}
+
+#[test]
+fn the_configuration_of_clients_names_the_cache() {
+    let origin = origin();
+    let scene = scene(&origin);
+    project(&scene, &origin, "ours");
+    fs::create_dir(scene.path("cache")).unwrap();
+    let hosts = read(&scene, "client.tfrc");
+    let settings =
+        "plugin_cache_dir = \"$HOME/cache\"\nplugin_cache_may_break_dependency_lock_file = true\n";
+    scene.write("client.tfrc", format!("{settings}{hosts}"));
+    let run = install(&scene, "").succeeds();
+    assert!(installed(&scene, &origin).is_symlink());
+    let said = "tfoci verifies its packages anyway";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    // Every line of the signed document, not only the `h1` that such clients record.
+    assert!(read(&scene, &format!("ours/{LOCK}")).contains("zh:"));
+
+    // A cache that is not there: clients go on without it.
+    fs::remove_dir_all(scene.path("ours/.terraform")).unwrap();
+    let scene = scene.env("TF_PLUGIN_CACHE_DIR", "/nowhere");
+    let run = install(&scene, "").succeeds();
+    let said = "the plugin cache /nowhere is no directory";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert!(!installed(&scene, &origin).is_symlink());
+}
+
+/// OpenTofu holds this lock while it installs.
+#[test]
+fn a_client_that_installs_is_waited_for() {
+    let (origin, scene) = given();
+    let path = scene.path("cache").join(package(&origin));
+    let path = path.with_file_name(format!("{}.lock", platforms()[0]));
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let held = fs::File::create(&path).unwrap();
+    fcntl_lock(&held, FlockOperation::LockExclusive).unwrap();
+    let mut child = scene
+        .command(env!("CARGO_BIN_EXE_tfoci"))
+        .args(["install", "--chdir", "ours"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap());
+    let mut said = String::new();
+    while !said.contains("Waiting for another process that holds") {
+        assert_ne!(lines.read_line(&mut said).unwrap(), 0, "{said}");
+    }
+    assert!(said.contains(path.to_str().unwrap()), "{said}");
+    assert!(!installed(&scene, &origin).exists());
+    drop(held);
+    lines.read_to_string(&mut said).unwrap();
+    assert!(child.wait().unwrap().success(), "{said}");
+    assert!(installed(&scene, &origin).is_symlink());
+}
+
+/// Two projects that share one cache, at once.
+#[test]
+fn two_runs_share_one_cache() {
+    let (origin, scene) = given();
+    project(&scene, &origin, "second");
+    let start = |directory: &str| {
+        let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
+        let command = command.args(["install", "--chdir", directory]);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+    };
+    let mut both = ["ours", "second"].map(|directory| start(directory).unwrap());
+    assert!(both.iter_mut().all(|child| child.wait().unwrap().success()));
+    let tree = |name: &str| judge::tree(&scene.path(format!("{name}/.terraform")));
+    assert_eq!(tree("ours"), tree("second"));
+    let left = judge::tree(&scene.path("cache"));
+    let is_hidden = |name: &String| name.contains(".tfoci");
+    assert!(!left.keys().any(is_hidden), "{left:?}");
+}
