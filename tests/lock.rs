@@ -84,6 +84,10 @@ fn origin() -> Origin {
         Provider::new("acme/bare").release(
             crate::support::origin::Release::from(folder("bare", "1.0.0")).without_packages(),
         ),
+        Provider::new("acme/keyless")
+            .release(crate::support::origin::Release::from(folder("keyless", "1.0.0")).keys(&[])),
+        Provider::new("hashicorp/keyless")
+            .release(crate::support::origin::Release::from(folder("keyless", "1.0.0")).keys(&[])),
     ])
 }
 

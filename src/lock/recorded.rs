@@ -25,11 +25,20 @@ pub(super) struct Recorded {
     pub(super) authentication: Authentication,
     /// Hashes that every client records.
     pub(super) hashes: BTreeSet<PackageHash>,
-    /// The `h1` of every platform that the origin reports. No signature covers them.
-    pub(super) reported: BTreeSet<PackageHash>,
+    /// What the origin reports of every platform, and no signature covers.
+    pub(super) reported: Reported,
     pub(super) installed: Vec<InstalledPackage>,
     /// The only platforms that the hashes are for; `None` for all.
     pub(super) only: Option<Vec<Platform>>,
+}
+
+/// What an origin says of the packages of a version.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reported {
+    /// The `h1` in the metadata of its packages.
+    pub(super) h1: BTreeSet<PackageHash>,
+    /// Every line of a checksum document without a key.
+    pub(super) lines: BTreeSet<PackageHash>,
 }
 
 /// The hashes that a release proves without its packages.
@@ -72,7 +81,7 @@ impl Proven {
 }
 
 /// Every line of the checksum document. Clients record the lines of manifests and other files too.
-fn lines<L>(release: &Verified<Release<L>>) -> Result<BTreeSet<PackageHash>, Problem> {
+pub(super) fn lines<L>(release: &Verified<Release<L>>) -> Result<BTreeSet<PackageHash>, Problem> {
     let subject = ReleaseId {
         provider: &release.provider,
         version: &release.version,
@@ -102,14 +111,31 @@ impl Recorded {
         trust: &TrustOptions,
     ) -> BTreeSet<PackageHash> {
         let mut hashes = self.hashes.clone();
-        let is_default = *task.provider.hostname() == Hostname::default_origin();
-        let rule = trust.rule_at_source(&task.provider);
-        let is_pinned = rule.map_or(true, |rule| rule.pinned());
-        if client == Client::OpenTofu && is_default && !is_pinned {
-            hashes.extend(self.reported.iter().cloned());
+        if believes_origin(client, task, trust) {
+            let Reported { h1, lines } = &self.reported;
+            hashes.extend(h1.iter().chain(lines).cloned());
         }
         hashes
     }
+
+    /// The only platforms that the lock file of a client has hashes for; `None` for all.
+    pub(super) fn only_for(
+        &self,
+        client: Client,
+        task: &Task,
+        trust: &TrustOptions,
+    ) -> Option<Vec<Platform>> {
+        let has_all = !self.reported.lines.is_empty() && believes_origin(client, task, trust);
+        self.only.clone().filter(|_| !has_all)
+    }
+}
+
+/// Whether a client records what the origin reports.
+fn believes_origin(client: Client, task: &Task, trust: &TrustOptions) -> bool {
+    let is_default = *task.provider.hostname() == Hostname::default_origin();
+    let rule = trust.rule_at_source(&task.provider);
+    let is_pinned = rule.map_or(true, |rule| rule.pinned());
+    client == Client::OpenTofu && is_default && !is_pinned
 }
 
 impl Journey<'_> {
@@ -163,7 +189,7 @@ impl Journey<'_> {
                 notes: Vec::new(),
             },
             hashes: locked.clone(),
-            reported: BTreeSet::new(),
+            reported: Reported::default(),
             installed,
             only: None,
         }))

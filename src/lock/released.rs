@@ -12,7 +12,7 @@ use crate::source::{AvailableVersion, PackageMetadata, Source};
 use crate::trust::rule::Unsigned;
 use crate::trust::{Rule, Verified};
 
-use super::recorded::{Proven, Recorded};
+use super::recorded::{Proven, Recorded, Reported, lines};
 use super::{Journey, Task};
 
 /// A version of a source, and the rule for its release.
@@ -54,11 +54,18 @@ impl Journey<'_> {
             false if is_trusted => Platforms::All,
             _ => options.platforms.clone(),
         };
-        let (mut release, reported) = self.verified(&request, &first).await.map_err(fail)?;
+        let (mut release, h1) = self.verified(&request, &first).await.map_err(fail)?;
         let authentication = release.authentication().clone();
         self.report_verified(&subject, &authentication);
         let proven = Proven::of(&release, is_trusted).map_err(fail)?;
         Self::is_the_locked(&release, locked, &proven).map_err(fail)?;
+        // The policy accepts the release as it is, without a key.
+        let lines = match proven {
+            Proven::Nothing if source.has_checksum_documents() => {
+                lines(&release).unwrap_or_default()
+            }
+            _ => BTreeSet::new(),
+        };
         let (mut hashes, needs_packages) = proven.hashes();
         let (mut installed, mut only) = (Vec::new(), None);
         if options.h1 || needs_packages {
@@ -78,7 +85,7 @@ impl Journey<'_> {
         Ok(Recorded {
             authentication,
             hashes,
-            reported,
+            reported: Reported { h1, lines },
             installed,
             only,
         })

@@ -10,7 +10,7 @@ use crate::outcome::{At, Failure, Problem};
 use crate::version::Version;
 
 use super::Journey;
-use super::recorded::{Proven, Recorded};
+use super::recorded::{Proven, Recorded, Reported};
 
 impl Journey<'_> {
     /// Reads and verifies a version in a store, and collects its hashes.
@@ -56,7 +56,7 @@ impl Journey<'_> {
         Ok(Recorded {
             authentication,
             hashes,
-            reported: BTreeSet::new(),
+            reported: Reported::default(),
             installed,
             only,
         })

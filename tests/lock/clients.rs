@@ -72,9 +72,20 @@ impl Case {
         self
     }
 
+    /// Accepts releases without keys.
+    fn allowing(mut self, pattern: &'static str) -> Self {
+        self.more.extend(["--allow-unsigned", pattern]);
+        self
+    }
+
     fn upgraded(mut self) -> Self {
         self.upgrade = true;
         self
+    }
+
+    /// Whether the client accepts the release: only OpenTofu accepts those without keys, and only on its default host.
+    fn is_for(&self, client: &str) -> bool {
+        client == "tofu" || !self.more.contains(&"--allow-unsigned")
     }
 
     fn write(&self, scene: &Scene, directory: &str, origin: &Origin) {
@@ -118,13 +129,18 @@ impl Case {
             .iter()
             .for_each(|one| arguments.extend(["--platform", one]));
         arguments.extend(self.upgrade.then_some("--upgrade"));
-        arguments.extend(&self.more);
+        let more: Vec<String> = self
+            .more
+            .iter()
+            .map(|one| one.replace("[HOST]", origin.host()))
+            .collect();
+        arguments.extend(more.iter().map(String::as_str));
         scene.tfoci(arguments).succeeds();
         let lock = |directory: &str| read(scene, &format!("{directory}/{LOCK}"));
         assert_eq!(lock(&ours), lock(&theirs), "{client}: {case}");
         let before = lock(&ours);
         let check = ["lock", "--check", "--chdir", &ours, "--client", client];
-        let check = scene.tfoci(check.into_iter().chain(self.more.iter().copied()));
+        let check = scene.tfoci(check.into_iter().chain(more.iter().map(String::as_str)));
         assert_eq!(check.status, Some(0), "{client}: {case}: {}", check.stdout);
         assert_eq!(lock(&ours), before);
     }
@@ -195,6 +211,8 @@ fn cases() -> Vec<Case> {
         provider("[HOST]/acme/crlf"),
         provider("[HOST]/acme/sbom"),
         provider("[HOST]/acme/bare"),
+        provider("hashicorp/keyless").allowing("registry.opentofu.org/hashicorp/keyless"),
+        provider("hashicorp/keyless").named("keyless, two platforms").allowing("registry.opentofu.org/hashicorp/keyless").everywhere(),
         project("two providers, two platforms", two).everywhere(),
         project("two names of one provider", "a = { source = \"[HOST]/acme/demo\", version = \">= 1\" }\n    b = { source = \"[HOST]/acme/demo\", version = \"< 1.2\" }"),
         project("the default host", "null = \"~> 3.0\""),
@@ -224,7 +242,31 @@ fn clients_write_the_same_lock_file() {
             continue;
         }
         for (number, case) in cases.iter().enumerate() {
-            case.assert_same(number, client, &scene, &origin);
+            if case.is_for(client) {
+                case.assert_same(number, client, &scene, &origin);
+            }
         }
+    }
+}
+
+/// Without a key, a release of another host proves nothing to anybody.
+#[test]
+fn keyless_releases_of_other_hosts_are_refused() {
+    let origin = origin();
+    let scene = scene(&origin);
+    for client in ["terraform", "tofu"] {
+        if !has(client) {
+            continue;
+        }
+        let case = provider("[HOST]/acme/keyless");
+        case.write(&scene, client, &origin);
+        let lock = ["providers", "lock", "-no-color"];
+        let run = run(&scene, &scene.path(client), client, lock).exits(1);
+        let said = run.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("signature from unknown issuer"), "{said}");
+        let lock = ["lock", "--client", client, "--chdir", client];
+        scene.tfoci(lock).exits(3);
+        let path = scene.path(format!("{client}/{LOCK}"));
+        assert!(!path.exists(), "{client}");
     }
 }
