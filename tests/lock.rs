@@ -13,6 +13,8 @@ mod files;
 /// Working directories.
 #[cfg(unix)]
 mod installs;
+/// What is said.
+mod messages;
 /// Other commands that ask origins.
 mod origins;
 /// The plugin cache.

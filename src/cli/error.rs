@@ -251,6 +251,12 @@ pub(super) enum CommandError {
     /// A version was not locked. Its hints differ from those of [`Journey`](Self::Journey).
     #[error(transparent)]
     Locking(Failure),
+    /// No version of a provider satisfies what a configuration states.
+    #[error("{failure}{}{}", reasons(.failure), required_by(.stated))]
+    NotSelected {
+        failure: Failure,
+        stated: Vec<String>,
+    },
     /// A lock file cannot be updated.
     #[error(transparent)]
     LockTarget(#[from] lock::target::Error),
@@ -308,6 +314,11 @@ fn locked_by(files: &BTreeSet<PathBuf>) -> String {
     files.iter().map(line).collect()
 }
 
+fn required_by(stated: &[String]) -> String {
+    let line = |one: &String| format!("\n  required by {one}");
+    stated.iter().map(line).collect()
+}
+
 fn beside(file: &Option<PathBuf>) -> String {
     let line = |file: &PathBuf| {
         let file = printable_path(file);
@@ -338,6 +349,7 @@ impl CommandError {
             Self::Journey(failure)
             | Self::Mirroring(failure)
             | Self::Locking(failure)
+            | Self::NotSelected { failure, .. }
             | Self::NotLocked { failure, .. }
             | Self::File { failure, .. } => Some(failure),
             Self::Misspelt { error, .. } => error.failure(),
@@ -360,6 +372,7 @@ impl CommandError {
             Self::Journey(failure)
             | Self::Mirroring(failure)
             | Self::Locking(failure)
+            | Self::NotSelected { failure, .. }
             | Self::NotLocked { failure, .. } => failure.category(),
             Self::Misspelt { error, .. } => error.category(),
             Self::LockTarget(error) => error.category(),

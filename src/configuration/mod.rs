@@ -7,12 +7,14 @@ mod error;
 mod modules_json;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use crate::address::{Hostname, ProviderAddr};
 use crate::config::module::{self, Module, ModuleSource, SourceFile, is_configuration};
 use crate::constraint::VersionConstraints;
 use crate::disk;
+use crate::error::printable_path;
 use crate::lockfile::{self, Client};
 pub use error::Error;
 
@@ -37,10 +39,37 @@ const LARGEST: u64 = 64 << 20;
 pub struct Requirements {
     /// The providers, with the combined constraints of all modules. A configuration uses one version of each provider.
     pub providers: BTreeMap<ProviderAddr, VersionConstraints>,
+    /// Where the configuration states each of them, in the order of the modules.
+    pub stated: BTreeMap<ProviderAddr, Vec<StatedAt>>,
     /// The number of modules that were read.
     pub modules: usize,
     /// The sources of remote modules that are not on this disk, as they are written. Their requirements are not known.
     pub not_followed: BTreeSet<String>,
+}
+
+/// A statement that requires a provider, for messages: `versions.tf:7 (>= 1.0)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatedAt {
+    /// The path of the file.
+    pub path: PathBuf,
+    /// The line, from 1; `None` in JSON.
+    pub line: Option<usize>,
+    /// The versions that it admits.
+    pub constraints: VersionConstraints,
+}
+
+impl fmt::Display for StatedAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.strip_prefix(".").unwrap_or(&self.path);
+        write!(f, "{}", printable_path(path))?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        match self.constraints.is_any() {
+            true => Ok(()),
+            false => write!(f, " ({})", self.constraints),
+        }
+    }
 }
 
 /// How to read a configuration.
@@ -77,6 +106,7 @@ impl Requirements {
         let installed = modules_json::read(root, &root.join(&read_as.data))?;
         let mut not_followed = BTreeSet::new();
         let (mut providers, mut modules, mut size) = (BTreeMap::new(), 0, 0);
+        let mut stated: BTreeMap<ProviderAddr, Vec<StatedAt>> = BTreeMap::new();
         let mut seen = BTreeSet::new();
         let mut pending = vec![(root.to_owned(), None, String::new())];
         while let Some((directory, caller, key)) = pending.pop() {
@@ -122,10 +152,20 @@ impl Requirements {
                 pending.push((called, Some(directory.clone()), key));
             }
             modules += 1;
+            for requirement in module.requirements.values() {
+                let statements = requirement.stated.iter().map(|one| StatedAt {
+                    path: directory.join(&one.file),
+                    line: one.line,
+                    constraints: one.constraints.clone(),
+                });
+                let all = stated.entry(requirement.source.clone()).or_default();
+                all.extend(statements);
+            }
             module.add_to(&mut providers);
         }
         Ok(Self {
             providers,
+            stated,
             modules,
             not_followed,
         })

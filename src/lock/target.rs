@@ -48,6 +48,8 @@ pub struct LockChange {
     pub after: String,
     /// Whether the two mean the same, so that the file stays as it is.
     pub is_present: bool,
+    /// Whether both lock the same versions of the same providers.
+    pub has_same_versions: bool,
 }
 
 impl LockTarget {
@@ -135,6 +137,12 @@ impl LockTarget {
                 .entries
                 .retain(|provider, _| providers.contains_key(provider));
         }
+        let versions = |file: &LockFile| {
+            let entries = file.entries.iter();
+            let entries =
+                entries.map(|(provider, entry)| (provider.clone(), entry.version.clone()));
+            entries.collect::<Vec<_>>()
+        };
         let is_same_client = self.client.is_none() || known.written_by == self.client;
         Ok(LockChange {
             before,
@@ -143,6 +151,7 @@ impl LockTarget {
                 Update::Lock => file.is_some() && is_same_client && known.entries == after.entries,
                 Update::Init => are_installed_alike(&known, &after),
             },
+            has_same_versions: versions(&known) == versions(&after),
         })
     }
 

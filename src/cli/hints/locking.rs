@@ -5,7 +5,7 @@ use std::path::Path;
 use tfoci::error::printable_path;
 use tfoci::lock::target;
 use tfoci::lockfile::Client;
-use tfoci::outcome::{Failure, Problem};
+use tfoci::outcome::{Failure, PackageError, Problem};
 use tfoci::trust;
 
 /// A hint for a provider that was not locked; `None` if it is that of other commands.
@@ -16,6 +16,10 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         }
         Problem::Withdrawn { .. } => {
             "`--upgrade` selects the newest version that is there".to_owned()
+        }
+        Problem::Package { source, .. } if matches!(**source, PackageError::Blob(_)) => {
+            "nothing of this version was recorded. The source is broken, or a proxy changes packages"
+                .to_owned()
         }
         Problem::NoEvidence => {
             "the store has nothing that proves the packages. `--trust-store` believes its hashes; \

@@ -31,7 +31,7 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         CommandError::Journey(failure) => journey(failure),
         CommandError::NotLocked { failure, .. } if matches!(failure.at, At::From(_)) => proof::not_locked_in_store(&failure.problem),
         CommandError::Mirroring(failure) | CommandError::NotLocked { failure, .. } => mirroring::hint(failure).or_else(|| journey(failure)),
-        CommandError::Locking(failure) => locking::hint(failure).or_else(|| journey(failure)),
+        CommandError::Locking(failure) | CommandError::NotSelected { failure, .. } => locking::hint(failure).or_else(|| journey(failure)),
         CommandError::DataLink { .. } => Some("name the directory that it leads to with TF_DATA_DIR".to_owned()),
         CommandError::LockDiffers { .. } => Some("`tfoci lock` brings it up to date; commit the file".to_owned()),
         CommandError::LockTarget(error) => locking::target(error),

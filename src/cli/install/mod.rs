@@ -65,7 +65,7 @@ pub(super) struct Arguments {
     /// Select the newest versions that the configuration admits, even if others are locked
     #[arg(long, conflicts_with = "into", help_heading = "Selection")]
     upgrade: bool,
-    /// Leave the lock file alone, and exit with 4 if it is not up to date
+    /// Leave the lock file alone, and exit with 4 if it has other providers or versions than the configuration requires
     #[arg(long, conflicts_with_all = ["into", "dry_run", "upgrade"], help_heading = "Lock file")]
     locked: bool,
     /// The client to install for [default: the one that wrote the lock file, otherwise tofu]

@@ -71,6 +71,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE", help_heading = "Lock file")]
     lock_file: Option<PathBuf>,
     /// Write nothing; print what would change, and exit with 4 if something would
+    ///
+    /// Entries that the configuration does not require are no change, but tfoci warns of them, because `init` removes them.
     #[arg(long, conflicts_with = "dry_run", help_heading = "Lock file")]
     check: bool,
     /// Write nothing, and print what would change

@@ -1,12 +1,13 @@
 //! The result of `lock`: providers and files, as text or JSON.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use similar::TextDiff;
 
+use tfoci::address::ProviderAddr;
 use tfoci::authentication::Anchor;
 use tfoci::error::{Category, printable_path};
 use tfoci::event::{Subject, Transfer};
@@ -14,8 +15,10 @@ use tfoci::install::InstalledPackage;
 use tfoci::lock::target::{self, LockChange};
 use tfoci::lock::{LockResult, Locked};
 use tfoci::lockfile::Client;
+use tfoci::outcome::Failure;
 
 use super::request::{Request, Writing};
+use super::roots::Root;
 use crate::cli::Ending;
 use crate::cli::args::Format;
 use crate::cli::error::CommandError;
@@ -30,20 +33,44 @@ const LONGEST_DIFF: Duration = Duration::from_secs(1);
 pub(super) struct Outcome {
     pub(super) found: Vec<LockResult>,
     files: Vec<(PathBuf, FileResult)>,
+    /// The directories of the lock files.
+    directories: Vec<String>,
+    /// What states the constraints of each provider, for each lock file.
+    stated: BTreeMap<(usize, ProviderAddr), Vec<String>>,
+}
+
+/// A version that was locked.
+struct LockedVersion<'a> {
+    subject: Subject,
+    locked: &'a Locked,
+    /// The numbers of the lock files.
+    files: Vec<usize>,
 }
 
 /// The versions that were locked, and the failures.
-type Providers<'a> = (Vec<(Subject, &'a Locked)>, Vec<(Subject, CommandError)>);
+type Providers<'a> = (Vec<LockedVersion<'a>>, Vec<(Subject, CommandError)>);
 
 /// The change of a lock file; `None` if one of its providers failed.
 type FileResult = Option<Result<LockChange, CommandError>>;
 
 impl Outcome {
-    pub(super) fn new(found: Vec<LockResult>) -> Self {
+    pub(super) fn new(found: Vec<LockResult>, roots: &[Root]) -> Self {
+        let directories = roots.iter().map(|root| printable_path(&root.directory));
+        let stated = roots.iter().enumerate().flat_map(|(file, root)| {
+            let required = root.required.iter();
+            required.map(move |(provider, one)| ((file, provider.clone()), one.stated.clone()))
+        });
         Self {
             found,
             files: Vec::new(),
+            directories: directories.collect(),
+            stated: stated.collect(),
         }
+    }
+
+    /// Adds the lock file of a directory that could not be read.
+    pub(super) fn add_broken(&mut self, path: PathBuf, error: CommandError) {
+        self.files.push((path, Some(Err(error))));
     }
 
     pub(super) fn add_file(
@@ -59,14 +86,25 @@ impl Outcome {
     pub(super) fn print(self, request: &Request, session: &Session) -> Ending {
         let printer = &session.printer;
         let (locked, failures) = self.providers();
-        for (subject, one) in &locked {
-            print_locked(subject, one, request, printer);
+        for one in &locked {
+            let directories = match self.files.len() {
+                1 => String::new(),
+                _ => {
+                    let names = one
+                        .files
+                        .iter()
+                        .filter_map(|file| self.directories.get(*file));
+                    let names: Vec<&str> = names.map(String::as_str).collect();
+                    format!(", in {}", names.join(", "))
+                }
+            };
+            print_locked(&one.subject, one.locked, &directories, request, printer);
         }
         for (_, failure) in &failures {
             printer.failure(failure);
         }
         for (path, changed) in &self.files {
-            print_file(path, changed.as_ref(), request.writing, printer);
+            print_file(path, changed.as_ref(), request, printer);
         }
         let is_complete = failures.is_empty() && request.writing != Writing::DryRun;
         if request.installs && is_complete && !locked.is_empty() {
@@ -75,7 +113,7 @@ impl Outcome {
         let differs = self
             .files
             .iter()
-            .any(|(_, changed)| matches!(changed, Some(Ok(change)) if !change.is_present));
+            .any(|(_, changed)| matches!(changed, Some(Ok(change)) if !stays(change, request)));
         let errors = failures.iter().map(|(_, error)| error);
         let of_files = self.files.iter().filter_map(|(_, changed)| match changed {
             Some(Err(error)) => Some(error),
@@ -84,12 +122,12 @@ impl Outcome {
         let ending = Ending::of(errors.chain(of_files));
         let documents = locked
             .iter()
-            .map(|(subject, one)| json::Locked::of(subject, one));
+            .map(|one| json::Locked::of(&one.subject, one.locked));
         let failed = failures
             .iter()
             .map(|(subject, error)| json::Locked::failed(subject, error));
         let files = self.files.iter().map(|(path, changed)| {
-            let (status, error) = status(changed.as_ref(), request.writing);
+            let (status, error) = status(changed.as_ref(), request);
             json::LockedFile {
                 path: path.to_string_lossy(),
                 status,
@@ -115,35 +153,79 @@ impl Outcome {
         let mut seen = BTreeSet::new();
         for LockResult {
             provider,
+            file,
             locked: result,
-            ..
         } in &self.found
         {
             match result {
                 Ok(one) => {
-                    let is_same = |(subject, other): &(Subject, &Locked)| {
-                        subject.provider == *provider
-                            && other.version == one.version
-                            && other.hashes == one.hashes
+                    let is_same = |other: &&mut LockedVersion<'_>| {
+                        other.subject.provider == *provider
+                            && other.locked.version == one.version
+                            && other.locked.hashes == one.hashes
                     };
-                    if !locked.iter().any(is_same) {
-                        locked.push((Subject::version(provider, &one.version), one));
+                    match locked.iter_mut().find(is_same) {
+                        Some(same) => same.files.push(*file),
+                        None => locked.push(LockedVersion {
+                            subject: Subject::version(provider, &one.version),
+                            locked: one,
+                            files: vec![*file],
+                        }),
                     }
                 }
                 Err(failure) => {
                     if seen.insert(Arc::as_ptr(&failure.problem)) {
                         let subject = failure.subject.clone();
                         let subject = subject.unwrap_or_else(|| Subject::provider(provider));
-                        failures.push((subject, CommandError::Locking(failure.clone())));
+                        failures.push((subject, self.failure(provider, failure)));
                     }
                 }
             }
         }
         (locked, failures)
     }
+
+    /// The error of a provider, with what states its constraints if no version satisfies them or nobody knows the provider.
+    fn failure(&self, provider: &ProviderAddr, failure: &Failure) -> CommandError {
+        // Fits on a screen with the rest.
+        const MOST: usize = 10;
+        if failure.category() != Category::NotFound {
+            return CommandError::Locking(failure.clone());
+        }
+        let is_same = |one: &&LockResult| {
+            let is_same = |other: &Failure| Arc::ptr_eq(&other.problem, &failure.problem);
+            one.provider == *provider && one.locked.as_ref().is_err_and(is_same)
+        };
+        let files = self.found.iter().filter(is_same).map(|one| one.file);
+        let stated = files.filter_map(|file| self.stated.get(&(file, provider.clone())));
+        let mut stated: Vec<String> = stated.flatten().cloned().collect();
+        let more = stated.len().saturating_sub(MOST);
+        stated.truncate(MOST);
+        stated.extend((more > 0).then(|| format!("{more} more statements")));
+        match stated.is_empty() {
+            true => CommandError::Locking(failure.clone()),
+            false => CommandError::NotSelected {
+                failure: failure.clone(),
+                stated,
+            },
+        }
+    }
 }
 
-fn print_locked(subject: &Subject, locked: &Locked, request: &Request, printer: &Printer) {
+/// Whether a lock file needs no change. `install --locked` compares providers and versions, as `init -lockfile=readonly` does: the packages
+/// match the hashes that are there.
+fn stays(change: &LockChange, request: &Request) -> bool {
+    let is_locked = request.installs && request.writing == Writing::Locked;
+    change.is_present || is_locked && change.has_same_versions
+}
+
+fn print_locked(
+    subject: &Subject,
+    locked: &Locked,
+    directories: &str,
+    request: &Request,
+    printer: &Printer,
+) {
     if request.installs {
         let is_present = |package: &InstalledPackage| package.transfer == Transfer::Present;
         let is_linked = |package: &InstalledPackage| package.transfer == Transfer::Mounted;
@@ -173,7 +255,10 @@ fn print_locked(subject: &Subject, locked: &Locked, request: &Request, printer: 
         Writing::Locked => "Checked",
         Writing::DryRun => "Would lock",
     };
-    let text = format!("{subject}   {}, {hashes}", locked.authentication);
+    let text = format!(
+        "{subject}   {}, {hashes}{directories}",
+        locked.authentication
+    );
     printer.line(Tone::Done, verb, &text);
     if let Some(only) = &locked.only {
         let only: Vec<String> = only.iter().map(ToString::to_string).collect();
@@ -205,10 +290,10 @@ fn warn(subject: &Subject, locked: &Locked, printer: &Printer) {
 fn print_file(
     path: &Path,
     changed: Option<&Result<LockChange, CommandError>>,
-    writing: Writing,
+    request: &Request,
     printer: &Printer,
 ) {
-    let name = printable_path(path);
+    let (name, writing) = (printable_path(path), request.writing);
     match changed {
         None => printer.line(
             Tone::Warning,
@@ -218,6 +303,12 @@ fn print_file(
         Some(Err(error)) => printer.failure(error),
         Some(Ok(change)) if change.is_present => {
             printer.line(Tone::Plain, "Unchanged", &name);
+        }
+        Some(Ok(change)) if stays(change, request) => {
+            printer.line(Tone::Plain, "Unchanged", &name);
+            printer.warning(&format!(
+                "{name} does not have all hashes of these packages, and `--locked` leaves it as it is; `tfoci lock --h1` adds them"
+            ));
         }
         Some(Ok(_)) if writing == Writing::Real => printer.line(Tone::Done, "Wrote", &name),
         Some(Ok(change)) => {
@@ -249,15 +340,15 @@ fn print_diff(change: &LockChange, name: &str, printer: &Printer) {
 }
 
 /// The status of a file in JSON, and its error.
-fn status(
-    changed: Option<&Result<LockChange, CommandError>>,
-    writing: Writing,
-) -> (&'static str, Option<&CommandError>) {
+fn status<'a>(
+    changed: Option<&'a Result<LockChange, CommandError>>,
+    request: &Request,
+) -> (&'static str, Option<&'a CommandError>) {
     match changed {
         None => ("failed", None),
         Some(Err(error)) => ("failed", Some(error)),
-        Some(Ok(change)) if change.is_present => ("present", None),
-        Some(Ok(_)) => match writing {
+        Some(Ok(change)) if stays(change, request) => ("present", None),
+        Some(Ok(_)) => match request.writing {
             Writing::Locked => ("differs", None),
             Writing::DryRun => ("planned", None),
             Writing::Real => ("written", None),

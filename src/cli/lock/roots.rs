@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::configuration::{self, ReadAs, Requirements};
 use tfoci::constraint::VersionConstraints;
-use tfoci::error::printable;
+use tfoci::error::{Category, printable};
 use tfoci::lock::target::{LockTarget, Update};
 use tfoci::lockfile::{Client, FILE_NAME};
 use tfoci::selection::Selection;
@@ -29,10 +29,20 @@ pub(super) struct Required {
     pub(super) admitted: VersionConstraints,
     /// The constraints that the lock file records: those of the configuration.
     pub(super) recorded: VersionConstraints,
+    /// What states these constraints: lines of files, and an argument.
+    pub(super) stated: Vec<String>,
 }
 
-/// Reads all directories and their lock files.
-pub(super) fn read(request: &Request, session: &Session) -> Result<Vec<Root>, CommandError> {
+/// The directories of a run.
+#[derive(Default)]
+pub(super) struct Roots {
+    pub(super) read: Vec<Root>,
+    /// The lock files of those that cannot be read.
+    pub(super) broken: Vec<(PathBuf, CommandError)>,
+}
+
+/// Reads all directories and their lock files. One that cannot be read does not stop the others.
+pub(super) fn read(request: &Request, session: &Session) -> Result<Roots, CommandError> {
     let here = [PathBuf::from(".")];
     let directories = match request.directories.as_slice() {
         [] => here.as_slice(),
@@ -46,22 +56,38 @@ pub(super) fn read(request: &Request, session: &Session) -> Result<Vec<Root>, Co
         true => Update::Init,
         false => Update::Lock,
     };
-    let roots = directories.iter().map(|directory| {
+    let mut roots = Roots::default();
+    for directory in directories {
         let beside = || match directory.as_os_str() == "." {
             true => PathBuf::from(FILE_NAME),
             false => directory.join(FILE_NAME),
         };
         let path = request.lock_file.clone().unwrap_or_else(beside);
-        let target = LockTarget::read(&path, request.client, how)?;
-        let required = required(directory, target.client(), request, session)?;
-        let directory = directory.clone();
-        Ok(Root {
-            directory,
-            target,
-            required,
-        })
-    });
-    roots.collect()
+        match read_one(directory, &path, how, request, session) {
+            Ok(root) => roots.read.push(root),
+            // An argument is the same for all.
+            Err(error) if directories.len() == 1 || error.category() == Category::Usage => {
+                return Err(error);
+            }
+            Err(error) => roots.broken.push((path, error)),
+        }
+    }
+    Ok(roots)
+}
+
+fn read_one(
+    directory: &Path,
+    lock_file: &Path,
+    how: Update,
+    request: &Request,
+    session: &Session,
+) -> Result<Root, CommandError> {
+    let target = LockTarget::read(lock_file, request.client, how)?;
+    Ok(Root {
+        directory: directory.to_owned(),
+        required: required(directory, target.client(), request, session)?,
+        target,
+    })
 }
 
 fn required(
@@ -100,14 +126,26 @@ fn required(
         .iter()
         .map(|text| Ok(Selection::parse(text, &default_host)?));
     let selections: Vec<Selection> = selections.collect::<Result<_, CommandError>>()?;
-    let all = requirements.map(|requirements| requirements.providers);
+    let mut stated = BTreeMap::new();
+    let all = requirements.map(|requirements| {
+        stated = requirements.stated;
+        requirements.providers
+    });
+    let mut stated = |provider: &ProviderAddr| -> Vec<String> {
+        let stated = stated.remove(provider).unwrap_or_default();
+        stated.iter().map(ToString::to_string).collect()
+    };
     if selections.is_empty() {
         let all = all.unwrap_or_default().into_iter();
         return Ok(all
             .map(|(provider, constraints)| {
                 let recorded = constraints.clone();
-                let admitted = constraints;
-                (provider, Required { admitted, recorded })
+                let required = Required {
+                    admitted: constraints,
+                    recorded,
+                    stated: stated(&provider),
+                };
+                (provider, required)
             })
             .collect());
     }
@@ -127,8 +165,17 @@ fn required(
             }
             None => constraints.clone(),
         };
+        let mut stated = stated(&provider);
+        if !constraints.is_any() {
+            stated.push(format!("the argument ({constraints})"));
+        }
         let admitted = recorded.clone().and(constraints);
-        required.insert(provider, Required { admitted, recorded });
+        let one = Required {
+            admitted,
+            recorded,
+            stated,
+        };
+        required.insert(provider, one);
     }
     Ok(required)
 }

@@ -16,7 +16,7 @@ use tfoci::lockfile::LockedProvider;
 use super::methods::Methods;
 use super::outcome::Outcome;
 use super::request::{Request, Writing};
-use super::roots::{self, Root};
+use super::roots::{self, Root, Roots};
 use crate::cli::Ending;
 use crate::cli::args::ReadTrust;
 use crate::cli::error::CommandError;
@@ -28,11 +28,20 @@ pub(in crate::cli) async fn update(
     request: Request,
     session: &Session,
 ) -> Result<Ending, CommandError> {
-    let roots = roots::read(&request, session)?;
+    let Roots {
+        read: roots,
+        broken,
+    } = roots::read(&request, session)?;
     let providers = roots.iter().flat_map(|root| root.required.keys());
     session.warn_of_unmatched(&request.trust, &request.options.trust, providers);
     if request.installs && request.writing == Writing::Locked {
+        let is_locked = |root| is_locked(root, &request);
         roots.iter().try_for_each(is_locked)?;
+    }
+    if !request.installs && request.writing == Writing::Locked && request.providers.is_empty() {
+        roots
+            .iter()
+            .for_each(|root| warn_of_unrequired(root, session));
     }
     if request.installs {
         roots
@@ -50,7 +59,7 @@ pub(in crate::cli) async fn update(
         .map(|installation| Installer::new(installation, &reporter));
     let found = lock(&tasks, &request.options, installer.as_ref(), &reporter).await;
     progress.clear();
-    let mut outcome = Outcome::new(found);
+    let mut outcome = Outcome::new(found, &roots);
     for (file, root) in roots.iter().enumerate() {
         let locked = entries(file, root, &outcome.found);
         let changed = match (locked, request.writing) {
@@ -60,11 +69,14 @@ pub(in crate::cli) async fn update(
         };
         outcome.add_file(root.target.path(), changed);
     }
+    for (path, error) in broken {
+        outcome.add_broken(path, error);
+    }
     Ok(outcome.print(&request, session))
 }
 
 /// Checks that a lock file has the providers that are required, and no others, before anything is installed.
-fn is_locked(root: &Root) -> Result<(), CommandError> {
+fn is_locked(root: &Root, request: &Request) -> Result<(), CommandError> {
     let differs = |difference| CommandError::LockDiffers {
         path: root.target.path().to_owned(),
         difference,
@@ -79,10 +91,28 @@ fn is_locked(root: &Root) -> Result<(), CommandError> {
     {
         return Err(differs(format!("{missing} is not in it")));
     }
-    let mut locked = root.target.providers();
-    match locked.find(|one| !root.required.contains_key(one)) {
+    // Addresses choose some of the providers.
+    let is_all = request.providers.is_empty();
+    match unrequired(root).next().filter(|_| is_all) {
         Some(other) => Err(differs(format!("{other} is in it, and is not required"))),
         None => Ok(()),
+    }
+}
+
+/// The providers in a lock file that are not required.
+fn unrequired(root: &Root) -> impl Iterator<Item = &ProviderAddr> {
+    let locked = root.target.providers();
+    locked.filter(|one| !root.required.contains_key(one))
+}
+
+/// Warns of entries that `providers lock` keeps, and `init` removes.
+fn warn_of_unrequired(root: &Root, session: &Session) {
+    for provider in unrequired(root) {
+        let path = printable_path(root.target.path());
+        let client = root.target.client().program();
+        session.printer.warning(&format!(
+            "{path} locks {provider}, which the configuration does not require: `{client} init` removes it, and `tfoci lock` does not"
+        ));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::files::SourceFile;
-use super::{Error, Fact, FileError, Module, ModuleSource, Requirement, Statement};
+use super::{Error, Fact, FileError, Module, ModuleSource, Requirement, Stated, Statement};
 use crate::address::{self, Hostname, ProviderAddr};
 use crate::constraint::VersionConstraints;
 
@@ -45,6 +45,14 @@ impl Position {
             mistake: mistake.into(),
         }
     }
+
+    fn states(&self, constraints: &VersionConstraints) -> Stated {
+        Stated {
+            file: self.file.clone(),
+            line: self.line,
+            constraints: constraints.clone(),
+        }
+    }
 }
 
 impl<'a> Assembly<'a> {
@@ -84,6 +92,7 @@ impl<'a> Assembly<'a> {
                 let constraints = constraints(version, &place)?;
                 let requirement = source.map(|source| Requirement {
                     source,
+                    stated: vec![place.states(&constraints)],
                     constraints,
                 });
                 self.required.insert(name, requirement);
@@ -161,10 +170,15 @@ impl<'a> Assembly<'a> {
             let requirement = source.map(|source| Requirement {
                 source,
                 constraints: VersionConstraints::any(),
+                stated: Vec::new(),
             });
             self.required.insert(name.to_owned(), requirement);
         }
         if let Some(Some(known)) = self.required.get_mut(name) {
+            // Hundreds of resources may use one provider.
+            if known.stated.is_empty() || !constraints.is_any() {
+                known.stated.push(place.states(&constraints));
+            }
             known.constraints = std::mem::take(&mut known.constraints).and(constraints);
         }
         Ok(())

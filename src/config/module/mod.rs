@@ -45,6 +45,19 @@ pub struct Requirement {
     pub source: ProviderAddr,
     /// The versions that this module can use.
     pub constraints: VersionConstraints,
+    /// The statements that these constraints come from, and that which first names the provider.
+    pub stated: Vec<Stated>,
+}
+
+/// A statement that requires a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stated {
+    /// The name of the file.
+    pub file: String,
+    /// The line, from 1; `None` in JSON.
+    pub line: Option<usize>,
+    /// The versions that it admits.
+    pub constraints: VersionConstraints,
 }
 
 /// The source of a called module.
@@ -87,6 +100,7 @@ impl Module {
         for Requirement {
             source,
             constraints,
+            ..
         } in self.requirements.into_values()
         {
             let known = providers.entry(source).or_default();

@@ -1,0 +1,213 @@
+//! What is said about several directories, about constraints, and about what is locked and not required.
+
+use serde_json::Value;
+
+use crate::support::origin::{Fault, Origin, asks};
+use crate::support::scene::{Run, Scene};
+
+use super::{origin, platforms, read, scene};
+
+fn given() -> (Origin, Scene) {
+    let origin = origin();
+    let scene = scene(&origin);
+    (origin, scene)
+}
+
+/// A file that requires a provider of the origin at its third line.
+fn requiring(origin: &Origin, name: &str, constraint: &str) -> String {
+    let source = origin.address(name);
+    format!(
+        "terraform {{\n  required_providers {{\n    x = {{ source = \"{source}\", version = \"{constraint}\" }}\n  }}\n}}\n"
+    )
+}
+
+fn tfoci(scene: &Scene, arguments: &str) -> Run {
+    scene.tfoci(arguments.split_whitespace())
+}
+
+#[track_caller]
+fn says(run: &Run, said: &str) {
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+}
+
+#[test]
+fn constraints_are_named_with_file_and_line() {
+    let (origin, scene) = given();
+    scene.write("a/versions.tf", requiring(&origin, "acme/demo", ">= 3"));
+    scene.write("a/main.tf", "\nmodule \"m\" {\n  source = \"./m\"\n}\n");
+    scene.write("a/m/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));
+    scene.write(
+        "a/m/p.tf",
+        "\n\n\nprovider \"x\" {\n  version = \"!= 1.1.0\"\n}\n",
+    );
+    let run = tfoci(&scene, "lock --chdir a").exits(1);
+    let demo = origin.address("acme/demo");
+    let said = format!("{demo} ({}): no version matches", origin.host());
+    says(&run, &said);
+    let said = "\n  required by a/versions.tf:3 (>= 3.0.0)\n  required by a/m/main.tf:3 (~> 1.0)\n  required by a/m/p.tf:4 (!= 1.1.0)\n";
+    says(&run, said);
+    let run = tfoci(&scene, "lock --chdir a --format json").exits(1);
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let message = document["providers"][0]["error"]["message"].as_str();
+    assert!(message.unwrap().contains("a/versions.tf:3"), "{document}");
+
+    // An argument takes part too, and JSON has no lines.
+    let source = origin.address("acme/demo");
+    let json = format!(
+        "{{\"terraform\":{{\"required_providers\":{{\"x\":{{\"source\":\"{source}\",\"version\":\"< 2\"}}}}}}}}"
+    );
+    scene.write("b/main.tf.json", json);
+    let run = tfoci(&scene, &format!("lock --chdir b {demo}@>=2")).exits(1);
+    says(
+        &run,
+        "\n  required by b/main.tf.json (< 2.0.0)\n  required by the argument (>= 2.0.0)\n",
+    );
+
+    // The locked version does not satisfy a constraint.
+    scene.write("c/versions.tf", requiring(&origin, "acme/demo", "1.0.0"));
+    tfoci(&scene, "lock --chdir c").succeeds();
+    scene.write("c/versions.tf", requiring(&origin, "acme/demo", "~> 1.1"));
+    let run = tfoci(&scene, "lock --chdir c").exits(1);
+    says(
+        &run,
+        "1.0.0 (in the lock file)\n  required by c/versions.tf:3 (~> 1.1)\n",
+    );
+    says(&run, "`--upgrade` selects");
+
+    // Nobody knows the provider.
+    scene.write("d/versions.tf", requiring(&origin, "acme/none", ">= 1"));
+    let run = tfoci(&scene, "lock --chdir d").exits(1);
+    says(&run, "\n  required by d/versions.tf:3 (>= 1.0.0)\n");
+}
+
+#[test]
+fn one_broken_directory_does_not_stop_the_others() {
+    let (origin, scene) = given();
+    scene.write("a/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));
+    scene.write("b/main.tf", "terraform {");
+    scene.write("c/main.tf", requiring(&origin, "acme/demo", "~> 1.0.0"));
+    scene.write("d/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));
+    scene.write("e/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));
+    scene.write("e/.terraform.lock.hcl", "<<<<<<< HEAD\n");
+    let all = "lock --chdir a --chdir b --chdir c --chdir d --chdir e";
+    let run = tfoci(&scene, all).exits(1);
+    let demo = origin.address("acme/demo");
+    for said in [
+        format!("Locked {demo} 1.2.0   signed"),
+        "hashes, in a, d\n".to_owned(),
+        "hashes, in c\n".to_owned(),
+        "the module in b cannot be read\n".to_owned(),
+        "the lock file e/.terraform.lock.hcl cannot be read\n".to_owned(),
+    ] {
+        says(&run, &said);
+    }
+    assert_eq!(run.stderr.matches(" Wrote ").count(), 3, "{}", run.stderr);
+    assert!(read(&scene, "d/.terraform.lock.hcl").contains("1.2.0"));
+    assert!(!scene.path("b/.terraform.lock.hcl").exists());
+    let run = tfoci(&scene, &format!("{all} --check --format json")).exits(1);
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let files = document["files"].as_array().unwrap();
+    let statuses: Vec<_> = files.iter().map(|file| file["status"].as_str()).collect();
+    let (present, failed) = (Some("present"), Some("failed"));
+    assert_eq!(statuses, [present, present, present, failed, failed]);
+    assert_eq!(files[3]["path"], "b/.terraform.lock.hcl");
+    assert!(files[3]["error"]["message"].is_string(), "{document}");
+    // A wrong argument is wrong for all.
+    tfoci(&scene, &format!("{all} a/b/c/d")).exits(2);
+    // One directory says no name.
+    let run = tfoci(&scene, "lock --upgrade --chdir a").succeeds();
+    says(&run, "hashes\n");
+}
+
+#[test]
+fn a_check_says_what_is_locked_and_not_required() {
+    let (origin, scene) = given();
+    scene.write("a/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));
+    tfoci(&scene, "lock --chdir a").succeeds();
+    let entry = "\nprovider \"registry.example.com/acme/zz\" {\n  version = \"7.0.0\"\n}\n";
+    let text = read(&scene, "a/.terraform.lock.hcl") + entry;
+    scene.write("a/.terraform.lock.hcl", &text);
+    let said = "a/.terraform.lock.hcl locks registry.example.com/acme/zz, which the configuration does not require: `tofu init` removes it";
+    let run = tfoci(&scene, "lock --chdir a --check").succeeds();
+    says(&run, said);
+    let run = tfoci(&scene, "lock --chdir a").succeeds();
+    assert!(!run.stderr.contains(said), "{}", run.stderr);
+    assert_eq!(read(&scene, "a/.terraform.lock.hcl"), text);
+    let demo = origin.address("acme/demo");
+    let run = tfoci(&scene, &format!("lock --chdir a --check {demo}")).succeeds();
+    assert!(!run.stderr.contains(said), "{}", run.stderr);
+}
+
+/// The bytes come from an origin, so no store is damaged.
+#[test]
+fn a_bad_package_of_an_origin_is_the_origins() {
+    let (origin, scene) = given();
+    scene.write("a/main.tf", requiring(&origin, "acme/demo", "1.0.0"));
+    origin.always(asks("package"), Fault::wrong_bytes());
+    for command in ["lock --h1 --chdir a", "install --chdir a"] {
+        let run = tfoci(&scene, command).exits(3);
+        let here = &platforms()[0];
+        let demo = origin.address("acme/demo");
+        let host = origin.host();
+        says(
+            &run,
+            &format!("{demo} 1.0.0 {here} ({host}): cannot download the package\n"),
+        );
+        let said = "hint: nothing of this version was recorded. The source is broken, or a proxy changes packages\n";
+        says(&run, said);
+        assert!(!run.stderr.contains("store"), "{}", run.stderr);
+        assert!(!scene.path("a/.terraform.lock.hcl").exists());
+    }
+}
+
+/// The lock file of `tfoci lock` has no `h1`, which is no difference for `init -lockfile=readonly` either.
+#[test]
+fn hashes_that_are_missing_are_no_difference() {
+    let (origin, scene) = given();
+    scene.write("a/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));
+    tfoci(&scene, "lock --chdir a").succeeds();
+    let text = read(&scene, "a/.terraform.lock.hcl");
+    assert!(!text.contains("h1:"), "{text}");
+    for client in ["terraform", "tofu"] {
+        if !crate::support::programs::has(client) {
+            continue;
+        }
+        let init = ["init", "-no-color", "-lockfile=readonly"];
+        crate::clients::run(&scene, &scene.path("a"), client, init).succeeds();
+        assert_eq!(read(&scene, "a/.terraform.lock.hcl"), text, "{client}");
+        std::fs::remove_dir_all(scene.path("a/.terraform")).unwrap();
+    }
+    let run = tfoci(&scene, "install --chdir a --locked").succeeds();
+    says(&run, "a/.terraform.lock.hcl does not have all hashes");
+    let run = tfoci(&scene, "install --chdir a --locked --format json").succeeds();
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["files"][0]["status"], "present");
+    assert_eq!(read(&scene, "a/.terraform.lock.hcl"), text);
+    // With all hashes, nothing is said.
+    tfoci(&scene, "lock --h1 --chdir a").succeeds();
+    let run = tfoci(&scene, "install --chdir a --locked").succeeds();
+    assert!(!run.stderr.contains("all hashes"), "{}", run.stderr);
+
+    // What differs, still differs: an entry too few, and one too many, unless addresses choose.
+    let demo = origin.address("acme/demo");
+    let entry = "\nprovider \"registry.example.com/acme/zz\" {\n  version = \"7.0.0\"\n}\n";
+    scene.write("a/.terraform.lock.hcl", format!("{text}{entry}"));
+    let run = tfoci(&scene, "install --chdir a --locked").exits(4);
+    says(
+        &run,
+        "registry.example.com/acme/zz is in it, and is not required",
+    );
+    tfoci(&scene, &format!("install --chdir a --locked {demo}")).succeeds();
+    scene.write("a/.terraform.lock.hcl", "");
+    let run = tfoci(&scene, "install --chdir a --locked").exits(4);
+    says(&run, &format!("{demo} is not in it"));
+    // Hashes of another release.
+    let zeros = format!("zh:{}", "0".repeat(64));
+    let lines = text.lines().map(|line| match line.contains("zh:") {
+        true => format!("    \"{zeros}\",\n"),
+        false => format!("{line}\n"),
+    });
+    scene.write("a/.terraform.lock.hcl", lines.collect::<String>());
+    std::fs::remove_dir_all(scene.path("a/.terraform")).unwrap();
+    tfoci(&scene, "install --chdir a --locked").exits(3);
+}
