@@ -168,8 +168,27 @@ fn json_says_the_same() {
       module near { source = "./near" }
       module far { source = "acme/far/aws" }
     "#;
+    // JSON has no lines.
+    let without_places = |mut module: Module| {
+        let all = module.requirements.values_mut();
+        all.for_each(|one| one.stated.clear());
+        module
+    };
     let module = read(&[("main.tf.json", json)]).unwrap();
-    assert_eq!(module, read(&[("main.tf", native)]).unwrap());
+    let other = read(&[("main.tf", native)]).unwrap();
+    assert_eq!(
+        other.requirements["aws"]
+            .stated
+            .iter()
+            .map(|one| (one.line, one.constraints.to_string()))
+            .collect::<Vec<_>>(),
+        [
+            (Some(14), String::new()),
+            (Some(9), "< 3.0.0".to_owned()),
+            (Some(10), ">= 1.0.0".to_owned())
+        ]
+    );
+    assert_eq!(without_places(module.clone()), without_places(other));
     assert_eq!((module.requirements.len(), module.calls.len()), (6, 2));
     assert_eq!(
         module.requirements["aws"].constraints.to_string(),
