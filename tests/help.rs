@@ -281,6 +281,8 @@ fn exit_codes_and_variables_are_listed() {
     for name in [
         "TFOCI_DEFAULT_HOST",
         "TFOCI_TIMEOUT",
+        "TFOCI_ALLOW_PRIVATE",
+        "TF_PLUGIN_CACHE_DIR",
         "REGISTRY_AUTH_FILE",
         "DOCKER_CONFIG",
         "TF_DATA_DIR",

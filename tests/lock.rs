@@ -20,6 +20,8 @@ mod origins;
 /// The plugin cache.
 #[cfg(unix)]
 mod plugin_cache;
+/// Hosts at private addresses.
+mod private;
 /// What is believed of stores.
 mod stores;
 
@@ -104,6 +106,7 @@ fn scene(origin: &Origin) -> Scene {
     scene
         .env("SSL_CERT_FILE", ca.to_str().unwrap())
         .env("TF_CLI_CONFIG_FILE", &configuration)
+        .env("TFOCI_ALLOW_PRIVATE", origin.host())
 }
 
 fn read(scene: &Scene, path: &str) -> String {

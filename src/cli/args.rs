@@ -73,10 +73,12 @@ pub(super) struct Network {
         global = true,
     )]
     pub(super) insecure_skip_tls_verify: Vec<String>,
-    /// Follow URLs of servers to this host even if its address is private; may be repeated
+    /// Reach this host at a private address even if only a server or a configuration names it; may be repeated
     #[arg(
         long,
         value_name = "HOST",
+        env = "TFOCI_ALLOW_PRIVATE",
+        value_delimiter = ',',
         value_parser = host::host,
         global = true,
     )]

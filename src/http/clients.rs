@@ -8,7 +8,7 @@ use reqwest::{Certificate, Client, Identity, redirect};
 use rustls::RootCertStore;
 use rustls::crypto::ring;
 
-use super::guard::Resolver;
+use super::guard::{Guard, Resolver};
 use super::{Error, Pem, Settings};
 
 /// The time for which an idle connection is kept. Many servers close theirs after about this time, so a longer one would reuse dead
@@ -20,8 +20,8 @@ const IDLE: Duration = Duration::from_secs(60);
 pub(super) struct ConnectionKind {
     /// How the server's certificate is checked.
     pub(super) trust: Trust,
-    /// Whether private addresses are refused.
-    pub(super) guarded: bool,
+    /// The addresses that are accepted.
+    pub(super) guard: Guard,
     /// The host that receives a client certificate; `None` if the user configured none for it.
     pub(super) identity: Option<String>,
 }
@@ -72,7 +72,7 @@ fn build(kind: &ConnectionKind, settings: &Settings) -> Result<Client, Error> {
         builder = builder.danger_accept_invalid_certs(true);
     }
     builder = builder.dns_resolver(Arc::new(Resolver {
-        guarded: kind.guarded,
+        guard: kind.guard,
         proxies: settings.proxies.clone(),
     }));
     let identity = kind.identity.as_ref();

@@ -27,6 +27,8 @@ pub enum Reason {
     UnknownHost,
     /// The host has private addresses only, and a server referred to it.
     Private,
+    /// The host has link-local addresses only, or those of a cloud's metadata service, and the user did not name it.
+    LinkLocal,
     /// No process accepts connections at the port.
     Refused,
     /// The network has no route to the host.
@@ -115,8 +117,16 @@ impl Reason {
         if causes(error).any(|cause| cause.is::<UnknownHost>()) {
             return Self::UnknownHost;
         }
-        if causes(error).any(|cause| cause.is::<PrivateAddress>()) {
-            return Self::Private;
+        let private = |cause: &(dyn std::error::Error + 'static)| {
+            cause
+                .downcast_ref::<PrivateAddress>()
+                .map(|cause| cause.is_link)
+        };
+        if let Some(is_link) = causes(error).find_map(private) {
+            return match is_link {
+                true => Self::LinkLocal,
+                false => Self::Private,
+            };
         }
         if let Some(error) = causes(error).find_map(tls) {
             return Self::of_tls(error);
@@ -170,6 +180,7 @@ impl fmt::Display for ConnectionError {
         match &self.reason {
             Reason::UnknownHost => f.write_str("the host name has no address (DNS)"),
             Reason::Private => f.write_str("the host has only private addresses"),
+            Reason::LinkLocal => f.write_str("the host has only link-local or metadata addresses"),
             Reason::Refused => f.write_str("the connection was refused"),
             Reason::NoRoute => f.write_str("the network has no route to the host"),
             Reason::TimedOut => f.write_str("the host did not respond in time"),

@@ -64,6 +64,9 @@ pub enum Error {
     /// A server referred to a private address. `host` has the form that `--allow-private` expects.
     #[error("refusing to follow a reference to a private address\n  received {url}")]
     Private { url: Shown, host: String },
+    /// A reference to an address that no option allows.
+    #[error("refusing to follow a reference to a link-local or metadata address\n  received {url}")]
+    LinkLocal { url: Shown },
     /// More redirects than the client follows. `url` is the last one.
     #[error("the server redirects more than {limit} times\n  last to {url}")]
     Redirects { url: Shown, limit: usize },
@@ -120,9 +123,10 @@ impl Error {
         match self {
             Self::Host { .. } => Category::Usage,
             Self::Url { .. } | Self::Large { .. } | Self::Redirects { .. } => Category::Malformed,
-            Self::Plain { .. } | Self::Downgrade { .. } | Self::Private { .. } => {
-                Category::Unsupported
-            }
+            Self::Plain { .. }
+            | Self::Downgrade { .. }
+            | Self::Private { .. }
+            | Self::LinkLocal { .. } => Category::Unsupported,
             Self::Silent { .. }
             | Self::Slow { .. }
             | Self::Endless { .. }

@@ -1,38 +1,95 @@
-//! Private addresses: tfoci connects to them only if the user named the host, not because a server refers to them.
+//! Private addresses: tfoci connects to them only if the user named the host, not because a server or a configuration refers to them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
+/// Which addresses a connection may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Guard {
+    /// All: the user named the host.
+    Open,
+    /// All but link-local addresses and those of the services that tell machines of clouds their credentials.
+    NoLinks,
+    /// Public ones.
+    Public,
+}
+
+impl Guard {
+    fn admits(self, address: IpAddr) -> bool {
+        match self {
+            Self::Open => true,
+            Self::NoLinks => !is_link(address),
+            Self::Public => !is_private(address),
+        }
+    }
+
+    /// Whether the host of a URL is a literal address that is refused.
+    pub(super) fn refuses_literal(self, url: &Url) -> bool {
+        literal(url).is_some_and(|address| !self.admits(address))
+    }
+}
+
+/// Hosts that only a configuration names, which may come from anybody: their names and ports.
+#[derive(Debug, Default)]
+pub(super) struct Strangers(Mutex<BTreeSet<(String, u16)>>);
+
+impl Strangers {
+    pub(super) fn add(&self, url: &Url) {
+        self.known().extend(endpoint(url));
+    }
+
+    pub(super) fn remove(&self, url: &Url) {
+        self.known()
+            .retain(|one| endpoint(url).as_ref() != Some(one));
+    }
+
+    pub(super) fn has(&self, url: &Url) -> bool {
+        endpoint(url).is_some_and(|one| self.known().contains(&one))
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeSet<(String, u16)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn endpoint(url: &Url) -> Option<(String, u16)> {
+    Some((url.host_str()?.to_owned(), url.port_or_known_default()?))
+}
+
 /// The resolver of all clients. The client connects to the addresses that it returns, so that the address that was checked is the one that
 /// is connected to (DNS rebinding).
 pub(super) struct Resolver {
-    /// Whether it returns public addresses only, except for proxies.
-    pub(super) guarded: bool,
+    /// The addresses that it returns, except for proxies.
+    pub(super) guard: Guard,
     /// Hosts of proxies that the user configured. The proxy itself decides which addresses it connects to.
     pub(super) proxies: BTreeSet<String>,
 }
 
 impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let is_free = !self.guarded || self.proxies.contains(name.as_str());
+        let guard = match self.proxies.contains(name.as_str()) {
+            true => Guard::Open,
+            false => self.guard,
+        };
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await;
             let found: Vec<SocketAddr> = found.map_err(UnknownHost)?.collect();
-            let public: Vec<SocketAddr> = found
-                .into_iter()
-                .filter(|address| is_free || !is_private(address.ip()))
+            let admitted = found.into_iter();
+            let admitted: Vec<SocketAddr> = admitted
+                .filter(|address| guard.admits(address.ip()))
                 .collect();
-            if public.is_empty() {
+            if admitted.is_empty() {
                 return Err(PrivateAddress {
                     host: name.as_str().to_owned(),
+                    is_link: guard == Guard::NoLinks,
                 }
                 .into());
             }
-            Ok(Box::new(public.into_iter()) as Addrs)
+            Ok(Box::new(admitted.into_iter()) as Addrs)
         })
     }
 }
@@ -47,15 +104,21 @@ pub(super) struct UnknownHost(#[source] std::io::Error);
 #[error("{} has only private addresses", crate::error::printable(.host))]
 pub(super) struct PrivateAddress {
     host: String,
+    /// Whether they are those that no option allows.
+    pub(super) is_link: bool,
 }
 
-/// Whether the host of a URL is a literal private address, which is never resolved.
-pub(super) fn is_private_literal(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(address)) => is_private(address.into()),
-        Some(Host::Ipv6(address)) => is_private(address.into()),
-        Some(Host::Domain(_)) | None => false,
+/// The literal address in a URL, which is never resolved.
+fn literal(url: &Url) -> Option<IpAddr> {
+    match url.host()? {
+        Host::Ipv4(address) => Some(address.into()),
+        Host::Ipv6(address) => Some(address.into()),
+        Host::Domain(_) => None,
     }
+}
+
+fn is_private_literal(url: &Url) -> bool {
+    Guard::Public.refuses_literal(url)
 }
 
 /// Caches which hosts have private addresses. The client asks for every URL that a server refers to.
@@ -97,6 +160,25 @@ fn is_private(address: IpAddr) -> bool {
             inner => inner.into_iter().flatten().any(is_private_v4),
         },
     }
+}
+
+/// Whether an address is link-local, or that of a cloud's metadata service.
+fn is_link(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_link_v4(address),
+        IpAddr::V6(address) => {
+            // That of Amazon.
+            const METADATA: Ipv6Addr = Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x254);
+            let mut inner = embedded(address).into_iter().flatten();
+            address.is_unicast_link_local() || address == METADATA || inner.any(is_link_v4)
+        }
+    }
+}
+
+fn is_link_v4(address: Ipv4Addr) -> bool {
+    // Those of Azure, Alibaba and Oracle.
+    const METADATA: [[u8; 4]; 3] = [[168, 63, 129, 16], [100, 100, 100, 200], [192, 0, 0, 192]];
+    address.is_link_local() || METADATA.contains(&address.octets())
 }
 
 fn is_private_v4(address: Ipv4Addr) -> bool {
@@ -197,6 +279,25 @@ mod tests {
             "2001:db8::1",
         ] {
             assert!(!is_private(text.parse().unwrap()), "{text}");
+        }
+    }
+
+    #[test]
+    fn no_option_allows_links_and_metadata() {
+        for text in [
+            "169.254.169.254",
+            "168.63.129.16",
+            "100.100.100.200",
+            "192.0.0.192",
+            "fe80::1",
+            "fd00:ec2::254",
+            "::ffff:169.254.169.254",
+            "64:ff9b::a9fe:a9fe",
+        ] {
+            assert!(!Guard::NoLinks.admits(text.parse().unwrap()), "{text}");
+        }
+        for text in ["127.0.0.1", "10.0.0.1", "::1", "fd00::1", "1.1.1.1"] {
+            assert!(Guard::NoLinks.admits(text.parse().unwrap()), "{text}");
         }
     }
 

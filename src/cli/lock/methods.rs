@@ -1,8 +1,9 @@
 //! Where providers are looked up: what `--from` names, or the installation methods of the clients' CLI configuration.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use tfoci::address::ProviderAddr;
+use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::config::cli::{InstallationMethod, MethodKind};
 use tfoci::error::printable_path;
 use tfoci::lock::Method;
@@ -25,13 +26,15 @@ pub(super) struct Methods<'a> {
 type Selector = Option<InstallationMethod>;
 
 impl<'a> Methods<'a> {
-    /// The method that `--from` names, or those of the CLI configuration.
+    /// The method that `--from` names, or those of the CLI configuration. `strangers` are hosts that the user did not name.
     pub(super) fn new(
         from: Option<&str>,
         client: Option<Client>,
+        strangers: &BTreeSet<&Hostname>,
         session: &'a Session,
     ) -> Result<Self, CommandError> {
         let places = Places::new(session)?;
+        places.distrust(strangers.iter().copied())?;
         if let Some(text) = from {
             return Ok(Self {
                 session,

@@ -1,17 +1,17 @@
 //! Locks providers, and installs them into a working directory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tfoci::address::ProviderAddr;
+use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::disk;
 use tfoci::error::printable_path;
 use tfoci::event::Reporter;
 use tfoci::examine::TrustOptions;
 use tfoci::install::{self, DirectoryKind, Form, Installer};
 use tfoci::lock::{LockResult, Task, Wanted, lock};
-use tfoci::lockfile::LockedProvider;
+use tfoci::lockfile::{Client, LockedProvider};
 
 use super::methods::Methods;
 use super::outcome::Outcome;
@@ -49,7 +49,8 @@ pub(in crate::cli) async fn update(
             .try_for_each(|root| refuse_links(root, session))?;
     }
     let client = roots.first().map(|root| root.target.client());
-    let methods = Methods::new(request.from.as_deref(), client, session)?;
+    let strangers = strangers(&roots, &request, session);
+    let methods = Methods::new(request.from.as_deref(), client, &strangers, session)?;
     let tasks = tasks(&roots, &methods)?;
     let progress = Progress::begin(&session.printer, tasks.len(), false);
     let reporter: Arc<dyn Reporter> = Arc::clone(&progress) as _;
@@ -130,6 +131,24 @@ fn refuse_links(root: &Root, session: &Session) -> Result<(), CommandError> {
         Some(link) => Err(CommandError::DataLink { link: link.clone() }),
         None => Ok(()),
     }
+}
+
+/// The hosts that only configurations name, which may come from anybody. The default hosts are known.
+fn strangers<'a>(
+    roots: &'a [Root],
+    request: &Request,
+    session: &Session,
+) -> BTreeSet<&'a Hostname> {
+    let known = [
+        session.default_host().clone(),
+        Client::OpenTofu.default_host(),
+        Client::Terraform.default_host(),
+    ];
+    let providers = roots.iter().flat_map(|root| root.required.keys());
+    // Addresses are arguments.
+    let providers = providers.filter(|_| request.providers.is_empty());
+    let hosts = providers.map(ProviderAddr::hostname);
+    hosts.filter(|host| !known.contains(host)).collect()
 }
 
 /// The installation into the data directory of the working directory; `None` if nothing is installed.

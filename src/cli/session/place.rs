@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tfoci::address::Hostname;
 use tfoci::http::Http;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::source::filesystem_mirror::FilesystemMirror;
@@ -45,6 +46,18 @@ impl<'a> Places<'a> {
             origin: Origin::new(access.clone()),
             access,
         })
+    }
+
+    /// Treats the origins of these hosts as named by a configuration, which may come from anybody, and not by the user.
+    pub(in crate::cli) fn distrust<'h>(
+        &self,
+        hosts: impl IntoIterator<Item = &'h Hostname>,
+    ) -> Result<(), CommandError> {
+        for host in hosts {
+            let distrusted = self.access.http.distrust(host.as_ascii());
+            distrusted.map_err(|error| Failure::from(Problem::from(source::Error::from(error))))?;
+        }
+        Ok(())
     }
 
     /// The place that `--from` names.

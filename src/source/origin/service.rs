@@ -54,6 +54,10 @@ impl Origin {
     async fn find(&self, host: &Hostname) -> Result<Service, Error> {
         let access = &self.access;
         let auth = access.auth(host).await;
+        if auth.secret.is_some() || access.credentials.services(host)?.is_some() {
+            // The user's own configuration names the host.
+            access.http.trust(&access.http.base(host.as_ascii())?);
+        }
         let found = discovery::provider_registry(access, host, &auth).await?;
         let RegistryLocation {
             base,

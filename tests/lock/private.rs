@@ -1,0 +1,93 @@
+//! Hosts that only a configuration names are not asked at private addresses: a checkout may come from anybody.
+
+use std::fs;
+
+use crate::support::origin::Origin;
+use crate::support::scene::{Run, Scene};
+
+use super::{origin, read, scene};
+
+/// A project that requires a provider of the origin, which is on this machine. No option allows that.
+fn given() -> (Origin, Scene) {
+    let origin = origin();
+    let scene = scene(&origin).env("TFOCI_ALLOW_PRIVATE", "");
+    requires(&scene, &origin.address("acme/demo"));
+    (origin, scene)
+}
+
+fn requires(scene: &Scene, source: &str) {
+    let text = format!(
+        "terraform {{\n  required_providers {{\n    x = {{ source = \"{source}\" }}\n  }}\n}}\n"
+    );
+    scene.write("a/main.tf", text);
+}
+
+fn tfoci(scene: &Scene, arguments: &str) -> Run {
+    scene.tfoci(arguments.split_whitespace())
+}
+
+#[test]
+fn a_private_host_is_not_asked_without_consent() {
+    let (origin, scene) = given();
+    let host = origin.host();
+    for command in [
+        "lock",
+        "install",
+        "lock --from origin",
+        "lock --h1 --upgrade",
+    ] {
+        let run = tfoci(&scene, &format!("{command} --chdir a")).exits(1);
+        let said = "the host has only private addresses\n";
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        let said = format!("hint: if you know this host, `--allow-private {host}`\n");
+        assert!(run.stderr.contains(&said), "{}", run.stderr);
+        let said = "required by a/main.tf:3";
+        assert!(!run.stderr.contains(said), "{}", run.stderr);
+        assert_eq!(origin.counters(), "", "{command}");
+        assert!(!scene.path("a/.terraform.lock.hcl").exists());
+    }
+}
+
+#[test]
+fn who_names_the_host_consents() {
+    let (origin, scene) = given();
+    let (host, demo) = (origin.host(), origin.address("acme/demo"));
+    for consent in [
+        format!("--allow-private {host}"),
+        "--allow-private localhost".to_owned(),
+        format!("--insecure-skip-tls-verify {host} --allow-unsigned {demo}"),
+        format!("--default-host {host}"),
+        demo,
+    ] {
+        tfoci(&scene, &format!("lock --chdir a {consent}")).succeeds();
+        fs::remove_file(scene.path("a/.terraform.lock.hcl")).unwrap();
+    }
+    let configuration = read(&scene, "client.tfrc");
+    let token = format!("credentials \"{host}\" {{\n  token = \"x\"\n}}\n");
+    for block in [token, origin.host_block(host)] {
+        scene.write("client.tfrc", format!("{configuration}{block}"));
+        tfoci(&scene, "lock --chdir a").succeeds();
+        fs::remove_file(scene.path("a/.terraform.lock.hcl")).unwrap();
+    }
+    scene.write("client.tfrc", &configuration);
+    // Another host is no consent.
+    tfoci(&scene, "lock --chdir a --allow-private example.com").exits(1);
+    let scene = scene.env("TFOCI_ALLOW_PRIVATE", &format!("example.com,{host}"));
+    tfoci(&scene, "lock --chdir a").succeeds();
+}
+
+/// The services that tell machines of clouds their credentials.
+#[test]
+fn no_option_allows_metadata_services() {
+    let (_origin, scene) = given();
+    for host in ["169.254.169.254", "100.100.100.200:8443"] {
+        requires(&scene, &format!("{host}/acme/demo"));
+        let run = tfoci(&scene, "lock --chdir a").exits(1);
+        let said = "refusing to follow a reference to a private address\n";
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        let allow = format!("lock --chdir a --allow-private {host}");
+        let run = tfoci(&scene, &allow).exits(1);
+        let said = "refusing to follow a reference to a link-local or metadata address\n";
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+}
