@@ -13,6 +13,9 @@ mod files;
 /// Working directories.
 #[cfg(unix)]
 mod installs;
+/// Ctrl-C.
+#[cfg(target_os = "linux")]
+mod interrupted;
 /// What is said.
 mod messages;
 /// Other commands that ask origins.

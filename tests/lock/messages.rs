@@ -80,6 +80,18 @@ fn constraints_are_named_with_file_and_line() {
     says(&run, "\n  required by d/versions.tf:3 (>= 1.0.0)\n");
 }
 
+/// Generated files are smaller, and reading takes many times their size.
+#[test]
+fn a_huge_file_is_refused_by_name() {
+    let (_origin, scene) = given();
+    scene.write("a/huge.tf", "#".repeat((4 << 20) + 1));
+    let run = tfoci(&scene, "lock --chdir a").exits(1);
+    says(
+        &run,
+        "cannot read a/huge.tf\n  expected at most 4194304 bytes\n  received 4194305 bytes\n",
+    );
+}
+
 #[test]
 fn one_broken_directory_does_not_stop_the_others() {
     let (origin, scene) = given();

@@ -6,14 +6,12 @@ use clap::Args;
 
 use tfoci::event::Subject;
 use tfoci::install::{DirectoryKind, Form, Installed, Request, Task, install};
-use tfoci::lock::Options;
 use tfoci::lockfile::Client;
 use tfoci::outcome::Failure;
 
 use super::Ending;
-use super::args::{ClientName, ReadTrust};
 use super::error::CommandError;
-use super::lock::{self, Writing};
+use super::lock::{self, Common, Writing};
 use super::report::Scope;
 use super::session::{Session, Wanted, requested};
 
@@ -52,7 +50,12 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "STORE", help_heading = "Source")]
     from: Option<String>,
     /// The directory of the filesystem mirror
-    #[arg(long, value_name = "DIR", help_heading = "Destination")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["upgrade", "client", "allow_unsigned", "trust_store"],
+        help_heading = "Destination"
+    )]
     into: Option<PathBuf>,
     /// The directory of the configuration [default: this directory]
     #[arg(
@@ -62,15 +65,9 @@ pub(super) struct Arguments {
         help_heading = "Selection"
     )]
     chdir: Option<PathBuf>,
-    /// Select the newest versions that the configuration admits, even if others are locked
-    #[arg(long, conflicts_with = "into", help_heading = "Selection")]
-    upgrade: bool,
     /// Leave the lock file alone, and exit with 4 if it has other providers or versions than the configuration requires
     #[arg(long, conflicts_with_all = ["into", "dry_run", "upgrade"], help_heading = "Lock file")]
     locked: bool,
-    /// The client to install for [default: the one that wrote the lock file, otherwise tofu]
-    #[arg(long, value_enum, conflicts_with = "into", help_heading = "Lock file")]
-    client: Option<ClientName>,
     /// Only this platform, such as linux_amd64, or `all`; may be repeated [default: this machine's]
     ///
     /// `linux/amd64` means the same.
@@ -91,20 +88,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    trust: ReadTrust,
-    /// Accept releases without signature or key; may be repeated
-    ///
-    /// `*` stands for any namespace or type, as in `example.com/acme/*`.
-    #[arg(
-        long,
-        value_name = "PATTERN",
-        conflicts_with = "into",
-        hide_short_help = true
-    )]
-    allow_unsigned: Vec<String>,
-    /// Believe the hashes that the store or mirror states, where no known signature covers them
-    #[arg(long, conflicts_with_all = ["into", "require_pinned"], hide_short_help = true)]
-    trust_store: bool,
+    common: Common,
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
@@ -119,22 +103,15 @@ fn into_working_directory(
     arguments: Arguments,
     session: &Session,
 ) -> Result<lock::Request, CommandError> {
+    let common = arguments.common;
     Ok(lock::Request {
+        options: common.options(true, &arguments.platform, session)?,
         providers: arguments.providers,
         from: arguments.from,
         directories: arguments.chdir.into_iter().collect(),
         lock_file: None,
-        client: arguments.client.map(Client::from),
-        options: Options {
-            trust: lock::trust(&arguments.trust, &arguments.allow_unsigned, session)?,
-            trust_store: arguments.trust_store,
-            h1: true,
-            platforms: requested::platforms(&arguments.platform)?,
-            are_named: !arguments.platform.is_empty(),
-            upgrade: arguments.upgrade,
-            jobs: session.jobs(),
-        },
-        trust: arguments.trust,
+        client: common.client.map(Client::from),
+        trust: common.trust,
         writing: match (arguments.locked, arguments.dry_run) {
             (true, _) => Writing::Locked,
             (_, true) => Writing::DryRun,
@@ -162,7 +139,7 @@ async fn into_mirror(
             true => Form::Unpacked,
             false => Form::Packed,
         },
-        trust: session.trust_options(&arguments.trust)?,
+        trust: session.trust_options(&arguments.common.trust)?,
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
     };
@@ -170,7 +147,7 @@ async fn into_mirror(
     let wanted = session.wanted(&arguments.providers, arguments.from.as_deref(), &registry);
     let wanted = wanted.await?;
     let providers = wanted.iter().map(|wanted| &wanted.selection.provider);
-    session.warn_of_unmatched(&arguments.trust, &request.trust, providers);
+    session.warn_of_unmatched(&arguments.common.trust, &request.trust, providers);
     let report = &session.report;
     let scope = Scope {
         providers: wanted.len(),

@@ -13,15 +13,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use tfoci::lock::Options;
 use tfoci::lockfile::Client;
 
 use super::Ending;
-use super::args::{ClientName, ReadTrust};
 use super::error::CommandError;
-use super::session::{Session, requested};
-pub(super) use request::{Request, Writing};
-pub(super) use update::{trust, update};
+use super::session::Session;
+pub(super) use request::{Common, Request, Writing};
+pub(super) use update::update;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,9 +51,6 @@ pub(super) struct Arguments {
     /// The directory of the configuration; may be repeated [default: this directory]
     #[arg(long, value_name = "DIR", help_heading = "Selection")]
     chdir: Vec<PathBuf>,
-    /// Select the newest versions that the configuration admits, even if others are locked
-    #[arg(long, help_heading = "Selection")]
-    upgrade: bool,
     /// Download for this platform, such as linux_amd64, or `all`; may be repeated [default: this machine's]
     ///
     /// Only packages whose hashes no known signature covers are downloaded, or with `--h1`.
@@ -64,9 +59,6 @@ pub(super) struct Arguments {
     /// Also record the `h1` of the packages of `--platform`, which are downloaded
     #[arg(long, help_heading = "Lock file")]
     h1: bool,
-    /// The client that the lock file is for [default: the one that wrote it, otherwise tofu]
-    #[arg(long, value_enum, help_heading = "Lock file")]
-    client: Option<ClientName>,
     /// The lock file, if it is not DIR/.terraform.lock.hcl
     #[arg(long, value_name = "FILE", help_heading = "Lock file")]
     lock_file: Option<PathBuf>,
@@ -79,35 +71,20 @@ pub(super) struct Arguments {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    trust: ReadTrust,
-    /// Accept releases without signature or key; may be repeated
-    ///
-    /// `*` stands for any namespace or type, as in `example.com/acme/*`.
-    #[arg(long, value_name = "PATTERN", hide_short_help = true)]
-    allow_unsigned: Vec<String>,
-    /// Believe the hashes that the store or mirror states, where no known signature covers them
-    #[arg(long, conflicts_with = "require_pinned", hide_short_help = true)]
-    trust_store: bool,
+    common: Common,
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
-    let options = Options {
-        trust: trust(&arguments.trust, &arguments.allow_unsigned, session)?,
-        trust_store: arguments.trust_store,
-        h1: arguments.h1,
-        platforms: requested::platforms(&arguments.platform)?,
-        are_named: !arguments.platform.is_empty(),
-        upgrade: arguments.upgrade,
-        jobs: session.jobs(),
-    };
+    let common = arguments.common;
+    let options = common.options(arguments.h1, &arguments.platform, session)?;
     let request = Request {
         providers: arguments.providers,
         from: arguments.from,
         directories: arguments.chdir,
         lock_file: arguments.lock_file,
-        client: arguments.client.map(Client::from),
+        client: common.client.map(Client::from),
         options,
-        trust: arguments.trust,
+        trust: common.trust,
         writing: match (arguments.check, arguments.dry_run) {
             (true, _) => Writing::Locked,
             (_, true) => Writing::DryRun,

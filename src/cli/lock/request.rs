@@ -2,10 +2,72 @@
 
 use std::path::PathBuf;
 
+use clap::Args;
+
+use tfoci::examine::TrustOptions;
 use tfoci::lock::Options;
 use tfoci::lockfile::Client;
 
-use crate::cli::args::ReadTrust;
+use crate::cli::args::{ClientName, ReadTrust};
+use crate::cli::error::CommandError;
+use crate::cli::session::{Session, requested};
+
+/// Options of `lock`, and of `install` into a working directory.
+///
+/// Flatten it after all other arguments: clap applies its last help heading to every argument that follows.
+#[derive(Args)]
+pub(in crate::cli) struct Common {
+    /// Select the newest versions that the configuration admits, even if others are locked
+    #[arg(long, help_heading = "Selection")]
+    pub(in crate::cli) upgrade: bool,
+    /// The client whose lock file and packages these are [default: the one that wrote the lock file, otherwise tofu]
+    #[arg(long, value_enum, help_heading = "Lock file")]
+    pub(in crate::cli) client: Option<ClientName>,
+    #[command(flatten)]
+    pub(in crate::cli) trust: ReadTrust,
+    /// Accept releases without signature or key; may be repeated
+    ///
+    /// `*` stands for any namespace or type, as in `example.com/acme/*`.
+    #[arg(long, value_name = "PATTERN", hide_short_help = true)]
+    pub(in crate::cli) allow_unsigned: Vec<String>,
+    /// Believe the hashes that the store or mirror states, where no known signature covers them
+    #[arg(long, conflicts_with = "require_pinned", hide_short_help = true)]
+    pub(in crate::cli) trust_store: bool,
+}
+
+impl Common {
+    /// The options of the library. `platforms` are those of `--platform`.
+    pub(in crate::cli) fn options(
+        &self,
+        h1: bool,
+        platforms: &[String],
+        session: &Session,
+    ) -> Result<Options, CommandError> {
+        Ok(Options {
+            trust: trust(&self.trust, &self.allow_unsigned, session)?,
+            trust_store: self.trust_store,
+            h1,
+            platforms: requested::platforms(platforms)?,
+            are_named: !platforms.is_empty(),
+            upgrade: self.upgrade,
+            jobs: session.jobs(),
+        })
+    }
+}
+
+/// The trust options. A release without signature is accepted where `--allow-unsigned` says so.
+fn trust(
+    arguments: &ReadTrust,
+    allow_unsigned: &[String],
+    session: &Session,
+) -> Result<TrustOptions, CommandError> {
+    let unsigned = session.patterns(allow_unsigned)?;
+    let options = session.trust_options(arguments)?;
+    Ok(TrustOptions {
+        policy: options.policy.with_allow_unsigned(unsigned),
+        ..options
+    })
+}
 
 /// What is locked, and installed if there is a directory for packages: the arguments of `lock`, or of `install` without `--into`.
 pub(in crate::cli) struct Request {

@@ -8,7 +8,6 @@ use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::disk;
 use tfoci::error::printable_path;
 use tfoci::event::Reporter;
-use tfoci::examine::TrustOptions;
 use tfoci::install::{self, DirectoryKind, Form, Installer};
 use tfoci::lock::{LockResult, Task, Wanted, lock};
 use tfoci::lockfile::{Client, LockedProvider};
@@ -18,7 +17,6 @@ use super::outcome::Outcome;
 use super::request::{Request, Writing};
 use super::roots::{self, Root, Roots};
 use crate::cli::Ending;
-use crate::cli::args::ReadTrust;
 use crate::cli::error::CommandError;
 use crate::cli::progress::Progress;
 use crate::cli::session::Session;
@@ -198,20 +196,6 @@ fn plugin_cache(root: &Root, session: &Session) -> Result<Option<PathBuf>, Comma
         CommandError::file(error, "the setting of the plugin cache")
     });
     absolute.map(Some)
-}
-
-/// The trust options. A release without signature is accepted where `--allow-unsigned` says so.
-pub(in crate::cli) fn trust(
-    arguments: &ReadTrust,
-    allow_unsigned: &[String],
-    session: &Session,
-) -> Result<TrustOptions, CommandError> {
-    let unsigned = session.patterns(allow_unsigned)?;
-    let options = session.trust_options(arguments)?;
-    Ok(TrustOptions {
-        policy: options.policy.with_allow_unsigned(unsigned),
-        ..options
-    })
 }
 
 /// One task for each provider, with what each root needs of it in the order of the roots.

@@ -1,0 +1,59 @@
+//! Ctrl-C while a large package is compared with its lock file.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::installs::project;
+use super::{origin, platforms, scene};
+
+/// Whether a process has this file open, and has read some of it.
+fn is_reading(child: &Child, file: &str) -> bool {
+    let of = |what: &str| format!("/proc/{}/{what}", child.id());
+    let Ok(open) = fs::read_dir(of("fd")) else {
+        return false;
+    };
+    open.flatten().any(|one| {
+        let is_file = fs::read_link(one.path()).is_ok_and(|path| path.ends_with(file));
+        let number = one.file_name().into_string().unwrap();
+        let info = fs::read_to_string(of(&format!("fdinfo/{number}"))).unwrap_or_default();
+        is_file && !info.starts_with("pos:\t0\n")
+    })
+}
+
+#[test]
+fn a_run_that_hashes_ends_at_once() {
+    let origin = origin();
+    let scene = scene(&origin).env("TOKIO_WORKER_THREADS", "1");
+    project(&scene, &origin, "ours");
+    scene.tfoci(["install", "--chdir", "ours"]).succeeds();
+    let (here, host) = (&platforms()[0], origin.host());
+    let package = format!("ours/.terraform/providers/{host}/acme/demo/1.2.0/{here}");
+    let large = fs::File::create(scene.path(package).join("large")).unwrap();
+    large.set_len(2 << 30).unwrap();
+    let install = || {
+        let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
+        let command = command.args(["install", "--chdir", "ours"]);
+        let mut child = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        while !is_reading(&child, "large") {
+            assert!(child.try_wait().unwrap().is_none(), "it has ended");
+        }
+        (child, Instant::now())
+    };
+    // What it takes to the end, where the package is refused.
+    let (mut child, start) = install();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    let whole: Duration = start.elapsed();
+    let (mut child, start) = install();
+    let kill = Command::new("kill")
+        .args(["-s", "INT", &child.id().to_string()])
+        .status();
+    assert!(kill.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let (interrupted, longest) = (start.elapsed(), whole / 2);
+    assert!(interrupted < longest, "{interrupted:?} of {whole:?}");
+}
