@@ -180,6 +180,8 @@ fn a_public_registry_cannot_refer_to_a_name_with_private_addresses() {
 error: registry.opentofu.org/acme/demo 1.0.0 ([HOST]/acme/demo): the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209 cannot be used
   cannot reach http://localhost:9/blob
     the host has only private addresses
+
+hint: if you know this host, `--allow-private localhost:9`
 ",
         );
 }
