@@ -8,14 +8,23 @@ use crate::chaos::tracer::{self, ENDLESS, FDATASYNC, FSYNC, Fault, MKDIR, RENAME
 use crate::support::author::Author;
 use crate::support::judge;
 use crate::support::programs::can_trace;
+use crate::support::scene::Scene;
 
 const LOCK: &str = ".terraform.lock.hcl";
 const OLD: &str = "provider \"registry.opentofu.org/acme/demo\" {\n  version = \"1.0.0\"\n  hashes = [\n    \"h9:old\",\n  ]\n}\n";
 
 /// A pushed release, and a project that requires it and has an old lock file.
 fn given() -> Author {
-    let author =
-        Author::within(crate::support::scene::Scene::new().env("TOKIO_WORKER_THREADS", "1"));
+    within(Scene::new())
+}
+
+/// The same, with a plugin cache in the project.
+fn given_cache() -> Author {
+    within(Scene::new().env("TF_PLUGIN_CACHE_DIR", "cache"))
+}
+
+fn within(scene: Scene) -> Author {
+    let author = Author::within(scene.env("TOKIO_WORKER_THREADS", "1"));
     author.with_pushed();
     author.scene.write(
         "project/main.tf",
@@ -33,7 +42,10 @@ fn arguments(command: &str) -> Vec<String> {
 
 /// The project before a run.
 fn reset(author: &Author, command: &str) {
-    let _none = fs::remove_dir_all(author.scene.path("project/.terraform"));
+    for directory in [".terraform", "cache"] {
+        let _none = fs::remove_dir_all(author.scene.path(format!("project/{directory}")));
+    }
+    fs::create_dir(author.scene.path("project/cache")).unwrap();
     for (name, _) in tree(author) {
         if name.starts_with('.') {
             fs::remove_file(author.scene.path(format!("project/{name}"))).unwrap();
@@ -52,15 +64,14 @@ fn tree(author: &Author) -> BTreeMap<String, String> {
 }
 
 /// Lets something happen at every call of a run in turn, every time from the start.
-fn at_every_call(command: &str, effect: &str) {
+fn at_every_call(author: &Author, command: &str, effect: &str) {
     if !can_trace() {
         return;
     }
-    let author = given();
-    reset(&author, command);
-    let before = tree(&author);
+    reset(author, command);
+    let before = tree(author);
     author.scene.tfoci(arguments(command)).succeeds();
-    let after = tree(&author);
+    let after = tree(author);
     let mut happened = 0;
     // A failing write to the runtime's own event file would stop it for ever, and no disk causes that.
     let kills = effect.starts_with("signal");
@@ -68,7 +79,7 @@ fn at_every_call(command: &str, effect: &str) {
     for calls in all.into_iter().filter(|calls| kills || *calls != WRITE) {
         for threads in [Threads::First, Threads::All] {
             for nth in 1..ENDLESS {
-                reset(&author, command);
+                reset(author, command);
                 let fault = Fault {
                     calls,
                     effect,
@@ -77,13 +88,15 @@ fn at_every_call(command: &str, effect: &str) {
                 };
                 let (run, log) = tracer::run(&author.scene, &fault, &arguments(command));
                 let is_done = run.status == Some(0);
-                let left = tree(&author);
+                let left = tree(author);
                 assert!(
                     left[LOCK] == before[LOCK] || left[LOCK] == after[LOCK],
                     "{fault:?}\n{log}"
                 );
                 let visible = left.iter().filter(|(name, _)| !name.contains(".tfoci-"));
-                for (name, content) in visible.filter(|(name, _)| name.starts_with(".terraform/")) {
+                let is_package =
+                    |name: &str| name.starts_with(".terraform/") || name.starts_with("cache/");
+                for (name, content) in visible.filter(|(name, _)| is_package(name)) {
                     assert_eq!(after.get(name), Some(content), "{fault:?}");
                 }
                 if effect.starts_with("error") {
@@ -95,9 +108,9 @@ fn at_every_call(command: &str, effect: &str) {
                 }
                 author.scene.tfoci(arguments(command)).succeeds();
                 assert!(
-                    tree(&author) == after,
+                    tree(author) == after,
                     "{fault:?}: {:?}",
-                    tree(&author).keys()
+                    tree(author).keys()
                 );
                 if is_done && !log.contains("INJECTED") {
                     break;
@@ -112,28 +125,41 @@ fn at_every_call(command: &str, effect: &str) {
 
 #[test]
 fn killed_while_locking() {
-    at_every_call("lock", "signal=KILL");
+    at_every_call(&given(), "lock", "signal=KILL");
 }
 
 #[test]
 fn a_full_disk_while_locking() {
-    at_every_call("lock", "error=ENOSPC");
+    at_every_call(&given(), "lock", "error=ENOSPC");
 }
 
 #[test]
 fn killed_while_installing() {
-    at_every_call("install", "signal=KILL");
+    at_every_call(&given(), "install", "signal=KILL");
 }
 
 #[test]
 fn a_full_disk_while_installing() {
-    at_every_call("install", "error=ENOSPC");
+    at_every_call(&given(), "install", "error=ENOSPC");
+}
+
+#[test]
+fn killed_while_filling_the_plugin_cache() {
+    at_every_call(&given_cache(), "install", "signal=KILL");
+}
+
+#[test]
+fn a_full_disk_while_filling_the_plugin_cache() {
+    at_every_call(&given_cache(), "install", "error=ENOSPC");
 }
 
 #[test]
 fn two_at_once_end_as_one() {
-    for command in ["lock", "install"] {
-        let author = given();
+    for (author, command) in [
+        (given(), "lock"),
+        (given(), "install"),
+        (given_cache(), "install"),
+    ] {
         reset(&author, command);
         author.scene.tfoci(arguments(command)).succeeds();
         let after = tree(&author);
