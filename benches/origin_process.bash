@@ -24,6 +24,8 @@ start_origin() {
     host=$(<origin.host)
     cat ca.crt origin.pem >both.pem
     export SSL_CERT_FILE=$PWD/both.pem
+    # Only the configuration names it.
+    export TFOCI_ALLOW_PRIVATE=$host
     names=()
     {
         echo 'terraform {' && echo '  required_providers {'
