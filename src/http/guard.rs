@@ -302,6 +302,39 @@ mod tests {
     }
 
     #[test]
+    fn names_are_judged_by_what_they_resolve_to() {
+        let runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = { runtime }.enable_all().build().unwrap();
+        let found = |guard, name: &str| {
+            let resolver = Resolver {
+                guard,
+                proxies: BTreeSet::from(["127.0.0.2".to_owned()]),
+            };
+            let resolving = resolver.resolve(name.parse().unwrap());
+            let refused = runtime.block_on(resolving).err()?;
+            let refused = refused.downcast_ref::<PrivateAddress>().unwrap();
+            Some((refused.to_string(), refused.is_link))
+        };
+        let refused = |name: &str, is_link| {
+            let text = format!("{name} has only private addresses");
+            Some((text, is_link))
+        };
+        for (guard, name, expected) in [
+            (Guard::Open, "169.254.169.254", None),
+            (Guard::NoLinks, "127.0.0.1", None),
+            (
+                Guard::NoLinks,
+                "169.254.169.254",
+                refused("169.254.169.254", true),
+            ),
+            (Guard::Public, "127.0.0.1", refused("127.0.0.1", false)),
+            (Guard::Public, "127.0.0.2", None),
+        ] {
+            assert_eq!(found(guard, name), expected, "{guard:?} {name}");
+        }
+    }
+
+    #[test]
     fn one_public_address_among_private_ones_is_enough_to_be_guarded() {
         let private = |texts: &[&str]| are_private(texts.iter().map(|text| text.parse().unwrap()));
         assert!(private(&["10.0.0.1", "::1"]));
