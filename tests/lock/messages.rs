@@ -132,6 +132,26 @@ fn one_broken_directory_does_not_stop_the_others() {
 }
 
 #[test]
+fn a_provider_without_a_place_stops_its_directory_only() {
+    let (origin, scene) = given();
+    scene.write("a/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));
+    let other = requiring(&origin, "acme/demo", "~> 1.0").replace(origin.host(), "example.com");
+    scene.write("b/main.tf", other);
+    let hosts = read(&scene, "client.tfrc");
+    let host = origin.host();
+    let only = format!(
+        "{hosts}provider_installation {{\n  direct {{\n    include = [\"{host}/*/*\"]\n  }}\n}}\n"
+    );
+    scene.write("client.tfrc", only);
+    let said = "no installation method is for example.com/acme/demo\n";
+    let run = tfoci(&scene, "lock --chdir a --chdir b").exits(1);
+    says(&run, said);
+    assert!(scene.path("a/.terraform.lock.hcl").exists());
+    assert!(!scene.path("b/.terraform.lock.hcl").exists());
+    says(&tfoci(&scene, "lock --chdir b").exits(1), said);
+}
+
+#[test]
 fn a_check_says_what_is_locked_and_not_required() {
     let (origin, scene) = given();
     scene.write("a/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));

@@ -100,13 +100,17 @@ impl<'a> Methods<'a> {
                 file: self.file.clone().unwrap_or_default(),
             });
         }
-        for method in &methods {
-            let file = self.file.as_deref().map(printable_path);
-            let file = file.map(|file| format!(" ({file})")).unwrap_or_default();
+        Ok(methods)
+    }
+
+    /// Prints with `-v` where a provider is looked up.
+    pub(super) fn report(&self, provider: &ProviderAddr, methods: &[Method]) {
+        let file = self.file.as_deref().map(printable_path);
+        let file = file.map(|file| format!(" ({file})")).unwrap_or_default();
+        for method in methods {
             let text = format!("{provider} from {}{file}", method.name(provider));
             self.session.printer.detail("Looking up", &text);
         }
-        Ok(methods)
     }
 }
 

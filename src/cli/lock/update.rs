@@ -27,8 +27,8 @@ pub(in crate::cli) async fn update(
     session: &Session,
 ) -> Result<Ending, CommandError> {
     let Roots {
-        read: roots,
-        broken,
+        read: mut roots,
+        mut broken,
     } = roots::read(&request, session)?;
     let providers = roots.iter().flat_map(|root| root.required.keys());
     session.warn_of_unmatched(&request.trust, &request.options.trust, providers);
@@ -49,6 +49,9 @@ pub(in crate::cli) async fn update(
     let client = roots.first().map(|root| root.target.client());
     let strangers = strangers(&roots, &request, session);
     let methods = Methods::new(request.from.as_deref(), client, &strangers, session)?;
+    if request.directories.len() > 1 {
+        set_aside(&mut roots, &mut broken, &methods);
+    }
     let tasks = tasks(&roots, &methods)?;
     let progress = Progress::begin(&session.printer, tasks.len(), false);
     let reporter: Arc<dyn Reporter> = Arc::clone(&progress) as _;
@@ -198,6 +201,22 @@ fn plugin_cache(root: &Root, session: &Session) -> Result<Option<PathBuf>, Comma
     absolute.map(Some)
 }
 
+/// Sets aside the directories that require a provider that cannot be looked up anywhere.
+fn set_aside(
+    roots: &mut Vec<Root>,
+    broken: &mut Vec<(PathBuf, CommandError)>,
+    methods: &Methods<'_>,
+) {
+    roots.retain(|root| {
+        let mut providers = root.required.keys();
+        let failed = providers.find_map(|provider| methods.of(provider).err());
+        let path = root.target.path().to_owned();
+        let is_sound = failed.is_none();
+        broken.extend(failed.map(|error| (path, error)));
+        is_sound
+    });
+}
+
 /// One task for each provider, with what each root needs of it in the order of the roots.
 fn tasks(roots: &[Root], methods: &Methods<'_>) -> Result<Vec<Task>, CommandError> {
     let mut wanted: BTreeMap<&ProviderAddr, Vec<Wanted>> = BTreeMap::new();
@@ -214,8 +233,10 @@ fn tasks(roots: &[Root], methods: &Methods<'_>) -> Result<Vec<Task>, CommandErro
     let addresses: Vec<ProviderAddr> = wanted.keys().map(|provider| (*provider).clone()).collect();
     methods.check(&addresses)?;
     let tasks = wanted.into_iter().map(|(provider, wanted)| {
+        let methods_of = methods.of(provider)?;
+        methods.report(provider, &methods_of);
         Ok(Task {
-            methods: methods.of(provider)?,
+            methods: methods_of,
             provider: provider.clone(),
             wanted,
         })
