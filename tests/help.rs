@@ -203,7 +203,7 @@ fn topics(scene: &Scene) -> Vec<String> {
 fn every_topic_that_help_lists_has_a_page_that_fits_a_terminal() {
     let scene = scene();
     let topics = topics(&scene);
-    assert_eq!(topics.len(), 8, "{topics:?}");
+    assert_eq!(topics.len(), 9, "{topics:?}");
     for topic in topics {
         let page = scene.tfoci(["help", &topic]).succeeds();
         assert_eq!(page.stderr, "");

@@ -2,10 +2,12 @@
 //!
 //! The errors state facts; [`hints`](super::hints) suggests options that help.
 
+mod phrases;
+
 use std::collections::BTreeSet;
-use std::error::Error as _;
 use std::path::{Path, PathBuf};
 
+use phrases::{beside, locked_by, reasons, repositories, required_by};
 use tfoci::address;
 use tfoci::config;
 use tfoci::configuration;
@@ -301,32 +303,6 @@ pub(super) enum CommandError {
     },
 }
 
-fn repositories(others: usize, example: Option<&str>) -> String {
-    match (others, example.map(printable)) {
-        (1, Some(example)) => format!("one repository, {example}"),
-        (others, Some(example)) => format!("{others} repositories, such as {example}"),
-        (_, None) => "no repository".to_owned(),
-    }
-}
-
-fn locked_by(files: &BTreeSet<PathBuf>) -> String {
-    let line = |file: &PathBuf| format!("\n  locked by {}", printable_path(file));
-    files.iter().map(line).collect()
-}
-
-fn required_by(stated: &[String]) -> String {
-    let line = |one: &String| format!("\n  required by {one}");
-    stated.iter().map(line).collect()
-}
-
-fn beside(file: &Option<PathBuf>) -> String {
-    let line = |file: &PathBuf| {
-        let file = printable_path(file);
-        format!("\n  the `to` of {file} is for the providers of that file only")
-    };
-    file.as_ref().map(line).unwrap_or_default()
-}
-
 impl CommandError {
     /// A file that cannot be used. `named_by` says what names it: an option, or a line of another file.
     pub(super) fn file(error: disk::Error, named_by: &str) -> Self {
@@ -404,10 +380,4 @@ impl CommandError {
 /// The line of a trust file that names a key file.
 pub(super) fn named_by(trust: &Path, key: &trust::KeyFile) -> String {
     format!("`keys` in {}, line {}", printable_path(trust), key.line)
-}
-
-/// The causes of a failure, one per line.
-fn reasons(failure: &Failure) -> String {
-    let causes = std::iter::successors(failure.source(), |cause| (*cause).source());
-    causes.map(|cause| format!("\n  {cause}")).collect()
 }

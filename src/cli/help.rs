@@ -16,11 +16,12 @@ Help topics, by `tfoci help TOPIC`:
   templates    store addresses, and which repository a provider has
   credentials  where passwords and tokens are looked for
   environment  the environment variables that tfoci reads
+  deployment   running `tfoci serve`: clients, tokens, limits, systemd, Kubernetes
   json         the documents of --format json
   exit-codes   what the exit codes mean";
 
 /// The pages in `templates/help`, with their names.
-pub(super) const TOPICS: [(&str, &str); 7] = [
+pub(super) const TOPICS: [(&str, &str); 8] = [
     ("trust", include_str!("../../templates/help/trust.txt")),
     (
         "mirror-file",
@@ -38,6 +39,10 @@ pub(super) const TOPICS: [(&str, &str); 7] = [
         "environment",
         include_str!("../../templates/help/environment.txt"),
     ),
+    (
+        "deployment",
+        include_str!("../../templates/help/deployment.txt"),
+    ),
     ("json", include_str!("../../templates/help/json.txt")),
     (
         "exit-codes",
@@ -50,7 +55,7 @@ const OPTIONS: &str = "options";
 
 /// Explain a command, or a topic
 ///
-/// Topics: options (those that every command takes), trust, mirror-file, templates, credentials, environment, json, exit-codes.
+/// Topics: options (those that every command takes), trust, mirror-file, templates, credentials, environment, deployment, json, exit-codes.
 #[derive(Args)]
 pub(super) struct Arguments {
     /// A command or a topic

@@ -318,6 +318,7 @@ fn fill(
     let access = session.origin_access(http.clone())?;
     Ok(FillSettings {
         source: Source::Origin(Origin::new(access)),
+        http: http.clone(),
         include: session.patterns(&arguments.include)?,
         exclude: session.patterns(&arguments.exclude)?,
         own_host,

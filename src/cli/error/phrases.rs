@@ -1,0 +1,40 @@
+//! Phrases of error messages.
+
+use std::collections::BTreeSet;
+use std::error::Error as _;
+use std::path::PathBuf;
+
+use tfoci::error::{printable, printable_path};
+use tfoci::outcome::Failure;
+
+pub(super) fn repositories(others: usize, example: Option<&str>) -> String {
+    match (others, example.map(printable)) {
+        (1, Some(example)) => format!("one repository, {example}"),
+        (others, Some(example)) => format!("{others} repositories, such as {example}"),
+        (_, None) => "no repository".to_owned(),
+    }
+}
+
+pub(super) fn locked_by(files: &BTreeSet<PathBuf>) -> String {
+    let line = |file: &PathBuf| format!("\n  locked by {}", printable_path(file));
+    files.iter().map(line).collect()
+}
+
+pub(super) fn required_by(stated: &[String]) -> String {
+    let line = |one: &String| format!("\n  required by {one}");
+    stated.iter().map(line).collect()
+}
+
+pub(super) fn beside(file: &Option<PathBuf>) -> String {
+    let line = |file: &PathBuf| {
+        let file = printable_path(file);
+        format!("\n  the `to` of {file} is for the providers of that file only")
+    };
+    file.as_ref().map(line).unwrap_or_default()
+}
+
+/// The causes of a failure, one per line.
+pub(super) fn reasons(failure: &Failure) -> String {
+    let causes = std::iter::successors(failure.source(), |cause| (*cause).source());
+    causes.map(|cause| format!("\n  {cause}")).collect()
+}
