@@ -30,7 +30,7 @@ fn a_run_that_hashes_ends_at_once() {
     let (here, host) = (&platforms()[0], origin.host());
     let package = format!("ours/.terraform/providers/{host}/acme/demo/1.2.0/{here}");
     let large = fs::File::create(scene.path(package).join("large")).unwrap();
-    large.set_len(2 << 30).unwrap();
+    large.set_len(512 << 20).unwrap();
     let install = || {
         let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
         let command = command.args(["install", "--chdir", "ours"]);
