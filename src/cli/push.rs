@@ -6,8 +6,10 @@ use std::time::SystemTime;
 
 use clap::{Args, ValueEnum};
 
+use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::disk::{self, staged::Staged};
 use tfoci::event::Subject;
+use tfoci::lockfile::Client;
 use tfoci::oci::{TITLE, VERSION};
 use tfoci::outcome::{At, Failure, Problem, Published};
 use tfoci::platform::Platform;
@@ -110,6 +112,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         return Err(Problem::NoPin.of(subject, At::Here).into());
     }
     let options = options(&arguments, session, &request.rule)?;
+    name_host(&arguments.provider, &request.provider, session);
     let endpoint = session.endpoint(&arguments.to)?;
     check(&endpoint, std::slice::from_ref(&request.provider))?;
     let failed = |problem: Problem| {
@@ -149,6 +152,18 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         },
     }
     Ok(report.finish())
+}
+
+/// Tells people which host an address of two parts has: the same address means another one to Terraform, which would not find what is pushed.
+fn name_host(text: &str, provider: &ProviderAddr, session: &Session) {
+    let address = text.split('@').next().unwrap_or(text);
+    let is_short = address.matches('/').count() == 1;
+    if is_short && *session.default_host() == Hostname::default_origin() {
+        let printer = &session.printer;
+        printer.aside("Note", &format!("{address} means {provider};"));
+        let terraform = Client::Terraform.default_host();
+        printer.aside("", &format!("for Terraform write {terraform}/{address}"));
+    }
 }
 
 /// Creates the file of `--digest-file` under a temporary name.

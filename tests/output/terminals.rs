@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::mirror::origin_scene::OriginScene;
+use crate::support::author::Author;
 use crate::support::origin::{Fault, Provider, asks};
 use crate::support::release::ReleaseFolder;
 use crate::support::terminal::Terminal;
@@ -106,4 +107,36 @@ fn of_mirror() {
             &stage.named(arguments),
         ));
     }
+}
+
+/// Who writes the host, or names another default, knows it; documents and quiet runs have no such lines.
+#[test]
+fn people_are_told_which_host_an_address_of_two_parts_has() {
+    const NOTE: &str = "      Note acme/demo means registry.opentofu.org/acme/demo;\n           for Terraform write registry.terraform.io/acme/demo\n";
+    let author = Author::with_release();
+    for (arguments, is_told) in [
+        ("--provider acme/demo", true),
+        ("--provider acme/demo@1.0.0", true),
+        ("--provider registry.opentofu.org/acme/demo", false),
+        (
+            "--provider acme/demo --default-host registry.terraform.io",
+            false,
+        ),
+        ("--provider acme/demo --quiet", false),
+        ("--provider acme/demo --format json", false),
+    ] {
+        let arguments =
+            format!("push dist {arguments} --key acme.asc --to oci-layout:store --dry-run");
+        let terminal = Terminal::run(&author.scene, 80, 24, &arguments);
+        let said = terminal.all();
+        assert_eq!(said.starts_with(NOTE), is_told, "{arguments}\n{said}");
+        assert_eq!(
+            said.matches(" means ").count(),
+            usize::from(is_told),
+            "{said}"
+        );
+    }
+    // A log is not asked: it names the whole address.
+    let run = author.push(&["--dry-run"]).succeeds();
+    assert!(!run.stderr.contains(" means "), "{}", run.stderr);
 }
