@@ -6,6 +6,7 @@
 mod github;
 mod usage;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::error::Error as _;
 use std::ffi::OsString;
@@ -196,7 +197,7 @@ impl Printer {
     /// Prints a line that a terminal shows without a second one.
     pub(super) fn short_line(&self, tone: Tone, verb: &str, text: &str) {
         let text = match self.columns() {
-            Some(columns) => truncate_str(text, columns, "…"),
+            Some(columns) => cut(text, columns),
             None => text.into(),
         };
         self.whole_line(tone, verb, &text);
@@ -245,7 +246,7 @@ impl Printer {
     ) {
         if self.motion == Motion::Bars {
             let text = match self.columns() {
-                Some(columns) if !self.fits(long) => truncate_str(short, columns, "…"),
+                Some(columns) if !self.fits(long) => cut(short, columns),
                 _ => long.into(),
             };
             self.line(tone, verb, &text);
@@ -354,6 +355,15 @@ impl Printer {
         let rest = plain.strip_prefix(begin).unwrap_or(&plain);
         let begin = style.force_styling(self.colorful).apply_to(begin);
         format!("{begin}{rest}")
+    }
+}
+
+/// The beginning of a text that fits into so many columns. What is cut ends in one ellipsis, also behind one that the text has there.
+fn cut(text: &str, columns: usize) -> Cow<'_, str> {
+    let cut = truncate_str(text, columns, "…");
+    match cut.strip_suffix("……") {
+        Some(beginning) if cut != text => format!("{beginning}…").into(),
+        _ => cut,
     }
 }
 
