@@ -15,6 +15,8 @@ use crate::support::signer::Signer;
 use crate::versions::pushed;
 
 const FINGERPRINT: &str = "9C78E446E95831CCD2C594C816122978F255039A";
+/// That of the key of `testdata/release`.
+const USER_ID: &str = "Acme Provider Signing (test key) <security@acme.example>";
 const CHECKSUMS: &str = "15a8eb55243c696725e777cb6db53b2ee5a7215881bf11a9051ee83a977b7951";
 const ABOUT: &str = "registry.opentofu.org/acme/demo 1.0.0 (oci-layout:mirror)";
 
@@ -114,7 +116,19 @@ fn by_another_key_than_the_pinned_one() {
         "trust.toml",
         format!("[[provider]]\nmatch = \"registry.opentofu.org/acme/*\"\nkeys = [\"{other}\"]\n"),
     );
-    for pin in [["--key", "stranger.asc"], ["--trust", "trust.toml"]] {
+    let named = format!("{other} `Another Author (test key) <else@stranger.example>`");
+    for (pin, expected, advice) in [
+        (
+            ["--key", "stranger.asc"],
+            format!("{named} (named by --key)"),
+            "name its file by another `--key FILE`".to_owned(),
+        ),
+        (
+            ["--trust", "trust.toml"],
+            format!("{other} (named by trust.toml, line 3)"),
+            format!("add \"{FINGERPRINT}\" to `keys` in trust.toml, line 3"),
+        ),
+    ] {
         let run = inspect(&scene, &pin).exits(3);
         assert_eq!(
             run.stdout,
@@ -125,8 +139,8 @@ fn by_another_key_than_the_pinned_one() {
             format!(
                 "error: {ABOUT}: the evidence does not prove the packages beside it\n  \
                  the signature `SHA256SUMS.sig` is by a key that is not pinned\n    \
-                 expected {other}\n    received {FINGERPRINT}\n\nhint: this version is not signed by a key that you named. \
-                 If its author says that the key is a new one, name it too; else do not use these packages\n"
+                 expected {expected}\n    received {FINGERPRINT} `{USER_ID}`\n\nhint: this version is not signed by a key that you named. \
+                 If the author says that this is a new key, {advice}; else do not use these packages\n"
             )
         );
     }

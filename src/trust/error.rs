@@ -6,8 +6,10 @@ use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::version::Version;
 
+use super::asked_by::{AskedBy, named_by};
+use super::expected_keys::listed;
 use super::rule::FingerprintError;
-use super::signature_error::{SignatureError, listed};
+use super::signature_error::SignatureError;
 
 /// Errors of [`super::verify`] and of the documents that it reads.
 #[derive(Debug, thiserror::Error)]
@@ -66,11 +68,17 @@ pub enum Error {
     )]
     UnverifiedTransport,
     /// Keys are pinned, and there is no signature.
-    #[error("no pinned key has signed the checksum document\n  expected {}\n  received none", listed(.expected))]
-    NotSigned { expected: Vec<String> },
+    #[error("no pinned key has signed the checksum document\n  expected {}{}\n  received none", listed(.expected), named_by(.asked_by.as_ref()))]
+    NotSigned {
+        expected: Vec<String>,
+        asked_by: Option<AskedBy>,
+    },
     /// There is a signature, but none of the pinned keys is available to check it.
-    #[error("the signature of the checksum document cannot be checked without the pinned key\n  expected {}\n  received no such key", listed(.expected))]
-    NoPinnedKey { expected: Vec<String> },
+    #[error("the signature of the checksum document cannot be checked without the pinned key\n  expected {}{}\n  received no such key", listed(.expected), named_by(.asked_by.as_ref()))]
+    NoPinnedKey {
+        expected: Vec<String>,
+        asked_by: Option<AskedBy>,
+    },
     /// A key file of the user contains no certificate.
     #[error("`{}` holds no OpenPGP key\n  expected a public key, armored or binary", printable(.name))]
     NotAKey { name: String },

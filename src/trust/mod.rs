@@ -26,10 +26,12 @@ use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::release::{Document, Expected, KeyRing, Package, Release, canonical_file_name};
 
+mod asked_by;
 mod budget;
 pub mod checksums;
 mod doubt;
 mod error;
+mod expected_keys;
 mod file_name;
 mod key_description;
 pub mod limits;
@@ -41,10 +43,12 @@ pub mod rule;
 mod signature_error;
 mod trust_file;
 
+pub use asked_by::AskedBy;
 pub use budget::Budget;
 pub use checksums::Checksums;
 pub use doubt::{Doubt, DoubtKind, doubts};
 pub use error::{Error, Mismatch};
+pub use expected_keys::{ExpectedKeys, NamedKey};
 pub use file_name::{PackageName, ReleaseId};
 pub use key_description::KeyDescription;
 pub use policy::{Policy, PolicyEntry};
@@ -222,9 +226,10 @@ fn what_is_missing<L>(release: &Release<L>, rule: &Rule) -> Error {
         let files = files.map(|ring| printable(&ring.name));
         let pins = rule.pins.iter().map(Fingerprint::to_string);
         let expected = pins.chain(files).collect();
+        let asked_by = rule.asked_by.clone();
         match is_unsigned {
-            true => Error::NotSigned { expected },
-            false => Error::NoPinnedKey { expected },
+            true => Error::NotSigned { expected, asked_by },
+            false => Error::NoPinnedKey { expected, asked_by },
         }
     } else if release.checksums.is_none() {
         Error::NoDocument

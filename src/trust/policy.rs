@@ -7,6 +7,7 @@ use crate::address::{ProviderAddr, ProviderPattern};
 use crate::authentication::Anchor;
 use crate::release::{Document, KeyRing};
 
+use super::asked_by::AskedBy;
 use super::rule::{Rule, Unsigned};
 
 /// An entry of a trust file, with the keys of its key files.
@@ -72,6 +73,7 @@ impl Policy {
         let mut rule = entry.map(|entry| entry.rule.clone()).unwrap_or_default();
         if !self.keys.is_empty() {
             let anchor = if rule.pins.is_empty() {
+                rule.asked_by = Some(AskedBy::Option);
                 Anchor::Pinned
             } else {
                 Anchor::Embedded

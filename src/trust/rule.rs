@@ -9,6 +9,8 @@ use crate::authentication::Anchor;
 use crate::error::printable;
 use crate::release::KeyRing;
 
+use super::asked_by::AskedBy;
+
 /// What a release must prove. The default is that of commands that write to a store: a good signature by any key of the release.
 #[derive(Clone, Debug, Default)]
 pub struct Rule {
@@ -17,6 +19,8 @@ pub struct Rule {
     /// Keys that the user provided. Keys with the anchor [`Anchor::Pinned`] are accepted themselves; the others only provide
     /// the certificates that `pins` name.
     pub keys: Vec<KeyRing>,
+    /// What asked for these keys, if any are pinned.
+    pub asked_by: Option<AskedBy>,
     /// What to do if there is no usable key or signature.
     pub unsigned: Unsigned,
     /// What to do with signatures that were made after the key had expired.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::error::printable;
 
+use super::expected_keys::{ExpectedKeys, NamedKey, listed};
 use super::rule::Fingerprint;
 
 /// Why a signature is not accepted. Of several signatures, the one that passed most checks is reported.
@@ -33,9 +34,9 @@ pub enum SignatureErrorKind {
     #[error("is of an unsupported kind\n  received {received}")]
     Kind { received: UnsupportedSignature },
     /// It was made by a key that is not among the accepted ones.
-    #[error("is by another key\n  expected {}\n  received {}", listed(.expected), listed(.received))]
+    #[error("is by another key\n  expected {expected}\n  received {}", listed(.received))]
     OtherKey {
-        expected: Vec<Fingerprint>,
+        expected: ExpectedKeys,
         received: Vec<String>,
     },
     /// This build does not support the key's algorithm or curve.
@@ -57,10 +58,10 @@ pub enum SignatureErrorKind {
     #[error("is by a revoked key\n  key {key}")]
     Revoked { key: Fingerprint },
     /// It is good, but its key is not pinned.
-    #[error("is by a key that is not pinned\n  expected {}\n  received {received}", listed(.expected))]
+    #[error("is by a key that is not pinned\n  expected {expected}\n  received {received}")]
     NotPinned {
-        expected: Vec<Fingerprint>,
-        received: Fingerprint,
+        expected: ExpectedKeys,
+        received: NamedKey,
     },
 }
 
@@ -87,40 +88,24 @@ impl fmt::Display for UnsupportedSignature {
     }
 }
 
-/// The first items of a list, as text. An origin may send hundreds of keys.
-pub(super) fn listed<T: ToString>(items: &[T]) -> String {
-    // Fits on a line or two.
-    const SHOWN: usize = 4;
-    if items.is_empty() {
-        return "none".to_owned();
-    }
-    let shown: Vec<String> = items.iter().take(SHOWN).map(T::to_string).collect();
-    let text = shown.join(", ");
-    match items.len().saturating_sub(SHOWN) {
-        0 => text,
-        more => format!("{text} and {more} more"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_short() {
-        assert_eq!(listed::<String>(&[]), "none");
-        assert_eq!(listed(&[1, 2, 3, 4]), "1, 2, 3, 4");
-        assert_eq!(listed(&[1, 2, 3, 4, 5, 6]), "1, 2, 3, 4 and 2 more");
-    }
-
-    #[test]
     fn an_error_names_both_keys_and_cannot_be_forged() {
-        let pin: Fingerprint = "A".repeat(40).parse().expect("a fingerprint");
+        let key = |digit: &str| NamedKey {
+            fingerprint: digit.repeat(40).parse().expect("a fingerprint"),
+            user_id: None,
+        };
         let refusal = SignatureError {
             signature: "x\n.sig".to_owned(),
             reason: SignatureErrorKind::NotPinned {
-                expected: vec![pin],
-                received: "B".repeat(40).parse().expect("a fingerprint"),
+                expected: ExpectedKeys {
+                    keys: vec![key("A")],
+                    asked_by: None,
+                },
+                received: key("B"),
             },
         };
         assert_eq!(

@@ -20,6 +20,7 @@ use crate::release::KeyRing;
 use crate::toml;
 
 use super::Error;
+use super::asked_by::AskedBy;
 use super::lines::{EntryLines, lines};
 use super::policy::{Policy, PolicyEntry};
 use super::rule::{Expired, Fingerprint, Rule, Unsigned, Weak, key_id_digits};
@@ -27,6 +28,8 @@ use super::rule::{Expired, Fingerprint, Rule, Unsigned, Weak, key_id_digits};
 /// A parsed trust file, whose key files have not been read yet.
 #[derive(Clone, Debug, Default)]
 pub struct TrustFile {
+    /// Where it lies, for errors about the keys that it asks for; empty if that is not known.
+    pub path: PathBuf,
     /// The entries, of which the first that matches a provider applies.
     pub entries: Vec<TrustEntry>,
 }
@@ -38,6 +41,8 @@ pub struct TrustEntry {
     pub line: usize,
     /// The providers that it is for.
     pub pattern: ProviderPattern,
+    /// The line of the first of its `keys`, or of its `match` if it has none, from 1.
+    pub keys_line: usize,
     /// The fingerprints in its `keys`.
     pub pins: Vec<Fingerprint>,
     /// The key files in its `keys`.
@@ -89,6 +94,7 @@ impl TrustFile {
         let entries = Self::entries(text)?.into_iter();
         Ok(Self {
             entries: entries.collect::<Result<_, _>>()?,
+            ..Self::default()
         })
     }
 
@@ -129,6 +135,10 @@ impl TrustFile {
         let mut contents: HashMap<PathBuf, Vec<u8>> = HashMap::new();
         for entry in self.entries {
             let mut rule = entry.rule_without_files();
+            rule.asked_by = entry.has_keys().then(|| AskedBy::TrustFile {
+                path: self.path.clone(),
+                line: entry.keys_line,
+            });
             for file in &entry.files {
                 let content = match contents.get(&file.path) {
                     Some(content) => content.clone(),
@@ -167,6 +177,7 @@ impl TrustEntry {
         }
         let mut entry = Self {
             line: lines.entry,
+            keys_line: lines.keys.first().copied().unwrap_or(lines.entry),
             pattern,
             pins: Vec::new(),
             files: Vec::new(),
@@ -208,6 +219,7 @@ impl TrustEntry {
         Rule {
             pins: self.pins.clone(),
             keys: Vec::new(),
+            asked_by: None,
             unsigned: self.unsigned,
             expired: self.expired,
             weak: self.weak,

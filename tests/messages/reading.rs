@@ -289,10 +289,10 @@ hint: do not use these packages: either the store was tampered with, or the key 
             says: r"
 error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the evidence does not prove the packages beside it
   the signature `SHA256SUMS.sig` is by a key that is not pinned
-    expected [STRANGER]
-    received [ACME]
+    expected [STRANGER] `Another Author (test key) <else@stranger.example>` (named by --key)
+    received [ACME] `Acme Provider Signing (test key) <security@acme.example>`
 
-hint: this version is not signed by a key that you named. If its author says that the key is a new one, name it too; else do not use these packages
+hint: this version is not signed by a key that you named. If the author says that this is a new key, name its file by another `--key FILE`; else do not use these packages
 ",
         },
         Case {
@@ -320,7 +320,7 @@ hint: evidence that cannot be read proves nothing. Pushing the release again wri
             says: r"
 error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the evidence does not prove the packages beside it
   no pinned key has signed the checksum document
-    expected acme.asc
+    expected acme.asc (named by trust.toml, line 3)
     received none
 
 hint: do not use these packages: either the store was tampered with, or the key that you named is not the author's

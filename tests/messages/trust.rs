@@ -66,7 +66,7 @@ fn signatures() {
             exit: 3,
             says: r"
 error: registry.opentofu.org/acme/demo 1.0.0 (dist): no pinned key has signed the checksum document
-  expected acme.asc
+  expected acme.asc (named by --key)
   received none
 
 hint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes as FILE.sig
@@ -79,7 +79,7 @@ hint: nothing of this version was written. Keys are pinned for this provider, so
             exit: 3,
             says: r"
 error: registry.opentofu.org/acme/demo 1.0.0 (dist): no pinned key has signed the checksum document
-  expected acme.asc
+  expected acme.asc (named by --key)
   received none
 
 hint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes as FILE.sig
@@ -137,10 +137,10 @@ hint: nothing of this version was written. `gpg --detach-sign FILE` makes one
             exit: 3,
             says: r"
 error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by another key
-  expected [ACME]
+  expected [ACME] `Acme Provider Signing (test key) <security@acme.example>` (named by --key)
   received [STRANGER]
 
-hint: nothing of this version was written. If the author has changed keys, name the new one with `--key FILE`
+hint: nothing of this version was written. If its author has changed keys, get the new one from the author and name it with `--key FILE`
 ",
         },
         Case {
@@ -150,10 +150,10 @@ hint: nothing of this version was written. If the author has changed keys, name 
             exit: 3,
             says: r"
 error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by another key
-  expected [ACME]
+  expected [ACME] `Acme Provider Signing (test key) <security@acme.example>` (named by --key)
   received [STRANGER]
 
-hint: nothing of this version was written. If the author has changed keys, name the new one with `--key FILE`
+hint: nothing of this version was written. If its author has changed keys, get the new one from the author and name it with `--key FILE`
 ",
         },
         Case {
@@ -286,10 +286,10 @@ error: cannot read key.asc
             exit: 3,
             says: r"
 error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by another key
-  expected AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+  expected AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA (named by trust.toml, line 3)
   received [ACME]
 
-hint: nothing of this version was written. If the author has changed keys, name the new one with `--key FILE`
+hint: nothing of this version was written. If its author has changed keys, get the new one from the author and add its file to `keys` in trust.toml, line 3
 ",
         },
         Case {
@@ -305,7 +305,7 @@ hint: nothing of this version was written. If the author has changed keys, name 
             exit: 3,
             says: r"
 error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature of the checksum document cannot be checked without the pinned key
-  expected [ACME]
+  expected [ACME] (named by trust.toml, line 3)
   received no such key
 
 hint: nothing of this version was written. A fingerprint alone checks nothing: name the file of the pinned key with `--key FILE`
@@ -339,10 +339,10 @@ hint: pinned means signed: leave out one of them, or write two entries, of which
             exit: 3,
             says: r#"
 error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by a key that is not pinned
-  expected [STRANGER]
-  received [ACME]
+  expected [STRANGER] (named by trust.toml, line 3)
+  received [ACME] `Acme Provider Signing (test key) <security@acme.example>`
 
-hint: nothing of this version was written. If the author says that this is a new key, add "[ACME]" to `keys` in the trust file; where only `--key` names keys, name its file by another `--key FILE`
+hint: nothing of this version was written. If the author says that this is a new key, add "[ACME]" to `keys` in trust.toml, line 3
 "#,
         },
         Case {

@@ -357,10 +357,10 @@ fn a_pinned_provider_must_be_signed_from_then_on() {
     stage.origin.publish(demo().release(unsigned));
     let said = "
 error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by another key
-  expected [ACME]
+  expected [ACME] (named by trust.toml, line 4)
   received [STRANGER]
 
-hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`
+hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, add its file to `keys` in trust.toml, line 4
 ";
     for more in ["", "--allow-unsigned [ORIGIN]/acme/demo"] {
         let more = format!("--trust trust.toml {more}");

@@ -19,7 +19,7 @@ fn refused(release: impl Into<Release>, more: &str, code: i32, says: &str) {
 fn signatures_that_prove_nothing() {
     refused(folder().mistake(Mistake::SignatureByStranger), "", 3, "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by another key
-  expected [ACME]
+  expected [ACME] `Acme Provider Signing (test key) <security@acme.example>`
   received [STRANGER]
 
 hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`
@@ -226,7 +226,7 @@ fn a_wrong_signature_is_refused_although_unsigned_is_allowed() {
     let stage = OriginScene::release(release);
     stage.demo("--allow-unsigned [ORIGIN]/acme/*").says(3, "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by another key
-  expected [ACME]
+  expected [ACME] `Acme Provider Signing (test key) <security@acme.example>`
   received [STRANGER]
 
 hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`
@@ -270,17 +270,17 @@ Would mirror 1 version, 1 package (406 B to copy) in [TIME]
     let before = stage.tree();
     stage.demo(pinning).says(3, r#"
 error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by a key that is not pinned
-  expected [ACME]
-  received [STRANGER]
+  expected [ACME] (named by trust.toml, line 4)
+  received [STRANGER] `Another Author (test key) <else@stranger.example>`
 
-hint: nothing of this version was written. If the author says that this is a new key, add "[STRANGER]" to `keys` in the trust file; where only `--key` names keys, name its file by another `--key FILE`
+hint: nothing of this version was written. If the author says that this is a new key, add "[STRANGER]" to `keys` in trust.toml, line 4
 "#);
     stage.demo("--trust trust.toml").says(3, r#"
 error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by a key that is not pinned
-  expected [ACME]
-  received [STRANGER]
+  expected [ACME] (named by trust.toml, line 4)
+  received [STRANGER] `Another Author (test key) <else@stranger.example>`
 
-hint: nothing of this version was written. If the author says that this is a new key, add "[STRANGER]" to `keys` in the trust file; where only `--key` names keys, name its file by another `--key FILE`
+hint: nothing of this version was written. If the author says that this is a new key, add "[STRANGER]" to `keys` in trust.toml, line 4
 "#);
     assert_eq!(stage.tree(), before);
     let after = std::fs::read_to_string(stage.scene.path("trust.toml")).unwrap();
@@ -318,10 +318,10 @@ fn a_key_of_the_users_own_counts_more() {
         .write("stranger.asc", Signer::stranger().public_armored());
     stage.demo("--key stranger.asc").says(3, r#"
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by a key that is not pinned
-  expected [STRANGER]
-  received [ACME]
+  expected [STRANGER] `Another Author (test key) <else@stranger.example>` (named by --key)
+  received [ACME] `Acme Provider Signing (test key) <security@acme.example>`
 
-hint: nothing of this version was written. If the author says that this is a new key, add "[ACME]" to `keys` in the trust file; where only `--key` names keys, name its file by another `--key FILE`
+hint: nothing of this version was written. If the author says that this is a new key, name its file by another `--key FILE`
 "#);
     stage.demo("--key acme.asc").says(
         0,
@@ -342,7 +342,7 @@ fn a_version_of_which_one_release_is_bad_leaves_the_others() {
     let stage = OriginScene::of([provider]);
     stage.mirror("[ORIGIN]/acme/demo@>=1.0 -q").says(3, "
 error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by another key
-  expected [ACME]
+  expected [ACME] `Acme Provider Signing (test key) <security@acme.example>`
   received [STRANGER]
 
 hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`

@@ -104,11 +104,14 @@ fn of_signature(reason: &SignatureErrorKind) -> Option<String> {
         | SignatureErrorKind::Altered { .. } => {
             "nothing of this version was written. Clients refuse this release, too: its author has to sign it again"
         }
-        SignatureErrorKind::OtherKey { .. } => {
-            "nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`"
+        SignatureErrorKind::OtherKey { expected, .. } => {
+            let advice = proof::name_too(expected);
+            return Some(format!(
+                "nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, {advice}"
+            ));
         }
-        SignatureErrorKind::NotPinned { received, .. } => {
-            let advice = proof::pin_too(received);
+        SignatureErrorKind::NotPinned { expected, received } => {
+            let advice = proof::pin_too(expected, received);
             return Some(format!("nothing of this version was written. {advice}"));
         }
         SignatureErrorKind::Revoked { .. } | SignatureErrorKind::NotForSigning { .. } => {

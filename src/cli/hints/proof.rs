@@ -2,7 +2,7 @@
 
 use tfoci::outcome::Problem;
 use tfoci::trust;
-use tfoci::trust::rule::Fingerprint;
+use tfoci::trust::{AskedBy, ExpectedKeys, NamedKey};
 
 /// A fingerprint is pinned, and the key itself is missing.
 pub(super) const NAME_PINNED_KEY: &str = "nothing of this version was written. A fingerprint alone checks nothing: name the file of the pinned key with `--key FILE`";
@@ -71,11 +71,30 @@ pub(super) fn not_locked_in_store(problem: &Problem) -> Option<String> {
     }
 }
 
-/// A valid signature by a key that is not pinned. `--key` helps only if no fingerprint is pinned.
-pub(super) fn pin_too(received: &Fingerprint) -> String {
-    format!(
-        "If the author says that this is a new key, add \"{received}\" to `keys` in the trust file; where only `--key` names keys, name its file by another `--key FILE`"
-    )
+/// A valid signature by a key that is not pinned. It is pinned where the expected ones are.
+pub(super) fn pin_too(expected: &ExpectedKeys, received: &NamedKey) -> String {
+    let pin = match &expected.asked_by {
+        Some(AskedBy::TrustFile { .. }) => {
+            let place = place(expected);
+            format!("add \"{}\" to {place}", received.fingerprint)
+        }
+        Some(AskedBy::Option) | None => "name its file by another `--key FILE`".to_owned(),
+    };
+    format!("If the author says that this is a new key, {pin}")
+}
+
+/// How to name a key that nobody has sent.
+pub(super) fn name_too(expected: &ExpectedKeys) -> String {
+    match &expected.asked_by {
+        Some(AskedBy::TrustFile { .. }) => format!("add its file to {}", place(expected)),
+        Some(AskedBy::Option) | None => "name it with `--key FILE`".to_owned(),
+    }
+}
+
+/// The list of keys in a trust file.
+fn place(expected: &ExpectedKeys) -> String {
+    let file = expected.asked_by.as_ref().map(AskedBy::to_string);
+    format!("`keys` in {}", file.unwrap_or_default())
 }
 
 fn refused(reason: &trust::SignatureErrorKind) -> Option<String> {
@@ -87,9 +106,14 @@ fn refused(reason: &trust::SignatureErrorKind) -> Option<String> {
         trust::SignatureErrorKind::Altered { .. } => {
             "The document was changed after it was signed, or the signature is another document's"
         }
-        trust::SignatureErrorKind::NotPinned { received, .. } => return Some(pin_too(received)),
-        trust::SignatureErrorKind::OtherKey { .. } => {
-            "If the author has changed keys, name the new one with `--key FILE`"
+        trust::SignatureErrorKind::NotPinned { expected, received } => {
+            return Some(pin_too(expected, received));
+        }
+        trust::SignatureErrorKind::OtherKey { expected, .. } => {
+            return Some(format!(
+                "If its author has changed keys, get the new one from the author and {}",
+                name_too(expected)
+            ));
         }
         trust::SignatureErrorKind::WeakDocument { .. } => {
             "Sign with `--digest-algo SHA256`; `weak = \"warn\"` in a trust file lets it pass"

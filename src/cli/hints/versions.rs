@@ -6,24 +6,15 @@ use tfoci::outcome::{At, Problem};
 use tfoci::store::Endpoint;
 use tfoci::trust::{self, SignatureErrorKind};
 
+use super::proof;
+
 /// Suggests what to do about the version that is there, or that is not.
 pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
     let text = match problem {
         Problem::NoEvidence => {
             "the version was published without evidence, or the evidence was removed: find out which before you use it. Publishing the signed release again writes its evidence".to_owned()
         }
-        Problem::Evidence {
-            source: trust::Error::Refused(refusal),
-        } if matches!(
-            refusal.reason,
-            SignatureErrorKind::NotPinned { .. } | SignatureErrorKind::OtherKey { .. }
-        ) =>
-        {
-            "this version is not signed by a key that you named. If its author says that the key is a new one, name it too; else do not use these packages".to_owned()
-        }
-        Problem::Evidence { .. } => {
-            "do not use these packages: either the store was tampered with, or the key that you named is not the author's".to_owned()
-        }
+        Problem::Evidence { source } => evidence(source),
         Problem::Weaker { .. } | Problem::PerhapsWeaker { .. } => {
             format!("nothing of this version was changed. Push the release with its signature and key. Only `--existing replace` makes evidence weaker, where a policy accepts that: `unsigned = \"allow\"` for `{address}` in a trust file")
         }
@@ -55,6 +46,27 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
         _ => return None,
     };
     Some(text)
+}
+
+/// What to do about evidence that does not prove the packages beside it. The key may be a new one of the author.
+fn evidence(error: &trust::Error) -> String {
+    let reason = match error {
+        trust::Error::Refused(refusal) => Some(&refusal.reason),
+        _ => None,
+    };
+    let advice = match reason {
+        Some(SignatureErrorKind::NotPinned { expected, received }) => {
+            proof::pin_too(expected, received)
+        }
+        Some(SignatureErrorKind::OtherKey { expected, .. }) => {
+            let advice = proof::name_too(expected);
+            format!("If its author has a new key, {advice}")
+        }
+        _ => return "do not use these packages: either the store was tampered with, or the key that you named is not the author's".to_owned(),
+    };
+    format!(
+        "this version is not signed by a key that you named. {advice}; else do not use these packages"
+    )
 }
 
 /// Users forget the host most often: an address of two parts is on the default host. A layout may also lie in a directory nearby.

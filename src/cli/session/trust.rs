@@ -60,7 +60,8 @@ pub(in crate::cli) fn policy(
     let mut policy = Policy::default();
     if let Some(path) = file {
         let file = TrustFile::parse(&trust_text(path, "--trust")?);
-        let file = file.map_err(|source| CommandError::trust_file(path, source))?;
+        let mut file = file.map_err(|source| CommandError::trust_file(path, source))?;
+        path.clone_into(&mut file.path);
         look(path, &file);
         policy = file.resolve(|key| read_key(path, key))?;
     }

@@ -12,7 +12,7 @@ use crate::authentication::{Anchor, Note};
 use crate::release::Document;
 use crate::trust::budget::{Budget, OverBudget};
 use crate::trust::rule::Fingerprint;
-use crate::trust::{Error, SignatureError, SignatureErrorKind, limits};
+use crate::trust::{Error, ExpectedKeys, NamedKey, SignatureError, SignatureErrorKind, limits};
 
 use super::certificate::{Certificate, Offered};
 use super::certificates::{Certificates, MOST_NAMES};
@@ -246,7 +246,7 @@ impl Verification<'_> {
             return SignatureErrorKind::Malformed;
         }
         SignatureErrorKind::OtherKey {
-            expected: self.accepted(),
+            expected: self.expected(),
             received: named(issuers),
         }
     }
@@ -260,6 +260,27 @@ impl Verification<'_> {
         accepted.sort_unstable();
         accepted.dedup();
         accepted
+    }
+
+    /// These keys as people know them. A single one has its user id, if its certificate is there and the budget allows to read it.
+    fn expected(&self) -> ExpectedKeys {
+        let keys = self.accepted();
+        let is_single = keys.len() == 1;
+        let keys = keys.into_iter().map(|fingerprint| NamedKey {
+            user_id: is_single.then(|| self.user_id(&fingerprint)).flatten(),
+            fingerprint,
+        });
+        ExpectedKeys {
+            keys: keys.collect(),
+            asked_by: self.question.rule.asked_by.clone(),
+        }
+    }
+
+    fn user_id(&self, key: &Fingerprint) -> Option<String> {
+        let mut all = self.certificates.iter();
+        let offered = all.find(|offered| offered.fingerprint == *key)?;
+        let certificate = offered.open(self.budget).ok()??;
+        description::of(&certificate, self.question.now).user_id
     }
 
     fn accepts(&self, anchor: Anchor) -> bool {
@@ -282,8 +303,11 @@ impl Verification<'_> {
         let verified = verification::verify(self.question, signature, certificate, key);
         Ok(match verified {
             Ok(_) if !self.accepts(certificate.anchor) => Err(SignatureErrorKind::NotPinned {
-                expected: self.accepted(),
-                received: certificate.fingerprint.clone(),
+                expected: self.expected(),
+                received: NamedKey {
+                    fingerprint: certificate.fingerprint.clone(),
+                    user_id: description::of(certificate, self.question.now).user_id,
+                },
             }),
             verified => verified,
         })

@@ -1,0 +1,113 @@
+//! The keys that a release must be signed with, and what asked for them.
+
+use std::fmt;
+
+use crate::error::printable;
+
+use super::asked_by::{AskedBy, named_by};
+use super::rule::Fingerprint;
+
+/// A key, as people know it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedKey {
+    /// The fingerprint of the primary key.
+    pub fingerprint: Fingerprint,
+    /// Its primary user id, which anyone can choose; `None` if it is not known.
+    pub user_id: Option<String>,
+}
+
+/// The fingerprint, and the user id in backticks.
+impl fmt::Display for NamedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.user_id {
+            // A backtick would end the user id before its end.
+            Some(user_id) => {
+                let user_id = printable(user_id).replace('`', "'");
+                write!(f, "{} `{user_id}`", self.fingerprint)
+            }
+            None => self.fingerprint.fmt(f),
+        }
+    }
+}
+
+/// The keys of which one had to sign.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpectedKeys {
+    /// The keys. User ids are there if it is a single one.
+    pub keys: Vec<NamedKey>,
+    /// What asked for them; `None` for the keys that come with the release.
+    pub asked_by: Option<AskedBy>,
+}
+
+impl fmt::Display for ExpectedKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}{}",
+            listed(&self.keys),
+            named_by(self.asked_by.as_ref())
+        )
+    }
+}
+
+/// The first items of a list, as text. An origin may send hundreds of keys.
+pub(super) fn listed<T: ToString>(items: &[T]) -> String {
+    // Fits on a line or two.
+    const SHOWN: usize = 4;
+    if items.is_empty() {
+        return "none".to_owned();
+    }
+    let shown: Vec<String> = items.iter().take(SHOWN).map(T::to_string).collect();
+    let text = shown.join(", ");
+    match items.len().saturating_sub(SHOWN) {
+        0 => text,
+        more => format!("{text} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_short() {
+        assert_eq!(listed::<String>(&[]), "none");
+        assert_eq!(listed(&[1, 2, 3, 4]), "1, 2, 3, 4");
+        assert_eq!(listed(&[1, 2, 3, 4, 5, 6]), "1, 2, 3, 4 and 2 more");
+    }
+
+    #[test]
+    fn keys_are_named_with_what_asked_for_them() {
+        let fingerprint: Fingerprint = "A".repeat(40).parse().expect("a fingerprint");
+        let key = |user_id: Option<&str>| NamedKey {
+            fingerprint: fingerprint.clone(),
+            user_id: user_id.map(str::to_owned),
+        };
+        let line = |path: &str| AskedBy::TrustFile {
+            path: path.into(),
+            line: 3,
+        };
+        for (keys, asked_by, expected) in [
+            (vec![], None, "none".to_owned()),
+            (
+                vec![key(Some("Acme <a@acme.example>"))],
+                Some(AskedBy::Option),
+                format!("{fingerprint} `Acme <a@acme.example>` (named by --key)"),
+            ),
+            (
+                vec![key(None), key(None)],
+                Some(line("ours/trust.toml")),
+                format!("{fingerprint}, {fingerprint} (named by ours/trust.toml, line 3)"),
+            ),
+            (
+                vec![key(Some("x` (named by --key)\n  received"))],
+                Some(line("")),
+                format!(
+                    "{fingerprint} `x' (named by --key)\u{fffd}  received` (named by the trust file, line 3)"
+                ),
+            ),
+        ] {
+            assert_eq!(ExpectedKeys { keys, asked_by }.to_string(), expected);
+        }
+    }
+}
