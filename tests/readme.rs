@@ -381,6 +381,7 @@ fn every_option_in_it_is_one() {
         "resolve",
         "install",
         "lock",
+        "serve",
         "cli-config",
         "login",
     ];
