@@ -129,6 +129,10 @@ mod resolve;
 /// Their order, and which of them `--changed` leaves out.
 mod results;
 
+/// A store, served to clients over HTTP.
+#[cfg(unix)]
+mod serve;
+
 /// Directories in which others can write.
 #[cfg(unix)]
 mod shared;

@@ -1,0 +1,11 @@
+//! `serve`: what clients and people are answered, whatever happens to the store, to connections and to the server itself.
+
+/// What clients of both protocols are answered, from every kind of store.
+mod protocols;
+
+/// An HTTP client of our own.
+mod http;
+/// The process.
+mod server;
+/// What is served.
+mod stores;

@@ -1,0 +1,229 @@
+//! An HTTP/1.1 client that sends bytes as they are, and tells a whole answer from one that was cut.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+
+use crate::support::tls::Authority;
+
+/// More than any answer takes, and less than for ever.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// An answer.
+#[derive(Debug)]
+pub struct Reply {
+    pub status: u16,
+    /// The headers, names in lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+    /// Whether the body has the length that was announced.
+    pub is_whole: bool,
+}
+
+/// A connection, over which several requests can go.
+pub struct Connection {
+    stream: Box<dyn Stream>,
+    /// What was read and belongs to no answer yet.
+    rest: Vec<u8>,
+}
+
+trait Stream: Read + Write + Send {}
+impl<S: Read + Write + Send> Stream for S {}
+
+impl Connection {
+    /// Without TLS.
+    pub fn plain(address: SocketAddr) -> Self {
+        Self::of(tcp(address))
+    }
+
+    /// With TLS.
+    pub fn tls(address: SocketAddr) -> Self {
+        Self::of(tls(address, &[b"http/1.1"]))
+    }
+
+    fn of(stream: impl Stream + 'static) -> Self {
+        Self {
+            stream: Box::new(stream),
+            rest: Vec::new(),
+        }
+    }
+
+    /// Sends bytes; a server that is done with the connection may not take them all.
+    pub fn send(&mut self, bytes: &[u8]) -> bool {
+        self.stream.write_all(bytes).is_ok() && self.stream.flush().is_ok()
+    }
+
+    /// Sends a request without a body. Without a `Host` among the headers, it is `server.test`.
+    pub fn request(&mut self, method: &str, target: &str, headers: &[(&str, &str)]) {
+        let mut text = format!("{method} {target} HTTP/1.1\r\n");
+        if !headers.iter().any(|(name, _)| *name == "Host") {
+            text.push_str("Host: server.test\r\n");
+        }
+        for (name, value) in headers {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        self.send(format!("{text}\r\n").as_bytes());
+    }
+
+    /// The next answer; `None` if the connection ended or stood still before its header did.
+    pub fn reply(&mut self, method: &str) -> Option<Reply> {
+        let mut reply = self.head()?;
+        let bodiless = method == "HEAD" || matches!(reply.status, 204 | 304);
+        if bodiless {
+            return Some(reply);
+        }
+        if reply.header("transfer-encoding") == Some("chunked") {
+            reply.is_whole = self.chunks(&mut reply.body).is_some();
+        } else if let Some(length) = reply.header("content-length") {
+            let length: usize = length.parse().unwrap();
+            while self.rest.len() < length && self.more().is_some() {}
+            reply.is_whole = self.rest.len() >= length;
+            reply.body = self.rest.drain(..length.min(self.rest.len())).collect();
+        } else {
+            while self.more().is_some() {}
+            reply.body = std::mem::take(&mut self.rest);
+        }
+        Some(reply)
+    }
+
+    /// The status and the headers of the next answer.
+    pub fn head(&mut self) -> Option<Reply> {
+        let end = loop {
+            let found = self.rest.windows(4).position(|four| four == b"\r\n\r\n");
+            match found {
+                Some(at) => break at + 4,
+                None => self.more()?,
+            }
+        };
+        let head: Vec<u8> = self.rest.drain(..end).collect();
+        let head = String::from_utf8(head).unwrap();
+        let mut lines = head.lines();
+        let status = lines.next().unwrap().split(' ').nth(1).unwrap();
+        let headers = lines.filter_map(|line| line.split_once(": "));
+        Some(Reply {
+            status: status.parse().unwrap(),
+            headers: headers
+                .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+                .collect(),
+            body: Vec::new(),
+            is_whole: true,
+        })
+    }
+
+    /// At least so many bytes of a body, which are taken away.
+    pub fn some(&mut self, least: usize) -> Vec<u8> {
+        while self.rest.len() < least && self.more().is_some() {}
+        std::mem::take(&mut self.rest)
+    }
+
+    /// Whether the server closes the connection, with what it sent before thrown away.
+    pub fn ends(&mut self) -> bool {
+        let mut buffer = [0; 4096];
+        loop {
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return true,
+                Ok(_) => {}
+                Err(error) => return !is_timeout(&error),
+            }
+        }
+    }
+
+    fn chunks(&mut self, body: &mut Vec<u8>) -> Option<()> {
+        loop {
+            let end = loop {
+                match self.rest.windows(2).position(|two| two == b"\r\n") {
+                    Some(at) => break at,
+                    None => self.more()?,
+                }
+            };
+            let line: Vec<u8> = self.rest.drain(..end + 2).collect();
+            let size = std::str::from_utf8(&line[..end]).unwrap();
+            let size = usize::from_str_radix(size, 16).unwrap();
+            while self.rest.len() < size + 2 {
+                self.more()?;
+            }
+            body.extend(self.rest.drain(..size));
+            self.rest.drain(..2);
+            if size == 0 {
+                return Some(());
+            }
+        }
+    }
+
+    fn more(&mut self) -> Option<()> {
+        let mut buffer = [0; 64 << 10];
+        let read = self.stream.read(&mut buffer).ok()?;
+        self.rest.extend_from_slice(&buffer[..read]);
+        (read > 0).then_some(())
+    }
+}
+
+impl Reply {
+    /// The only value of a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut found = self.headers.iter().filter(|(key, _)| key == name);
+        let value = found.next().map(|(_, value)| value.as_str());
+        assert!(found.next().is_none(), "{name} is there twice: {self:?}");
+        value
+    }
+
+    /// The body as text.
+    pub fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).unwrap()
+    }
+
+    /// The body as JSON.
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        assert_eq!((self.status, self.is_whole), (200, true), "{self:?}");
+        assert_eq!(self.header("content-type"), Some("application/json"));
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    /// Asserts the status.
+    #[track_caller]
+    pub fn is(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{:?}\n{}", self.headers, self.text());
+        self
+    }
+}
+
+/// Which protocol a server chooses over TLS from those that a client offers.
+pub fn negotiated(address: SocketAddr, offered: &[&[u8]]) -> Option<Vec<u8>> {
+    let stream = tls(address, offered);
+    stream.conn.alpn_protocol().map(<[u8]>::to_vec)
+}
+
+fn tcp(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_nodelay(true).unwrap();
+    stream
+}
+
+fn tls(address: SocketAddr, protocols: &[&[u8]]) -> StreamOwned<ClientConnection, TcpStream> {
+    let mut roots = RootCertStore::empty();
+    let authority = CertificateDer::from_pem_slice(Authority::shared().pem.as_bytes()).unwrap();
+    roots.add(authority).unwrap();
+    let mut config = ClientConfig::builder()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+    let name = ServerName::try_from("localhost").unwrap();
+    let connection = ClientConnection::new(Arc::new(config), name).unwrap();
+    let mut stream = StreamOwned::new(connection, tcp(address));
+    while stream.conn.is_handshaking() {
+        stream.conn.complete_io(&mut stream.sock).unwrap();
+    }
+    stream
+}
+
+fn is_timeout(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{TimedOut, WouldBlock};
+    matches!(error.kind(), TimedOut | WouldBlock)
+}

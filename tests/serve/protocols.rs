@@ -1,0 +1,383 @@
+use std::fs;
+
+use serde_json::{Value, json};
+use url::Url;
+
+use super::http::Reply;
+use super::server::Server;
+use super::stores::{BARE, DEMO, HOST, IDN, PLATFORMS, Store, WRONG, document, package};
+use crate::support::docker_registry::Program;
+use crate::support::release::sha256;
+use crate::support::signer::Signer;
+
+/// Packages: whole, in parts, and only if they changed.
+mod packages;
+/// Paths in every spelling.
+mod paths;
+
+const MIRROR: &str = "/mirror/registry.acme.test/acme/demo";
+const REGISTRY: &str = "/v1/providers/acme/demo";
+/// The versions with a good signature.
+const SIGNED: [&str; 3] = ["1.0.0", "1.2.0+build.5", "1.3.0-rc.1"];
+/// The version without a signature.
+const UNSIGNED: &str = "2.0.0";
+
+/// A store, a server of it, and what every statement is tried on.
+struct Served {
+    store: Store,
+    server: Server,
+}
+
+impl Served {
+    fn of(store: Store) -> Self {
+        let server = store.serve(&["--registry-host", HOST]);
+        Self { store, server }
+    }
+
+    /// The file that a link in a document leads to.
+    fn follow(&self, document: &str, link: &Value) -> Reply {
+        let base = format!("http://server.test{document}");
+        let url = Url::parse(&base).unwrap().join(link.as_str().unwrap());
+        let url = url.unwrap();
+        assert_eq!(url.host_str(), Some("server.test"), "{link}");
+        self.server.get(url.path()).is(200)
+    }
+}
+
+#[test]
+fn every_kind_of_store_is_served_by_both_protocols() {
+    let registries = [Program::DockerRegistry, Program::Zot];
+    let registries = registries.into_iter().filter_map(Store::spoiled_registry);
+    for store in [Store::spoiled_layout()].into_iter().chain(registries) {
+        let served = Served::of(store);
+        discovery(&served);
+        mirror(&served);
+        registry(&served);
+        documents(&served);
+        absent(&served);
+        methods(&served);
+        hosts(&served);
+        hidden(&served);
+        packages::all(&served);
+        paths::all(&served);
+        let Served { server, .. } = served;
+        server.stop();
+    }
+}
+
+fn discovery(served: &Served) {
+    let path = "/.well-known/terraform.json";
+    let reply = served.server.get(path);
+    assert_eq!(reply.json(), json!({ "providers.v1": "/v1/providers/" }));
+    lists(&reply);
+    let head = served.server.ask("HEAD", path, &[]);
+    assert_eq!((head.status, head.body.len()), (200, 0));
+    assert_eq!(head.header("etag"), reply.header("etag"));
+    assert_eq!(
+        head.header("content-length"),
+        reply.header("content-length")
+    );
+}
+
+/// A list may be kept for a minute at most, and is not sent again to who has it.
+#[track_caller]
+fn lists(reply: &Reply) {
+    let caching = reply.header("cache-control").unwrap();
+    let (_, age) = caching.split_once("max-age=").unwrap();
+    assert!(age.parse::<u64>().unwrap() <= 60, "{caching}");
+    assert_eq!(
+        reply.header("etag").unwrap(),
+        format!("\"sha256:{}\"", sha256(&reply.body))
+    );
+    assert!(reply.header("date").is_some());
+}
+
+fn mirror(served: &Served) {
+    let Served { store, server } = served;
+    let index = server.get(&format!("{MIRROR}/index.json"));
+    lists(&index);
+    let versions = SIGNED.iter().chain([&UNSIGNED]);
+    let expected: serde_json::Map<_, _> = versions
+        .clone()
+        .map(|version| ((*version).to_owned(), json!({})))
+        .collect();
+    assert_eq!(index.json(), json!({ "versions": expected }));
+    let etag = index.header("etag").unwrap();
+    let again = server.ask(
+        "GET",
+        &format!("{MIRROR}/index.json"),
+        &[("If-None-Match", etag)],
+    );
+    assert_eq!((again.status, again.header("etag")), (304, Some(etag)));
+    // Whatever is listed can be fetched.
+    for version in versions {
+        let path = format!("{MIRROR}/{version}.json");
+        let reply = server.get(&path);
+        lists(&reply);
+        let archives = reply.json();
+        let expected = PLATFORMS.map(|platform| {
+            let name = package(DEMO, version, platform);
+            let zip = store.file(DEMO, version, &name);
+            let archive = json!({ "url": name, "hashes": [format!("zh:{}", sha256(&zip))] });
+            assert_eq!(served.follow(&path, &archive["url"]).body, zip);
+            (platform.to_owned(), archive)
+        });
+        let expected: serde_json::Map<_, _> = expected.into_iter().collect();
+        assert_eq!(archives, json!({ "archives": expected }));
+    }
+    server
+        .get("/mirror/registry.acme.test/acme/bare/1.0.0.json")
+        .json();
+}
+
+fn registry(served: &Served) {
+    let listed = served.server.get(&format!("{REGISTRY}/versions"));
+    lists(&listed);
+    let expected = SIGNED.map(|version| {
+        json!({
+            "version": version,
+            "protocols": ["5.0", "6.0"],
+            "platforms": [{ "os": "linux", "arch": "amd64" }, { "os": "windows", "arch": "arm64" }],
+        })
+    });
+    assert_eq!(listed.json()["versions"], json!(expected));
+    let bare = served.server.get("/v1/providers/acme/bare/versions").json();
+    assert_eq!(bare["versions"], json!([]), "{BARE}");
+}
+
+/// What the registry says of each package: the author's own documents, byte for byte.
+fn documents(served: &Served) {
+    let Served { store, server } = served;
+    let fingerprint = Signer::acme().fingerprint();
+    for version in SIGNED {
+        for platform in PLATFORMS {
+            let (os, arch) = platform.split_once('_').unwrap();
+            let path = format!("{REGISTRY}/{version}/download/{os}/{arch}");
+            let reply = server.get(&path);
+            lists(&reply);
+            let said = reply.json();
+            let name = package(DEMO, version, platform);
+            let file = |name: &str| store.file(DEMO, version, name);
+            let zip = file(&name);
+            for (member, expected) in [
+                ("os", json!(os)),
+                ("arch", json!(arch)),
+                ("filename", json!(name)),
+                ("shasum", json!(sha256(&zip))),
+                ("protocols", json!(["5.0", "6.0"])),
+            ] {
+                assert_eq!(said[member], expected, "{member}");
+            }
+            let keys = said["signing_keys"]["gpg_public_keys"].as_array().unwrap();
+            assert_eq!(keys.len(), 1);
+            assert_eq!(keys[0]["key_id"], fingerprint[24..]);
+            let armor = keys[0]["ascii_armor"].as_str().unwrap();
+            assert!(
+                armor.starts_with("-----BEGIN PGP PUBLIC KEY BLOCK-----"),
+                "{armor}"
+            );
+            for empty in ["trust_signature", "source", "source_url"] {
+                assert_eq!(keys[0][empty].as_str().unwrap_or_default(), "", "{empty}");
+                assert!(keys[0].get(empty).is_some(), "{empty}");
+            }
+            let packages = said["packages"].as_object().unwrap();
+            assert_eq!(packages.len(), PLATFORMS.len());
+            let expected =
+                json!({ "hashes": [format!("zh:{}", sha256(&zip))], "package_size": zip.len() });
+            assert_eq!(packages[platform], expected);
+            let sums = document(DEMO, version);
+            for (link, bytes) in [
+                ("download_url", &zip),
+                ("shasums_url", &file(&sums)),
+                ("shasums_signature_url", &file(&format!("{sums}.sig"))),
+            ] {
+                assert!(served.follow(&path, &said[link]).body == *bytes, "{link}");
+            }
+        }
+    }
+}
+
+/// What is not there is 404, and the body says why.
+fn absent(served: &Served) {
+    let store = "the store does not have registry.acme.test/acme/none";
+    for (path, says) in [
+        ("/mirror/registry.acme.test/acme/none/index.json", store),
+        ("/mirror/registry.acme.test/acme/none/1.0.0.json", store),
+        ("/v1/providers/acme/none/versions", store),
+        ("/v1/providers/acme/none/1.0.0/download/linux/amd64", store),
+        (
+            "/mirror/registry.acme.test/acme/demo/9.9.9.json",
+            "registry.acme.test/acme/demo",
+        ),
+        (
+            "/v1/providers/acme/demo/1.0.0/download/plan9/mips",
+            "registry.acme.test/acme/demo 1.0.0 has no package for plan9_mips",
+        ),
+        (
+            "/v1/providers/acme/demo/2.0.0/download/linux/amd64",
+            "has no signature, which this protocol needs",
+        ),
+        (
+            "/v1/providers/acme/demo/1.0.0/other.zip",
+            "the version has no such file",
+        ),
+        (
+            "/mirror/registry.acme.test/acme/demo/terraform-provider-demo_1.0.0_plan9_mips.zip",
+            "the version has no such package",
+        ),
+        ("/nothing", "nothing is here"),
+    ] {
+        let reply = served.server.get(path).is(404);
+        assert!(reply.text().contains(says), "{path}: {}", reply.text());
+        if let Some((_, age)) = reply
+            .header("cache-control")
+            .unwrap()
+            .split_once("max-age=")
+        {
+            assert!(age.parse::<u64>().unwrap() <= 60, "{path}: {age}");
+        }
+    }
+}
+
+fn methods(served: &Served) {
+    for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PROPFIND"] {
+        for path in ["/", "/healthz", &format!("{MIRROR}/index.json"), "/nothing"] {
+            let reply = served.server.ask(method, path, &[]).is(405);
+            assert_eq!(reply.header("allow"), Some("GET, HEAD"), "{method} {path}");
+        }
+    }
+    for path in ["/healthz", "/readyz", "/metrics", "/"] {
+        served.server.get(path).is(200);
+        assert_eq!(served.server.ask("HEAD", path, &[]).is(200).body, b"");
+    }
+}
+
+/// Who the client says that it asked never comes back.
+fn hosts(served: &Served) {
+    let host = [("Host", "evil.example.net")];
+    for path in [
+        "/.well-known/terraform.json",
+        &format!("{MIRROR}/index.json"),
+        &format!("{MIRROR}/1.0.0.json"),
+        &format!("{REGISTRY}/versions"),
+        &format!("{REGISTRY}/1.0.0/download/linux/amd64"),
+        "/",
+        "/providers/registry.acme.test/acme/demo",
+    ] {
+        let reply = served.server.ask("GET", path, &host).is(200);
+        assert!(!reply.text().contains("evil"), "{path}: {}", reply.text());
+        for (name, value) in &reply.headers {
+            assert!(!value.contains("evil"), "{path}: {name}: {value}");
+        }
+    }
+}
+
+/// A version whose evidence is wrong is nowhere, and the log and the page say why.
+fn hidden(served: &Served) {
+    let Served { server, .. } = served;
+    for path in [
+        format!("{MIRROR}/{WRONG}.json"),
+        format!("{MIRROR}/{}", package(DEMO, WRONG, "linux_amd64")),
+        format!("{REGISTRY}/{WRONG}/download/linux/amd64"),
+        format!("{REGISTRY}/{WRONG}/{}", document(DEMO, WRONG)),
+    ] {
+        let said = server.get(&path).is(404).text();
+        assert!(
+            said.contains(&format!("{DEMO} {WRONG} is hidden: ")),
+            "{said}"
+        );
+    }
+    let log = server.log();
+    let lines = log.lines();
+    let mut lines = lines.filter(|line| line.contains("Hidden") && line.contains(WRONG));
+    let line = lines.next().unwrap();
+    assert!(line.contains(&format!("{DEMO} {WRONG}: ")), "{line}");
+    assert_eq!(lines.next(), None, "{log}");
+    let page = server.get("/providers/registry.acme.test/acme/demo").text();
+    assert!(page.contains(&format!("<h3>{WRONG}</h3>")), "{page}");
+    // The reason is the same in the log and on the page.
+    let (_, reason) = line.split_once(&format!("{WRONG}: ")).unwrap();
+    let reason = reason.split('`').next().unwrap();
+    assert!(page.contains(reason), "{reason}\n{page}");
+}
+
+#[test]
+fn both_spellings_of_a_host_are_answered_alike() {
+    let store = Store::empty();
+    store.push(IDN, "1.0.0", None);
+    store.push("registry.acme.test:8443/acme/demo", "1.0.0", None);
+    let server = store.serve(&[]);
+    for file in [
+        "index.json",
+        "1.0.0.json",
+        &package(IDN, "1.0.0", "linux_amd64"),
+    ] {
+        let get = |host: &str| {
+            server
+                .get(&format!("/mirror/{host}/acme/demo/{file}"))
+                .is(200)
+                .body
+        };
+        let in_punycode = get("xn--bcher-kva.example");
+        assert_eq!(get("b%C3%BCcher.example"), in_punycode);
+        assert_eq!(get("b%c3%bccher.example"), in_punycode);
+        // Clients cannot ask for a host with a port, but others can.
+        get("registry.acme.test:8443");
+        get("registry.acme.test%3A8443");
+        // The name of a directory in a layout is not an address.
+        server
+            .get(&format!("/mirror/registry.acme.test_8443/acme/demo/{file}"))
+            .is(404);
+    }
+    assert!(fs::exists(store.scene.path("store/registry.acme.test_8443/acme/demo")).unwrap());
+    server.stop();
+}
+
+#[test]
+fn the_url_decides_about_links_and_about_the_host_of_the_registry() {
+    let store = Store::empty();
+    store.push(DEMO, "1.0.0", None);
+    store.push("localhost:8443/acme/demo", "1.0.0", None);
+    let versions = "/v1/providers/acme/demo/versions";
+    for (arguments, base, host) in [
+        (
+            vec!["--url", "https://registry.acme.test"],
+            "https://registry.acme.test",
+            "any.test",
+        ),
+        (
+            vec!["--url", "https://registry.acme.test:443/"],
+            "https://registry.acme.test",
+            "any.test",
+        ),
+        (
+            vec!["--url", "https://localhost:8443/tofu/"],
+            "https://localhost:8443/tofu",
+            "any.test",
+        ),
+        (
+            vec!["--url", "https://any.test", "--registry-host", HOST],
+            "https://any.test",
+            "any.test",
+        ),
+        // Without both, the host that the client asked, with its port.
+        (vec![], "", "localhost:8443"),
+        (vec![], "", HOST),
+    ] {
+        let server = store.serve(&arguments);
+        let ask = |path: &str| server.ask("GET", path, &[("Host", host)]);
+        assert_eq!(
+            ask("/.well-known/terraform.json").json(),
+            json!({ "providers.v1": format!("{base}/v1/providers/") })
+        );
+        assert_eq!(
+            ask(versions).json()["versions"][0]["version"],
+            "1.0.0",
+            "{arguments:?}"
+        );
+        server.stop();
+    }
+    // The port is part of the host.
+    let server = store.serve(&["--url", "https://localhost"]);
+    server.get(versions).is(404);
+}

@@ -1,0 +1,156 @@
+use super::{MIRROR, REGISTRY, Served};
+use crate::serve::stores::{DEMO, package};
+use crate::support::release::sha256;
+
+/// Where the package is, in each protocol.
+fn paths(version: &str) -> [String; 2] {
+    let name = package(DEMO, version, "linux_amd64");
+    [
+        format!("{MIRROR}/{name}"),
+        format!("{REGISTRY}/{version}/{name}"),
+    ]
+}
+
+pub fn all(served: &Served) {
+    whole(served);
+    parts(served);
+    unchanged(served);
+    old_protocols(served);
+}
+
+fn whole(served: &Served) {
+    for version in ["1.0.0", "1.2.0+build.5"] {
+        let zip = served
+            .store
+            .file(DEMO, version, &package(DEMO, version, "linux_amd64"));
+        for path in paths(version) {
+            for method in ["HEAD", "GET"] {
+                let reply = served.server.ask(method, &path, &[]).is(200);
+                assert!(reply.is_whole);
+                let body: &[u8] = if method == "HEAD" { b"" } else { &zip };
+                assert!(reply.body == body, "{method} {path}");
+                for (name, value) in [
+                    ("content-type", "application/zip"),
+                    ("content-length", &zip.len().to_string()),
+                    ("etag", &format!("\"sha256:{}\"", sha256(&zip))),
+                    ("accept-ranges", "bytes"),
+                    ("cache-control", "public, max-age=31536000, immutable"),
+                ] {
+                    assert_eq!(reply.header(name), Some(value), "{method} {path}");
+                }
+            }
+        }
+    }
+}
+
+fn parts(served: &Served) {
+    let name = package(DEMO, "1.3.0-rc.1", "linux_amd64");
+    let zip = served.store.file(DEMO, "1.3.0-rc.1", &name);
+    let size = zip.len();
+    let etag = format!("\"sha256:{}\"", sha256(&zip));
+    // A package that was not read before, one that passed, and one of the other protocol.
+    for path in paths("1.3.0-rc.1") {
+        for (range, condition, expected) in [
+            ("bytes=1-9".to_owned(), None, Some((1, 10))),
+            (format!("bytes={}-", size - 7), None, Some((size - 7, size))),
+            ("bytes=-5".to_owned(), None, Some((size - 5, size))),
+            ("bytes=0-".to_owned(), None, Some((0, size))),
+            (
+                format!("bytes=3-{}", size + 99),
+                Some(etag.as_str()),
+                Some((3, size)),
+            ),
+            // Of another package: everything.
+            ("bytes=1-9".to_owned(), Some("\"sha256:00\""), None),
+            // Several parts and unknown units are ignored.
+            ("bytes=0-1,4-5".to_owned(), None, None),
+            ("lines=0-1".to_owned(), None, None),
+        ] {
+            for method in ["GET", "HEAD"] {
+                let mut headers = vec![("Range", range.as_str())];
+                headers.extend(condition.map(|etag| ("If-Range", etag)));
+                let reply = served.server.ask(method, &path, &headers);
+                let (start, end) = expected.unwrap_or((0, size));
+                let said = expected.map(|_| format!("bytes {start}-{}/{size}", end - 1));
+                assert_eq!(
+                    reply.status,
+                    if expected.is_some() { 206 } else { 200 },
+                    "{range}"
+                );
+                assert_eq!(
+                    reply.header("content-range").map(str::to_owned),
+                    said,
+                    "{range}"
+                );
+                let length = (end - start).to_string();
+                assert_eq!(
+                    reply.header("content-length"),
+                    Some(length.as_str()),
+                    "{range}"
+                );
+                if method == "GET" {
+                    assert!(
+                        reply.is_whole && reply.body == zip[start..end],
+                        "{path} {range}"
+                    );
+                }
+            }
+        }
+        for range in [format!("bytes={size}-"), "bytes=-0".to_owned()] {
+            let reply = served
+                .server
+                .ask("GET", &path, &[("Range", &range)])
+                .is(416);
+            let said = format!("bytes */{size}");
+            assert_eq!(reply.header("content-range"), Some(said.as_str()));
+        }
+    }
+}
+
+fn unchanged(served: &Served) {
+    for path in paths("1.0.0") {
+        let first = served.server.ask("HEAD", &path, &[]);
+        let etag = first.header("etag").unwrap();
+        for (known, status) in [(etag, 304), ("*", 304), ("\"other\"", 200)] {
+            for method in ["GET", "HEAD"] {
+                let headers = [("If-None-Match", known)];
+                let reply = served.server.ask(method, &path, &headers).is(status);
+                assert_eq!(reply.header("etag"), Some(etag));
+                if status == 304 {
+                    assert_eq!(reply.body, b"");
+                }
+            }
+        }
+        // A condition beside a range.
+        let headers = [("If-None-Match", etag), ("Range", "bytes=0-3")];
+        served.server.ask("GET", &path, &headers).is(304);
+    }
+}
+
+/// Old proxies and measuring tools speak HTTP/1.0.
+fn old_protocols(served: &Served) {
+    let zip = served
+        .store
+        .file(DEMO, "1.0.0", &package(DEMO, "1.0.0", "linux_amd64"));
+    let [path, _] = paths("1.0.0");
+    let mut connection = served.server.connect();
+    for _ in 0..2 {
+        connection
+            .send(format!("GET {path} HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").as_bytes());
+        let reply = connection.reply("GET").unwrap().is(200);
+        assert!(reply.is_whole && reply.body == zip);
+        assert_eq!(reply.header("connection"), Some("keep-alive"));
+    }
+    connection.send(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes());
+    let reply = connection.reply("GET").unwrap().is(200);
+    assert!(reply.is_whole && reply.body == zip);
+    assert!(connection.ends());
+    // Several requests at once on one connection are answered in their order.
+    let mut connection = served.server.connect();
+    connection.request("GET", "/healthz", &[]);
+    connection.request("HEAD", &path, &[]);
+    connection.request("GET", "/nothing", &[]);
+    for (method, status) in [("GET", 200), ("HEAD", 200), ("GET", 404)] {
+        connection.reply(method).unwrap().is(status);
+    }
+}

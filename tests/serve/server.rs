@@ -1,0 +1,194 @@
+//! `tfoci serve` as a process, until it is stopped or dropped.
+
+use std::cell::Cell;
+use std::fs::{self, File};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Child, ExitStatus};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::http::{Connection, Reply};
+use crate::support::port;
+use crate::support::scene::Scene;
+use crate::support::tls::Authority;
+
+/// More than anything takes that is waited for, and less than for ever.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How often another process may take a free port before the server listens on it.
+const ATTEMPTS: usize = 5;
+
+/// A running server.
+pub struct Server {
+    child: Child,
+    pub address: SocketAddr,
+    log: PathBuf,
+    has_tls: bool,
+}
+
+impl Server {
+    /// Starts a server of a store that speaks plain HTTP, and waits until it listens.
+    #[track_caller]
+    pub fn plain(scene: &Scene, more: &[&str]) -> Self {
+        Self::start(scene, more, false)
+    }
+
+    /// Starts a server that speaks TLS, with a certificate that [`Authority::shared`] signed.
+    #[track_caller]
+    pub fn tls(scene: &Scene, more: &[&str]) -> Self {
+        let (certificate, key) = Authority::shared().server().write(scene, "server");
+        let files = [certificate, key].map(|path| path.to_str().unwrap().to_owned());
+        let tls = ["--tls-cert", &files[0], "--tls-key", &files[1]];
+        Self::start(scene, &[more, &tls].concat(), true)
+    }
+
+    #[track_caller]
+    fn start(scene: &Scene, more: &[&str], has_tls: bool) -> Self {
+        for _ in 0..ATTEMPTS {
+            if let Some(server) = Self::attempt(scene, more, has_tls) {
+                return server;
+            }
+        }
+        panic!("{more:?} does not start");
+    }
+
+    fn attempt(scene: &Scene, more: &[&str], has_tls: bool) -> Option<Self> {
+        let address = SocketAddr::from(([127, 0, 0, 1], port::unused()));
+        let log = scene.path(format!("serve-{}.log", address.port()));
+        let file = File::create(&log).unwrap();
+        let listen = address.to_string();
+        let own = address.to_string();
+        let more = more.iter().map(|word| word.replace("[SERVER]", &own));
+        let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
+        command
+            .args(["serve", "--listen", &listen])
+            .args(more)
+            .args((!has_tls).then_some("--plain-http"))
+            .stdout(file.try_clone().unwrap())
+            .stderr(file);
+        let mut server = Self {
+            child: command.spawn().unwrap(),
+            address,
+            log,
+            has_tls,
+        };
+        let request_limits = Instant::now() + PATIENCE;
+        while Instant::now() < request_limits {
+            if server.log().contains("Listening on") {
+                return Some(server);
+            }
+            if server.child.try_wait().unwrap().is_some() {
+                assert!(server.log().contains("cannot listen"), "{}", server.log());
+                return None;
+            }
+            std::thread::yield_now();
+        }
+        panic!("{}", server.log());
+    }
+
+    /// A new connection.
+    pub fn connect(&self) -> Connection {
+        match self.has_tls {
+            true => Connection::tls(self.address),
+            false => Connection::plain(self.address),
+        }
+    }
+
+    /// `GET` on a connection of its own.
+    #[track_caller]
+    pub fn get(&self, target: &str) -> Reply {
+        self.ask("GET", target, &[])
+    }
+
+    /// A request on a connection of its own.
+    #[track_caller]
+    pub fn ask(&self, method: &str, target: &str, headers: &[(&str, &str)]) -> Reply {
+        let mut connection = self.connect();
+        let close = ("Connection", "close");
+        connection.request(method, target, &[headers, &[close]].concat());
+        let reply = connection.reply(method);
+        reply.unwrap_or_else(|| panic!("{method} {target} has no answer\n{}", self.log()))
+    }
+
+    /// Asks until an answer is as expected.
+    #[track_caller]
+    pub fn until(&self, target: &str, is_expected: impl Fn(&Reply) -> bool) -> Reply {
+        let last = Cell::new(None);
+        wait(
+            || {
+                let reply = self.get(target);
+                let is_there = is_expected(&reply);
+                last.set(Some(reply));
+                is_there
+            },
+            || format!("{target}\n{}", self.log()),
+        );
+        last.take().unwrap()
+    }
+
+    /// Everything that was printed so far.
+    pub fn log(&self) -> String {
+        String::from_utf8(fs::read(&self.log).unwrap()).unwrap()
+    }
+
+    /// Waits until a text was printed.
+    #[track_caller]
+    pub fn logs(&self, text: &str) {
+        wait(
+            || self.log().contains(text),
+            || format!("{text}\n{}", self.log()),
+        );
+    }
+
+    /// Where the system tells of the process.
+    pub fn proc(&self, name: &str) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/{name}", self.child.id()))
+    }
+
+    /// Sends a signal.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Waits for the end of the process.
+    #[track_caller]
+    pub fn wait(&mut self) -> ExitStatus {
+        let mut status = None;
+        let (child, log) = (&mut self.child, &self.log);
+        wait(
+            || {
+                status = child.try_wait().unwrap();
+                status.is_some()
+            },
+            || fs::read_to_string(log).unwrap(),
+        );
+        status.unwrap()
+    }
+
+    /// Stops it by SIGTERM, which is no failure, and gives what it printed.
+    #[track_caller]
+    pub fn stop(mut self) -> String {
+        self.signal(Signal::TERM);
+        let status = self.wait();
+        assert_eq!(status.code(), Some(0), "{}", self.log());
+        self.log()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _status = self.child.wait();
+    }
+}
+
+/// Waits for a condition, and says what is missing if it does not come.
+#[track_caller]
+pub fn wait(mut is_there: impl FnMut() -> bool, otherwise: impl FnOnce() -> String) {
+    let end = Instant::now() + PATIENCE;
+    while !is_there() {
+        assert!(Instant::now() < end, "{}", otherwise());
+        std::thread::yield_now();
+    }
+}

@@ -1,0 +1,190 @@
+//! Stores of every kind with the same providers.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use super::http::Connection;
+use super::server::Server;
+use crate::support::docker_registry::{Foreign, Options, Program};
+use crate::support::release::{Mistake, ReleaseFolder};
+use crate::support::scene::Scene;
+use crate::support::signer::Signer;
+use crate::support::tamper;
+
+/// A provider with versions that are signed, and one whose evidence is wrong.
+pub const DEMO: &str = "registry.acme.test/acme/demo";
+/// The version whose evidence is that of another version.
+pub const WRONG: &str = "3.0.0";
+/// A provider whose only version is not signed.
+pub const BARE: &str = "registry.acme.test/acme/bare";
+/// A provider whose host has two spellings.
+pub const IDN: &str = "bücher.example/acme/demo";
+/// The host of the registry's providers.
+pub const HOST: &str = "registry.acme.test";
+pub const PLATFORMS: [&str; 2] = ["linux_amd64", "windows_arm64"];
+
+const TEMPLATE: &str = "mirror/${hostname}/${namespace}/${type}";
+/// The repository of [`DEMO`] by that template.
+const NAME: &str = "mirror/registry.acme.test/acme/demo";
+const INDEX: &str = "application/vnd.oci.image.manifest.v1+json";
+
+/// A store, and the scene with the releases that it has.
+pub struct Store {
+    pub scene: Scene,
+    from: String,
+    _registry: Option<Foreign>,
+}
+
+impl Store {
+    /// A layout without providers.
+    pub fn empty() -> Self {
+        let scene = Scene::new();
+        scene.write("acme.asc", Signer::acme().public_armored());
+        Self {
+            scene,
+            from: "oci-layout:store".to_owned(),
+            _registry: None,
+        }
+    }
+
+    /// A layout with one signed version of [`DEMO`].
+    pub fn demo() -> Self {
+        let store = Self::empty();
+        store.push(DEMO, "1.0.0", None);
+        store
+    }
+
+    /// A layout with all providers of this module.
+    pub fn layout() -> Self {
+        let store = Self::empty();
+        for version in ["1.0.0", "1.2.0+build.5", "1.3.0-rc.1", WRONG] {
+            store.push(DEMO, version, None);
+        }
+        store.push(DEMO, "2.0.0", Some(Mistake::SignatureMissing));
+        store.push(BARE, "1.0.0", Some(Mistake::SignatureMissing));
+        store.push(IDN, "1.0.0", None);
+        store
+    }
+
+    /// A layout with all of them, of which one version has evidence that is wrong.
+    pub fn spoiled_layout() -> Self {
+        let store = Self::layout();
+        let layout = store.repository(DEMO);
+        let evidence = tamper::tagged(&layout, "evidence-1.0.0");
+        tamper::tags(&layout, |tags| {
+            for tag in tags {
+                let name = tag["annotations"]["org.opencontainers.image.ref.name"].clone();
+                if name == format!("evidence-{WRONG}") {
+                    *tag = evidence.clone();
+                    tag["annotations"]["org.opencontainers.image.ref.name"] = name;
+                }
+            }
+        });
+        store
+    }
+
+    /// The same in a registry, if its program is here.
+    pub fn spoiled_registry(program: Program) -> Option<Self> {
+        let registry = program.start(&Options::default())?;
+        let mut store = Self::layout();
+        store.from = format!("{}/{TEMPLATE}", registry.host());
+        let arguments = ["copy", "--from", "oci-layout:store", "--to", &store.from];
+        let plain = ["--plain-http", "127.0.0.1", "-q"];
+        store
+            .scene
+            .tfoci([&arguments[..], &plain].concat())
+            .succeeds();
+        let address: SocketAddr = registry.host().parse().unwrap();
+        let path = |tag: &str| format!("/v2/{NAME}/manifests/{tag}");
+        let ask = |head: String, body: &[u8]| {
+            let mut connection = Connection::plain(address);
+            connection.send(format!("{head}Host: registry\r\n\r\n").as_bytes());
+            connection.send(body);
+            connection.reply("GET").unwrap()
+        };
+        let from = path("evidence-1.0.0");
+        let evidence = ask(format!("GET {from} HTTP/1.1\r\nAccept: {INDEX}\r\n"), b"").is(200);
+        let (to, length) = (path(&format!("evidence-{WRONG}")), evidence.body.len());
+        let head =
+            format!("PUT {to} HTTP/1.1\r\nContent-Type: {INDEX}\r\nContent-Length: {length}\r\n");
+        ask(head, &evidence.body).is(201);
+        store._registry = Some(registry);
+        Some(store)
+    }
+
+    /// The directory of a provider in a layout.
+    pub fn repository(&self, address: &str) -> PathBuf {
+        self.scene.path("store").join(address)
+    }
+
+    /// Pushes a version for [`PLATFORMS`] into the layout.
+    pub fn push(&self, address: &str, version: &str, mistake: Option<Mistake>) {
+        let (_, type_name) = address.rsplit_once('/').unwrap();
+        let mut release = ReleaseFolder::new(type_name, version);
+        for platform in PLATFORMS {
+            release = release.platform(platform);
+        }
+        if let Some(mistake) = mistake {
+            release = release.mistake(mistake);
+        }
+        self.push_release(address, version, &release);
+    }
+
+    /// Pushes a release into the layout.
+    pub fn push_release(&self, address: &str, version: &str, release: &ReleaseFolder) {
+        let folder = self.released(address, version);
+        release.write(&folder);
+        let provider = format!("{address}@{version}");
+        let mut arguments = vec!["push", folder.to_str().unwrap(), "--provider", &provider];
+        arguments.extend(["--to", "oci-layout:store", "--existing", "replace", "-q"]);
+        let is_signed = folder.join(format!("{}.sig", document(address, version)));
+        match is_signed.exists() {
+            true => arguments.extend(["--key", "acme.asc"]),
+            false => arguments.extend(["--allow-unsigned", address]),
+        }
+        self.scene.tfoci(arguments).succeeds();
+    }
+
+    /// The folder that a version was pushed from.
+    pub fn released(&self, address: &str, version: &str) -> PathBuf {
+        self.scene.path("releases").join(address).join(version)
+    }
+
+    /// A file of a release.
+    pub fn file(&self, address: &str, version: &str, name: &str) -> Vec<u8> {
+        std::fs::read(self.released(address, version).join(name)).unwrap()
+    }
+
+    /// Serves the store over plain HTTP.
+    #[track_caller]
+    pub fn serve(&self, more: &[&str]) -> Server {
+        Server::plain(&self.scene, &self.with(more))
+    }
+
+    /// Serves the store over TLS.
+    #[track_caller]
+    pub fn serve_tls(&self, more: &[&str]) -> Server {
+        Server::tls(&self.scene, &self.with(more))
+    }
+
+    fn with<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
+        let from = ["--from", &self.from];
+        let store: &[&str] = match self._registry {
+            Some(_) => &["--plain-http", "127.0.0.1"],
+            None => &[],
+        };
+        [&from[..], store, more].concat()
+    }
+}
+
+/// The name of a release's checksum document.
+pub fn document(address: &str, version: &str) -> String {
+    let (_, type_name) = address.rsplit_once('/').unwrap();
+    format!("terraform-provider-{type_name}_{version}_SHA256SUMS")
+}
+
+/// The name of a package.
+pub fn package(address: &str, version: &str, platform: &str) -> String {
+    let (_, type_name) = address.rsplit_once('/').unwrap();
+    format!("terraform-provider-{type_name}_{version}_{platform}.zip")
+}
