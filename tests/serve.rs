@@ -1,5 +1,7 @@
 //! `serve`: what clients and people are answered, whatever happens to the store, to connections and to the server itself.
 
+/// Mistakes in the command line.
+mod arguments;
 /// What clients of both protocols are answered, from every kind of store.
 mod protocols;
 

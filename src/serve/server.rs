@@ -28,6 +28,7 @@ use super::tls::{self, Certificate};
 use super::tokens::{self, Tokens};
 use crate::address::Hostname;
 use crate::disk;
+use crate::error::Category;
 use crate::examine::TrustOptions;
 use crate::http::Http;
 use crate::store::{Endpoint, Registry};
@@ -135,6 +136,17 @@ pub enum Error {
         /// The system's reason.
         source: std::io::Error,
     },
+}
+
+impl Error {
+    /// What kind of problem it is.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Disk(error) => error.category(),
+            Self::Tls { .. } | Self::Tokens { .. } | Self::Keys { .. } => Category::Malformed,
+            Self::Listen { .. } => Category::Local,
+        }
+    }
 }
 
 impl Server {

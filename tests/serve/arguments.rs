@@ -1,0 +1,171 @@
+//! Mistakes in the command line: each is told before the server listens.
+
+use crate::support::scene::Scene;
+
+/// A scene with an empty layout and a certificate file that has none.
+fn scene() -> Scene {
+    let scene = Scene::new();
+    scene.write("store/.keep", b"");
+    scene.write("nothing.pem", b"no certificate");
+    let certified = || rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    scene.write("one.pem", certified().cert.pem());
+    scene.write("other.key", certified().signing_key.serialize_pem());
+    let line = format!("ci sha256:{}", "0".repeat(64));
+    scene.write("pattern.txt", format!("{line} a/b/c/d"));
+    scene.write("many.txt", format!("{line}\n").repeat(10_001));
+    scene.write("tokens.txt", b"ci secret\n");
+    scene.write("signing.key", b"c2hvcnQ=\n");
+    scene
+}
+
+#[test]
+fn mistakes_are_told_before_it_listens() {
+    let layout = "oci-layout:store";
+    let plain = ["--plain-http", "--listen", "127.0.0.1:0"];
+    for (arguments, code, expected) in [
+        (
+            vec!["--from", layout],
+            2,
+            "nothing says how clients reach this server safely\n  expected --tls-cert and --tls-key, or --plain-http behind a proxy",
+        ),
+        (
+            [
+                &["--from", layout, "--tls-cert", "a", "--tls-key", "b"],
+                &plain[..],
+            ]
+            .concat(),
+            2,
+            "`--plain-http` and a certificate exclude each other",
+        ),
+        (
+            vec![
+                "--from",
+                layout,
+                "--tls-cert",
+                "nothing.pem",
+                "--tls-key",
+                "nothing.pem",
+            ],
+            1,
+            "nothing.pem is no certificate for this server\n  the file has no certificate in PEM",
+        ),
+        (
+            [&["--from", layout, "--require-pinned"], &plain[..]].concat(),
+            2,
+            "`--require-pinned` needs keys\n  expected --trust FILE or --key FILE",
+        ),
+        (
+            [
+                &["--from", "registry.test/tofu/${namespace}/${type}"],
+                &plain[..],
+            ]
+            .concat(),
+            2,
+            "registry.test/tofu/${namespace}/${type} has no `${hostname}`, so that each host would have the same providers\n  expected --registry-host, the host of these providers",
+        ),
+        (
+            [&["--from", layout, "--exact-repository"], &plain[..]].concat(),
+            2,
+            "oci-layout:store names one repository for several providers",
+        ),
+        (
+            [&["--from", layout, "--tokens", "tokens.txt"], &plain[..]].concat(),
+            1,
+            "tokens.txt is not a file of tokens\n  line 1 is no token\n    expected NAME sha256:HEX, and patterns of providers if it is only for these",
+        ),
+        (
+            [
+                &[
+                    "--from",
+                    layout,
+                    "--tokens",
+                    "/dev/null",
+                    "--signing-key",
+                    "signing.key",
+                ],
+                &plain[..],
+            ]
+            .concat(),
+            1,
+            "signing.key is not a file of signing keys\n  line 1 is no signing key\n    expected at least 32 bytes in base64",
+        ),
+        (
+            [&["--from", layout, "--tokens", "pattern.txt"], &plain[..]].concat(),
+            1,
+            "pattern.txt is not a file of tokens\n  line 1 has an invalid pattern: ",
+        ),
+        (
+            [&["--from", layout, "--tokens", "many.txt"], &plain[..]].concat(),
+            1,
+            "many.txt is not a file of tokens\n  there are more than 10000 tokens",
+        ),
+        (
+            [
+                &[
+                    "--from",
+                    layout,
+                    "--tokens",
+                    "/dev/null",
+                    "--signing-key",
+                    "/dev/null",
+                ],
+                &plain[..],
+            ]
+            .concat(),
+            1,
+            "/dev/null is not a file of signing keys\n  there are 0 signing keys\n    expected one to 8",
+        ),
+        (
+            vec![
+                "--from",
+                layout,
+                "--tls-cert",
+                "one.pem",
+                "--tls-key",
+                "one.pem",
+            ],
+            1,
+            "one.pem is no certificate for this server\n  the file has no private key in PEM",
+        ),
+        (
+            vec![
+                "--from",
+                layout,
+                "--tls-cert",
+                "one.pem",
+                "--tls-key",
+                "other.key",
+            ],
+            1,
+            "one.pem is no certificate for this server\n  the certificate and the private key do not fit together",
+        ),
+        (
+            [&["--from", "oci-layout:nowhere"], &plain[..]].concat(),
+            1,
+            "nowhere",
+        ),
+        (
+            vec!["--from", layout, "--plain-http", "--listen", "192.0.2.1:1"],
+            1,
+            "cannot listen on 192.0.2.1:1",
+        ),
+        (
+            [
+                &["--from", layout, "--url", "providers.example.com"],
+                &plain[..],
+            ]
+            .concat(),
+            2,
+            "providers.example.com",
+        ),
+    ] {
+        let run = scene().tfoci([&["serve"], arguments.as_slice()].concat());
+        let run = run.exits(code);
+        assert!(
+            run.stderr.contains(expected),
+            "{arguments:?}: {}",
+            run.stderr
+        );
+        assert_eq!(run.stdout, "", "{arguments:?}");
+    }
+}
