@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# `tfoci serve` beside nginx, which serves the same files over TLS: requests a second and latency of VERSION.json over kept connections,
+# the throughput of packages, `terraform init` of ten providers, and memory. All in one run, since machines differ.
+#
+#   benches/serve.sh [SECONDS]        needs nginx, wrk, curl, openssl, terraform, GNU time, docker-registry
+set -euo pipefail
+seconds=${1:-5}
+here=$(cd "$(dirname "$0")" && pwd)
+tfoci=${TFOCI:-$here/../target/release/tfoci}
+scene=$(mktemp -d)
+cd "$scene"
+trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$scene"' EXIT
+source "$here/registry_process.bash"
+
+# The name under which clients reach both servers: they ask for a certificate of it.
+make_certificates
+cat server.crt >chain.crt
+export SSL_CERT_FILE=$scene/ca.crt
+
+# Ten providers with a package of 24 MB that cannot be compressed, and one of 150 MB.
+platform=linux_amd64
+make_release() { # NAME MEGABYTES
+    mkdir -p "dist-$1"
+    head -c "$2"000000 /dev/urandom >"terraform-provider-$1_v1.0.0"
+    chmod +x "terraform-provider-$1_v1.0.0"
+    python3 - "$1" "$platform" <<'PY'
+import sys, zipfile
+name, platform = sys.argv[1:]
+with zipfile.ZipFile(f"dist-{name}/terraform-provider-{name}_1.0.0_{platform}.zip", "w") as zip:
+    zip.write(f"terraform-provider-{name}_v1.0.0")
+PY
+    rm "terraform-provider-$1_v1.0.0"
+    (cd "dist-$1" && sha256sum ./*.zip | sed 's/\.\///' >"terraform-provider-$1_1.0.0_SHA256SUMS")
+}
+start_registry registry
+registry=127.0.0.1:${port[registry]}
+template="$registry/tofu/\${hostname}/\${namespace}/\${type}"
+names=(large)
+make_release large 150
+for number in 0 1 2 3 4 5 6 7 8 9; do
+    names+=("small$number")
+    make_release "small$number" 24
+done
+for name in "${names[@]}"; do
+    for to in oci-layout:store "$template"; do
+        "$tfoci" push "dist-$name" --provider "registry.example.com/acme/$name" --allow-unsigned 'registry.example.com/*/*' \
+            --to "$to" --ca-file ca.crt --quiet >/dev/null
+    done
+done
+
+# The same documents and packages as files.
+serve() { # PORT STORE
+    "$tfoci" serve --from "$2" --listen "127.0.0.1:$1" --tls-cert chain.crt --tls-key server.key --ca-file ca.crt --max-rate 0 --quiet &
+    serving=$!
+    until listens "$1"; do sleep 0.02; done
+}
+serve 28441 oci-layout:store
+base=mirror/registry.example.com/acme
+for name in "${names[@]}"; do
+    mkdir -p "www/$base/$name"
+    for file in index.json 1.0.0.json "terraform-provider-${name}_1.0.0_$platform.zip"; do
+        curl -fsS "https://127.0.0.1:28441/$base/$name/$file" -o "www/$base/$name/$file"
+    done
+done
+cat >nginx.conf <<NGINX
+worker_processes 2; pid $scene/nginx.pid; error_log stderr; daemon off;
+events { worker_connections 1024; }
+http {
+    access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000; default_type application/json;
+    client_body_temp_path $scene/t1; proxy_temp_path $scene/t2; fastcgi_temp_path $scene/t3; uwsgi_temp_path $scene/t4; scgi_temp_path $scene/t5;
+    server {
+        listen 127.0.0.1:28442 ssl; ssl_certificate $scene/chain.crt; ssl_certificate_key $scene/server.key; root $scene/www;
+    }
+}
+NGINX
+nginx -c "$scene/nginx.conf" 2>/dev/null &
+until listens 28442; do sleep 0.02; done
+serve 28443 "$template"
+
+measure() { wrk -t1 -c"$2" -d"${seconds}s" --latency "https://127.0.0.1:$1/$base/small0/1.0.0.json"; }
+for connections in 10 100; do
+    for server in nginx:28442 layout:28441 registry:28443; do
+        echo "VERSION.json, $connections connections, ${server%:*}: $(measure "${server#*:}" "$connections" | awk '/99%/ {p=$2} /Requests\/sec/ {r=$2} END {print r " requests/s, p99 " p}')"
+    done
+done
+fetch() { # PORT READERS
+    local began=$EPOCHREALTIME
+    for _ in $(seq "$2"); do curl -fsS "https://127.0.0.1:$1/$base/large/terraform-provider-large_1.0.0_$platform.zip" -o /dev/null & done
+    wait $(jobs -p | tail -n "$2")
+    awk "BEGIN {printf \"%.2f s\", $EPOCHREALTIME - $began}"
+}
+for readers in 1 4; do
+    for server in nginx:28442 layout:28441 registry:28443 nginx:28442 layout:28441 registry:28443; do
+        echo "150 MB, $readers readers, ${server%:*}: $(fetch "${server#*:}" "$readers")"
+    done
+done
+init() { # PORT
+    rm -rf work && mkdir work
+    {
+        echo 'terraform { required_providers {'
+        for name in "${names[@]:1}"; do echo "$name = { source = \"registry.example.com/acme/$name\" }"; done
+        echo '} }'
+    } >work/main.tf
+    echo "provider_installation { network_mirror { url = \"https://127.0.0.1:$1/mirror/\" } }" >work/client.tfrc
+    local began=$EPOCHREALTIME
+    (cd work && TF_CLI_CONFIG_FILE=client.tfrc CHECKPOINT_DISABLE=1 terraform init -no-color >init.log) || cat work/init.log
+    awk "BEGIN {printf \"%.2f s\", $EPOCHREALTIME - $began}"
+}
+for server in nginx:28442 registry:28443 nginx:28442 registry:28443 layout:28441; do
+    echo "terraform init of ten providers, ${server%:*}: $(init "${server#*:}")"
+done
+echo "peak memory of the server in front of the registry: $(awk '/VmHWM/ {print $2 / 1024 " MiB"}' "/proc/$serving/status")"
