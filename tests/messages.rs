@@ -17,6 +17,7 @@ mod packages;
 mod publication;
 mod reading;
 mod registries;
+mod remarks;
 mod shapes;
 mod texts;
 mod trust;
