@@ -317,14 +317,14 @@ hint: evidence that cannot be read proves nothing. Pushing the release again wri
             given: unsigned,
             arguments: "install acme/demo --platform linux_amd64 --trust trust.toml --require-pinned --from oci-layout:store --into out",
             exit: 3,
-            says: r"
+            says: r#"
 error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the evidence does not prove the packages beside it
   no pinned key has signed the checksum document
     expected acme.asc (named by trust.toml, line 3)
     received none
 
-hint: do not use these packages: either the store was tampered with, or the key that you named is not the author's
-",
+hint: it was stored without a signature. If its author does not sign, an entry of its own in the trust file accepts it, with `unsigned = "allow"` and without `keys`; else do not use these packages
+"#,
         },
     ]);
 }

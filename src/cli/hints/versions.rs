@@ -51,6 +51,10 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
 /// What to do about evidence that does not prove the packages beside it. The key may be a new one of the author.
 fn evidence(error: &trust::Error) -> String {
     let reason = match error {
+        // Nobody has altered it: many releases of public registries have no signature.
+        trust::Error::NotSigned { .. } => {
+            return "it was stored without a signature. If its author does not sign, an entry of its own in the trust file accepts it, with `unsigned = \"allow\"` and without `keys`; else do not use these packages".to_owned();
+        }
         trust::Error::Refused(refusal) => Some(&refusal.reason),
         _ => None,
     };
