@@ -4,6 +4,10 @@
 mod arguments;
 /// What clients of both protocols are answered, from every kind of store.
 mod protocols;
+/// Who may ask: tokens, and links that open one file.
+mod tokens;
+/// Which versions are served.
+mod trust;
 
 /// An HTTP client of our own.
 mod http;

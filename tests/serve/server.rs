@@ -75,7 +75,8 @@ impl Server {
         };
         let request_limits = Instant::now() + PATIENCE;
         while Instant::now() < request_limits {
-            if server.log().contains("Listening on") {
+            let log = server.log();
+            if log.contains("Listening on") || log.contains("\"listening\"") {
                 return Some(server);
             }
             if server.child.try_wait().unwrap().is_some() {

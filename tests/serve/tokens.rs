@@ -1,0 +1,426 @@
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use ring::hmac;
+use rustix::process::Signal;
+use serde_json::Value;
+use url::Url;
+
+use super::server::Server;
+use super::stores::{BARE, DEMO, HOST, Store, document, package};
+use crate::support::release::{Mistake, sha256};
+
+/// Tokens that open everything and one provider.
+const TOKEN: &str = "open-sesame";
+const DEMO_ONLY: &str = "only-for-demo";
+const KEYS: [[u8; 32]; 2] = [[1; 32], [2; 32]];
+const ROUTE: [&str; 2] = ["--registry-host", HOST];
+const GUARD: [&str; 4] = ["--tokens", "tokens.txt", "--signing-key", "signing.key"];
+
+/// A store with two providers, and files of tokens and keys.
+fn store() -> Store {
+    let store = Store::demo();
+    store.push(BARE, "1.0.0", Some(Mistake::SignatureMissing));
+    write_tokens(&store, &[("all", TOKEN, ""), ("team", DEMO_ONLY, DEMO)]);
+    write_keys(&store, "signing.key", &[0]);
+    store
+}
+
+fn write_tokens(store: &Store, tokens: &[(&str, &str, &str)]) {
+    let lines = tokens.iter().map(|(name, token, patterns)| {
+        format!("{name} sha256:{} {patterns}\n", sha256(token.as_bytes()))
+    });
+    let text: String = lines.collect();
+    store
+        .scene
+        .write("tokens.new", format!("# who may ask\n\n{text}"));
+    std::fs::rename(
+        store.scene.path("tokens.new"),
+        store.scene.path("tokens.txt"),
+    )
+    .unwrap();
+}
+
+fn write_keys(store: &Store, name: &str, keys: &[usize]) {
+    let keys = keys.iter().map(|at| STANDARD.encode(KEYS[*at]) + "\n");
+    store.scene.write(name, keys.collect::<String>());
+}
+
+fn guarded(store: &Store, more: &[&str]) -> Server {
+    store.serve(&[&ROUTE[..], &GUARD, more].concat())
+}
+
+fn bearer(token: &str) -> String {
+    format!("Bearer {token}")
+}
+
+/// The paths of the links in the documents of [`DEMO`] 1.0.0: packages, and the author's documents.
+fn links(server: &Server) -> Vec<(String, String)> {
+    let token = bearer(TOKEN);
+    let zip = package(DEMO, "1.0.0", "linux_amd64");
+    let sums = document(DEMO, "1.0.0");
+    let mut links = Vec::new();
+    for (path, members) in [
+        (
+            format!("/mirror/{DEMO}/1.0.0.json"),
+            vec![("/archives/linux_amd64/url", zip.clone())],
+        ),
+        (
+            "/v1/providers/acme/demo/1.0.0/download/linux/amd64".to_owned(),
+            vec![
+                ("/download_url", zip),
+                ("/shasums_url", sums.clone()),
+                ("/shasums_signature_url", format!("{sums}.sig")),
+            ],
+        ),
+    ] {
+        let reply = server.ask("GET", &path, &[("Authorization", &token)]);
+        let said: Value = reply.json();
+        // A document must not be kept for longer than its links.
+        let caching = reply.header("cache-control").unwrap();
+        let age = caching.strip_prefix("private, max-age=").unwrap();
+        assert!(age.parse::<u64>().unwrap() <= 60, "{caching}");
+        let base = Url::parse("http://server.test")
+            .unwrap()
+            .join(&path)
+            .unwrap();
+        links.extend(members.into_iter().map(|(member, name)| {
+            let link = said.pointer(member).unwrap().as_str().unwrap();
+            assert!(!link.contains('?'), "{link}");
+            (base.join(link).unwrap().path().to_owned(), name)
+        }));
+    }
+    links
+}
+
+/// A link as the server makes it, by what is known of its keys.
+fn link(path: &str, key: usize, expires: u64) -> String {
+    let key_id = &sha256(&KEYS[key])[..8];
+    let hmac = hmac::Key::new(hmac::HMAC_SHA256, &KEYS[key]);
+    let mac = hmac::sign(&hmac, format!("read\n{path}\n{expires}").as_bytes());
+    format!(
+        "/signed/{expires}.{key_id}.{}{path}",
+        URL_SAFE_NO_PAD.encode(mac)
+    )
+}
+
+fn now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap()
+        .as_secs()
+}
+
+#[test]
+fn without_a_token_nothing_is_told() {
+    let store = store();
+    let server = guarded(&store, &[]);
+    let zip = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", "linux_amd64"));
+    for path in [
+        "/healthz",
+        "/readyz",
+        "/metrics",
+        "/.well-known/terraform.json",
+        "/",
+    ] {
+        let said = server.get(path).is(200).text();
+        assert!(!said.contains("acme/demo"), "{path}: {said}");
+    }
+    let closed = [
+        &format!("/mirror/{DEMO}/index.json"),
+        &format!("/mirror/{DEMO}/1.0.0.json"),
+        &zip,
+        "/v1/providers/acme/demo/versions",
+        "/v1/providers/acme/demo/1.0.0/download/linux/amd64",
+        &format!("/v1/providers/acme/demo/1.0.0/{}", document(DEMO, "1.0.0")),
+        &format!("/providers/{DEMO}"),
+    ];
+    // What is not there is not told from what is.
+    let absent = [
+        "/mirror/registry.acme.test/acme/none/index.json",
+        "/v1/providers/acme/none/versions",
+        "/nothing",
+        "/mirror/registry.acme.test//acme/none",
+    ];
+    let digest = sha256(TOKEN.as_bytes());
+    for wrong in [
+        None,
+        Some(bearer("wrong")),
+        Some(bearer("")),
+        Some(bearer(&digest)),
+        Some(bearer(&format!("sha256:{digest}"))),
+        Some(format!("Basic {}", STANDARD.encode(format!("all:{TOKEN}")))),
+        Some(TOKEN.to_owned()),
+        Some(bearer(&"x".repeat(8_000))),
+    ] {
+        let headers: Vec<_> = wrong
+            .iter()
+            .map(|text| ("Authorization", text.as_str()))
+            .collect();
+        for path in closed.iter().copied().chain(absent) {
+            let reply = server.ask("GET", path, &headers).is(401);
+            assert_eq!(reply.header("www-authenticate"), Some("Bearer"), "{path}");
+            assert_eq!(reply.header("cache-control"), Some("no-store"), "{path}");
+        }
+    }
+    let token = bearer(TOKEN);
+    let with = |path: &str| server.ask("GET", path, &[("Authorization", &token)]);
+    for path in closed {
+        with(path).is(200);
+    }
+    for (path, status) in absent.iter().zip([404, 404, 404, 400]) {
+        with(path).is(status);
+    }
+    let page = with("/").text();
+    assert!(
+        page.contains(DEMO) && page.contains("needs a token"),
+        "{page}"
+    );
+    assert!(!server.get("/").text().contains(DEMO));
+    assert!(server.log().contains("(all)"), "{}", server.log());
+}
+
+#[test]
+fn a_token_opens_its_providers_only() {
+    let store = store();
+    let server = guarded(&store, &[]);
+    let tokens = [bearer(DEMO_ONLY), bearer(TOKEN)];
+    let ask = |token: &str, path: &str| server.ask("GET", path, &[("Authorization", token)]);
+    for (path, status) in [
+        (format!("/mirror/{DEMO}/index.json"), 200),
+        ("/v1/providers/acme/demo/versions".to_owned(), 200),
+        (format!("/providers/{DEMO}"), 200),
+        (format!("/mirror/{BARE}/index.json"), 403),
+        (format!("/mirror/{BARE}/1.0.0.json"), 403),
+        (
+            format!("/mirror/{BARE}/{}", package(BARE, "1.0.0", "linux_amd64")),
+            403,
+        ),
+        ("/v1/providers/acme/bare/versions".to_owned(), 403),
+        (
+            "/v1/providers/acme/bare/1.0.0/download/linux/amd64".to_owned(),
+            403,
+        ),
+        // Nor does it tell what is there.
+        ("/v1/providers/acme/none/versions".to_owned(), 403),
+        (format!("/providers/{BARE}"), 403),
+    ] {
+        ask(&tokens[0], &path).is(status);
+        assert_ne!(ask(&tokens[1], &path).status, 403, "{path}");
+    }
+    let [limited, open] = tokens.each_ref().map(|token| ask(token, "/").text());
+    assert!(
+        limited.contains(DEMO) && !limited.contains(BARE),
+        "{limited}"
+    );
+    assert!(open.contains(BARE), "{open}");
+}
+
+#[test]
+fn a_link_opens_its_file_and_nothing_else() {
+    let store = store();
+    let server = guarded(&store, &[]);
+    let links = links(&server);
+    assert_eq!(links.len(), 4);
+    for (path, name) in &links {
+        let expected = store.file(DEMO, "1.0.0", name);
+        let reply = server.get(path).is(200);
+        assert!(reply.body == expected, "{path}");
+        // Not longer than the link, and by the client only.
+        let caching = reply.header("cache-control").unwrap();
+        assert!(
+            caching.starts_with("private, ") || caching == "no-store",
+            "{caching}"
+        );
+        if let Some((_, age)) = caching.split_once("max-age=") {
+            let age = age.split(',').next().unwrap();
+            assert!(age.parse::<u64>().unwrap() <= 900, "{path}: {caching}");
+        }
+        // What another program on the machine adds does not matter.
+        for foreign in [
+            "Basic bmV0cmM6c2VjcmV0",
+            "Bearer wrong",
+            "Bearer only-for-demo",
+        ] {
+            let reply = server
+                .ask("GET", path, &[("Authorization", foreign)])
+                .is(200);
+            assert!(reply.body == expected, "{path}");
+        }
+        server.ask("HEAD", path, &[]).is(200);
+        if name.ends_with(".zip") {
+            let part = server.ask("GET", path, &[("Range", "bytes=2-5")]).is(206);
+            assert_eq!(part.body, expected[2..6]);
+        }
+        server.ask("POST", path, &[]).is(405);
+        let (proof, file) = path
+            .strip_prefix("/signed/")
+            .unwrap()
+            .split_once('/')
+            .unwrap();
+        let (expires, rest) = proof.split_once('.').unwrap();
+        let expires: u64 = expires.parse().unwrap();
+        assert!((now() + 800..=now() + 900).contains(&expires), "{expires}");
+        let (key, mac) = rest.split_once('.').unwrap();
+        let other = if mac.starts_with('A') { "B" } else { "A" };
+        for altered in [
+            format!("/signed/{}.{rest}/{file}", expires + 1),
+            format!("/signed/{expires}.{key}.{other}{}/{file}", &mac[1..]),
+            format!("/signed/{expires}.{key}.{}/{file}", &mac[1..]),
+            format!("/signed/{expires}.00000000.{mac}/{file}"),
+            format!("/signed/{expires}/{file}"),
+            format!("/signed/x/{file}"),
+            format!(
+                "/signed/{proof}/{}",
+                file.replace("linux_amd64", "windows_arm64")
+            ) + "?",
+            format!(
+                "/signed/{proof}/{}",
+                file.replace("SHA256SUMS", "SHA256SUMS.sig")
+            ) + "?",
+            format!("/signed/{proof}/mirror/{DEMO}/index.json"),
+            format!("/signed/{proof}/mirror/{DEMO}/1.0.0.json"),
+            format!("/signed/{proof}/nothing"),
+        ] {
+            let same = altered.strip_suffix('?').is_some_and(|bare| bare == path);
+            let status = if same { 200 } else { 403 };
+            server.get(&altered).is(status);
+        }
+    }
+    // A link to a list opens nothing, though the keys are right.
+    let list = format!("/mirror/{DEMO}/index.json");
+    server.get(&link(&list, 0, now() + 60)).is(403);
+}
+
+#[test]
+fn a_link_lasts_as_long_as_it_says() {
+    let store = store();
+    let server = guarded(&store, &[]);
+    let path = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", "linux_amd64"));
+    for (key, expires, status) in [
+        (0, now() + 600, 200),
+        // Clocks of replicas differ.
+        (0, now() - 10, 200),
+        (0, now() - 120, 403),
+        (0, 0, 403),
+        (1, now() + 600, 403),
+    ] {
+        server.get(&link(&path, key, expires)).is(status);
+    }
+    // Of another provider, though the file is not there.
+    server
+        .get(&link(
+            "/mirror/registry.acme.test/acme/none/x.zip",
+            0,
+            now() + 60,
+        ))
+        .is(404);
+}
+
+#[test]
+fn replicas_share_keys_and_keys_are_replaced_one_after_the_other() {
+    let store = store();
+    for (name, keys) in [("old", &[0][..]), ("both", &[1, 0]), ("new", &[1])] {
+        write_keys(&store, name, keys);
+    }
+    let with = |key: &str| {
+        store.serve(
+            &[
+                &ROUTE[..],
+                &["--tokens", "tokens.txt", "--signing-key", key],
+            ]
+            .concat(),
+        )
+    };
+    let servers = ["old", "old", "both", "new"].map(with);
+    let opens = |made_by: usize| {
+        let (path, _) = links(&servers[made_by]).remove(0);
+        servers
+            .each_ref()
+            .map(|server| server.get(&path).status == 200)
+    };
+    assert_eq!(opens(0), [true, true, true, false]);
+    assert_eq!(opens(2), [false, false, true, true]);
+    assert_eq!(opens(3), [false, false, true, true]);
+}
+
+#[test]
+fn files_are_read_again_when_they_change() {
+    let store = store();
+    let server = guarded(&store, &[]);
+    let path = format!("/mirror/{DEMO}/index.json");
+    let ask = |token: &str| {
+        server
+            .ask("GET", &path, &[("Authorization", &bearer(token))])
+            .status
+    };
+    let (old, _) = links(&server).remove(0);
+    // A container platform replaces files without any signal.
+    write_tokens(&store, &[("all", TOKEN, ""), ("other", "another", "")]);
+    server.logs("Reloaded");
+    assert_eq!([TOKEN, "another", DEMO_ONLY].map(ask), [200, 200, 401]);
+    // What cannot be read leaves the last good content in use, and is said once.
+    store.scene.write("tokens.txt", "no tokens\n");
+    server.signal(Signal::HUP);
+    server.logs("which stays in use as it was: line 1 is no token");
+    assert_eq!([TOKEN, "another"].map(ask), [200, 200]);
+    write_tokens(&store, &[("all", TOKEN, "")]);
+    write_keys(&store, "signing.key", &[1]);
+    server.signal(Signal::HUP);
+    server.until(&old, |reply| reply.status == 403);
+    assert_eq!([TOKEN, "another"].map(ask), [200, 401]);
+    let (new, _) = links(&server).remove(0);
+    server.get(&new).is(200);
+    assert_eq!(
+        server.log().matches("stays in use").count(),
+        1,
+        "{}",
+        server.log()
+    );
+}
+
+#[test]
+fn no_secret_is_ever_printed() {
+    let store = store();
+    for more in [&["-vv"][..], &["--format", "json", "-vv"]] {
+        let server = guarded(&store, more);
+        let links = links(&server);
+        for (path, _) in &links {
+            server.get(path).is(200);
+            server.get(&path.replace("linux", "other"));
+            server.ask("POST", path, &[]).is(405);
+        }
+        for token in [TOKEN, DEMO_ONLY, "wrong-but-secret"] {
+            let header = ("Authorization", bearer(token));
+            let header = [(header.0, header.1.as_str())];
+            for path in ["/", "/metrics", "/nothing", &format!("/providers/{DEMO}")] {
+                let reply = server.ask("GET", path, &header);
+                for secret in [TOKEN, DEMO_ONLY, &sha256(TOKEN.as_bytes())] {
+                    assert!(!reply.text().contains(secret), "{path}");
+                }
+            }
+        }
+        let log = server.stop();
+        assert!(
+            log.contains(&package(DEMO, "1.0.0", "linux_amd64")),
+            "{log}"
+        );
+        for secret in [
+            TOKEN,
+            DEMO_ONLY,
+            "wrong-but-secret",
+            &sha256(TOKEN.as_bytes()),
+        ] {
+            assert!(!log.contains(secret), "{log}");
+        }
+        for key in KEYS {
+            assert!(!log.contains(&STANDARD.encode(key)), "{log}");
+        }
+        for (path, _) in links {
+            let proof = path.split('/').nth(2).unwrap();
+            let mac = proof.rsplit('.').next().unwrap();
+            assert!(!log.contains(mac), "{log}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+use super::stores::{BARE, DEMO, HOST, Store};
+use crate::support::signer::Signer;
+
+const SIGNED: [&str; 3] = ["1.0.0", "1.2.0+build.5", "1.3.0-rc.1"];
+const ALL: [&str; 4] = ["1.0.0", "1.2.0+build.5", "1.3.0-rc.1", "2.0.0"];
+
+/// What a policy lets through: on the mirror and in the registry, of a provider with and of one without signatures.
+struct Case<'a> {
+    arguments: &'a [&'a str],
+    mirror: &'a [&'a str],
+    registry: &'a [&'a str],
+    bare: bool,
+    /// What a page calls the first version.
+    status: &'a str,
+}
+
+fn listed(reply: &super::http::Reply) -> Vec<String> {
+    if reply.status == 404 {
+        return Vec::new();
+    }
+    match &reply.json()["versions"] {
+        serde_json::Value::Object(versions) => versions.keys().cloned().collect(),
+        versions => {
+            let versions = versions.as_array().unwrap().iter();
+            versions
+                .map(|version| version["version"].as_str().unwrap().to_owned())
+                .collect()
+        }
+    }
+}
+
+#[test]
+fn the_policy_decides_what_is_served() {
+    let store = Store::spoiled_layout();
+    let acme = Signer::acme().fingerprint();
+    store
+        .scene
+        .write("stranger.asc", Signer::stranger().public_armored());
+    let trust = |name: &str, text: &str| {
+        store.scene.write(name, text);
+    };
+    trust(
+        "pinned.toml",
+        &format!("[[provider]]\nmatch = \"{DEMO}\"\nkeys = [\"{acme}\"]\n"),
+    );
+    trust(
+        "signed.toml",
+        &format!("[[provider]]\nmatch = \"{DEMO}\"\n"),
+    );
+    trust(
+        "unsigned.toml",
+        &format!("[[provider]]\nmatch = \"{HOST}/*/*\"\nunsigned = \"allow\"\n"),
+    );
+    let (embedded, pinned) = ("(embedded)", "(pinned)");
+    for Case {
+        arguments,
+        mirror,
+        registry,
+        bare,
+        status,
+    } in [
+        // Without a rule nothing is asked of what has no evidence.
+        Case {
+            arguments: &[],
+            mirror: &ALL,
+            registry: &SIGNED,
+            bare: true,
+            status: embedded,
+        },
+        Case {
+            arguments: &["--key", "acme.asc"],
+            mirror: &SIGNED,
+            registry: &SIGNED,
+            bare: false,
+            status: pinned,
+        },
+        Case {
+            arguments: &["--key", "acme.asc", "--require-pinned"],
+            mirror: &SIGNED,
+            registry: &SIGNED,
+            bare: false,
+            status: pinned,
+        },
+        // Providers with pinned keys are not meant by it.
+        Case {
+            arguments: &["--key", "acme.asc", "--allow-unsigned", BARE],
+            mirror: &SIGNED,
+            registry: &SIGNED,
+            bare: false,
+            status: pinned,
+        },
+        Case {
+            arguments: &["--key", "stranger.asc"],
+            mirror: &[],
+            registry: &[],
+            bare: false,
+            status: "No version of the store is served.",
+        },
+        // An entry applies in full, to its providers only.
+        Case {
+            arguments: &["--trust", "pinned.toml"],
+            mirror: &SIGNED,
+            registry: &SIGNED,
+            bare: true,
+            status: pinned,
+        },
+        Case {
+            arguments: &["--trust", "pinned.toml", "--require-pinned"],
+            mirror: &SIGNED,
+            registry: &SIGNED,
+            bare: false,
+            status: pinned,
+        },
+        Case {
+            arguments: &["--trust", "signed.toml"],
+            mirror: &SIGNED,
+            registry: &SIGNED,
+            bare: true,
+            status: embedded,
+        },
+        // What has no signature comes back, on the mirror only; wrong evidence does not.
+        Case {
+            arguments: &["--trust", "signed.toml", "--allow-unsigned", DEMO],
+            mirror: &ALL,
+            registry: &SIGNED,
+            bare: true,
+            status: embedded,
+        },
+        Case {
+            arguments: &["--trust", "unsigned.toml"],
+            mirror: &ALL,
+            registry: &SIGNED,
+            bare: true,
+            status: embedded,
+        },
+    ] {
+        let server = store.serve(&[&["--registry-host", HOST], arguments].concat());
+        let index = server.get(&format!("/mirror/{DEMO}/index.json"));
+        assert_eq!(listed(&index), mirror, "{arguments:?}\n{}", server.log());
+        let versions = server.get("/v1/providers/acme/demo/versions");
+        assert_eq!(listed(&versions), registry, "{arguments:?}");
+        let other = server.get(&format!("/mirror/{BARE}/index.json"));
+        assert_eq!(other.status == 200, bare, "{arguments:?}\n{}", other.text());
+        // Whatever is not listed cannot be fetched either.
+        for version in ALL {
+            let status = |path: &str| server.get(path).status;
+            let is_listed = |list: &[&str]| if list.contains(&version) { 200 } else { 404 };
+            let zip = super::stores::package(DEMO, version, "linux_amd64");
+            for (path, list) in [
+                (format!("/mirror/{DEMO}/{version}.json"), mirror),
+                (format!("/mirror/{DEMO}/{zip}"), mirror),
+                (
+                    format!("/v1/providers/acme/demo/{version}/download/linux/amd64"),
+                    registry,
+                ),
+                (format!("/v1/providers/acme/demo/{version}/{zip}"), registry),
+            ] {
+                assert_eq!(status(&path), is_listed(list), "{arguments:?} {path}");
+            }
+        }
+        let page = server.get(&format!("/providers/{DEMO}")).text();
+        assert!(page.contains(status), "{arguments:?} {page}");
+        assert!(
+            !page.contains("version = &quot;&quot;") && !page.contains("version = \"\""),
+            "{page}"
+        );
+        if mirror.is_empty() {
+            let said = index.text();
+            let expected = format!("5 versions of {DEMO} are hidden, since they did not verify\n");
+            assert_eq!(said, expected);
+        }
+        server.stop();
+    }
+}
+
+#[test]
+fn a_page_and_the_log_mark_what_is_not_signed() {
+    let store = Store::empty();
+    store.push(
+        BARE,
+        "1.0.0",
+        Some(crate::support::release::Mistake::SignatureMissing),
+    );
+    let server = store.serve(&[]);
+    let page = server.get(&format!("/providers/{BARE}")).text();
+    assert!(page.contains("class=\"weak\""), "{page}");
+    assert!(page.contains("nobody signed the list"), "{page}");
+}
