@@ -31,7 +31,7 @@ pub(super) enum Caching {
 }
 
 impl Caching {
-    fn header(self) -> String {
+    pub(super) fn header(self) -> String {
         match self {
             Self::Public(age) => format!("public, max-age={}", age.as_secs()),
             Self::Private(age) => format!("private, max-age={}", age.as_secs()),

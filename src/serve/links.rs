@@ -102,22 +102,17 @@ impl Links {
         Some(format!("{PREFIX}/{expires}.{id}.{mac}"))
     }
 
-    /// Whether a proof opens a path now.
-    pub(super) fn opens(&self, proof: &str, path: &str, now: SystemTime) -> bool {
+    /// The time that a proof is still valid for, if it opens a path now. It is zero while only the difference of clocks is left.
+    pub(super) fn opens(&self, proof: &str, path: &str, now: SystemTime) -> Option<Duration> {
         let mut parts = proof.splitn(3, '.');
-        let (Some(expires), Some(id), Some(mac)) = (parts.next(), parts.next(), parts.next())
-        else {
-            return false;
-        };
-        let (Ok(expires), Ok(mac)) = (expires.parse::<u64>(), URL_SAFE_NO_PAD.decode(mac)) else {
-            return false;
-        };
-        let Some((_, key)) = self.keys.iter().find(|(known, _)| known == id) else {
-            return false;
-        };
-        let is_genuine = hmac::verify(key, message(path, expires).as_bytes(), &mac).is_ok();
+        let (expires, id, mac) = (parts.next()?, parts.next()?, parts.next()?);
+        let expires = expires.parse::<u64>().ok()?;
+        let mac = URL_SAFE_NO_PAD.decode(mac).ok()?;
+        let (_, key) = self.keys.iter().find(|(known, _)| known == id)?;
+        hmac::verify(key, message(path, expires).as_bytes(), &mac).ok()?;
         let latest = expires.saturating_add(CLOCK_SKEW.as_secs());
-        is_genuine && seconds(now) <= latest
+        let left = Duration::from_secs(expires.saturating_sub(seconds(now)));
+        (seconds(now) <= latest).then_some(left)
     }
 }
 
@@ -158,18 +153,21 @@ mod tests {
     fn a_link_opens_its_path_until_it_expires() {
         let links = Links::of_this_process(LIFETIME).unwrap();
         let proof = proof(&links);
-        assert!(links.opens(&proof, PATH, at(1_000)));
-        // A clock that is behind that of the replica that signed.
-        assert!(links.opens(&proof, PATH, at(0)));
-        assert!(links.opens(&proof, PATH, at(1_930)));
-        assert!(!links.opens(&proof, PATH, at(1_931)));
-        assert!(!links.opens(
-            &proof,
-            "/mirror/registry.acme.test/acme/other/demo.zip",
-            at(1_000)
-        ));
+        let opens = |links: &Links, proof: &str| links.opens(proof, PATH, at(1_000)).is_some();
+        for (now, left) in [
+            (1_000, Some(LIFETIME)),
+            (1_899, Some(Duration::from_secs(1))),
+            // A clock that is behind that of the replica that signed.
+            (0, Some(Duration::from_secs(1_900))),
+            (1_930, Some(Duration::ZERO)),
+            (1_931, None),
+        ] {
+            assert_eq!(links.opens(&proof, PATH, at(now)), left, "{now}");
+        }
+        let other = "/mirror/registry.acme.test/acme/other/demo.zip";
+        assert_eq!(links.opens(&proof, other, at(1_000)), None);
         let later = proof.replacen("1900", "9900", 1);
-        assert!(!links.opens(&later, PATH, at(1_000)));
+        assert!(!opens(&links, &later));
         for broken in [
             "",
             "1900",
@@ -178,13 +176,9 @@ mod tests {
             &format!("{proof}x"),
             proof.strip_suffix(|_: char| true).unwrap(),
         ] {
-            assert!(!links.opens(broken, PATH, at(1_000)), "{broken}");
+            assert!(!opens(&links, broken), "{broken}");
         }
-        assert!(
-            !Links::of_this_process(LIFETIME)
-                .unwrap()
-                .opens(&proof, PATH, at(1_000))
-        );
+        assert!(!opens(&Links::of_this_process(LIFETIME).unwrap(), &proof));
     }
 
     #[test]
@@ -194,9 +188,10 @@ mod tests {
         let before = links(&old).unwrap();
         let during = links(&format!("# new first\n{new}\n\n{old}\n")).unwrap();
         let after = links(&new).unwrap();
-        assert!(during.opens(&proof(&before), PATH, at(1_000)));
-        assert!(after.opens(&proof(&during), PATH, at(1_000)));
-        assert!(!after.opens(&proof(&before), PATH, at(1_000)));
+        let opens = |links: &Links, proof: &str| links.opens(proof, PATH, at(1_000)).is_some();
+        assert!(opens(&during, &proof(&before)));
+        assert!(opens(&after, &proof(&during)));
+        assert!(!opens(&after, &proof(&before)));
         assert_eq!(links("").err(), Some(KeyError::Count { count: 0 }));
         assert_eq!(
             links(&format!("{new}\nc2hvcnQ=")).err(),

@@ -19,7 +19,7 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
 use url::Url;
 
-use super::answer::{self, Answered};
+use super::answer::{self, Answered, Caching};
 use super::listing::ServedPackage;
 use super::notice::{Notice, Observer};
 use crate::blob::{self, BlobLocation, BlobSource as _, proven};
@@ -101,12 +101,11 @@ pub(super) async fn answer(
     request: &HeaderMap,
     package: &ServedPackage,
     passed: &Arc<Passed>,
-    is_private: bool,
+    caching: Caching,
     observer: &Arc<dyn Observer>,
 ) -> Answered {
     let size = package.expected.size;
     let etag = answer::etag(&package.expected.digest);
-    let visibility = if is_private { "private" } else { "public" };
     let part = match part(request, size, &etag) {
         Ok(part) => part,
         Err(NotSatisfiable) => {
@@ -146,7 +145,7 @@ pub(super) async fn answer(
     };
     answer::set(&mut answer, ETAG, &etag);
     answer::set(&mut answer, ACCEPT_RANGES, "bytes");
-    let caching = format!("{visibility}, max-age=31536000, immutable");
+    let caching = format!("{}, immutable", caching.header());
     answer::set(&mut answer, CACHE_CONTROL, &caching);
     answer
 }

@@ -34,6 +34,9 @@ const LONGEST_ANSWER: Duration = Duration::from_millis(8_500);
 /// The longest time that others may keep a list.
 pub(super) const LONGEST_LIST: Duration = Duration::from_secs(60);
 
+/// The time that others may keep a package.
+const YEAR: Duration = Duration::from_secs(31_536_000);
+
 /// Everything that answers need.
 pub(super) struct Service {
     pub(super) catalog: Arc<Catalog>,
@@ -86,6 +89,8 @@ pub(super) struct Asked<'a> {
     /// Whether the tokens of the server decide who may ask.
     pub(super) is_guarded: bool,
     pub(super) token: Option<&'a Token>,
+    /// How long the link that opened the request is still valid; `None` if the request has no link.
+    pub(super) link: Option<Duration>,
 }
 
 impl Outcome {
@@ -144,16 +149,18 @@ impl Service {
             .zip(header)
             .and_then(|(tokens, header)| tokens.find(header));
         outcome.token = token.map(|token| token.name.clone());
+        let mut link = None;
         if let (Some((proof, path)), Some(access)) = (signed, &self.access) {
             let is_file = route.as_ref().is_ok_and(Route::is_file);
-            if !is_file || !access.links.load().opens(proof, path, SystemTime::now()) {
+            let opened = access.links.load().opens(proof, path, SystemTime::now());
+            link = opened.filter(|_| is_file);
+            if link.is_none() {
                 let said = "this link has expired, or was not made by this server";
                 outcome.answer = answer::text(StatusCode::FORBIDDEN, said);
                 return outcome;
             }
         }
-        let is_open = signed.is_some() && self.access.is_some();
-        if let Some(refused) = self.refusal(route.as_ref().ok(), token, is_open) {
+        if let Some(refused) = self.refusal(route.as_ref().ok(), token, link.is_some()) {
             outcome.answer = refused;
             return outcome;
         }
@@ -163,6 +170,7 @@ impl Service {
             uri: request.uri(),
             is_guarded: self.access.is_some(),
             token,
+            link,
         };
         match route {
             Ok(route) => self.route(route, &asked, &mut outcome).await,
@@ -308,7 +316,8 @@ impl Service {
             return answer::redirect(&url);
         }
         let (passed, observer) = (&self.passed, &self.observer);
-        package::answer(method, headers, package, passed, asked.is_guarded, observer).await
+        let caching = asked.caching(YEAR);
+        package::answer(method, headers, package, passed, caching, observer).await
     }
 
     /// The host of the registry's providers.
@@ -350,6 +359,8 @@ impl Service {
 
 impl Asked<'_> {
     pub(super) fn caching(&self, lifetime: Duration) -> Caching {
+        // What a link opened must not be kept for longer than the link is valid.
+        let lifetime = self.link.map_or(lifetime, |left| left.min(lifetime));
         match self.is_guarded {
             true => Caching::Private(lifetime),
             false => Caching::Public(lifetime),
