@@ -2,6 +2,8 @@
 
 /// Mistakes in the command line.
 mod arguments;
+/// Pull-through.
+mod fill;
 /// What clients of both protocols are answered, from every kind of store.
 mod protocols;
 /// Who may ask: tokens, and links that open one file.

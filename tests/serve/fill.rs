@@ -1,0 +1,198 @@
+//! `serve --fill`: what the store lacks comes from the origin when a client asks for it.
+
+use serde_json::Value;
+
+use super::server::{Server, wait};
+use crate::support::origin::{Origin, Provider};
+use crate::support::scene::Scene;
+use crate::support::signer::Signer;
+
+const PLATFORMS: [&str; 2] = ["linux_amd64", "darwin_arm64"];
+
+/// An origin with three versions, and a user who believes it.
+fn origin() -> (Origin, Scene) {
+    let versions = ["1.0.0", "1.1.0", "2.0.0-rc.1"];
+    let demo = Provider::new("acme/demo");
+    let demo = versions
+        .iter()
+        .fold(demo, |demo, version| demo.version(version, &PLATFORMS));
+    let origin = Origin::of([demo]);
+    let scene = Scene::new();
+    let ca = origin.write_ca(&scene);
+    let scene = scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
+    (origin, scene)
+}
+
+fn start(scene: &Scene, origin: &Origin, more: &[&str]) -> Server {
+    let pattern = format!("{}/*/*", origin.host());
+    let own = [
+        "--from",
+        "oci-layout:cache",
+        "--fill",
+        "--include",
+        &pattern,
+    ];
+    Server::plain(scene, &[&own, more].concat())
+}
+
+fn base(origin: &Origin) -> String {
+    format!("/mirror/{}", origin.address("acme/demo"))
+}
+
+#[test]
+fn a_version_is_mirrored_once_however_many_ask_for_it() {
+    let (origin, scene) = origin();
+    let server = start(&scene, &origin, &[]);
+    let base = base(&origin);
+    let index = server.get(&format!("{base}/index.json"));
+    assert_eq!(index.text(), r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#);
+    let path = format!("{base}/1.1.0.json");
+    let answers: Vec<String> = std::thread::scope(|scope| {
+        let ask = || server.get(&path).text();
+        let asking: Vec<_> = (0..20).map(|_| scope.spawn(ask)).collect();
+        asking.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let document: Value = serde_json::from_str(&answers[0]).unwrap();
+    assert!(answers.iter().all(|answer| *answer == answers[0]));
+    for platform in PLATFORMS {
+        let archive = &document["archives"][platform];
+        let zip = server.get(&format!("{base}/{}", archive["url"].as_str().unwrap()));
+        assert_eq!(zip.body, origin.zip("acme/demo", "1.1.0", platform));
+    }
+    let packages = |platform: &str| {
+        let line = format!("package acme/demo 1.1.0 {platform}");
+        let transcript = origin.transcript();
+        transcript
+            .iter()
+            .filter(|seen| seen.contains(&line))
+            .count()
+    };
+    assert_eq!(
+        PLATFORMS.map(packages),
+        [1, 1],
+        "{:#?}",
+        origin.transcript()
+    );
+    server.stop();
+
+    // The store has it from then on, and serves it without the origin.
+    drop(origin);
+    let server = Server::plain(&scene, &["--from", "oci-layout:cache"]);
+    assert_eq!(server.get(&path).text(), answers[0]);
+    let index = server.get(&format!("{base}/index.json"));
+    assert_eq!(index.text(), r#"{"versions":{"1.1.0":{}}}"#);
+    server.stop();
+}
+
+#[test]
+fn the_policy_holds_for_what_is_mirrored() {
+    let (origin, scene) = origin();
+    scene.write("stranger.asc", Signer::stranger().public_armored());
+    let server = start(
+        &scene,
+        &origin,
+        &["--key", "stranger.asc", "--max-age", "0"],
+    );
+    let base = base(&origin);
+    let refused = server.get(&format!("{base}/1.1.0.json"));
+    assert_eq!(refused.status, 404, "{}", server.log());
+    assert!(
+        refused.text().contains("1.1.0 is hidden: "),
+        "{}",
+        refused.text()
+    );
+    // It is not listed any more, and the log and the page say why.
+    server.until(&format!("{base}/index.json"), |reply| {
+        reply.text() == r#"{"versions":{"1.0.0":{}}}"#
+    });
+    let page = server.get(&format!("/providers/{}", origin.address("acme/demo")));
+    assert!(page.text().contains("Hidden versions"), "{}", page.text());
+    assert!(
+        !scene
+            .path("cache")
+            .join(origin.host().replace(':', "_"))
+            .exists()
+    );
+    server.stop();
+}
+
+#[test]
+fn only_wanted_providers_are_mirrored() {
+    let (origin, scene) = origin();
+    let base = base(&origin);
+    let exclude = origin.address("acme/demo");
+    for more in [
+        &["--exclude", &exclude][..],
+        &["--include", "other.test/*/*"],
+    ] {
+        let pattern = ["--from", "oci-layout:cache", "--fill"];
+        let server = Server::plain(&scene, &[&pattern, more].concat());
+        assert_eq!(server.get(&format!("{base}/index.json")).status, 404);
+        server.stop();
+    }
+    assert_eq!(origin.transcript(), Vec::<String>::new());
+
+    // The newest only, for one platform.
+    let server = start(
+        &scene,
+        &origin,
+        &["--newest", "1", "--platform", "linux_amd64"],
+    );
+    let index = server.get(&format!("{base}/index.json"));
+    assert_eq!(index.text(), r#"{"versions":{"1.1.0":{}}}"#);
+    let version = server.get(&format!("{base}/1.1.0.json")).text();
+    assert!(
+        version.contains("linux_amd64") && !version.contains("darwin"),
+        "{version}"
+    );
+    server.stop();
+}
+
+/// A client names the host, so it must not lead into the server's own network.
+#[test]
+fn a_host_that_only_a_client_names_is_asked_at_public_addresses_only() {
+    let (origin, scene) = origin();
+    let server = Server::plain(&scene, &["--from", "oci-layout:cache", "--fill"]);
+    let index = server.get(&format!("{}/index.json", base(&origin)));
+    assert_eq!(index.status, 503);
+    server.logs("private address");
+    assert_eq!(origin.transcript(), Vec::<String>::new());
+    server.stop();
+}
+
+#[test]
+fn an_origin_that_is_away_leaves_what_the_store_has() {
+    let (origin, scene) = origin();
+    let base = base(&origin);
+    let pattern = format!("{}/*/*", origin.host());
+    let arguments = [
+        "--from",
+        "oci-layout:cache",
+        "--fill",
+        "--include",
+        &pattern,
+        "--max-age",
+        "0",
+    ];
+    let server = Server::plain(&scene, &arguments);
+    assert_eq!(
+        server.get(&format!("{base}/1.0.0.json")).status,
+        200,
+        "{}",
+        server.log()
+    );
+    let unknown = format!("/mirror/{}/index.json", origin.address("acme/none"));
+    assert_eq!(server.get(&unknown).status, 404);
+    drop(origin);
+    let index = format!("{base}/index.json");
+    server.until(&index, |reply| {
+        reply.text() == r#"{"versions":{"1.0.0":{}}}"#
+    });
+    assert_eq!(server.get(&format!("{base}/1.0.0.json")).status, 200);
+    // A provider that the store does not have may exist at the origin.
+    wait(
+        || server.get(&unknown).status == 503 || server.get(&unknown).header("warning").is_some(),
+        || server.log(),
+    );
+    server.stop();
+}
