@@ -315,7 +315,9 @@ fn fill(
     http: &Http,
     session: &Session,
 ) -> Result<FillSettings, CommandError> {
-    let access = session.origin_access(http.clone())?;
+    let mut access = session.origin_access(http.clone())?;
+    // A client waits for 10 seconds, and is answered from the store if the origin is away.
+    access.request_limits.documents = access.request_limits.documents.min(1);
     Ok(FillSettings {
         source: Source::Origin(Origin::new(access)),
         http: http.clone(),

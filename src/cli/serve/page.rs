@@ -49,6 +49,10 @@ struct ProviderView<'a> {
     title: String,
     address: String,
     url: &'a str,
+    /// The local name in a configuration.
+    name: &'a str,
+    /// Whether the host has a port, which no network mirror can serve.
+    has_port: bool,
     source: String,
     constraint: String,
     is_registry: bool,
@@ -153,6 +157,8 @@ impl Page for Pages {
                 title: provider.to_string(),
                 address: provider.to_string(),
                 url: &page.url,
+                name: provider.type_name(),
+                has_port: provider.hostname().as_ascii().contains(':'),
                 source: provider.to_string(),
                 constraint,
                 is_registry: page.registry_host.as_ref() == Some(provider.hostname()),
