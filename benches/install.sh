@@ -8,6 +8,7 @@ rounds=${1:-3}
 here=$(cd "$(dirname "$0")" && pwd)
 tfoci=${TFOCI:-$here/../target/release/tfoci}
 scene=$(mktemp -d)
+chmod 755 "$scene" # The workers of nginx are another user.
 cd "$scene"
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$scene"' EXIT
 source "$here/registry_process.bash"
@@ -41,17 +42,17 @@ echo "provider_installation { oci_mirror { repository_template = \"$template\" }
 fresh() {
     rm -rf work && mkdir work
     {
-        echo 'terraform { required_providers {'
+        printf 'terraform {\n  required_providers {\n'
         for name in "${names[@]:1}"; do echo "$name = { source = \"registry.example.com/acme/$name\" }"; done
-        echo '} }'
+        printf '  }\n}\n'
     } >work/main.tf
 }
 run() { # NAME COMMAND…: prints the seconds, and the peak memory in MiB
-    local name=$1
+    local what=$1
     shift
     fresh
     (cd work && /usr/bin/time -f '%e %M' -o ../time "$@" >../log 2>&1) || { cat log >&2 && exit 1; }
-    awk -v name="$name" '{printf "%s: %s s, %.1f MiB\n", name, $1, $2 / 1024}' time
+    awk -v what="$what" '{printf "%s: %s s, %.1f MiB\n", what, $1, $2 / 1024}' time
 }
 for _ in $(seq "$rounds"); do
     run 'terraform init from nginx' env TF_CLI_CONFIG_FILE=../terraform.tfrc terraform init -no-color

@@ -8,6 +8,7 @@ seconds=${1:-5}
 here=$(cd "$(dirname "$0")" && pwd)
 tfoci=${TFOCI:-$here/../target/release/tfoci}
 scene=$(mktemp -d)
+chmod 755 "$scene" # The workers of nginx are another user.
 cd "$scene"
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$scene"' EXIT
 source "$here/registry_process.bash"
@@ -21,7 +22,7 @@ source "$here/packages.bash"
 
 # The same documents and packages as files.
 serve() { # PORT STORE
-    "$tfoci" serve --from "$2" --listen "127.0.0.1:$1" --tls-cert chain.crt --tls-key server.key --ca-file ca.crt --max-rate 0 --quiet &
+    "$tfoci" serve --from "$2" --listen "127.0.0.1:$1" --tls-cert chain.crt --tls-key server.key --ca-file ca.crt --max-rate 0 --quiet >&2 &
     serving=$!
     until listens "$1"; do sleep 0.02; done
 }
@@ -30,7 +31,7 @@ base=mirror/registry.example.com/acme
 for name in "${names[@]}"; do
     mkdir -p "www/$base/$name"
     for file in index.json 1.0.0.json "terraform-provider-${name}_1.0.0_$platform.zip"; do
-        curl -fsS "https://127.0.0.1:28441/$base/$name/$file" -o "www/$base/$name/$file"
+        curl --cacert ca.crt -fsS "https://127.0.0.1:28441/$base/$name/$file" -o "www/$base/$name/$file"
     done
 done
 cat >nginx.conf <<NGINX
@@ -56,7 +57,7 @@ for connections in 10 100; do
 done
 fetch() { # PORT READERS
     local began=$EPOCHREALTIME
-    for _ in $(seq "$2"); do curl -fsS "https://127.0.0.1:$1/$base/large/terraform-provider-large_1.0.0_$platform.zip" -o /dev/null & done
+    for _ in $(seq "$2"); do curl --cacert ca.crt -fsS "https://127.0.0.1:$1/$base/large/terraform-provider-large_1.0.0_$platform.zip" -o /dev/null & done
     wait $(jobs -p | tail -n "$2")
     awk "BEGIN {printf \"%.2f s\", $EPOCHREALTIME - $began}"
 }
@@ -68,9 +69,9 @@ done
 init() { # PORT
     rm -rf work && mkdir work
     {
-        echo 'terraform { required_providers {'
+        printf 'terraform {\n  required_providers {\n'
         for name in "${names[@]:1}"; do echo "$name = { source = \"registry.example.com/acme/$name\" }"; done
-        echo '} }'
+        printf '  }\n}\n'
     } >work/main.tf
     echo "provider_installation { network_mirror { url = \"https://127.0.0.1:$1/mirror/\" } }" >work/client.tfrc
     local began=$EPOCHREALTIME
