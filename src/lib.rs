@@ -22,7 +22,7 @@
 //! | words | [`error`] [`shown`] [`nearest`](mod@nearest) [`secret`] [`json`] [`toml`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
 //! | shapes | [`release`] [`trust`] [`oci`] [`template`] [`archive`] [`protocol`] [`syntax`] [`lockfile`] [`config`] |
 //! | homes | [`jobs`] [`prove`](mod@prove) [`http`] [`disk`] [`credentials`] [`blob`] [`configuration`] [`source`] [`store`] |
-//! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) [`lock`](mod@lock) [`copy`](mod@copy) [`serve`](mod@serve) |
+//! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) [`lock`](mod@lock) [`copy`](mod@copy) [`site`] [`serve`](mod@serve) |
 //!
 //! The command line, `src/cli`, belongs to the executables. The library cannot use it.
 //!
@@ -113,6 +113,8 @@ pub mod install;
 pub mod lock;
 
 pub mod copy;
+
+pub mod site;
 
 #[cfg(feature = "serve")]
 pub mod serve;

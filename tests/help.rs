@@ -9,7 +9,7 @@ use std::thread;
 use crate::support::scene::Scene;
 use crate::support::tls::Authority;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "push",
     "copy",
     "list",
@@ -17,6 +17,7 @@ const COMMANDS: [&str; 11] = [
     "inspect",
     "resolve",
     "install",
+    "site",
     "cli-config",
     "completions",
     "man",

@@ -166,6 +166,11 @@ fn results_follow_the_schema_of_their_command() {
             "install",
             "install acme/demo --from oci-layout:store --trust-store --platform linux_amd64",
         ),
+        ("site", "site public --from oci-layout:store"),
+        (
+            "site",
+            "site public --from oci-layout:store --delete --dry-run",
+        ),
         (
             "lock",
             "lock acme/demo --from oci-layout:store --trust-store",
@@ -206,6 +211,7 @@ fn failures_follow_the_schema_of_their_command() {
         ("list", "list --from oci-layout:none"),
         ("lock", "lock acme/demo --from oci-layout:none"),
         ("install", "install acme/demo --from oci-layout:none"),
+        ("site", "site public --from oci-layout:none"),
         ("versions", "versions acme/demo --from oci-layout:none"),
         ("inspect", "inspect acme/demo@1.0.0 --from oci-layout:none"),
         (

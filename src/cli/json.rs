@@ -92,6 +92,9 @@ pub(super) struct Report<'a> {
     /// The keys of `--pin-new`.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub(super) pins: &'a [Pin],
+    /// The versions that `site --delete` deleted, or would delete.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(super) deleted: &'a [Deleted],
     /// The bytes of the packages that were written into a store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) bytes: Option<u64>,
@@ -116,6 +119,13 @@ pub(super) struct Pin {
     pub(super) user_id: Option<String>,
     pub(super) algorithm: String,
     /// The version that the key signed.
+    pub(super) version: Version,
+}
+
+/// A version that `site --delete` deleted, or would delete.
+#[derive(Serialize)]
+pub(super) struct Deleted {
+    pub(super) provider: ProviderAddr,
     pub(super) version: Version,
 }
 

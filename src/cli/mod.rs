@@ -37,6 +37,7 @@ mod schema;
 mod serve;
 mod session;
 mod signals;
+mod site;
 mod trace;
 mod trust;
 mod versions;
@@ -121,6 +122,7 @@ enum Command {
     Install(install::Arguments),
     Lock(lock::Arguments),
     Serve(serve::Arguments),
+    Site(site::Arguments),
     CliConfig(cli_config::Arguments),
     Login(login::Arguments),
     Logout(logout::Arguments),
@@ -359,6 +361,7 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
         Command::Install(arguments) => install::run(arguments, session).await,
         Command::Lock(arguments) => lock::run(arguments, session).await,
         Command::Serve(arguments) => serve::run(arguments, session).await,
+        Command::Site(arguments) => site::run(arguments, session).await,
         Command::CliConfig(arguments) => cli_config::run(&arguments, session),
         Command::Login(arguments) => login::run(arguments, session).await,
         Command::Logout(arguments) => logout::run(arguments, session).await,

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 
 /// Where clients install providers from.
+#[derive(Clone)]
 pub(super) enum Mirror {
     /// An OCI registry. Only OpenTofu reads it.
     Oci {

@@ -33,6 +33,7 @@ enum Name {
     Copy,
     Install,
     Lock,
+    Site,
     CliConfig,
     List,
     Versions,
@@ -54,6 +55,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Ending {
         }
         Name::Install => include_str!("../../templates/schemas/install.json"),
         Name::Lock => include_str!("../../templates/schemas/lock.json"),
+        Name::Site => include_str!("../../templates/schemas/site.json"),
         Name::CliConfig => include_str!("../../templates/schemas/cli-config.json"),
         Name::List => include_str!("../../templates/schemas/list.json"),
         Name::Versions => include_str!("../../templates/schemas/versions.json"),

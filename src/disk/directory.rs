@@ -211,6 +211,42 @@ impl Directory {
         std::fs::rename(from, self.path.join(name))
     }
 
+    /// The sorted names of the entries. Names that are not UTF-8 are omitted, because neither tfoci nor clients create them.
+    ///
+    /// # Errors
+    /// The system reported an error.
+    pub fn names(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        #[cfg(unix)]
+        for entry in rustix::fs::Dir::read_from(&self.handle)? {
+            let name = entry?.file_name().to_owned().into_string();
+            names.extend(name.ok().filter(|name| name != "." && name != ".."));
+        }
+        #[cfg(not(unix))]
+        for entry in std::fs::read_dir(&self.path)? {
+            names.extend(entry?.file_name().into_string());
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// Removes a file, or a symbolic link itself. It need not exist.
+    ///
+    /// # Errors
+    /// The system reported an error, or the entry is a directory.
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        #[cfg(unix)]
+        let removed = rustix::fs::unlinkat(&self.handle, name, AtFlags::empty());
+        #[cfg(unix)]
+        let removed = removed.map_err(io::Error::from);
+        #[cfg(not(unix))]
+        let removed = std::fs::remove_file(self.path.join(name));
+        match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Sets the permission bits, regardless of the umask.
     ///
     /// # Errors
@@ -289,6 +325,14 @@ mod tests {
         let mut text = String::new();
         top.read("file").unwrap().read_to_string(&mut text).unwrap();
         assert_eq!(text, "x");
+        assert_eq!(
+            top.names().unwrap(),
+            ["dangling", "file", "file-link", "inner", "link"]
+        );
+        top.remove("link").unwrap();
+        top.remove("none").unwrap();
+        assert!(top.remove("inner").is_err());
+        assert!(path("real/inner").is_dir());
         assert!(top.enter_if_there("none").unwrap().is_none());
         assert!(top.metadata("none").unwrap().is_none());
         assert!(top.metadata("inner").unwrap().unwrap().is_dir());

@@ -56,10 +56,10 @@ impl Archives {
 /// One package of a network mirror.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Archive {
+    /// The hashes of the zip, such as `h1:…` and `zh:…`.
+    pub hashes: Vec<String>,
     /// The URL of the zip, which may be relative.
     pub url: String,
-    /// Its hashes, such as `h1:…` and `zh:…`.
-    pub hashes: Vec<String>,
 }
 
 impl Archive {

@@ -6,6 +6,7 @@
 mod job_summary;
 mod outcome;
 mod scope;
+mod site;
 mod tally;
 mod verb;
 mod version_line;
@@ -36,8 +37,8 @@ use verb::{INSTALL, Verb};
 enum Destination {
     /// Stores. The HTTP client counts the requests.
     Store(Http),
-    /// A filesystem mirror in this directory.
-    Directory(PathBuf),
+    /// A directory, with what clients are to be told about it.
+    Directory(Option<Mirror>),
 }
 
 /// Collects results and prints them at the end of the run.
@@ -66,6 +67,8 @@ struct Run {
     left_out: usize,
     /// The keys that were pinned, or would be.
     pins: Vec<json::Pin>,
+    /// The versions that were deleted, or would be.
+    deleted: Vec<json::Deleted>,
     /// An error that is not about a version.
     error: Option<CommandError>,
 }
@@ -85,7 +88,8 @@ impl Report {
 
     /// Starts the report of a run that installs packages into a directory.
     pub(super) fn installing(&self, into: PathBuf, scope: Scope) -> Arc<dyn Reporter> {
-        self.begin(INSTALL, scope, Destination::Directory(into))
+        let mirror = Mirror::directory(&into);
+        self.begin(INSTALL, scope, Destination::Directory(Some(mirror)))
     }
 
     fn begin(&self, verb: Verb, scope: Scope, destination: Destination) -> Arc<dyn Reporter> {
@@ -99,6 +103,7 @@ impl Report {
             outcomes: Vec::new(),
             left_out: 0,
             pins: Vec::new(),
+            deleted: Vec::new(),
             error: None,
         }));
         progress
@@ -275,6 +280,7 @@ impl Run {
                 .map(|outcome| outcome.provider(http.is_some()))
                 .collect(),
             pins: &self.pins,
+            deleted: &self.deleted,
             bytes: http.map(|_| self.tally.written_bytes),
             requests: http.map(Http::requests),
             error: interruption.or_else(|| self.error.as_ref().map(json::Error::from)),
@@ -309,7 +315,7 @@ impl Run {
     }
 
     fn print_hashes(&self, printer: &Printer) {
-        for installed in self.installed() {
+        for installed in self.installed().filter(|_| self.verb.prints_hashes) {
             let name = format!("{} {}", installed.provider, installed.version);
             printer.line(Tone::Plain, "Hashes", &name);
             for hash in &installed.hashes {
@@ -378,13 +384,13 @@ impl Run {
             .collect();
         include.sort();
         include.dedup();
-        let Destination::Directory(into) = &self.destination else {
+        let Destination::Directory(Some(mirror)) = &self.destination else {
             return;
         };
         if include.is_empty() {
             return;
         }
-        let view = ProviderInstallationView::new(Mirror::directory(into), include, None);
+        let view = ProviderInstallationView::new(mirror.clone(), include, None);
         printer.say(&format!(
             "\nFor the client's CLI configuration:\n\n{}",
             view.render().trim_end()

@@ -1,0 +1,241 @@
+//! `tfoci site`.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use clap::Args;
+use handlebars::Handlebars;
+use serde::Serialize;
+use url::Url;
+
+use tfoci::address::ProviderAddr;
+use tfoci::error::printable_path;
+use tfoci::event::Subject;
+use tfoci::examine::{Platforms, TrustOptions};
+use tfoci::outcome::{Failure, Problem};
+use tfoci::site::{Change, GENERATOR, ListedProvider, PageChange, Request, Site, Task};
+
+use super::Ending;
+use super::args::ReadTrust;
+use super::error::CommandError;
+use super::json::Deleted;
+use super::report::Scope;
+use super::session::{Session, Wanted, requested};
+
+const EXAMPLES: &str = "\
+Examples:
+  tfoci site public --from oci-layout:mirror --trust trust.toml
+  tfoci site public acme/demo@'>= 1.0' --from oci-layout:mirror \\
+    --url https://providers.example.com --delete";
+
+/// Write a store as static files: a network mirror that any web server can serve
+///
+/// Clients install from these files with a `network_mirror` block. tfoci writes every version that matches, or all of the store without
+/// addresses, and only versions that verify. The web server has to send .json files as application/json.
+///
+/// Packages come before the documents that name them, and each file appears complete. A second run changes nothing that is right
+/// already. Versions that the store no longer has stay until --delete, and files that tfoci does not know stay in any case.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The directory of the files
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Providers, with constraints on their versions; or references, as `push` prints them
+    #[arg(value_name = "ADDR[@CONSTRAINTS]")]
+    providers: Vec<String>,
+    /// The store: oci-layout:DIR, or a registry's repository template
+    #[arg(long, value_name = "STORE", help_heading = "Source")]
+    from: Option<String>,
+    /// Only this platform, such as linux_amd64; may be repeated [default: all]
+    ///
+    /// `linux/amd64` means the same. Packages for other platforms that are in the directory already stay.
+    #[arg(long, value_name = "OS_ARCH", help_heading = "Source")]
+    platform: Vec<String>,
+    /// The URL at which clients will find the files, for the page and the configuration
+    #[arg(long, value_name = "URL", value_parser = public_url, help_heading = "Destination")]
+    url: Option<Url>,
+    /// Delete versions that the store no longer has, or that do not verify any more
+    ///
+    /// Without addresses, this includes the versions of providers that the store no longer has.
+    #[arg(long, help_heading = "Destination")]
+    delete: bool,
+    /// Verify and print the plan, but write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Write versions without signature or key of these providers; may be repeated
+    ///
+    /// `*` stands for any namespace or type, as in `example.com/acme/*`.
+    #[arg(long, value_name = "PATTERN", help_heading = "Trust")]
+    allow_unsigned: Vec<String>,
+    #[command(flatten)]
+    trust: ReadTrust,
+}
+
+/// Runs the command.
+pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
+    let request = request(&arguments, session)?;
+    let registry = session.registry(&session.http()?);
+    let wanted = session.wanted(&arguments.providers, arguments.from.as_deref(), &registry);
+    let wanted = wanted.await?;
+    let providers = wanted.iter().map(|wanted| &wanted.selection.provider);
+    let providers: BTreeSet<ProviderAddr> = providers.cloned().collect();
+    session.warn_of_unmatched(&arguments.trust, &request.trust, &providers);
+    let report = &session.report;
+    let scope = Scope {
+        providers: providers.len(),
+        dry_run: arguments.dry_run,
+        only_changed: false,
+    };
+    let url = arguments.url.as_ref().map(|url| with_slash(url.as_str()));
+    let reporter = report.writing_site(url.clone(), scope);
+    let on_change = |change: Result<Change, Failure>| match change {
+        Ok(Change::Written(written)) => report.installed(written),
+        Ok(Change::Deleted { provider, version }) => report.deleted(Deleted { provider, version }),
+        Err(failure) => {
+            // A report has one line for each version.
+            let subject = failure.subject.clone().map(|subject| Subject {
+                platform: None,
+                ..subject
+            });
+            match subject {
+                Some(subject) => report.failed(subject, failure.into()),
+                None => report.run_failed(failure.into()),
+            }
+        }
+    };
+    let mut tasks = Vec::new();
+    for Wanted { selection, from } in wanted {
+        match from {
+            Ok(from) => tasks.push(Task {
+                from,
+                constraints: selection.constraints,
+            }),
+            Err(failure) => report.failed(Subject::provider(&selection.provider), failure.into()),
+        }
+    }
+    let site = Site::open(&request, &reporter).await;
+    let site = site.map_err(Problem::from).map_err(Failure::from)?;
+    site.write(tasks, &on_change).await;
+    if arguments.delete && arguments.providers.is_empty() {
+        site.delete_others(&providers, &on_change);
+    }
+    if !arguments.dry_run
+        && let Err(error) = write_page(&site, url.as_deref(), &arguments, session)
+    {
+        report.run_failed(Failure::from(Problem::from(error)).into());
+    }
+    Ok(report.finish())
+}
+
+fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandError> {
+    let directory = &arguments.directory;
+    // Otherwise a directory of that name would be made.
+    if directory.to_string_lossy().starts_with("oci-layout:") {
+        let into = directory.clone();
+        return Err(CommandError::IntoStore { into });
+    }
+    let options = session.trust_options(&arguments.trust)?;
+    let allowed = session.patterns(&arguments.allow_unsigned)?;
+    let platforms = match arguments.platform.is_empty() {
+        true => Platforms::All,
+        false => requested::platforms(&arguments.platform)?,
+    };
+    Ok(Request {
+        directory: directory.clone(),
+        platforms: match platforms {
+            Platforms::All => None,
+            Platforms::Only(platforms) | Platforms::Among(platforms) => Some(platforms),
+        },
+        trust: TrustOptions {
+            policy: options.policy.clone().with_allow_unsigned(allowed),
+            ..options
+        },
+        delete: arguments.delete,
+        dry_run: arguments.dry_run,
+        jobs: session.jobs(),
+    })
+}
+
+/// Writes the page for people.
+fn write_page(
+    site: &Site<'_>,
+    url: Option<&str>,
+    arguments: &Arguments,
+    session: &Session,
+) -> Result<(), tfoci::disk::Error> {
+    let page = page(&site.providers()?, url);
+    if site.write_page(&page)? == PageChange::Foreign {
+        let path = printable_path(&arguments.directory.join("index.html"));
+        let line = format!("{path} is another page, and stays");
+        session.printer.warning(&line);
+    }
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct View<'a> {
+    style: &'static str,
+    generator: &'static str,
+    url: Option<&'a str>,
+    providers: Vec<ProviderView>,
+}
+
+#[derive(Serialize)]
+struct ProviderView {
+    address: String,
+    path: String,
+    newest: String,
+    count: usize,
+    versions: Vec<String>,
+}
+
+/// The page for people, `templates/site/index.html.hbs`.
+fn page(providers: &[ListedProvider], url: Option<&str>) -> String {
+    let providers = providers.iter().map(|listed| {
+        let newest_first = listed.versions.iter().rev();
+        ProviderView {
+            address: listed.provider.to_string(),
+            path: listed.provider.to_ascii(),
+            newest: newest_first
+                .clone()
+                .next()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
+            count: listed.versions.len(),
+            versions: newest_first.map(ToString::to_string).collect(),
+        }
+    });
+    let view = View {
+        style: include_str!("../../templates/serve/style.css"),
+        generator: GENERATOR,
+        url,
+        providers: providers.collect(),
+    };
+    let mut handlebars = Handlebars::new();
+    handlebars.set_strict_mode(true);
+    let template = include_str!("../../templates/site/index.html.hbs");
+    // The template is compiled into the program, and tests render it, so this does not fail.
+    handlebars
+        .render_template(template, &view)
+        .unwrap_or_else(|error| error.to_string())
+}
+
+/// Clients drop what follows the last slash of a URL.
+fn with_slash(url: &str) -> String {
+    format!("{}/", url.trim_end_matches('/'))
+}
+
+fn public_url(text: &str) -> Result<Url, String> {
+    let expected = "expected https://HOST, with a path if there is one";
+    let url = Url::parse(text).map_err(|error| format!("{error}; {expected}"))?;
+    let is_bare = url.query().is_none()
+        && url.fragment().is_none()
+        && url.username().is_empty()
+        && url.password().is_none();
+    // Clients accept a network mirror by https only.
+    match url.scheme() == "https" && url.has_host() && is_bare {
+        true => Ok(url),
+        false => Err(expected.to_owned()),
+    }
+}

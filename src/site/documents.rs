@@ -1,0 +1,179 @@
+//! The JSON documents of a site, byte for byte as `tofu providers mirror` writes them ([clients: network mirror
+//! answers](crate::clients#network-mirror-answers)).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::folder;
+use crate::disk::{self, Directory};
+use crate::install::InstalledPackage;
+use crate::json::Object;
+use crate::platform::Platform;
+use crate::protocol::network_mirror::{self, Archive, Archives, VersionIndex};
+use crate::version::Version;
+
+/// The name of the document that lists the versions.
+pub(super) const INDEX: &str = "index.json";
+
+/// The largest document that is read, in bytes: enough for any number of platforms, or for twenty thousand versions.
+const LARGEST: u64 = 1 << 20;
+
+/// A file in a provider's directory that a site writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SiteFile {
+    /// `VERSION.json`
+    Document(Version),
+    /// `terraform-provider-TYPE_VERSION_OS_ARCH.zip`
+    Package(Version),
+}
+
+impl SiteFile {
+    /// The file that a name stands for; `None` if a site writes no file of this name.
+    pub(super) fn of(name: &str, type_name: &str) -> Option<Self> {
+        if let Some(version) = name.strip_suffix(".json") {
+            return canonical(version).map(Self::Document);
+        }
+        let rest = name.strip_prefix("terraform-provider-")?;
+        let rest = rest.strip_prefix(type_name)?.strip_prefix('_')?;
+        let (rest, architecture) = rest.strip_suffix(".zip")?.rsplit_once('_')?;
+        let (version, system) = rest.rsplit_once('_')?;
+        let platform: Platform = format!("{system}_{architecture}").parse().ok()?;
+        let is_canonical = platform.to_string() == format!("{system}_{architecture}");
+        canonical(version)
+            .filter(|_| is_canonical)
+            .map(Self::Package)
+    }
+}
+
+/// A version in its canonical form.
+fn canonical(text: &str) -> Option<Version> {
+    let version: Version = text.parse().ok()?;
+    (version.to_string() == text).then_some(version)
+}
+
+/// The name of a version's document.
+pub(super) fn document_name(version: &Version) -> String {
+    format!("{version}.json")
+}
+
+/// `index.json` of these versions.
+pub(super) fn index<'a>(versions: impl IntoIterator<Item = &'a Version>) -> Vec<u8> {
+    let versions = versions.into_iter().map(ToString::to_string);
+    json(&VersionIndex {
+        versions: versions
+            .map(|version| (version, network_mirror::Version {}))
+            .collect(),
+    })
+}
+
+/// `VERSION.json` of these packages, and of those that are in the site for other platforms.
+pub(super) fn archives(
+    packages: &[InstalledPackage],
+    kept: BTreeMap<String, Option<Archive>>,
+) -> Vec<u8> {
+    let mut archives = kept;
+    for package in packages {
+        let name = package.path.file_name().unwrap_or_default();
+        let archive = Archive {
+            hashes: package.hashes.iter().map(ToString::to_string).collect(),
+            url: name.to_string_lossy().into_owned(),
+        };
+        archives.insert(package.platform.to_string(), Some(archive));
+    }
+    json(&Archives { archives })
+}
+
+/// The packages that a version's document in the site names and that are there; `None` if there is no valid document.
+///
+/// # Errors
+/// The system reported an error, or a file is a symbolic link.
+pub(super) fn listed(
+    directory: &Directory,
+    version: &Version,
+) -> Result<Option<BTreeMap<String, Option<Archive>>>, disk::Error> {
+    let bytes = folder::read(directory, &document_name(version), LARGEST)?;
+    let document = bytes.as_deref().and_then(|bytes| {
+        let object = Object::parse(bytes).ok()?;
+        Archives::read(object).ok()
+    });
+    let Some(Archives { mut archives }) = document else {
+        return Ok(None);
+    };
+    let mut absent = BTreeSet::new();
+    for (platform, archive) in &archives {
+        let name = archive.as_ref().map(|archive| archive.url.as_str());
+        // A site names the zips beside its documents only.
+        let is_there = match name.filter(|name| is_file_name(name)) {
+            Some(name) => folder::has_file(directory, name)?,
+            None => false,
+        };
+        if !is_there {
+            absent.insert(platform.clone());
+        }
+    }
+    archives.retain(|platform, _| !absent.contains(platform));
+    Ok(Some(archives))
+}
+
+fn is_file_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains(['/', '\\', '\0']) && name != "." && name != ".."
+}
+
+/// The versions that `index.json` lists; `None` if it is missing or no such document.
+///
+/// # Errors
+/// The system reported an error, or the file is a symbolic link.
+pub(super) fn indexed(directory: &Directory) -> Result<Option<Vec<Version>>, disk::Error> {
+    let bytes = folder::read(directory, INDEX, LARGEST)?;
+    let index = bytes.as_deref().and_then(|bytes| {
+        let object = Object::parse(bytes).ok()?;
+        VersionIndex::read(object).ok()
+    });
+    Ok(index.map(|index| {
+        let names = index.versions.keys();
+        let mut versions: Vec<Version> = names.filter_map(|name| canonical(name)).collect();
+        versions.sort();
+        versions
+    }))
+}
+
+/// These documents contain text and numbers only, so that writing them cannot fail.
+fn json(document: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec_pretty(document).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_own_names_are_files_of_a_site() {
+        let version = |text: &str| text.parse::<Version>().unwrap();
+        let document = |text| Some(SiteFile::Document(version(text)));
+        let package = |text| Some(SiteFile::Package(version(text)));
+        for (name, file) in [
+            ("1.0.0.json", document("1.0.0")),
+            ("2.0.0-rc.1+x.json", document("2.0.0-rc.1+x")),
+            ("1.0.json", None),
+            ("index.json", None),
+            (".1.0.0.json", None),
+            (
+                "terraform-provider-demo_1.0.0_linux_amd64.zip",
+                package("1.0.0"),
+            ),
+            (
+                "terraform-provider-demo_1.0.0-a+b_linux_amd64.zip",
+                package("1.0.0-a+b"),
+            ),
+            ("terraform-provider-other_1.0.0_linux_amd64.zip", None),
+            ("terraform-provider-demo-more_1.0.0_linux_amd64.zip", None),
+            ("terraform-provider-demo_1.0_linux_amd64.zip", None),
+            ("terraform-provider-demo_1.0.0_linux.zip", None),
+            ("terraform-provider-demo_1.0.0_linux_amd64.zip.bak", None),
+            ("notes.txt", None),
+        ] {
+            assert_eq!(SiteFile::of(name, "demo"), file, "{name}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The directory of a provider in a site.
+//!
+//! Other users may share the site's directory. Below it tfoci follows no symbolic link, neither to read nor to write.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use crate::address::ProviderAddr;
+use crate::disk::{self, Directory, Staged};
+
+/// The directory of a provider: `HOST/NAMESPACE/TYPE` with the host in punycode, as clients request it.
+#[derive(Clone, Debug)]
+pub(super) struct Folder {
+    root: PathBuf,
+    way: Vec<String>,
+}
+
+impl Folder {
+    pub(super) fn of(root: &Path, provider: &ProviderAddr) -> Self {
+        Self {
+            root: root.to_owned(),
+            way: provider.to_ascii().split('/').map(str::to_owned).collect(),
+        }
+    }
+
+    /// The site's directory.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The path of a file in the directory.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        let mut path = self.root.clone();
+        path.extend(&self.way);
+        path.join(name)
+    }
+
+    /// Opens the directory; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// The system reported an error, or a part of the path is a symbolic link or no directory.
+    pub(super) fn open(&self) -> Result<Option<Directory>, disk::Error> {
+        let root = Directory::open(&self.root).map_err(|error| unusable(&self.root, error));
+        let Some(mut at) = disk::if_exists(root)? else {
+            return Ok(None);
+        };
+        for name in &self.way {
+            let entered = at.enter_if_there(name);
+            match entered.map_err(|error| unusable(&at.path().join(name), error))? {
+                Some(next) => at = next,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(at))
+    }
+
+    /// Opens the directory, and creates it and its parents if they are missing.
+    ///
+    /// # Errors
+    /// As [`Folder::open`].
+    pub(super) fn open_or_create(&self) -> Result<Directory, disk::Error> {
+        let mut at = Directory::open(&self.root).map_err(|error| unusable(&self.root, error))?;
+        for name in &self.way {
+            let entered = at.enter_or_create(name);
+            let path = || at.path().join(name);
+            (at, _) = entered.map_err(|error| disk::Error::at("create", &path(), error))?;
+        }
+        Ok(at)
+    }
+}
+
+/// Whether a regular file of this name is there.
+///
+/// # Errors
+/// The system reported an error, or the entry is a symbolic link.
+pub(super) fn has_file(directory: &Directory, name: &str) -> Result<bool, disk::Error> {
+    let found = directory.metadata(name);
+    let found = found.map_err(|error| unusable(&directory.path().join(name), error))?;
+    Ok(found.is_some_and(|found| found.is_file()))
+}
+
+/// The content of a small file; `None` if it is missing or larger than `limit` bytes.
+///
+/// # Errors
+/// The system reported an error, or the entry is a symbolic link or no regular file.
+pub(super) fn read(
+    directory: &Directory,
+    name: &str,
+    limit: u64,
+) -> Result<Option<Vec<u8>>, disk::Error> {
+    let path = directory.path().join(name);
+    let failed = |error| unusable(&path, error);
+    match directory.metadata(name).map_err(failed)? {
+        None => return Ok(None),
+        Some(found) if !found.is_file() => return Err(disk::Error::Special { path }),
+        Some(_) => {}
+    }
+    let mut bytes = Vec::new();
+    let file = directory.read(name).map_err(failed)?;
+    file.take(limit.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    Ok(Some(bytes).filter(|bytes| bytes.len() as u64 <= limit))
+}
+
+/// Writes a file, unless it has this content already. A reader sees the old content or the new one.
+///
+/// # Errors
+/// The system reported an error, or the entry is a symbolic link or no regular file.
+pub(super) fn write(
+    root: &Path,
+    directory: &Directory,
+    name: &str,
+    bytes: &[u8],
+) -> Result<(), disk::Error> {
+    let there = read(directory, name, bytes.len() as u64)?;
+    if there.is_some_and(|there| there == bytes) {
+        return Ok(());
+    }
+    // At the top, where one sweep finds what a killed run has left.
+    let mut staged = Staged::hidden_in(root, &directory.path().join(name))?;
+    staged.write(bytes)?;
+    staged.show_in(directory, name)
+}
+
+/// Removes a file. It need not exist.
+///
+/// # Errors
+/// The system reported an error.
+pub(super) fn remove(directory: &Directory, name: &str) -> Result<(), disk::Error> {
+    let removed = directory.remove(name);
+    removed.map_err(|error| disk::Error::at("remove", &directory.path().join(name), error))
+}
+
+pub(super) fn unusable(path: &Path, error: std::io::Error) -> disk::Error {
+    disk::Error::at("use", path, error)
+}

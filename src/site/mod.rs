@@ -1,0 +1,182 @@
+//! Site: writes the network mirror protocol as static files, which any web server can serve.
+//!
+//! ```text
+//! DIR/index.html                                   a page for people
+//! DIR/HOST/NAMESPACE/TYPE/index.json               the versions
+//!                         VERSION.json             the packages of a version, with their hashes
+//!                         terraform-provider-TYPE_VERSION_OS_ARCH.zip
+//! ```
+//!
+//! Host names are in punycode, as clients request them ([clients: network mirror requests](crate::clients#network-mirror-requests)). The
+//! documents are byte for byte those of `tofu providers mirror`. Only versions that verify are written.
+//!
+//! # The order of files
+//! Packages come first, then the document of their version, then `index.json`, and each is renamed to its path when it is complete. So a
+//! reader never sees a name of something that is not there, at whatever moment. Removal goes the other way. A file that is right already
+//! keeps its inode and its times.
+//!
+//! # What is in the directory already
+//! `index.json` lists every version whose document and packages are there, so versions that the store no longer has remain until they are
+//! deleted on request. Files with other names remain in any case. Symbolic links below the directory are errors and not followed.
+
+mod documents;
+mod folder;
+mod package;
+mod page;
+mod provider;
+
+pub use page::{GENERATOR, ListedProvider, PageChange};
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures_util::{StreamExt as _, stream};
+use tokio::sync::Semaphore;
+
+use crate::address::ProviderAddr;
+use crate::constraint::VersionConstraints;
+use crate::disk;
+use crate::event::{Reporter, Subject};
+use crate::examine::{StoredProvider, TrustOptions};
+use crate::install::Installed;
+use crate::outcome::{At, Failure, Problem};
+use crate::platform::Platform;
+use crate::version::Version;
+use folder::Folder;
+
+/// The number of providers that are written concurrently. Most of the time they wait for responses; the number of packages is limited
+/// separately.
+const PROVIDERS: usize = 8;
+
+/// The options of a site.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The directory of the site.
+    pub directory: PathBuf,
+    /// The platforms to write; `None` for all.
+    pub platforms: Option<Vec<Platform>>,
+    /// The keys to trust, and the packages to refuse.
+    pub trust: TrustOptions,
+    /// Whether to delete what the store no longer has, or what does not verify any more.
+    pub delete: bool,
+    /// Whether to write nothing.
+    pub dry_run: bool,
+    /// The number of packages that are written concurrently.
+    pub jobs: usize,
+}
+
+/// A provider to write.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// The provider in the store.
+    pub from: StoredProvider,
+    /// Selects the versions: all that match, or every one without constraints.
+    pub constraints: VersionConstraints,
+}
+
+/// A change of the site.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// A version is in the site.
+    Written(Installed),
+    /// A version was deleted, or would be in a dry run.
+    Deleted {
+        /// The provider's address.
+        provider: ProviderAddr,
+        /// The deleted version.
+        version: Version,
+    },
+}
+
+/// Receives each change or failure as soon as it is known.
+pub type OnChange<'a> = dyn Fn(Result<Change, Failure>) + Send + Sync + 'a;
+
+/// The directory of a site, locked against other writers.
+pub struct Site<'a> {
+    request: &'a Request,
+    reporter: &'a Arc<dyn Reporter>,
+    /// `None` in a dry run.
+    lock: Option<Arc<disk::Lock>>,
+    /// Limits the packages of all providers that are written at once.
+    permits: Arc<Semaphore>,
+}
+
+impl<'a> Site<'a> {
+    /// Creates and locks the directory, and removes what an interrupted run has left in it. A dry run does neither.
+    ///
+    /// # Errors
+    /// The system reported an error.
+    pub async fn open(
+        request: &'a Request,
+        reporter: &'a Arc<dyn Reporter>,
+    ) -> Result<Self, disk::Error> {
+        let directory = &request.directory;
+        let lock = match request.dry_run {
+            true => None,
+            false => {
+                disk::create_directory(directory)?;
+                let lock = disk::Lock::acquire(directory.join(".tfoci.lock"), &**reporter).await?;
+                disk::sweep(directory)?;
+                Some(Arc::new(lock))
+            }
+        };
+        Ok(Self {
+            request,
+            reporter,
+            lock,
+            permits: Arc::new(Semaphore::new(request.jobs.max(1))),
+        })
+    }
+
+    /// Writes versions of several providers concurrently.
+    pub async fn write(&self, tasks: Vec<Task>, on_change: &OnChange<'_>) {
+        let mut providers: BTreeMap<ProviderAddr, Vec<Task>> = BTreeMap::new();
+        for task in tasks {
+            let same = providers.entry(task.from.provider.clone());
+            same.or_default().push(task);
+        }
+        let writing =
+            stream::iter(providers).for_each_concurrent(PROVIDERS, |(provider, tasks)| {
+                let this = self;
+                async move { this.provider(&provider, &tasks, on_change).await }
+            });
+        writing.await;
+    }
+
+    /// Deletes every provider in the site except these.
+    pub fn delete_others(&self, kept: &BTreeSet<ProviderAddr>, on_change: &OnChange<'_>) {
+        let providers = match self.folders() {
+            Ok(providers) => providers,
+            Err(error) => return on_change(Err(Problem::from(error).into())),
+        };
+        for provider in providers {
+            if !kept.contains(&provider) {
+                self.settle(&provider, Some(&BTreeSet::new()), on_change);
+            }
+        }
+    }
+
+    /// Lists what is in the directory of a provider, and deletes versions that are not in `stored`, if it is given.
+    fn settle(
+        &self,
+        provider: &ProviderAddr,
+        stored: Option<&BTreeSet<Version>>,
+        on_change: &OnChange<'_>,
+    ) {
+        let folder = Folder::of(&self.request.directory, provider);
+        let settled = provider::settle(&folder, provider, stored, self.request.dry_run);
+        match settled {
+            Ok(deleted) => {
+                for version in deleted {
+                    let provider = provider.clone();
+                    on_change(Ok(Change::Deleted { provider, version }));
+                }
+            }
+            Err(error) => {
+                let problem = Problem::from(error);
+                on_change(Err(problem.of(Subject::provider(provider), At::Here)));
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Puts one package into a site.
+
+use std::fs::Metadata;
+use std::io::{Read, Seek};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+
+use super::folder::{Folder, unusable};
+use crate::archive::{Archive, Hashes, Limits};
+use crate::authentication::Authentication;
+use crate::blob::{BlobLocation, BlobSource, proven};
+use crate::disk::exposed::exposure;
+use crate::disk::{self, Blocks, Staged};
+use crate::event::{Event, Reporter, Subject, Transfer};
+use crate::install::InstalledPackage;
+use crate::oci::Part;
+use crate::outcome::Problem;
+use crate::release::Package;
+use crate::store;
+
+/// A package to put into a site.
+#[derive(Clone)]
+pub(super) struct PackageWriting<B> {
+    pub(super) package: Package<B>,
+    pub(super) folder: Folder,
+    /// The file name of the zip in the site.
+    pub(super) name: String,
+    pub(super) type_name: String,
+    pub(super) subject: Subject,
+    pub(super) authentication: Authentication,
+    pub(super) dry_run: bool,
+    /// Held until the package is at its path, even if the caller is cancelled: the next process that acquires the lock deletes unfinished
+    /// files.
+    pub(super) _lock: Option<Arc<disk::Lock>>,
+    pub(super) reporter: Arc<dyn Reporter>,
+}
+
+impl<B: BlobSource> PackageWriting<B> {
+    pub(super) async fn write(self) -> Result<InstalledPackage, Problem> {
+        let (transfer, hashes) = self.deliver().await?;
+        let size = self.package.expected.size;
+        self.reporter.report(Event::Finished {
+            subject: self.subject,
+            size,
+            transfer,
+            authentication: self.authentication,
+        });
+        let h1 = hashes.as_ref().map(|hashes| hashes.zip.clone());
+        let mut all: Vec<_> = h1.into_iter().chain(self.package.zh()).collect();
+        all.sort();
+        Ok(InstalledPackage {
+            path: self.folder.path(&self.name),
+            transfer,
+            size,
+            hashes: all,
+            has_two_h1: hashes
+                .as_ref()
+                .is_some_and(|hashes| hashes.zip != hashes.directory),
+            h1: hashes.map(|hashes| hashes.directory),
+            platform: self.package.platform,
+        })
+    }
+
+    async fn deliver(&self) -> Result<(Transfer, Option<Hashes>), Problem> {
+        if let Some(there) = self.blocking(Self::there).await? {
+            return Ok((Transfer::Present, Some(there)));
+        }
+        if self.dry_run {
+            return Ok((Transfer::Planned, None));
+        }
+        self.reporter.report(Event::Started {
+            subject: self.subject.clone(),
+            size: self.package.expected.size,
+        });
+        if let Some(BlobLocation::InFile(path)) = self.package.location.location() {
+            let path = path.to_owned();
+            let linked = self.blocking(move |this| this.link(path)).await?;
+            if let Some(hashes) = linked {
+                return Ok((Transfer::Mounted, Some(hashes)));
+            }
+        }
+        let mut staged = Staged::hidden_in(self.folder.root(), &self.folder.path(&self.name))?;
+        self.fetch(|chunk| staged.write(chunk)).await?;
+        let shown = self.blocking(move |this| this.show(staged)).await?;
+        Ok((Transfer::Copied, Some(shown)))
+    }
+
+    /// Runs work that reads whole packages on a thread where it may block.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(Self) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let this = self.clone();
+        let done = tokio::task::spawn_blocking(move || work(this)).await;
+        done.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+    }
+
+    /// The hashes of the package if it is in the site already. A damaged one, or one that everybody may change, is written again.
+    fn there(self) -> Result<Option<Hashes>, Problem> {
+        let path = self.folder.path(&self.name);
+        let failed = |error| unusable(&path, error);
+        let Some(directory) = self.folder.open()? else {
+            return Ok(None);
+        };
+        let Some(found) = directory.metadata(&self.name).map_err(failed)? else {
+            return Ok(None);
+        };
+        if !found.is_file() {
+            return Err(disk::Error::Special { path }.into());
+        }
+        if !self.may_be(&found) {
+            return Ok(None);
+        }
+        let open = || directory.read(&self.name).map_err(failed);
+        let expected = self.package.expected.digest;
+        if Blocks::of(open()?, &path).digest(expected.algorithm())? != expected {
+            return Ok(None);
+        }
+        self.hashes(open()?).map(Some)
+    }
+
+    fn may_be(&self, found: &Metadata) -> bool {
+        found.len() == self.package.expected.size && exposure(found).is_none()
+    }
+
+    /// Hard-links the package from a layout, if the file there is undamaged and the file system supports it.
+    fn link(self, from: PathBuf) -> Result<Option<Hashes>, Problem> {
+        let fits = std::fs::symlink_metadata(&from).is_ok_and(|found| self.may_be(&found));
+        let hidden = self.folder.root().join(&self.name);
+        let Some(link) = fits.then(|| Staged::link(&from, &hidden)).flatten() else {
+            return Ok(None);
+        };
+        let expected = self.package.expected.digest;
+        let received = Blocks::open(link.path(), 0)?.digest(expected.algorithm())?;
+        if received != expected {
+            // Reading it as a stream names the damage.
+            return Ok(None);
+        }
+        self.show(link).map(Some)
+    }
+
+    /// Opens a verified zip, and moves it to its path.
+    fn show(self, staged: Staged) -> Result<Hashes, Problem> {
+        let hashes = self.hashes(disk::open(staged.path())?)?;
+        staged.show_in(&self.folder.open_or_create()?, &self.name)?;
+        Ok(hashes)
+    }
+
+    fn hashes(&self, zip: impl Read + Seek) -> Result<Hashes, Problem> {
+        let unusable = |source| Problem::Archive {
+            file: self.package.file_name.clone(),
+            source,
+        };
+        let mut archive = Archive::open(zip, &Limits::default()).map_err(unusable)?;
+        archive.executable(&self.type_name).map_err(unusable)?;
+        archive.hashes().map_err(unusable)
+    }
+
+    /// Streams the zip to `write`, and verifies its digest before it returns.
+    async fn fetch(
+        &self,
+        mut write: impl FnMut(&[u8]) -> Result<(), disk::Error>,
+    ) -> Result<(), Problem> {
+        let Package {
+            expected, location, ..
+        } = &self.package;
+        let unusable = |source| store::Error::reading(Part::Package, expected.digest, source);
+        let mut body = proven(location).await.map_err(unusable)?;
+        while let Some(chunk) = body.next().await {
+            let chunk = chunk.map_err(unusable)?;
+            write(&chunk)?;
+            self.reporter.report(Event::Advanced {
+                subject: self.subject.clone(),
+                bytes: chunk.len() as u64,
+            });
+            // Local reads never yield, so without this the task could not be cancelled.
+            tokio::task::consume_budget().await;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! The page for people, and what it lists.
+
+use std::path::Path;
+
+use super::folder::{self, Folder};
+use super::{Site, documents};
+use crate::address::ProviderAddr;
+use crate::disk::{self, Directory};
+use crate::version::Version;
+
+/// The text by which tfoci recognises its own page, so that it never replaces another one.
+pub const GENERATOR: &str = r#"<meta name="generator" content="tfoci site">"#;
+
+/// The file name of the page.
+const PAGE: &str = "index.html";
+
+/// The largest page that is read, in bytes: enough for a hundred thousand providers.
+const LARGEST: u64 = 64 << 20;
+
+/// A provider in a site.
+#[derive(Clone, Debug)]
+pub struct ListedProvider {
+    /// The provider's address.
+    pub provider: ProviderAddr,
+    /// The listed versions, in ascending order.
+    pub versions: Vec<Version>,
+}
+
+/// What became of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageChange {
+    /// It is as it should be.
+    Written,
+    /// Another page is at its path, and stays there.
+    Foreign,
+}
+
+impl Site<'_> {
+    /// The providers in the site, sorted by address, with those that earlier runs wrote.
+    ///
+    /// # Errors
+    /// The system reported an error, or an `index.json` is a symbolic link.
+    pub fn providers(&self) -> Result<Vec<ListedProvider>, disk::Error> {
+        let mut listed = Vec::new();
+        for provider in self.folders()? {
+            let folder = Folder::of(&self.request.directory, &provider);
+            let versions = match folder.open()? {
+                Some(directory) => documents::indexed(&directory)?,
+                None => None,
+            };
+            let versions = versions.filter(|versions| !versions.is_empty());
+            listed.extend(versions.map(|versions| ListedProvider { provider, versions }));
+        }
+        Ok(listed)
+    }
+
+    /// Writes the page, which has to contain [`GENERATOR`], after everything that it lists.
+    ///
+    /// # Errors
+    /// The system reported an error, or the page's path is a symbolic link.
+    pub fn write_page(&self, html: &str) -> Result<PageChange, disk::Error> {
+        let root = &self.request.directory;
+        let directory = open(root)?;
+        let there = folder::read(&directory, PAGE, LARGEST)?;
+        let is_there = folder::has_file(&directory, PAGE)?;
+        let is_own = there.is_some_and(|there| {
+            let text = String::from_utf8_lossy(&there);
+            text.contains(GENERATOR)
+        });
+        if is_there && !is_own {
+            return Ok(PageChange::Foreign);
+        }
+        folder::write(root, &directory, PAGE, html.as_bytes())?;
+        Ok(PageChange::Written)
+    }
+
+    /// The providers that have a directory, sorted. Entries that are no directories, or have other names, are left alone.
+    pub(super) fn folders(&self) -> Result<Vec<ProviderAddr>, disk::Error> {
+        let Some(root) = disk::if_exists(open(&self.request.directory))? else {
+            return Ok(Vec::new());
+        };
+        let mut found = Vec::new();
+        // One directory of each level is open at a time, because a process may have few open files.
+        for host in names(&root)? {
+            let Ok(within_host) = root.enter(&host) else {
+                continue;
+            };
+            for namespace in names(&within_host)? {
+                let Ok(within_namespace) = within_host.enter(&namespace) else {
+                    continue;
+                };
+                for type_name in names(&within_namespace)? {
+                    let text = format!("{host}/{namespace}/{type_name}");
+                    let provider = ProviderAddr::from_ascii(&text).ok();
+                    let provider = provider.filter(|provider| provider.to_ascii() == text);
+                    let is_directory = || within_namespace.enter(&type_name).is_ok();
+                    found.extend(provider.filter(|_| is_directory()));
+                }
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+}
+
+fn open(path: &Path) -> Result<Directory, disk::Error> {
+    Directory::open(path).map_err(|error| folder::unusable(path, error))
+}
+
+/// The names in a directory, without hidden ones.
+fn names(at: &Directory) -> Result<Vec<String>, disk::Error> {
+    let names = at.names();
+    let mut names = names.map_err(|error| folder::unusable(at.path(), error))?;
+    names.retain(|name| !name.starts_with('.'));
+    Ok(names)
+}

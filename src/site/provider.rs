@@ -1,0 +1,304 @@
+//! One provider of a site: writes its versions, then lists them, then deletes what the store no longer has.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use futures_util::{StreamExt as _, stream};
+
+use super::documents::{self, INDEX, SiteFile};
+use super::folder::{self, Folder, unusable};
+use super::package::PackageWriting;
+use super::{Change, OnChange, Site, Task};
+use crate::address::ProviderAddr;
+use crate::authentication::Note;
+use crate::disk;
+use crate::error::Category;
+use crate::event::{Event, Subject};
+use crate::examine::{Platforms, StoredProvider};
+use crate::install::Installed;
+use crate::jobs;
+use crate::outcome::{At, Failure, Problem};
+use crate::platform::Platform;
+use crate::protocol::network_mirror::Archive;
+use crate::release::{Release, canonical_file_name};
+use crate::store::StoreBlob;
+use crate::trust::Verified;
+use crate::version::Version;
+
+/// The number of versions of a provider that are written concurrently. Reading an index and evidence takes several requests each.
+const VERSIONS: usize = 4;
+
+impl Site<'_> {
+    /// Writes versions of one provider.
+    pub(super) async fn provider(
+        &self,
+        provider: &ProviderAddr,
+        tasks: &[Task],
+        on_change: &OnChange<'_>,
+    ) {
+        let mut stored = Some(BTreeSet::new());
+        for task in tasks {
+            match self.versions(task, on_change).await {
+                Ok(versions) => {
+                    if let Some(stored) = &mut stored {
+                        stored.extend(versions);
+                    }
+                }
+                // What the store has is not known, so nothing is deleted.
+                Err(failure) => {
+                    stored = None;
+                    on_change(Err(failure));
+                }
+            }
+        }
+        let stored = stored.filter(|_| self.request.delete);
+        self.settle(provider, stored.as_ref(), on_change);
+    }
+
+    /// Writes the selected versions. Returns those that the store has, without those that did not verify.
+    async fn versions(
+        &self,
+        Task { from, constraints }: &Task,
+        on_change: &OnChange<'_>,
+    ) -> Result<BTreeSet<Version>, Failure> {
+        // Without the required pin all versions fail, so this is said once.
+        let rule = self.request.trust.rule_for(&from.provider);
+        rule.map_err(|problem| from.failure(None, problem))?;
+        let available = from.versions().await?;
+        let versions = available.versions.iter();
+        let selected: Vec<&Version> = versions
+            .filter(|version| constraints.is_any() || constraints.admits(version))
+            .collect();
+        if selected.is_empty() {
+            return Err(from.no_match(&available, constraints));
+        }
+        self.reporter.report(Event::VersionsSelected {
+            subject: Subject::provider(&from.provider),
+            versions: selected
+                .iter()
+                .map(|version| ((*version).clone(), None))
+                .collect(),
+        });
+        let mut refused = BTreeSet::new();
+        let writing = selected
+            .into_iter()
+            .map(|version| async move { (version, self.version(from, version).await) });
+        let writing: Vec<_> = writing.collect();
+        let mut writing = stream::iter(writing).buffer_unordered(VERSIONS);
+        while let Some((version, written)) = writing.next().await {
+            match written {
+                Ok(Some(installed)) => on_change(Ok(Change::Written(installed))),
+                Ok(None) => {}
+                Err(failure) => {
+                    if failure.category() == Category::Untrusted {
+                        refused.insert(version.clone());
+                    }
+                    on_change(Err(failure));
+                }
+            }
+        }
+        drop(writing);
+        let mut stored: BTreeSet<Version> = available.versions.into_iter().collect();
+        stored.retain(|version| !refused.contains(version));
+        Ok(stored)
+    }
+
+    /// Writes one version; `None` if it has no package for the wanted platforms.
+    async fn version(
+        &self,
+        from: &StoredProvider,
+        version: &Version,
+    ) -> Result<Option<Installed>, Failure> {
+        let (request, reporter) = (self.request, self.reporter);
+        let about = |problem| from.failure(Some(version), problem);
+        let examined = from
+            .examine(version, &Platforms::All, &request.trust)
+            .await?;
+        let subject = Subject::version(&from.provider, version);
+        if let Some(message) = examined.warning(&from.provider) {
+            let subject = subject.clone();
+            reporter.report(Event::Warning { subject, message });
+        }
+        let stored: BTreeSet<Platform> = examined
+            .packages
+            .iter()
+            .map(|package| package.platform.clone())
+            .collect();
+        let release = examined.proof.map_err(about)?;
+        let release = match &request.platforms {
+            Some(wanted) => release.only(|platform| wanted.contains(platform)),
+            None => release,
+        };
+        if release.packages.is_empty() {
+            let message = "it has no package for the wanted platforms".to_owned();
+            reporter.report(Event::Warning { subject, message });
+            return Ok(None);
+        }
+        reporter.report(Event::Verified {
+            subject: subject.clone(),
+            authentication: release.authentication().clone(),
+        });
+        let packages = release.packages.iter();
+        reporter.report(Event::Planned {
+            subject: subject.clone(),
+            packages: release.packages.len(),
+            bytes: packages
+                .map(|package| package.expected.size)
+                .fold(0, u64::saturating_add),
+        });
+        let installed = self
+            .packages(&release, &At::From(from.place.clone()))
+            .await?;
+        if !request.dry_run {
+            self.write_document(&installed, &stored)
+                .map_err(|error| about(error.into()))?;
+        }
+        Ok(Some(installed))
+    }
+
+    /// Writes the packages of a version.
+    async fn packages(
+        &self,
+        release: &Verified<Release<StoreBlob>>,
+        at: &At,
+    ) -> Result<Installed, Failure> {
+        let (provider, version) = (&release.provider, &release.version);
+        let subject = Subject::version(provider, version);
+        let work = release.packages.iter().map(|package| PackageWriting {
+            package: package.clone(),
+            folder: Folder::of(&self.request.directory, provider),
+            name: canonical_file_name(provider, version, &package.platform),
+            type_name: provider.type_name().to_owned(),
+            subject: subject.platform(&package.platform),
+            authentication: release.authentication().clone(),
+            dry_run: self.request.dry_run,
+            _lock: self.lock.clone(),
+            reporter: Arc::clone(self.reporter),
+        });
+        let packages = jobs::run(self.request.jobs, work, |work| {
+            let (subject, at) = (work.subject.clone(), at.clone());
+            let permits = Arc::clone(&self.permits);
+            async move {
+                // The semaphore is never closed.
+                let _permit = permits.acquire().await;
+                work.write()
+                    .await
+                    .map_err(|problem: Problem| problem.of(subject, at))
+            }
+        });
+        let packages = packages.await?;
+        let mut authentication = release.authentication().clone();
+        let note = Note::DirectoryEntries;
+        if packages.iter().any(|package| package.has_two_h1)
+            && !authentication.notes.contains(&note)
+        {
+            authentication.notes.push(note);
+        }
+        let hashes: BTreeSet<_> = packages
+            .iter()
+            .flat_map(|package| &package.hashes)
+            .collect();
+        Ok(Installed {
+            provider: provider.clone(),
+            version: version.clone(),
+            authentication,
+            hashes: hashes.into_iter().cloned().collect(),
+            packages,
+        })
+    }
+
+    /// Writes the document of a version whose packages are in the site. Packages for other platforms stay listed, unless the store has
+    /// lost them and that is to be deleted.
+    fn write_document(
+        &self,
+        installed: &Installed,
+        stored: &BTreeSet<Platform>,
+    ) -> Result<(), disk::Error> {
+        let root = &self.request.directory;
+        let directory = Folder::of(root, &installed.provider).open_or_create()?;
+        let mut kept = documents::listed(&directory, &installed.version)?.unwrap_or_default();
+        if self.request.delete {
+            let stored: BTreeSet<String> = stored.iter().map(ToString::to_string).collect();
+            kept.retain(|platform, _| stored.contains(platform));
+        }
+        let bytes = documents::archives(&installed.packages, kept);
+        let name = documents::document_name(&installed.version);
+        folder::write(root, &directory, &name, &bytes)
+    }
+}
+
+/// What is in the directory of a provider.
+#[derive(Default)]
+struct Found {
+    /// The versions with a document, and their packages.
+    listed: BTreeMap<Version, BTreeMap<String, Option<Archive>>>,
+    /// The names of the documents and packages of each version.
+    names: BTreeMap<Version, Vec<String>>,
+}
+
+/// Writes `index.json` of every version that is in the directory. If `stored` is given, deletes the other versions, and the packages that
+/// no document names. Returns the deleted versions.
+///
+/// # Errors
+/// The system reported an error, or a file is a symbolic link.
+pub(super) fn settle(
+    folder: &Folder,
+    provider: &ProviderAddr,
+    stored: Option<&BTreeSet<Version>>,
+    dry_run: bool,
+) -> Result<Vec<Version>, disk::Error> {
+    let Some(directory) = folder.open()? else {
+        return Ok(Vec::new());
+    };
+    let mut found = Found::default();
+    let names = directory.names();
+    let names = names.map_err(|error| unusable(directory.path(), error))?;
+    for name in names {
+        match SiteFile::of(&name, provider.type_name()) {
+            None => continue,
+            Some(SiteFile::Document(version)) => {
+                if let Some(listed) = documents::listed(&directory, &version)? {
+                    found.listed.insert(version.clone(), listed);
+                }
+                // The document before the packages that it names.
+                found.names.entry(version).or_default().insert(0, name);
+            }
+            Some(SiteFile::Package(version)) => {
+                found.names.entry(version).or_default().push(name);
+            }
+        }
+    }
+    let is_kept = |version: &Version| stored.is_none_or(|stored| stored.contains(version));
+    let deleted: Vec<Version> = found.names.keys().cloned().collect();
+    let deleted: Vec<Version> = deleted.into_iter().filter(|one| !is_kept(one)).collect();
+    if dry_run {
+        return Ok(deleted);
+    }
+    let listed = found.listed.iter();
+    let listed = listed.filter(|(version, archives)| is_kept(version) && !archives.is_empty());
+    let mut listed = listed.map(|(version, _)| version).peekable();
+    if listed.peek().is_some() {
+        let bytes = documents::index(listed);
+        folder::write(folder.root(), &directory, INDEX, &bytes)?;
+    } else if documents::indexed(&directory)?.is_some() {
+        folder::remove(&directory, INDEX)?;
+    }
+    if stored.is_none() {
+        return Ok(Vec::new());
+    }
+    for (version, names) in &found.names {
+        let archives = found.listed.get(version).filter(|_| is_kept(version));
+        let archives = archives.into_iter().flat_map(BTreeMap::values).flatten();
+        let named: BTreeSet<&str> = archives.map(|archive| archive.url.as_str()).collect();
+        for name in names {
+            let is_document = name.ends_with(".json");
+            // A version that failed for another reason than its proof keeps what it has.
+            let is_left = is_kept(version)
+                && (is_document || named.contains(name.as_str()) || named.is_empty());
+            if !is_left {
+                folder::remove(&directory, name)?;
+            }
+        }
+    }
+    Ok(deleted)
+}
