@@ -5,14 +5,14 @@
 //! dropped when all together become too large.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::future;
 
 use super::fill::Fill;
 use super::fresh::{Ages, Answer, Fresh, Unanswered};
-use super::listing::Listing;
+use super::listing::{Currency, Listing};
 use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
 use crate::address::{Hostname, ProviderAddr};
@@ -25,8 +25,6 @@ use crate::version::Version;
 
 /// The bytes of all lists together.
 const MOST_BYTES: usize = 16 << 20;
-/// How long a request waits for the comparison of a version's tags.
-const LONGEST_CHECK: Duration = Duration::from_secs(4);
 /// The bytes that a list is counted with in addition to its versions.
 const LEAST_BYTES: usize = 512;
 
@@ -43,15 +41,65 @@ pub(super) struct Catalog {
     pub(super) observer: Arc<dyn Observer>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) all: Arc<Fresh<Vec<ProviderAddr>, Failure>>,
-    pub(super) known: Mutex<HashMap<ProviderAddr, Known>>,
+    pub(super) known: Mutex<Lists>,
 }
 
 type FreshListing = Arc<Fresh<Listing, Failure>>;
 
-pub(super) struct Known {
+/// The lists that are known.
+#[derive(Default)]
+pub(super) struct Lists {
+    all: HashMap<ProviderAddr, Known>,
+    /// The weights of all.
+    weight: usize,
+}
+
+struct Known {
     listing: FreshListing,
     used: Instant,
     weight: usize,
+}
+
+impl Lists {
+    /// The list of a provider, which counts as used now.
+    fn of(&mut self, provider: &ProviderAddr) -> FreshListing {
+        if !self.all.contains_key(provider) {
+            self.weight += LEAST_BYTES;
+        }
+        let known = self.all.entry(provider.clone()).or_insert_with(|| Known {
+            listing: Arc::default(),
+            used: Instant::now(),
+            weight: LEAST_BYTES,
+        });
+        known.used = Instant::now();
+        known.listing.clone()
+    }
+
+    /// Notes the weight of a list, and drops the lists that were not used for the longest time if all together are too large.
+    fn weigh(&mut self, provider: &ProviderAddr, weight: usize) {
+        if let Some(known) = self.all.get_mut(provider) {
+            self.weight = self.weight.saturating_sub(known.weight) + LEAST_BYTES + weight;
+            known.weight = LEAST_BYTES + weight;
+        }
+        if self.weight <= MOST_BYTES {
+            return;
+        }
+        let by_use = self
+            .all
+            .iter()
+            .map(|(one, known)| (known.used, one.clone()));
+        let mut by_use: Vec<_> = by_use.collect();
+        by_use.sort();
+        for (_, oldest) in by_use {
+            // A quarter is dropped at once, so that this is rare.
+            if self.weight <= MOST_BYTES / 4 * 3 || oldest == *provider {
+                break;
+            }
+            if let Some(dropped) = self.all.remove(&oldest) {
+                self.weight = self.weight.saturating_sub(dropped.weight);
+            }
+        }
+    }
 }
 
 impl Catalog {
@@ -75,9 +123,8 @@ impl Catalog {
             &self.metrics.misses
         };
         count.inc();
-        if let Ok(answer) = &asked {
-            self.weigh(provider, answer.value.weight());
-        }
+        let weight = asked.as_ref().map_or(0, |answer| answer.value.weight());
+        self.lists().weigh(provider, weight);
         asked
     }
 
@@ -102,15 +149,14 @@ impl Catalog {
         let Ok(Some(stored)) = self.stored(provider) else {
             return Ok(answer);
         };
-        let check = served.is_current(&stored, version, self.ages.fresh);
-        match tokio::time::timeout(LONGEST_CHECK, check).await {
-            Ok(Ok(true)) => Ok(answer),
-            Ok(Ok(false)) => {
+        match served.is_current(&stored, version, self.ages.fresh).await {
+            Currency::Current => Ok(answer),
+            Currency::Moved => {
                 self.known(provider).outdate();
                 self.listing(provider).await
             }
             // What passed before is better than no answer.
-            Ok(Err(_)) | Err(_) => Ok(Answer {
+            Currency::Unknown => Ok(Answer {
                 is_stale: true,
                 lifetime: Duration::ZERO,
                 ..answer
@@ -163,9 +209,9 @@ impl Catalog {
         let listed = listed
             .map(|answer| answer.value.to_vec())
             .unwrap_or_default();
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.lists();
         let mut providers: BTreeMap<_, _> = listed.into_iter().map(|one| (one, None)).collect();
-        for (provider, known) in known.iter() {
+        for (provider, known) in &known.all {
             if let Some(listing) = known.listing.last().filter(|listing| listing.exists) {
                 providers.insert(provider.clone(), Some(listing));
             }
@@ -273,38 +319,10 @@ impl Catalog {
     }
 
     fn known(&self, provider: &ProviderAddr) -> FreshListing {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = known.entry(provider.clone()).or_insert_with(|| Known {
-            listing: Arc::default(),
-            used: Instant::now(),
-            weight: LEAST_BYTES,
-        });
-        entry.used = Instant::now();
-        entry.listing.clone()
+        self.lists().of(provider)
     }
 
-    /// Notes the weight of a list, and drops the lists that were not used for the longest time if all together are too large.
-    fn weigh(&self, provider: &ProviderAddr, weight: usize) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entry) = known.get_mut(provider) {
-            entry.weight = LEAST_BYTES + weight;
-        }
-        let mut total: usize = known.values().map(|entry| entry.weight).sum();
-        if total <= MOST_BYTES {
-            return;
-        }
-        let mut by_use: Vec<_> = known
-            .iter()
-            .map(|(one, entry)| (entry.used, one.clone()))
-            .collect();
-        by_use.sort();
-        for (_, oldest) in by_use {
-            if total <= MOST_BYTES / 4 * 3 || oldest == *provider {
-                break;
-            }
-            if let Some(dropped) = known.remove(&oldest) {
-                total = total.saturating_sub(dropped.weight);
-            }
-        }
+    fn lists(&self) -> MutexGuard<'_, Lists> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

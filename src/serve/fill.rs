@@ -53,13 +53,16 @@ pub struct FillSettings {
     pub reporter: Arc<dyn Reporter>,
 }
 
+/// Whether a version was mirrored.
+type Mirrored = Arc<Fresh<(), Failure>>;
+
 /// The versions that are mirrored on demand.
 pub(super) struct Fill {
     settings: FillSettings,
     trust: TrustOptions,
     ages: Ages,
     permits: Semaphore,
-    under_way: Mutex<HashMap<(ProviderAddr, Version), Arc<Fresh<(), Failure>>>>,
+    under_way: Mutex<HashMap<(ProviderAddr, Version), Mirrored>>,
     /// The hosts that only clients named.
     strangers: Mutex<HashSet<Hostname>>,
     /// The versions that the policy refused, with the reasons. They are listed no more.

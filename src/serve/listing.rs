@@ -24,6 +24,10 @@ use crate::version::Version;
 
 /// The number of versions that are read at once.
 const CONCURRENT_VERSIONS: usize = 8;
+/// How long a request waits for the comparison of a version's tags.
+const LONGEST_COMPARISON: Duration = Duration::from_secs(4);
+/// For how long tags are not compared again after that failed.
+const PAUSE: Duration = Duration::from_secs(5);
 
 /// A provider in the store.
 #[derive(Debug)]
@@ -53,7 +57,7 @@ pub struct Served {
     /// The digests of the index and of the evidence manifest, by which a moved tag is noticed.
     pub identity: Identity,
     /// When the tags were last compared with the identity. Locked while they are compared.
-    checked: tokio::sync::Mutex<Instant>,
+    checked: tokio::sync::Mutex<Checked>,
     /// Whether a tag moved, so that the version has to be read again.
     has_moved: AtomicBool,
     /// How it was authenticated.
@@ -75,6 +79,43 @@ pub struct Identity {
     pub index: Digest,
     /// The digest of the evidence manifest, if there is one.
     pub evidence: Option<Digest>,
+}
+
+/// The result of comparing tags.
+#[derive(Clone, Copy, Debug)]
+struct Checked {
+    at: Instant,
+    /// How long the result is used.
+    valid: Duration,
+    currency: Currency,
+}
+
+/// Whether the tags of a version still refer to what passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Currency {
+    /// They do.
+    Current,
+    /// They do not, or are gone.
+    Moved,
+    /// The store could not be asked.
+    Unknown,
+}
+
+impl Identity {
+    /// The digests as tags have them.
+    fn in_tags(&self) -> (Option<Digest>, Option<Digest>) {
+        (Some(self.index), self.evidence)
+    }
+}
+
+/// What the tags of a version and of its evidence refer to.
+async fn identity(
+    stored: &StoredProvider,
+    version: &Version,
+) -> Result<(Option<Digest>, Option<Digest>), Problem> {
+    let index = stored.repo.digest(&Tag::of_version(version)?).await?;
+    let evidence = stored.repo.digest(&Tag::of_evidence(version)?).await?;
+    Ok((index, evidence))
 }
 
 /// A package of a served version.
@@ -276,7 +317,11 @@ impl Served {
         }
         Ok(Self {
             identity,
-            checked: tokio::sync::Mutex::new(Instant::now()),
+            checked: tokio::sync::Mutex::new(Checked {
+                at: Instant::now(),
+                valid: Duration::MAX,
+                currency: Currency::Current,
+            }),
             has_moved: AtomicBool::new(false),
             authentication,
             packages,
@@ -292,32 +337,35 @@ impl Served {
         packages.find(|package| package.platform == *platform)
     }
 
-    /// Whether the tags still refer to what passed, if they were not compared within this time. A version that moved is read again with the
-    /// next list.
-    ///
-    /// # Errors
-    /// The store cannot be asked.
+    /// Compares the tags with what passed, unless that was done within this time. A version that moved is read again with the next list.
     pub(super) async fn is_current(
         &self,
         stored: &StoredProvider,
         version: &Version,
         within: Duration,
-    ) -> Result<bool, Failure> {
-        let mut checked = self.checked.lock().await;
-        if checked.elapsed() < within {
-            return Ok(!self.has_moved.load(Ordering::Relaxed));
+    ) -> Currency {
+        let waiting = tokio::time::timeout(LONGEST_COMPARISON, self.checked.lock());
+        let Ok(mut checked) = waiting.await else {
+            return Currency::Unknown;
+        };
+        if checked.at.elapsed() < checked.valid.min(within) {
+            return checked.currency;
         }
-        let failed = |problem: Problem| stored.failure(Some(version), problem);
-        let tag = Tag::of_version(version).map_err(|error| failed(error.into()))?;
-        let evidence = Tag::of_evidence(version).map_err(|error| failed(error.into()))?;
-        let index = stored.repo.digest(&tag).await;
-        let index = index.map_err(|error| failed(error.into()))?;
-        let evidence = stored.repo.digest(&evidence).await;
-        let evidence = evidence.map_err(|error| failed(error.into()))?;
-        *checked = Instant::now();
-        let is_same = index == Some(self.identity.index) && evidence == self.identity.evidence;
-        self.has_moved.store(!is_same, Ordering::Relaxed);
-        Ok(is_same)
+        let identity = tokio::time::timeout(LONGEST_COMPARISON, identity(stored, version)).await;
+        let (currency, valid) = match identity {
+            Ok(Ok(identity)) if identity == self.identity.in_tags() => (Currency::Current, within),
+            Ok(Ok(_)) => (Currency::Moved, within),
+            // Others do not wait as long as this one did.
+            Ok(Err(_)) | Err(_) => (Currency::Unknown, PAUSE),
+        };
+        *checked = Checked {
+            at: Instant::now(),
+            valid,
+            currency,
+        };
+        let has_moved = currency == Currency::Moved;
+        self.has_moved.store(has_moved, Ordering::Relaxed);
+        currency
     }
 
     fn weight(&self) -> usize {
