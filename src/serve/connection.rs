@@ -3,14 +3,14 @@
 //! | | limit |
 //! | --- | --- |
 //! | handshake | [`HANDSHAKE`] as a whole |
-//! | header of a request | [`HEADER`] as a whole, [`LARGEST_HEADER`] bytes; then `431` |
-//! | between requests | [`IDLE`] |
+//! | header of a request | [`HEADER`](super::activity::HEADER) as a whole, [`LARGEST_HEADER`] bytes; then `431` |
+//! | between requests | [`IDLE`](super::activity::IDLE) |
 //! | body of an answer | none: a slow reader of a package is not cut |
 
 use std::net::IpAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
@@ -22,9 +22,10 @@ use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
+use super::activity::{Activity, Open, Watched};
 use super::answer::{self, Answered};
 use super::notice::Record;
 use super::service::{Outcome, Service};
@@ -32,10 +33,8 @@ use crate::error::printable;
 
 /// How long a TLS handshake may take.
 pub(super) const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long the header of a request may take.
-const HEADER: Duration = Duration::from_secs(20);
-/// How long a connection may be idle. Longer than the 60 seconds of most load balancers, which would else meet closed connections.
-const IDLE: Duration = Duration::from_secs(75);
+/// How often a connection's time is looked at. Bytes that arrive do not wake the task that would cut the connection.
+const LOOK: Duration = Duration::from_secs(4);
 /// How long a connection that was asked to end may take for it.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// The largest header in bytes.
@@ -49,129 +48,6 @@ const LONGEST_AGENT: usize = 120;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// What a connection is doing.
-#[derive(Clone)]
-struct Activity(Arc<Mutex<State>>);
-
-struct State {
-    /// The requests whose answers are not sent yet.
-    open: usize,
-    /// Since when no answer is under way.
-    idle_since: Instant,
-    /// Since when the header of the next request arrives.
-    header_since: Option<Instant>,
-}
-
-impl Activity {
-    fn new() -> Self {
-        Self(Arc::new(Mutex::new(State {
-            open: 0,
-            idle_since: Instant::now(),
-            header_since: None,
-        })))
-    }
-
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn received(&self) {
-        let mut state = self.state();
-        if state.open == 0 {
-            state.header_since.get_or_insert_with(Instant::now);
-        }
-    }
-
-    fn begin(&self) -> Open {
-        let mut state = self.state();
-        state.open += 1;
-        state.header_since = None;
-        Open(self.clone())
-    }
-
-    /// When the connection is cut unless something happens; `None` while an answer is under way.
-    fn deadline(&self) -> Option<Instant> {
-        let state = self.state();
-        if state.open > 0 {
-            return None;
-        }
-        let idle = state.idle_since + IDLE;
-        Some(
-            state
-                .header_since
-                .map_or(idle, |since| idle.min(since + HEADER)),
-        )
-    }
-}
-
-/// A request whose answer is not sent yet.
-struct Open(Activity);
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        let mut state = self.0.state();
-        state.open = state.open.saturating_sub(1);
-        state.idle_since = Instant::now();
-    }
-}
-
-/// A connection that notes when bytes arrive.
-struct Watched<S> {
-    stream: S,
-    activity: Activity,
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<std::io::Result<()>> {
-        let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
-        if buffer.filled().len() > before {
-            self.activity.received();
-        }
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<std::io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[std::io::IoSlice<'_>],
-    ) -> Poll<std::io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<std::io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<std::io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
-}
-
 /// Serves a connection until it ends. `draining` becomes true when the server ends.
 pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
@@ -180,10 +56,7 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     mut draining: watch::Receiver<bool>,
 ) {
     let activity = Activity::new();
-    let watched = TokioIo::new(Watched {
-        stream,
-        activity: activity.clone(),
-    });
+    let watched = TokioIo::new(Watched::new(stream, activity.clone()));
     let requests = {
         let activity = activity.clone();
         hyper::service::service_fn(move |request| {
@@ -210,9 +83,7 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     let mut connection = std::pin::pin!(connection);
     let mut last = None;
     loop {
-        let deadline = last.or_else(|| activity.deadline());
-        // While an answer is under way there is no deadline, so it is looked up again later.
-        let wake = deadline.unwrap_or_else(|| Instant::now() + HEADER);
+        let wake = last.unwrap_or_else(|| Instant::now() + LOOK);
         tokio::select! {
             // Errors of a connection are its client's.
             _ended = connection.as_mut() => return,
@@ -229,7 +100,7 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
                 if changed.is_err() || *draining.borrow() {
                     connection.as_mut().graceful_shutdown();
                     // A header that is on its way gets a moment, and answers get the server's grace.
-                    if activity.state().open == 0 {
+                    if activity.is_idle() {
                         last = Some(Instant::now() + FAREWELL);
                     } else {
                         // The server ends the task after its grace.

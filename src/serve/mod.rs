@@ -17,6 +17,7 @@
 //! verification as in every other journey. If the store cannot be asked, it says so and never that a provider does not exist: clients would
 //! then use another method without a word.
 
+mod activity;
 mod answer;
 mod catalog;
 mod connection;

@@ -1,0 +1,187 @@
+//! What a connection is doing: since when a header arrives, and whether answers are under way.
+
+use std::future::Future as _;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Sleep;
+
+/// How long the header of a request may take.
+pub(super) const HEADER: Duration = Duration::from_secs(20);
+/// How long a connection may be idle. Longer than the 60 seconds of most load balancers, which would else meet closed connections.
+pub(super) const IDLE: Duration = Duration::from_secs(75);
+/// How long a client that is refused may go on sending.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// What a connection is doing.
+#[derive(Clone)]
+pub(super) struct Activity(Arc<Mutex<State>>);
+
+struct State {
+    /// The requests whose answers are not sent yet.
+    open: usize,
+    /// Since when no answer is under way.
+    idle_since: Instant,
+    /// Since when the header of the next request arrives.
+    header_since: Option<Instant>,
+}
+
+impl Activity {
+    pub(super) fn new() -> Self {
+        Self(Arc::new(Mutex::new(State {
+            open: 0,
+            idle_since: Instant::now(),
+            header_since: None,
+        })))
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether no answer is under way.
+    pub(super) fn is_idle(&self) -> bool {
+        self.state().open == 0
+    }
+
+    /// Whether a header arrives, and no answer is under way.
+    fn has_part(&self) -> bool {
+        let state = self.state();
+        state.open == 0 && state.header_since.is_some()
+    }
+
+    fn received(&self) {
+        let mut state = self.state();
+        if state.open == 0 {
+            state.header_since.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// Notes that a request began, until the value that is returned is dropped.
+    pub(super) fn begin(&self) -> Open {
+        let mut state = self.state();
+        state.open += 1;
+        state.header_since = None;
+        Open(self.clone())
+    }
+
+    /// When the connection is cut unless something happens; `None` while an answer is under way.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let state = self.state();
+        if state.open > 0 {
+            return None;
+        }
+        let idle = state.idle_since + IDLE;
+        Some(
+            state
+                .header_since
+                .map_or(idle, |since| idle.min(since + HEADER)),
+        )
+    }
+}
+
+/// A request whose answer is not sent yet.
+pub(super) struct Open(Activity);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.open = state.open.saturating_sub(1);
+        state.idle_since = Instant::now();
+    }
+}
+
+/// A connection that notes when bytes arrive.
+///
+/// If it is closed while a client still sends, it reads and forgets for a moment. Otherwise the system would reset the connection, and
+/// the client might lose the answer that tells why its request is refused.
+pub(super) struct Watched<S> {
+    stream: S,
+    activity: Activity,
+    /// Ends the moment. `None` before the connection is closed.
+    lingering: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S> Watched<S> {
+    pub(super) fn new(stream: S, activity: Activity) -> Self {
+        Self {
+            stream,
+            activity,
+            lingering: None,
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        if buffer.filled().len() > before {
+            self.activity.received();
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[std::io::IoSlice<'_>],
+    ) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let this = &mut *self;
+        if this.lingering.is_none() {
+            ready!(Pin::new(&mut this.stream).poll_shutdown(context))?;
+            if !this.activity.has_part() {
+                return Poll::Ready(Ok(()));
+            }
+        }
+        let lingering = this
+            .lingering
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep(LINGER)));
+        if lingering.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Ok(()));
+        }
+        let mut forgotten = [0; 4 << 10];
+        loop {
+            let mut buffer = ReadBuf::new(&mut forgotten);
+            let read = ready!(Pin::new(&mut this.stream).poll_read(context, &mut buffer));
+            if read.is_err() || buffer.filled().is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+}
