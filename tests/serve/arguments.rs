@@ -69,6 +69,11 @@ fn mistakes_are_told_before_it_listens() {
             "oci-layout:store names one repository for several providers",
         ),
         (
+            [&["--from", "registry.test/tofu"], &plain[..]].concat(),
+            2,
+            "`registry.test/tofu` names one repository, and not that of `a.example/acme/demo`",
+        ),
+        (
             [&["--from", layout, "--tokens", "tokens.txt"], &plain[..]].concat(),
             1,
             "tokens.txt is not a file of tokens\n  line 1 is no token\n    expected NAME sha256:HEX, and patterns of providers if it is only for these",

@@ -334,6 +334,13 @@ fn fill(
 fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostname>, CommandError> {
     // Two providers that differ in their host only.
     let provider = |text: &str| text.parse::<ProviderAddr>().ok();
+    if let Some(sample) = provider("a.example/acme/demo") {
+        // A store that can have no provider at all would answer 404 to everything.
+        let repository = endpoint.repository(&sample);
+        repository
+            .map_err(tfoci::outcome::Problem::from)
+            .map_err(tfoci::outcome::Failure::from)?;
+    }
     let samples = [
         provider("a.example/acme/demo"),
         provider("b.example/acme/demo"),
