@@ -2,10 +2,25 @@
 
 /// Mistakes in the command line.
 mod arguments;
+/// Real clients, over HTTPS.
+mod clients;
+/// Requests that are slow, large, too many or none; and what is written down of requests.
+mod connections;
+/// The end of the process.
+mod ends;
 /// Pull-through.
 mod fill;
+/// How much memory it takes.
+#[cfg(target_os = "linux")]
+mod memory;
+/// Packages that the store spoils.
+mod package_faults;
 /// What clients of both protocols are answered, from every kind of store.
 mod protocols;
+/// Stores without host names, and certificates that are replaced.
+mod settings;
+/// Stores that fail, go, come back and change.
+mod store_faults;
 /// Who may ask: tokens, and links that open one file.
 mod tokens;
 /// Which versions are served.

@@ -16,6 +16,8 @@ use crate::support::tls::Authority;
 
 /// More than anything takes that is waited for, and less than for ever.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// The time between two looks at a condition, which leaves the machine to those who are to fulfil it.
+const GLANCE: Duration = Duration::from_millis(5);
 /// How often another process may take a free port before the server listens on it.
 const ATTEMPTS: usize = 5;
 
@@ -73,8 +75,8 @@ impl Server {
             log,
             has_tls,
         };
-        let request_limits = Instant::now() + PATIENCE;
-        while Instant::now() < request_limits {
+        let end = Instant::now() + PATIENCE;
+        while Instant::now() < end {
             let log = server.log();
             if log.contains("Listening on") || log.contains("\"listening\"") {
                 return Some(server);
@@ -83,7 +85,7 @@ impl Server {
                 assert!(server.log().contains("cannot listen"), "{}", server.log());
                 return None;
             }
-            std::thread::yield_now();
+            std::thread::park_timeout(GLANCE);
         }
         panic!("{}", server.log());
     }
@@ -190,6 +192,6 @@ pub fn wait(mut is_there: impl FnMut() -> bool, otherwise: impl FnOnce() -> Stri
     let end = Instant::now() + PATIENCE;
     while !is_there() {
         assert!(Instant::now() < end, "{}", otherwise());
-        std::thread::yield_now();
+        std::thread::park_timeout(GLANCE);
     }
 }

@@ -47,6 +47,14 @@ impl Store {
         }
     }
 
+    /// Repositories of a registry at the loopback address, without providers.
+    pub fn at(registry: &str) -> Self {
+        Self {
+            from: format!("{registry}/{TEMPLATE}"),
+            ..Self::empty()
+        }
+    }
+
     /// A layout with one signed version of [`DEMO`].
     pub fn demo() -> Self {
         let store = Self::empty();
@@ -117,7 +125,7 @@ impl Store {
         self.scene.path("store").join(address)
     }
 
-    /// Pushes a version for [`PLATFORMS`] into the layout.
+    /// Pushes a version for [`PLATFORMS`].
     pub fn push(&self, address: &str, version: &str, mistake: Option<Mistake>) {
         let (_, type_name) = address.rsplit_once('/').unwrap();
         let mut release = ReleaseFolder::new(type_name, version);
@@ -130,13 +138,15 @@ impl Store {
         self.push_release(address, version, &release);
     }
 
-    /// Pushes a release into the layout.
+    /// Pushes a release, in place of what is there.
     pub fn push_release(&self, address: &str, version: &str, release: &ReleaseFolder) {
         let folder = self.released(address, version);
+        let _old = std::fs::remove_dir_all(&folder);
         release.write(&folder);
         let provider = format!("{address}@{version}");
         let mut arguments = vec!["push", folder.to_str().unwrap(), "--provider", &provider];
-        arguments.extend(["--to", "oci-layout:store", "--existing", "replace", "-q"]);
+        arguments.extend(["--to", &self.from, "--existing", "replace", "-q"]);
+        arguments.extend(self.network());
         let is_signed = folder.join(format!("{}.sig", document(address, version)));
         match is_signed.exists() {
             true => arguments.extend(["--key", "acme.asc"]),
@@ -169,11 +179,15 @@ impl Store {
 
     fn with<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
         let from = ["--from", &self.from];
-        let store: &[&str] = match self._registry {
-            Some(_) => &["--plain-http", "127.0.0.1"],
-            None => &[],
-        };
-        [&from[..], store, more].concat()
+        [&from[..], self.network(), more].concat()
+    }
+
+    /// What reaches a registry without TLS.
+    fn network(&self) -> &'static [&'static str] {
+        match self.from.starts_with("oci-layout:") {
+            true => &[],
+            false => &["--plain-http", "127.0.0.1"],
+        }
     }
 }
 

@@ -1,0 +1,243 @@
+use std::fs;
+
+use super::server::Server;
+use super::stores::{DEMO, HOST, IDN, Store, package};
+use crate::clients::run;
+use crate::support::programs::has;
+use crate::support::release::{Mistake, ReleaseFolder, sha256};
+use crate::support::scene::Run;
+use crate::support::signer::Signer;
+use crate::support::tls::Authority;
+use tfoci::platform::Platform;
+
+const TOKEN: &str = "open-sesame";
+const PLUS: &str = "1.2.0+build.5";
+const OTHER: &str = "plan9_mips";
+
+/// The clients that are here.
+fn clients() -> impl Iterator<Item = &'static str> {
+    ["terraform", "tofu"]
+        .into_iter()
+        .filter(|client| has(client))
+}
+
+/// A store with releases for this machine, in which clients believe our servers.
+fn store() -> Store {
+    let mut store = Store::empty();
+    for (address, version, mistake) in [
+        (DEMO, "1.0.0", None),
+        (DEMO, PLUS, None),
+        (DEMO, "2.0.0", Some(Mistake::SignatureMissing)),
+        (IDN, "1.0.0", None),
+    ] {
+        let here = Platform::current().to_string();
+        let release = ReleaseFolder::new("demo", version)
+            .platform(&here)
+            .platform(OTHER);
+        let release = mistake.map_or(release.clone(), |mistake| release.mistake(mistake));
+        store.push_release(address, version, &release);
+    }
+    let ca = Authority::shared().write(&store.scene, "ca.pem");
+    store.scene = store.scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
+    store
+}
+
+/// One attempt to install.
+struct Attempt<'a> {
+    store: &'a Store,
+    server: &'a Server,
+    client: &'a str,
+    through_mirror: bool,
+}
+
+impl Attempt<'_> {
+    /// `localhost:PORT`, by which clients reach the server.
+    fn host(&self) -> String {
+        format!("localhost:{}", self.server.address.port())
+    }
+
+    /// The address by which a project requires [`DEMO`].
+    fn source(&self) -> String {
+        match self.through_mirror {
+            true => DEMO.to_owned(),
+            false => format!("{}/acme/demo", self.host()),
+        }
+    }
+
+    /// Installs one version of a provider into a new project.
+    fn init(&self, source: &str, version: &str, token: Option<&str>) -> Run {
+        let host = self.host();
+        let mut configuration = String::new();
+        if self.through_mirror {
+            configuration.push_str(&format!(
+                "provider_installation {{\n  network_mirror {{\n    url = \"https://{host}/mirror/\"\n  }}\n}}\n"
+            ));
+        }
+        if let Some(token) = token {
+            configuration.push_str(&format!(
+                "credentials \"{host}\" {{\n  token = \"{token}\"\n}}\n"
+            ));
+        }
+        let scene = &self.store.scene;
+        let _new = fs::remove_dir_all(scene.path("project"));
+        scene.write("client.tfrc", configuration);
+        let required = format!("demo = {{ source = \"{source}\", version = \"{version}\" }}");
+        let text = format!("terraform {{\n  required_providers {{\n    {required}\n  }}\n}}\n");
+        scene.write("project/main.tf", text);
+        let arguments = ["init", "-input=false", "-no-color"];
+        run(scene, &scene.path("project"), self.client, arguments)
+    }
+
+    fn lock(&self) -> String {
+        fs::read_to_string(self.store.scene.path("project/.terraform.lock.hcl")).unwrap()
+    }
+}
+
+/// What was said, without frames and line breaks.
+fn said(run: &Run) -> String {
+    let text = format!("{} {}", run.stdout, run.stderr).replace(['│', '╷', '╵'], " ");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn clients_install_through_both_protocols() {
+    let store = store();
+    let hash = sha256(TOKEN.as_bytes());
+    store
+        .scene
+        .write("tokens.txt", format!("team sha256:{hash} {HOST}/acme/*\n"));
+    let key = Signer::acme().fingerprint();
+    let key = format!("signed, key ID {}", &key[24..]);
+    for token in [None, Some(TOKEN)] {
+        let guard: &[&str] = if token.is_some() {
+            &["--tokens", "tokens.txt"]
+        } else {
+            &[]
+        };
+        let route = ["--registry-host", HOST];
+        let server = store.serve_tls(&[guard, &route].concat());
+        for client in clients() {
+            for through_mirror in [true, false] {
+                let attempt = Attempt {
+                    store: &store,
+                    server: &server,
+                    client,
+                    through_mirror,
+                };
+                let source = attempt.source();
+                for version in ["1.0.0", PLUS] {
+                    let run = attempt.init(&source, version, token).succeeds();
+                    assert_eq!(run.stdout.contains(&key), !through_mirror, "{}", run.stdout);
+                    let here = Platform::current().to_string();
+                    let zh = |platform: &str| {
+                        let zip = store.file(DEMO, version, &package(DEMO, version, platform));
+                        format!("zh:{}", sha256(&zip))
+                    };
+                    let lock = attempt.lock();
+                    assert!(lock.contains("\"h1:"), "{lock}");
+                    // terraform keeps only its own hash of what a mirror gave.
+                    let has_zh = !through_mirror || client == "tofu";
+                    assert_eq!(lock.contains(&zh(&here)), has_zh, "{client} {lock}");
+                    assert_eq!(
+                        lock.contains(&zh(OTHER)),
+                        !through_mirror,
+                        "{client} {lock}"
+                    );
+                }
+                // The mirror has what is not signed, and the registry does not.
+                let run = attempt.init(&source, "2.0.0", token);
+                assert_eq!(
+                    run.status == Some(0),
+                    through_mirror,
+                    "{client} {}",
+                    said(&run)
+                );
+            }
+        }
+        let log = server.stop();
+        assert!(!log.contains(TOKEN), "{log}");
+        assert!(!log.contains("cut before its end"), "{log}");
+        assert!(!log.contains(" 500 ") && !log.contains(" 403 "), "{log}");
+    }
+}
+
+#[test]
+fn clients_say_that_they_need_a_token() {
+    let store = store();
+    let hash = sha256(TOKEN.as_bytes());
+    store
+        .scene
+        .write("tokens.txt", format!("team sha256:{hash} {HOST}/other/*\n"));
+    let arguments = ["--tokens", "tokens.txt", "--registry-host", HOST];
+    let server = store.serve_tls(&arguments);
+    for client in clients() {
+        for (through_mirror, token, words) in [
+            (true, None, "rejected the given authentication credentials"),
+            (
+                true,
+                Some("wrong"),
+                "rejected the given authentication credentials",
+            ),
+            (
+                true,
+                Some(TOKEN),
+                "rejected the given authentication credentials",
+            ),
+            (false, None, "requires authentication credentials"),
+        ] {
+            let attempt = Attempt {
+                store: &store,
+                server: &server,
+                client,
+                through_mirror,
+            };
+            let run = attempt.init(&attempt.source(), "1.0.0", token).exits(1);
+            assert!(said(&run).contains(words), "{client}: {}", said(&run));
+        }
+    }
+}
+
+#[test]
+fn clients_find_hosts_in_any_script_through_the_mirror() {
+    let store = store();
+    let server = store.serve_tls(&[]);
+    for client in clients() {
+        let attempt = Attempt {
+            store: &store,
+            server: &server,
+            client,
+            through_mirror: true,
+        };
+        attempt.init(IDN, "1.0.0", None).succeeds();
+    }
+    assert!(
+        server
+            .stop()
+            .contains("/mirror/xn--bcher-kva.example/acme/demo/1.0.0.json")
+    );
+}
+
+#[test]
+fn clients_install_while_the_store_is_away() {
+    let store = store();
+    let server = store.serve_tls(&["--max-age", "0"]);
+    for client in clients() {
+        let attempt = Attempt {
+            store: &store,
+            server: &server,
+            client,
+            through_mirror: true,
+        };
+        attempt.init(DEMO, "1.0.0", None).succeeds();
+        // The tags are gone, and the packages are not.
+        let index = store.repository(DEMO).join("index.json");
+        let away = store.scene.path("index.json");
+        fs::rename(&index, &away).unwrap();
+        fs::create_dir(&index).unwrap();
+        let run = attempt.init(DEMO, "1.0.0", None);
+        fs::remove_dir(&index).unwrap();
+        fs::rename(&away, &index).unwrap();
+        run.succeeds();
+    }
+    assert!(server.stop().contains("older than --max-age"));
+}

@@ -1,0 +1,298 @@
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use super::http;
+use super::stores::{DEMO, Store};
+
+/// Longer than any part of a request may take.
+const LONGEST: Duration = Duration::from_secs(32);
+/// How often a slow sender sends a byte.
+const PACE: Duration = Duration::from_millis(900);
+
+/// A client that sends what it has, byte by byte.
+struct Slow {
+    name: &'static str,
+    stream: TcpStream,
+    rest: &'static [u8],
+    is_cut: bool,
+}
+
+impl Slow {
+    fn new(name: &'static str, address: std::net::SocketAddr, text: &'static [u8]) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PACE)).unwrap();
+        Self {
+            name,
+            stream,
+            rest: text,
+            is_cut: false,
+        }
+    }
+
+    /// Waits for the pace or for the end of the connection, and sends the next byte.
+    fn step(&mut self) {
+        match self.stream.read(&mut [0; 512]) {
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            // Text of the server, before it closes.
+            Ok(read) if read > 0 => {}
+            _ => self.is_cut = true,
+        }
+        if let Some((first, rest)) = self.rest.split_first() {
+            self.is_cut |= self.stream.write_all(&[*first]).is_err();
+            self.rest = rest;
+        }
+    }
+}
+
+#[test]
+fn slow_senders_are_cut_while_others_are_served() {
+    let store = Store::demo();
+    let (plain, tls) = (store.serve(&[]), store.serve_tls(&[]));
+    let header: &[u8] =
+        b"GET /healthz HTTP/1.1\r\nHost: server.test\r\nX-Very-Slow: indeed, it takes minutes\r\n";
+    let senders = [
+        Slow::new("says nothing to TLS", tls.address, b""),
+        Slow::new(
+            "begins a handshake",
+            tls.address,
+            b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03and so on, slowly",
+        ),
+        Slow::new("says half a header", plain.address, header),
+        Slow::new("sends one byte", plain.address, b"G"),
+    ];
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        for mut sender in senders {
+            scope.spawn(move || {
+                while !sender.is_cut {
+                    assert!(begun.elapsed() < LONGEST, "{}", sender.name);
+                    sender.step();
+                }
+            });
+        }
+        // The first request of this connection is served at once, and so is the last one.
+        let mut kept = plain.connect();
+        for _ in 0..20 {
+            for server in [&plain, &tls] {
+                let begun = Instant::now();
+                server.get("/healthz").is(200);
+                assert!(begun.elapsed() < Duration::from_secs(5));
+            }
+            kept.request("GET", "/healthz", &[]);
+            kept.reply("GET").unwrap().is(200);
+        }
+    });
+    plain.get("/healthz").is(200);
+}
+
+#[test]
+fn headers_have_a_limit() {
+    let store = Store::demo();
+    for server in [store.serve(&[]), store.serve_tls(&[])] {
+        for (size, status) in [
+            (8 << 10, 200),
+            (24 << 10, 200),
+            (64 << 10, 431),
+            (1 << 20, 431),
+        ] {
+            let mut connection = server.connect();
+            let filler = "x".repeat(size);
+            connection.request("GET", "/healthz", &[("X-Filler", &filler)]);
+            // The server may be gone before the whole header was sent.
+            match connection.reply("GET") {
+                Some(reply) => assert_eq!(reply.status, status, "{size}"),
+                None => assert!(size > 64 << 10, "{size}"),
+            }
+        }
+        let many: Vec<(String, String)> = (0..5_000)
+            .map(|n| (format!("X-{n}"), "1".to_owned()))
+            .collect();
+        let many: Vec<_> = many
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        let mut connection = server.connect();
+        connection.request("GET", "/healthz", &many);
+        assert!(
+            connection
+                .reply("GET")
+                .is_none_or(|reply| reply.status == 431)
+        );
+        server.get("/healthz").is(200);
+    }
+}
+
+#[test]
+fn what_is_no_request_is_refused() {
+    let store = Store::demo();
+    let server = store.serve(&[]);
+    for text in [
+        "\r\n\r\n\r\nnonsense\r\n\r\n",
+        "GET / HTTP/9.9\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\nContent-Length: x\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n",
+        "\u{16}\u{3}\u{1}\u{2}\u{0}",
+    ] {
+        let mut connection = server.connect();
+        connection.send(text.as_bytes());
+        let mut none = server.connect();
+        none.request("GET", "/healthz", &[]);
+        none.reply("GET").unwrap().is(200);
+    }
+    // A body that nobody reads.
+    let body = "x".repeat(100_000);
+    let mut connection = server.connect();
+    let head =
+        "GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\nConnection: close\r\n\r\n";
+    connection.send(format!("{head}{body}").as_bytes());
+    connection.reply("GET").unwrap().is(200);
+    server.stop();
+}
+
+#[test]
+fn both_versions_of_http_are_offered_over_tls() {
+    let store = Store::demo();
+    let server = store.serve_tls(&[]);
+    for (offered, chosen) in [
+        (&[b"h2".as_slice(), b"http/1.1"][..], "h2"),
+        (&[b"http/1.1"], "http/1.1"),
+    ] {
+        let negotiated = http::negotiated(server.address, offered);
+        assert_eq!(negotiated.as_deref(), Some(chosen.as_bytes()));
+    }
+    server.get(&format!("/mirror/{DEMO}/index.json")).json();
+}
+
+#[test]
+fn a_client_that_asks_too_often_is_told_to_wait() {
+    let store = Store::demo();
+    let server = store.serve(&["--max-rate", "1"]);
+    let mut connection = server.connect();
+    let mut statuses = Vec::new();
+    for _ in 0..12 {
+        connection.request("GET", "/healthz", &[]);
+        let reply = connection.reply("GET").unwrap();
+        if reply.status == 429 {
+            assert_eq!(reply.header("retry-after"), Some("1"));
+        }
+        statuses.push(reply.status);
+    }
+    assert_eq!(statuses[..4], [200; 4]);
+    assert!(statuses.contains(&429), "{statuses:?}");
+    server.until("/healthz", |reply| reply.status == 200);
+    // No limit behind a proxy, whose address is that of all clients.
+    let server = store.serve(&[]);
+    let mut connection = server.connect();
+    for _ in 0..3_000 {
+        connection.request("GET", "/healthz", &[]);
+        connection.reply("GET").unwrap().is(200);
+    }
+}
+
+#[test]
+fn the_log_has_a_line_for_each_request_and_no_control_characters() {
+    let store = Store::demo();
+    for more in [&[][..], &["--format", "json"]] {
+        let server = store.serve(more);
+        let mut connection = server.connect();
+        let agent = "Terraform/1.11.4 \u{202e}";
+        connection.request(
+            "GET",
+            "/%1b[31m%0d%0aX",
+            &[("User-Agent", agent), ("Connection", "close")],
+        );
+        let refused = connection.reply("GET").unwrap().is(400);
+        let id = refused.header("x-request-id").unwrap().to_owned();
+        let index = server.get(&format!("/mirror/{DEMO}/index.json"));
+        let length = index.body.len();
+        let log = server.stop();
+        let lines: Vec<&str> = log.lines().collect();
+        assert!(
+            log.chars().all(|one| one == '\n' || !one.is_control()),
+            "{log:?}"
+        );
+        assert!(!log.contains('\u{202e}'), "{log:?}");
+        let line = lines
+            .iter()
+            .find(|line| line.contains("index.json"))
+            .unwrap();
+        if more.is_empty() {
+            assert!(
+                line.contains(&format!(
+                    " 200 GET /mirror/{DEMO}/index.json: {length} B in "
+                )),
+                "{line}"
+            );
+            continue;
+        }
+        let lines: Vec<serde_json::Value> = lines
+            .iter()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let of = |path: &str| {
+            let mut lines = lines.iter();
+            lines
+                .find(|line| {
+                    line["path"]
+                        .as_str()
+                        .is_some_and(|said| said.contains(path))
+                })
+                .unwrap()
+        };
+        let line = of("index.json");
+        for (member, value) in [
+            ("event", serde_json::json!("request")),
+            ("method", "GET".into()),
+            ("status", 200.into()),
+            ("route", "mirror-index".into()),
+            ("bytes", length.into()),
+            ("client", "127.0.0.1".into()),
+            ("complete", true.into()),
+            ("stale", false.into()),
+        ] {
+            assert_eq!(line[member], value, "{member}");
+        }
+        assert_eq!(of("31m")["id"], id.as_str());
+        assert_eq!(lines[0]["event"], "listening");
+    }
+}
+
+#[test]
+fn metrics_count_what_was_answered() {
+    let store = Store::demo();
+    let server = store.serve(&[]);
+    let path = format!("/mirror/{DEMO}/index.json");
+    for _ in 0..3 {
+        server.get(&path).is(200);
+    }
+    server
+        .get("/mirror/registry.acme.test/acme/none/index.json")
+        .is(404);
+    let reply = server.get("/metrics").is(200);
+    let kind = reply.header("content-type").unwrap();
+    assert!(kind.starts_with("application/openmetrics-text"), "{kind}");
+    let text = reply.text();
+    assert!(text.ends_with("# EOF\n"), "{text}");
+    let counted = |route: &str, status: &str| {
+        let mut lines = text.lines();
+        let line = lines.find(|line| {
+            line.contains("requests_total{") && line.contains(route) && line.contains(status)
+        });
+        line.and_then(|line| line.rsplit_once(' '))
+            .map(|(_, count)| count.to_owned())
+    };
+    assert_eq!(
+        counted("\"mirror-index\"", "\"200\"").as_deref(),
+        Some("3"),
+        "{text}"
+    );
+    assert_eq!(
+        counted("\"mirror-index\"", "\"404\"").as_deref(),
+        Some("1"),
+        "{text}"
+    );
+    // Nobody can fill the memory with names of their own.
+    assert!(!text.contains("acme"), "{text}");
+}

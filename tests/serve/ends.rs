@@ -1,0 +1,111 @@
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::package_faults::large;
+use super::server::{Server, wait};
+use super::stores::{DEMO, Store, package};
+use crate::support::registry::Registry;
+
+const ZIP: &str = "linux_amd64";
+const SIZE: usize = 24 << 20;
+/// How long the end may take when nothing is under way.
+const SOON: Duration = Duration::from_secs(5);
+
+fn download(server: &Server) -> super::http::Connection {
+    let path = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", ZIP));
+    let mut connection = server.connect();
+    connection.request("GET", &path, &[]);
+    connection.head().unwrap().is(200);
+    connection
+}
+
+#[test]
+fn a_download_ends_whole_when_the_server_ends() {
+    let registry = Registry::plain();
+    for (store, signal) in [
+        (Store::empty(), Signal::TERM),
+        (Store::at(registry.host()), Signal::INT),
+    ] {
+        store.push_release(DEMO, "1.0.0", &large(&[ZIP], SIZE));
+        let zip = store.file(DEMO, "1.0.0", &package(DEMO, "1.0.0", ZIP));
+        for mut server in [store.serve(&[]), store.serve_tls(&[])] {
+            let idle: Vec<_> = (0..20)
+                .map(|number| {
+                    let mut connection = server.connect();
+                    // Some have asked for something, and others never did.
+                    if number % 2 == 0 {
+                        connection.request("GET", "/readyz", &[]);
+                        connection.reply("GET").unwrap().is(200);
+                    }
+                    connection
+                })
+                .collect();
+            let mut reading = download(&server);
+            let mut body = reading.some(1 << 20);
+            server.signal(signal);
+            server.logs("Refusing");
+            let begun = Instant::now();
+            for mut connection in idle {
+                assert!(connection.ends());
+            }
+            assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+            // Nobody new comes in.
+            wait(
+                || std::net::TcpStream::connect(server.address).is_err(),
+                || server.log(),
+            );
+            while body.len() < zip.len() {
+                let more = reading.some(1);
+                assert!(!more.is_empty(), "{} of {}", body.len(), zip.len());
+                body.extend(more);
+            }
+            assert!(body == zip);
+            assert!(reading.ends());
+            assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+            assert!(
+                !server.log().contains("cut before its end"),
+                "{}",
+                server.log()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_never_reads_is_let_go() {
+    let store = Store::empty();
+    store.push_release(DEMO, "1.0.0", &large(&[ZIP], SIZE));
+    for mut server in [
+        store.serve(&["--grace", "1"]),
+        store.serve_tls(&["--grace", "1"]),
+    ] {
+        let _never_read = download(&server);
+        let begun = Instant::now();
+        server.signal(Signal::TERM);
+        assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+        assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+        let line = "cut before its end";
+        assert!(server.log().contains(line), "{}", server.log());
+    }
+}
+
+#[test]
+fn a_server_without_work_ends_at_once() {
+    let store = Store::demo();
+    for signal in [Signal::TERM, Signal::INT] {
+        for mut server in [store.serve(&[]), store.serve_tls(&[])] {
+            let mut kept = server.connect();
+            kept.request("GET", "/readyz", &[]);
+            kept.reply("GET").unwrap().is(200);
+            // Half of a request is none.
+            let mut half = server.connect();
+            half.send(b"GET /readyz HTT");
+            let begun = Instant::now();
+            server.signal(signal);
+            assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+            assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+            assert!(kept.ends());
+        }
+    }
+}

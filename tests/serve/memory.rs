@@ -1,0 +1,73 @@
+use std::fs;
+
+use super::package_faults::large;
+use super::server::Server;
+use super::stores::{DEMO, Store, package};
+use crate::support::registry::Registry;
+use crate::support::release::sha256;
+
+const ZIP: &str = "linux_amd64";
+const CONNECTIONS: usize = 500;
+const STREAMS: usize = 8;
+/// What is measured, and the most that it may be, in KiB. In a development build the executable itself takes tens of MiB: there only
+/// what was allocated counts.
+const LIMIT: (&str, u64) = match cfg!(debug_assertions) {
+    true => ("RssAnon:", 36 << 10),
+    false => ("VmHWM:", 48 << 10),
+};
+
+fn memory(server: &Server) -> u64 {
+    let status = fs::read_to_string(server.proc("status")).unwrap();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix(LIMIT.0))
+        .unwrap();
+    line.trim().strip_suffix(" kB").unwrap().parse().unwrap()
+}
+
+#[test]
+fn many_connections_and_streams_take_little_memory() {
+    let registry = Registry::plain();
+    for store in [Store::empty(), Store::at(registry.host())] {
+        store.push_release(DEMO, "1.0.0", &large(&[ZIP], 30 << 20));
+        let zip = store.file(DEMO, "1.0.0", &package(DEMO, "1.0.0", ZIP));
+        let (digest, length) = (sha256(&zip), zip.len());
+        drop(zip);
+        let server = store.serve_tls(&["--max-rate", "0"]);
+        let open: Vec<_> = (0..CONNECTIONS)
+            .map(|_| {
+                let mut connection = server.connect();
+                connection.request("GET", "/healthz", &[]);
+                connection.reply("GET").unwrap().is(200);
+                connection
+            })
+            .collect();
+        let path = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", ZIP));
+        let mut streams: Vec<_> = (0..STREAMS)
+            .map(|_| {
+                let mut connection = server.connect();
+                connection.request("GET", &path, &[]);
+                connection.head().unwrap().is(200);
+                (connection, Vec::new())
+            })
+            .collect();
+        let mut most = memory(&server);
+        // All of them a piece further each time, so that none is done before the others.
+        while streams.iter().any(|(_, body)| body.len() < length) {
+            for (connection, body) in &mut streams {
+                if body.len() < length {
+                    let more = connection.some((1 << 20).min(length - body.len()));
+                    assert!(!more.is_empty(), "{}", server.log());
+                    body.extend(more);
+                }
+            }
+            most = most.max(memory(&server));
+        }
+        for (_, body) in streams {
+            assert_eq!(sha256(&body), digest);
+        }
+        assert!(most <= LIMIT.1, "{most} KiB of {}", LIMIT.0);
+        drop(open);
+        server.stop();
+    }
+}

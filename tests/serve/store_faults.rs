@@ -1,0 +1,296 @@
+use std::fs;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::http::Reply;
+use super::server::Server;
+use super::stores::{DEMO, HOST, IDN, PLATFORMS, Store, package};
+use crate::support::registry::answer::Answer;
+use crate::support::registry::{Fault, Registry};
+use crate::support::release::{ReleaseFolder, sha256};
+
+const INDEX: &str = "/mirror/registry.acme.test/acme/demo/index.json";
+/// Clients wait for ten seconds.
+const PATIENCE: Duration = Duration::from_secs(9);
+/// More than a machine that does many other things adds.
+const SLACK: Duration = Duration::from_millis(900);
+
+/// Asserts the answer of a server whose store cannot be asked.
+#[track_caller]
+fn unavailable(reply: &Reply, what: &str) {
+    assert_eq!(reply.status, 503, "{what}: {}", reply.text());
+    let after = reply.header("retry-after").unwrap();
+    assert!(
+        (1..=30).contains(&after.parse::<u64>().unwrap()),
+        "{what}: {after}"
+    );
+    assert_eq!(reply.header("cache-control"), Some("no-store"), "{what}");
+}
+
+/// Every path of a provider.
+fn paths(name: &str) -> [String; 6] {
+    let base = format!("/mirror/{HOST}/acme/{name}");
+    [
+        format!("{base}/index.json"),
+        format!("{base}/1.0.0.json"),
+        format!("{base}/terraform-provider-{name}_1.0.0_linux_amd64.zip"),
+        format!("/v1/providers/acme/{name}/versions"),
+        format!("/v1/providers/acme/{name}/1.0.0/download/linux/amd64"),
+        format!("/providers/{HOST}/acme/{name}"),
+    ]
+}
+
+/// Asks for everything at once, and asserts that it is answered in time.
+fn all_unavailable(server: &Server, name: &str) {
+    std::thread::scope(|scope| {
+        for path in paths(name) {
+            scope.spawn(move || {
+                let begun = Instant::now();
+                unavailable(&server.get(&path), &path);
+                let took = begun.elapsed();
+                assert!(took < PATIENCE + SLACK, "{path} took {took:?}");
+            });
+        }
+    });
+}
+
+/// These wait for most of their time, so they wait at the same time.
+#[test]
+fn stores_fail_go_come_back_and_change() {
+    std::thread::scope(|scope| {
+        scope.spawn(whatever_the_registry_refuses_is_503_and_never_404);
+        scope.spawn(a_store_that_never_was_there_is_503);
+        scope.spawn(a_registry_goes_and_comes_back);
+        scope.spawn(a_layout_goes_and_comes_back);
+        scope.spawn(what_changes_in_the_store_is_served_soon);
+    });
+}
+
+fn whatever_the_registry_refuses_is_503_and_never_404() {
+    let registry = Registry::plain();
+    let store = Store::at(registry.host());
+    let challenge = "Basic realm=\"registry\"";
+    let faults = [
+        (
+            "unauthorized",
+            Fault::Answer(
+                Answer::error(401, "UNAUTHORIZED", "no").header("www-authenticate", challenge),
+            ),
+        ),
+        ("forbidden", Fault::denied()),
+        ("limited", Fault::too_many_requests("600")),
+        ("secondary", Fault::secondary_limit()),
+        ("broken", Fault::status(500)),
+        ("gateway", Fault::status(502)),
+        ("away", Fault::status(503)),
+        ("reset", Fault::Reset),
+        ("silent", Fault::Stall),
+        (
+            "nonsense",
+            Fault::Answer(Answer::new(200).body("<html>it works</html>")),
+        ),
+    ];
+    for (name, fault) in &faults {
+        let path = format!("/acme/{name}/");
+        registry.always(move |seen| seen.path.contains(&path), fault.clone());
+    }
+    let server = store.serve(&["--registry-host", HOST]);
+    std::thread::scope(|scope| {
+        for (name, _) in &faults {
+            let server = &server;
+            scope.spawn(move || all_unavailable(server, name));
+        }
+    });
+    let log = server.log();
+    for (name, _) in &faults {
+        assert!(
+            log.contains(&format!("{HOST}/acme/{name}")),
+            "{name}\n{log}"
+        );
+    }
+    server.stop();
+}
+
+fn a_store_that_never_was_there_is_503() {
+    // One that accepts and says nothing, and one that refuses.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let hosts = [
+        silent.local_addr().unwrap().to_string(),
+        "127.0.0.1:1".to_owned(),
+    ];
+    std::thread::scope(|scope| {
+        for host in hosts {
+            scope.spawn(move || {
+                let store = Store::at(&host);
+                let server = store.serve(&["--registry-host", HOST]);
+                all_unavailable(&server, "demo");
+                server.get("/readyz").is(200);
+                server.get("/healthz").is(200);
+                server.stop();
+            });
+        }
+    });
+}
+
+/// What is told while a store goes and comes back.
+fn goes_and_comes_back(server: &Server, go: impl Fn(bool)) {
+    let fresh = server.get(INDEX);
+    assert_eq!(fresh.header("warning"), None);
+    let body = fresh.is(200).body;
+    go(true);
+    let never_404 = |reply: &Reply| assert!(matches!(reply.status, 200 | 503), "{reply:?}");
+    // First the last good list, marked.
+    let stale = server.until(INDEX, |reply| {
+        never_404(reply);
+        reply.header("warning").is_some() || reply.status == 503
+    });
+    let stale = stale.is(200);
+    assert_eq!(stale.body, body);
+    assert!(
+        stale.header("warning").unwrap().starts_with("110 "),
+        "{stale:?}"
+    );
+    assert_eq!(stale.header("cache-control"), Some("public, max-age=0"));
+    // What was never asked for is not said to be absent.
+    unavailable(
+        &server.get("/mirror/registry.acme.test/acme/other/index.json"),
+        "other",
+    );
+    // Then nothing.
+    let gone = server.until(INDEX, |reply| {
+        never_404(reply);
+        reply.status == 503
+    });
+    unavailable(&gone, INDEX);
+    for path in paths("demo") {
+        unavailable(&server.get(&path), &path);
+    }
+    go(false);
+    let begun = Instant::now();
+    let back = server.until(INDEX, |reply| {
+        never_404(reply);
+        reply.status == 200 && reply.header("warning").is_none()
+    });
+    assert_eq!(back.body, body);
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(8), "{took:?}");
+    assert!(
+        server.log().contains("older than --max-age"),
+        "{}",
+        server.log()
+    );
+    let metrics = server.get("/metrics").text();
+    assert!(metrics.contains("store_failures_total"), "{metrics}");
+}
+
+const AGES: [&str; 4] = ["--max-age", "1", "--max-stale", "4"];
+
+fn a_registry_goes_and_comes_back() {
+    let registry = Registry::plain();
+    let is_gone = Arc::new(AtomicBool::new(false));
+    let gone = is_gone.clone();
+    registry.always(move |_| gone.load(Ordering::SeqCst), Fault::Reset);
+    let store = Store::at(registry.host());
+    store.push(DEMO, "1.0.0", None);
+    let server = store.serve(&[&AGES[..], &["--registry-host", HOST]].concat());
+    goes_and_comes_back(&server, |is_going| {
+        is_gone.store(is_going, Ordering::SeqCst)
+    });
+}
+
+fn a_layout_goes_and_comes_back() {
+    let store = Store::demo();
+    let server = store.serve(&[&AGES[..], &["--registry-host", HOST]].concat());
+    let places = ["store", "away"].map(|name| store.scene.path(name));
+    goes_and_comes_back(&server, |is_going| {
+        let [from, to] = if is_going { [0, 1] } else { [1, 0] };
+        fs::rename(&places[from], &places[to]).unwrap();
+    });
+}
+
+fn what_changes_in_the_store_is_served_soon() {
+    const SOON: Duration = Duration::from_secs(1 + 3);
+    let registry = Registry::plain();
+    for store in [Store::empty(), Store::at(registry.host())] {
+        // A store that is not empty.
+        store.push(IDN, "1.0.0", None);
+        let server = store.serve(&["--max-age", "1"]);
+        server.get(INDEX).is(404);
+        let shows = |version: &str, is_there: &dyn Fn(&str) -> bool| {
+            let begun = Instant::now();
+            let path = format!("/mirror/{DEMO}/{version}.json");
+            server.until(&path, |reply| {
+                reply.status == 200 && is_there(&reply.text())
+            });
+            let took = begun.elapsed();
+            assert!(took < SOON + SLACK, "{took:?}");
+        };
+        let hash = |version: &str, platform: &str| {
+            let zip = store.file(DEMO, version, &package(DEMO, version, platform));
+            format!("zh:{}", sha256(&zip))
+        };
+        // A provider that was not there, a version more, and one that was replaced.
+        store.push(DEMO, "1.0.0", None);
+        shows("1.0.0", &|_| true);
+        let old = hash("1.0.0", PLATFORMS[0]);
+        store.push(DEMO, "2.0.0", None);
+        shows("2.0.0", &|_| true);
+        let other = ReleaseFolder::new("demo", "1.0.0").package(
+            PLATFORMS[0],
+            &[(
+                "terraform-provider-demo_v1.0.0",
+                b"#!/bin/sh\necho another\n",
+            )],
+        );
+        let zip = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", PLATFORMS[0]));
+        let before = server.get(&zip).is(200);
+        assert_eq!(format!("zh:{}", sha256(&before.body)), old);
+        store.push_release(DEMO, "1.0.0", &other);
+        let new = hash("1.0.0", PLATFORMS[0]);
+        assert_ne!(old, new);
+        shows("1.0.0", &|text| text.contains(&new) && !text.contains(&old));
+        let after = server.get(&zip).is(200);
+        assert_eq!(format!("zh:{}", sha256(&after.body)), new);
+        server.stop();
+    }
+}
+
+#[test]
+fn many_readers_cost_few_requests_below() {
+    let registry = Registry::plain();
+    let store = Store::at(registry.host());
+    store.push(DEMO, "1.0.0", None);
+    let server = store.serve(&["--registry-host", HOST]);
+    registry.forget();
+    let paths = [
+        INDEX.to_owned(),
+        format!("/mirror/{DEMO}/1.0.0.json"),
+        "/v1/providers/acme/demo/versions".to_owned(),
+        "/v1/providers/acme/demo/1.0.0/download/linux/amd64".to_owned(),
+    ];
+    let at_once = |count: usize| {
+        std::thread::scope(|scope| {
+            for number in 0..count {
+                let (server, path) = (&server, &paths[number % paths.len()]);
+                scope.spawn(move || server.get(path).is(200));
+            }
+        });
+        let requests = registry.seen();
+        registry.forget();
+        requests
+    };
+    let cold = at_once(50);
+    assert!((1..=20).contains(&cold.len()), "{cold:#?}");
+    let warm = at_once(100);
+    assert!(warm.len() <= 10, "{warm:#?}");
+    // What the store does not have is asked for once, too.
+    registry.forget();
+    for _ in 0..30 {
+        server
+            .get("/mirror/registry.acme.test/acme/none/index.json")
+            .is(404);
+    }
+    assert!(registry.seen().len() <= 3, "{:#?}", registry.seen());
+}
