@@ -25,6 +25,8 @@ mod store_faults;
 mod tokens;
 /// Which versions are served.
 mod trust;
+/// What takes time: limits of the server, retries below, and the age of lists.
+mod waiting;
 
 /// An HTTP client of our own.
 mod http;

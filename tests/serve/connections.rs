@@ -45,8 +45,7 @@ impl Slow {
     }
 }
 
-#[test]
-fn slow_senders_are_cut_while_others_are_served() {
+pub fn slow_senders_are_cut_while_others_are_served() {
     let store = Store::demo();
     let (plain, tls) = (store.serve(&[]), store.serve_tls(&[]));
     let header: &[u8] =

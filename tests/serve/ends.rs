@@ -93,19 +93,24 @@ fn a_reader_that_never_reads_is_let_go() {
 #[test]
 fn a_server_without_work_ends_at_once() {
     let store = Store::demo();
-    for signal in [Signal::TERM, Signal::INT] {
-        for mut server in [store.serve(&[]), store.serve_tls(&[])] {
-            let mut kept = server.connect();
-            kept.request("GET", "/readyz", &[]);
-            kept.reply("GET").unwrap().is(200);
-            // Half of a request is none.
-            let mut half = server.connect();
-            half.send(b"GET /readyz HTT");
-            let begun = Instant::now();
-            server.signal(signal);
-            assert_eq!(server.wait().code(), Some(0), "{}", server.log());
-            assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
-            assert!(kept.ends());
+    let end = |mut server: Server, signal: Signal| {
+        let mut kept = server.connect();
+        kept.request("GET", "/readyz", &[]);
+        kept.reply("GET").unwrap().is(200);
+        // Half of a request is none.
+        let mut half = server.connect();
+        half.send(b"GET /readyz HTT");
+        let begun = Instant::now();
+        server.signal(signal);
+        assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+        assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+        assert!(kept.ends());
+    };
+    std::thread::scope(|scope| {
+        for signal in [Signal::TERM, Signal::INT] {
+            for server in [store.serve(&[]), store.serve_tls(&[])] {
+                scope.spawn(move || end(server, signal));
+            }
         }
-    }
+    });
 }

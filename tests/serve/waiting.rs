@@ -1,0 +1,21 @@
+//! What waits for most of its time waits at the same time: for limits of the server, for retries below, for the age of lists.
+
+use super::{connections, package_faults, store_faults};
+
+#[test]
+fn limits_retries_and_ages() {
+    let scenes: [fn(); 7] = [
+        connections::slow_senders_are_cut_while_others_are_served,
+        package_faults::a_package_that_the_registry_spoils_never_arrives_whole,
+        store_faults::whatever_the_registry_refuses_is_503_and_never_404,
+        store_faults::a_store_that_never_was_there_is_503,
+        store_faults::a_registry_goes_and_comes_back,
+        store_faults::a_layout_goes_and_comes_back,
+        store_faults::what_changes_in_the_store_is_served_soon,
+    ];
+    std::thread::scope(|scope| {
+        for scene in scenes {
+            scope.spawn(scene);
+        }
+    });
+}
