@@ -137,6 +137,10 @@ mod serve;
 #[cfg(unix)]
 mod shared;
 
+/// From a store into static files.
+#[cfg(unix)]
+mod site;
+
 /// Hostile layouts.
 #[cfg(target_os = "linux")]
 mod strangers;

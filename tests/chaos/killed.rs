@@ -118,6 +118,14 @@ fn while_installing_zips() {
 }
 
 #[test]
+fn while_writing_a_site() {
+    if can_trace() {
+        let victim = Victim::writing_a_site(LayoutScene::new(&PLATFORMS));
+        kill_at_every(&[WRITE, RENAME, LINK, MKDIR], &victim);
+    }
+}
+
+#[test]
 fn while_installing_directories() {
     if can_trace() {
         let victim = Victim::installing(LayoutScene::new(&PLATFORMS), "--unpacked");

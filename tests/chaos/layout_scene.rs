@@ -75,6 +75,13 @@ impl LayoutScene {
             .collect()
     }
 
+    /// The arguments that write a site of the store `store` into a directory.
+    pub fn site(into: &str) -> Vec<String> {
+        let arguments = "acme/demo --from oci-layout:store --key acme.asc --jobs 1";
+        let words = ["site", into].into_iter().chain(arguments.split(' '));
+        words.map(str::to_owned).collect()
+    }
+
     /// The arguments that copy the store `store` into another.
     pub fn copy(to: &str) -> Vec<String> {
         let to = format!("oci-layout:{to}");

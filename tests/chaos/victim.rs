@@ -2,6 +2,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use crate::site::assert_names_what_is_there;
+
 use super::layout_scene::{LayoutScene, PLATFORMS, PROVIDER, Remains, Seen, Tree, unfinished};
 
 /// The directory that a victim writes to.
@@ -27,6 +29,8 @@ enum Work {
     Copy([Option<Seen>; 2]),
     /// In one of the forms.
     Install(&'static str),
+    /// The files of a network mirror.
+    Site,
 }
 
 impl Victim {
@@ -49,6 +53,12 @@ impl Victim {
     pub fn installing(stage: LayoutScene, form: &'static str) -> Self {
         stage.succeeds(&LayoutScene::push("store", &[]));
         Self::new(stage, None, Work::Install(form))
+    }
+
+    /// A site of `store` in an empty directory.
+    pub fn writing_a_site(stage: LayoutScene) -> Self {
+        stage.succeeds(&LayoutScene::push("store", &[]));
+        Self::new(stage, None, Work::Site)
     }
 
     fn new(stage: LayoutScene, before: Option<&'static str>, work: Work) -> Self {
@@ -87,6 +97,7 @@ impl Victim {
             Work::Push(more, _) => LayoutScene::push(place, more),
             Work::Copy(_) => LayoutScene::copy(place),
             Work::Install(form) => LayoutScene::install(place, &[form]),
+            Work::Site => LayoutScene::site(place),
         }
     }
 
@@ -109,6 +120,10 @@ impl Victim {
                 assert!(allowed.contains(&self.stage.seen(PLACE)))
             }
             Work::Install(form) => self.holds_whole_packages(form),
+            Work::Site => {
+                self.holds_whole_packages("--packed");
+                assert_names_what_is_there(&self.stage.scene.path(PLACE));
+            }
         }
     }
 
@@ -165,6 +180,7 @@ impl Victim {
             Work::Push(..) => "Pushed",
             Work::Copy(_) => "Copied",
             Work::Install(_) => "Installed",
+            Work::Site => "Wrote",
         };
         let nothing = format!(" {done} nothing: 2 packages already present, in ");
         assert!(third.stderr.contains(&nothing), "{}", third.stderr);

@@ -4,6 +4,7 @@ pub mod author;
 pub mod dice;
 pub mod docker_registry;
 pub mod expected;
+pub mod files;
 pub mod foreign;
 pub mod hostile;
 pub mod judge;

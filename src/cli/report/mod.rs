@@ -315,7 +315,7 @@ impl Run {
     }
 
     fn print_hashes(&self, printer: &Printer) {
-        for installed in self.installed().filter(|_| self.verb.prints_hashes) {
+        for installed in self.installed().filter(|_| self.verb.has_one_version) {
             let name = format!("{} {}", installed.provider, installed.version);
             printer.line(Tone::Plain, "Hashes", &name);
             for hash in &installed.hashes {
@@ -330,9 +330,9 @@ impl Run {
             Outcome::Failed(subject, _) => Some(subject),
             Outcome::Published(_) | Outcome::Installed(_) => None,
         });
-        let (noun, failed): (_, Vec<String>) = match self.destination {
-            Destination::Store(_) => ("", failed.map(Subject::to_string).collect()),
-            Destination::Directory(_) => {
+        let (noun, failed): (_, Vec<String>) = match self.verb.has_one_version {
+            false => ("", failed.map(Subject::to_string).collect()),
+            true => {
                 let providers = failed.map(|subject| subject.provider.to_string());
                 (" providers", providers.collect())
             }

@@ -1,0 +1,266 @@
+//! `site`: which files are written, in which order, and what of the directory stays.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::install::{DEMO, Facts, demo, push, released, tree};
+use crate::support::scene::{Run, Scene};
+
+/// Terraform and OpenTofu, from a web server.
+mod clients;
+/// Deletion.
+mod delete;
+/// What is in the directory already, and does not belong there.
+mod existing;
+/// The page for people.
+mod page;
+/// The order of files, from a registry.
+mod registries;
+/// What does not verify.
+mod trust;
+
+/// A scene with two versions of a provider in the store.
+fn with_two() -> Scene {
+    let scene = Scene::new();
+    for version in ["1.0.0", "1.1.0"] {
+        push(&scene, DEMO, version, &demo(version));
+    }
+    scene
+}
+
+/// Writes the store into `public`.
+fn site(scene: &Scene, arguments: &[&str]) -> Run {
+    let always = ["site", "public", "--from", "oci-layout:store"];
+    scene.tfoci(always.iter().chain(arguments))
+}
+
+/// A path in the directory of the demo provider.
+fn of_demo(scene: &Scene, name: &str) -> PathBuf {
+    scene.path("public").join(DEMO).join(name)
+}
+
+/// The file name of a package of the demo provider.
+fn zip(version: &str, platform: &str) -> String {
+    format!("terraform-provider-demo_{version}_{platform}.zip")
+}
+
+/// The versions that `index.json` lists.
+fn listed(scene: &Scene) -> Vec<String> {
+    let index = json(&of_demo(scene, "index.json"));
+    index["versions"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .cloned()
+        .collect()
+}
+
+/// The names in the directory of the demo provider.
+fn names(scene: &Scene) -> Vec<String> {
+    tree(&scene.path("public").join(DEMO)).into_keys().collect()
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// Panics if a document below a directory names a file that is not there.
+#[track_caller]
+pub fn assert_names_what_is_there(root: &Path) {
+    for (name, bytes) in tree(root) {
+        let Some((folder, file)) = name.rsplit_once('/').filter(|_| name.ends_with(".json")) else {
+            continue;
+        };
+        let document: Value = serde_json::from_slice(&bytes).unwrap();
+        let is_there = |name: &str| root.join(folder).join(name).is_file();
+        if file == "index.json" {
+            for version in document["versions"].as_object().unwrap().keys() {
+                assert!(is_there(&format!("{version}.json")), "{folder} {version}");
+            }
+        } else {
+            for (platform, archive) in document["archives"].as_object().unwrap() {
+                let url = archive["url"].as_str().unwrap();
+                assert!(is_there(url), "{folder} {file} {platform}");
+            }
+        }
+    }
+}
+
+/// `tofu providers mirror` 1.12 wrote the same for the same hashes.
+#[test]
+fn the_files_are_those_of_providers_mirror() {
+    let scene = with_two();
+    let run = site(&scene, &[]).succeeds();
+    let [linux, windows] =
+        ["linux_amd64", "windows_arm64"].map(|platform| Facts::of_demo(&scene, platform));
+    let document = format!(
+        r#"{{
+  "archives": {{
+    "linux_amd64": {{
+      "hashes": [
+        "{}",
+        "{}"
+      ],
+      "url": "terraform-provider-demo_1.0.0_linux_amd64.zip"
+    }},
+    "windows_arm64": {{
+      "hashes": [
+        "{}",
+        "{}"
+      ],
+      "url": "terraform-provider-demo_1.0.0_windows_arm64.zip"
+    }}
+  }}
+}}"#,
+        linux.h1, linux.zh, windows.h1, windows.zh
+    );
+    let index = "{\n  \"versions\": {\n    \"1.0.0\": {},\n    \"1.1.0\": {}\n  }\n}";
+    let read = |name: &str| fs::read_to_string(of_demo(&scene, name)).unwrap();
+    assert_eq!(read("1.0.0.json"), document);
+    assert_eq!(read("index.json"), index);
+    let packages = ["1.0.0", "1.1.0"]
+        .map(|version| ["linux_amd64", "windows_arm64"].map(|platform| zip(version, platform)));
+    let expected: Vec<String> = ["1.0.0.json", "1.1.0.json", "index.json"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(packages.into_iter().flatten())
+        .collect();
+    assert_eq!(names(&scene), expected);
+    for name in &expected {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = fs::metadata(of_demo(&scene, name)).unwrap().permissions();
+        assert_eq!(mode.mode() & 0o7777, 0o644, "{name}");
+        let original = released(&scene, DEMO, "1.0.0").join(name);
+        if original.exists() {
+            assert_eq!(
+                fs::read(of_demo(&scene, name)).unwrap(),
+                fs::read(original).unwrap()
+            );
+        }
+    }
+    let paths: Vec<String> = expected[3..]
+        .iter()
+        .map(|name| format!("public/{DEMO}/{name}\n"))
+        .collect();
+    assert_eq!(run.stdout, paths.concat());
+    assert!(
+        run.stderr
+            .contains("     Wrote 4 packages (0 B copied, 4 mounted) in "),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn hosts_are_in_punycode() {
+    let scene = Scene::new();
+    let addresses = ["bücher.example/acme/demo", "example.com:8443/acme/demo"];
+    for address in addresses {
+        push(&scene, address, "1.0.0", &demo("1.0.0"));
+    }
+    site(&scene, &[]).succeeds();
+    for host in ["xn--bcher-kva.example", "example.com:8443"] {
+        let folder = scene.path("public").join(host).join("acme/demo");
+        assert!(folder.join("index.json").is_file(), "{host}");
+    }
+    let entries = fs::read_dir(scene.path("public")).unwrap().count();
+    // Both hosts, the page and the lock.
+    assert_eq!(entries, 4);
+}
+
+#[test]
+fn constraints_select_all_versions_that_match() {
+    let scene = with_two();
+    push(&scene, DEMO, "2.0.0", &demo("2.0.0"));
+    push(
+        &scene,
+        DEMO,
+        "1.2.0-rc.1+build.5",
+        &demo("1.2.0-rc.1+build.5"),
+    );
+    site(&scene, &[&format!("{DEMO}@~> 1.0")]).succeeds();
+    assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
+    let run = site(&scene, &[&format!("{DEMO}@9.9.9")]).exits(1);
+    assert!(
+        run.stderr.contains("no version matches `9.9.9`"),
+        "{}",
+        run.stderr
+    );
+    site(&scene, &[DEMO]).succeeds();
+    let all = ["1.0.0", "1.1.0", "1.2.0-rc.1+build.5", "2.0.0"];
+    assert_eq!(listed(&scene), all);
+    assert_names_what_is_there(&scene.path("public"));
+}
+
+#[test]
+fn only_wanted_platforms_are_written_and_others_stay() {
+    let scene = with_two();
+    push(
+        &scene,
+        DEMO,
+        "1.2.0",
+        &crate::support::release::ReleaseFolder::new("demo", "1.2.0").platform("darwin_arm64"),
+    );
+    let run = site(&scene, &["--platform", "linux/amd64"]).succeeds();
+    let warning = "example.com/acme/demo 1.2.0: it has no package for the wanted platforms";
+    assert!(run.stderr.contains(warning), "{}", run.stderr);
+    assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
+    let platforms = || {
+        let document = json(&of_demo(&scene, "1.0.0.json"));
+        let archives = document["archives"].as_object().unwrap().keys();
+        archives.cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(platforms(), ["linux_amd64"]);
+    for more in [&[][..], &["--delete"]] {
+        let wanted = ["--platform", "windows_arm64"];
+        site(&scene, &[&wanted, more].concat()).succeeds();
+        assert_eq!(platforms(), ["linux_amd64", "windows_arm64"]);
+    }
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let scene = with_two();
+    let run = site(&scene, &["--dry-run", "--delete"]).succeeds();
+    assert!(
+        run.stderr.contains("Would write 4 packages ("),
+        "{}",
+        run.stderr
+    );
+    assert!(!scene.path("public").exists());
+}
+
+#[test]
+fn two_runs_at_once_take_turns() {
+    let scene = with_two();
+    let start = || {
+        let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
+        let arguments = ["site", "public", "--from", "oci-layout:store", "--quiet"];
+        command
+            .args(arguments)
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap()
+    };
+    let runs: Vec<_> = (0..4).map(|_| start()).collect();
+    for mut run in runs {
+        assert!(run.wait().unwrap().success());
+    }
+    assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
+    assert_names_what_is_there(&scene.path("public"));
+}
+
+#[test]
+fn a_store_is_no_directory() {
+    let scene = with_two();
+    let run = scene.tfoci(["site", "oci-layout:public", "--from", "oci-layout:store"]);
+    run.exits(2);
+    let run = site(&scene, &["--url", "http://mirror.example"]).exits(2);
+    assert!(
+        run.stderr.contains("expected https://HOST"),
+        "{}",
+        run.stderr
+    );
+}

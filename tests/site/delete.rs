@@ -1,0 +1,113 @@
+use std::fs;
+
+use serde_json::Value;
+
+use super::{assert_names_what_is_there, listed, names, of_demo, site, with_two, zip};
+use crate::install::{DEMO, demo, push, released};
+use crate::support::scene::Scene;
+use crate::support::tamper::untag;
+
+const OTHER: &str = "example.net/team/other";
+
+/// A site of two providers, of which the store loses a version and a provider.
+fn after_losses() -> Scene {
+    let scene = with_two();
+    let other =
+        crate::support::release::ReleaseFolder::new("other", "0.3.0").platform("linux_amd64");
+    push(&scene, OTHER, "0.3.0", &other);
+    site(&scene, &[]).succeeds();
+    untag(&scene.path("store").join(DEMO), "1.0.0");
+    fs::remove_dir_all(scene.path("store").join(OTHER)).unwrap();
+    scene
+}
+
+#[test]
+fn what_the_store_no_longer_has_stays_until_it_is_deleted() {
+    let scene = after_losses();
+    let foreign = [
+        of_demo(&scene, "notes.txt"),
+        of_demo(&scene, "terraform-provider-demo_1.0.0_linux_amd64.zip.sig"),
+        of_demo(&scene, "terraform-provider-more_1.0.0_linux_amd64.zip"),
+        of_demo(&scene, "old/1.0.0.json"),
+        scene.path("public").join(OTHER).join("README"),
+        scene.path("public/css/a/b/index.json"),
+    ];
+    for path in &foreign {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "foreign").unwrap();
+    }
+    site(&scene, &[]).succeeds();
+    assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
+
+    let run = site(&scene, &["--delete", "--dry-run"]).succeeds();
+    assert!(
+        run.stderr
+            .contains("Would delete example.com/acme/demo 1.0.0\n"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
+
+    // With an address, another provider is not touched.
+    let run = site(&scene, &[DEMO, "--delete", "--format", "json"]).succeeds();
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let deleted = serde_json::json!([{"provider": DEMO, "version": "1.0.0"}]);
+    assert_eq!(document["deleted"], deleted);
+    assert_eq!(listed(&scene), ["1.1.0"]);
+    let other = scene.path("public").join(OTHER);
+    assert!(other.join("index.json").is_file());
+
+    let run = site(&scene, &["--delete"]).succeeds();
+    assert!(
+        run.stderr
+            .contains("   Deleted example.net/team/other 0.3.0\n"),
+        "{}",
+        run.stderr
+    );
+    let left: Vec<_> = fs::read_dir(&other).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    for path in &foreign {
+        assert_eq!(fs::read(path).unwrap(), b"foreign", "{}", path.display());
+    }
+    let own: Vec<String> = names(&scene)
+        .into_iter()
+        .filter(|name| !foreign.contains(&of_demo(&scene, name)))
+        .collect();
+    let kept = [
+        "1.1.0.json".to_owned(),
+        "index.json".to_owned(),
+        zip("1.1.0", "linux_amd64"),
+        zip("1.1.0", "windows_arm64"),
+    ];
+    assert_eq!(own, kept);
+}
+
+#[test]
+fn nothing_is_deleted_if_the_store_cannot_be_read() {
+    let scene = after_losses();
+    let index = scene.path("store").join(DEMO).join("index.json");
+    fs::write(&index, "{").unwrap();
+    site(&scene, &["--delete", DEMO]).exits(1);
+    assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
+    fs::remove_dir_all(scene.path("store")).unwrap();
+    site(&scene, &["--delete"]).exits(1);
+    assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
+}
+
+#[test]
+fn a_platform_that_the_store_lost_is_deleted_too() {
+    let scene = with_two();
+    site(&scene, &[]).succeeds();
+    fs::remove_dir_all(scene.path("store")).unwrap();
+    fs::remove_dir_all(released(&scene, DEMO, "1.0.0")).unwrap();
+    let one = crate::support::release::ReleaseFolder::new("demo", "1.0.0").platform("linux_amd64");
+    push(&scene, DEMO, "1.0.0", &one);
+    push(&scene, DEMO, "1.1.0", &demo("1.1.0"));
+    let windows = zip("1.0.0", "windows_arm64");
+    site(&scene, &[]).succeeds();
+    assert!(names(&scene).contains(&windows));
+    site(&scene, &["--delete"]).succeeds();
+    assert!(!names(&scene).contains(&windows));
+    assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
+    assert_names_what_is_there(&scene.path("public"));
+}

@@ -1,0 +1,167 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, symlink};
+use std::path::PathBuf;
+
+use super::{assert_names_what_is_there, listed, names, of_demo, site, with_two, zip};
+use crate::install::{DEMO, released, tree};
+use crate::support::scene::Scene;
+
+/// Each file of the site with its inode and the time of its last change.
+fn files(scene: &Scene) -> BTreeMap<String, (u64, i64, i64)> {
+    let names = tree(&scene.path("public")).into_keys();
+    names
+        .map(|name| {
+            let found = fs::metadata(scene.path("public").join(&name)).unwrap();
+            (name, (found.ino(), found.mtime(), found.mtime_nsec()))
+        })
+        .collect()
+}
+
+#[test]
+fn a_second_run_changes_nothing() {
+    let scene = with_two();
+    site(&scene, &[]).succeeds();
+    let before = files(&scene);
+    assert_eq!(before.len(), 8);
+    for more in [&[][..], &["--delete"], &[DEMO]] {
+        let run = site(&scene, more).succeeds();
+        assert!(
+            run.stderr
+                .contains("     Wrote nothing: 4 packages already present, in "),
+            "{}",
+            run.stderr
+        );
+        assert_eq!(files(&scene), before, "{more:?}");
+    }
+}
+
+#[test]
+fn only_what_is_wrong_is_written_again() {
+    let scene = with_two();
+    site(&scene, &[]).succeeds();
+    let before = files(&scene);
+    let package = zip("1.0.0", "linux_amd64");
+    let size = fs::metadata(of_demo(&scene, &package)).unwrap().len();
+    for name in [package.as_str(), "1.1.0.json", "index.json"] {
+        // Not written in place, since a package may be a hard link to the store.
+        fs::remove_file(of_demo(&scene, name)).unwrap();
+        fs::write(
+            of_demo(&scene, name),
+            vec![b'x'; usize::try_from(size).unwrap()],
+        )
+        .unwrap();
+        site(&scene, &[]).succeeds();
+        let original = released(&scene, DEMO, "1.0.0").join(&package);
+        assert_eq!(
+            fs::read(of_demo(&scene, &package)).unwrap(),
+            fs::read(original).unwrap()
+        );
+        assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
+        assert_names_what_is_there(&scene.path("public"));
+    }
+    let again = files(&scene);
+    let again = again.iter().filter(|(name, file)| before[*name] != **file);
+    let again: Vec<&String> = again.map(|(name, _)| name).collect();
+    // The package is again the same file as in the store.
+    let documents = ["1.1.0.json", "index.json"].map(|name| format!("{DEMO}/{name}"));
+    assert_eq!(again, documents.iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn unfinished_files_of_a_killed_run_are_removed() {
+    let scene = with_two();
+    scene.write("public/.tfoci-tmp-abc", b"half");
+    site(&scene, &[]).succeeds();
+    assert!(!scene.path("public/.tfoci-tmp-abc").exists());
+}
+
+#[test]
+fn documents_that_name_nothing_are_not_listed() {
+    let scene = with_two();
+    site(&scene, &[]).succeeds();
+    let archives = |url: &str| {
+        format!("{{\"archives\": {{\"linux_amd64\": {{\"url\": \"{url}\", \"hashes\": []}}}}}}")
+    };
+    let outside = scene.write("public/outside.zip", b"x");
+    for (version, text) in [
+        ("3.0.0", "{".to_owned()),
+        ("3.1.0", "{\"archives\": {}}".to_owned()),
+        ("3.2.0", archives("none.zip")),
+        ("3.3.0", archives("../../../outside.zip")),
+        ("3.4.0", archives(outside.to_str().unwrap())),
+        ("3.5.0", archives("https://example.com/x.zip")),
+        (
+            "3.6.0",
+            "{\"archives\": {\"linux_amd64\": null}}".to_owned(),
+        ),
+    ] {
+        fs::write(of_demo(&scene, &format!("{version}.json")), text).unwrap();
+    }
+    site(&scene, &[]).succeeds();
+    assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
+    assert!(names(&scene).contains(&"3.0.0.json".to_owned()));
+}
+
+/// Where links lead to, and what they are called in the site.
+#[test]
+fn links_are_not_followed() {
+    let names = [
+        "public/example.com".to_owned(),
+        "public/example.com/acme".to_owned(),
+        format!("public/{DEMO}"),
+        format!("public/{DEMO}/{}", zip("1.0.0", "linux_amd64")),
+        format!("public/{DEMO}/1.0.0.json"),
+        format!("public/{DEMO}/index.json"),
+        "public/index.html".to_owned(),
+    ];
+    for name in names {
+        for is_written in [false, true] {
+            let scene = with_two();
+            if is_written {
+                site(&scene, &[]).succeeds();
+            }
+            let link = scene.path(&name);
+            let elsewhere = scene.path("elsewhere");
+            if link.is_dir() || (!is_written && !name.contains('.')) {
+                let _moved = fs::rename(&link, &elsewhere);
+            }
+            if link.is_file() {
+                fs::rename(&link, &elsewhere).unwrap();
+            }
+            fs::create_dir_all(link.parent().unwrap()).unwrap();
+            if !elsewhere.exists() {
+                fs::create_dir(&elsewhere).unwrap();
+            }
+            let before = content(&elsewhere);
+            symlink(&elsewhere, &link).unwrap();
+            let run = site(&scene, &["--delete"]).exits(1);
+            let said = format!(" {name}\n  it is a symbolic link, and none is followed here\n");
+            assert!(run.stderr.contains(&said), "{said}\n{}", run.stderr);
+            assert_eq!(content(&elsewhere), before, "{name}");
+            assert!(fs::symlink_metadata(&link).unwrap().is_symlink(), "{name}");
+        }
+    }
+}
+
+/// The file, or all files below the directory.
+fn content(path: &PathBuf) -> BTreeMap<String, Vec<u8>> {
+    match path.is_file() {
+        true => BTreeMap::from([(String::new(), fs::read(path).unwrap())]),
+        false => tree(path),
+    }
+}
+
+#[test]
+fn a_directory_or_pipe_at_the_place_of_a_file_is_an_error() {
+    for name in [zip("1.0.0", "linux_amd64"), "1.0.0.json".to_owned()] {
+        let scene = with_two();
+        fs::create_dir_all(of_demo(&scene, &name)).unwrap();
+        let run = site(&scene, &[]).exits(1);
+        assert!(
+            run.stderr.contains("is not a regular file"),
+            "{}",
+            run.stderr
+        );
+    }
+}

@@ -1,0 +1,111 @@
+use std::sync::{Arc, Mutex};
+
+use super::assert_names_what_is_there;
+use crate::install::{DEMO, demo, push, tree};
+use crate::support::docker_registry::{Options, Program};
+use crate::support::layout_of_registry::import;
+use crate::support::registry::{Fault, Personality, Setup, matching};
+use crate::support::scene::Scene;
+
+#[test]
+fn documents_come_after_all_that_they_name() {
+    let scene = Scene::new();
+    for version in ["1.0.0", "1.1.0"] {
+        push(&scene, DEMO, version, &demo(version));
+    }
+    let registry = Setup::of(Personality::Plain).start();
+    import(&scene.path("store").join(DEMO), &registry, DEMO);
+    let public = scene.path("public");
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let look = {
+        let (public, seen) = (public.clone(), Arc::clone(&seen));
+        move || {
+            let names: Vec<String> = tree(&public).into_keys().collect();
+            assert_names_what_is_there(&public);
+            seen.lock().unwrap().push(names);
+        }
+    };
+    registry.always(matching("GET", "/blobs/"), Fault::after(look));
+    let from = format!("{}/{{hostname}}/{{namespace}}/{{type}}", registry.host());
+    let arguments = [
+        "site",
+        "public",
+        DEMO,
+        "--from",
+        &from,
+        "--plain-http",
+        "127.0.0.1",
+        "--jobs",
+        "1",
+    ];
+    scene.tfoci(arguments).succeeds();
+    let seen = seen.lock().unwrap();
+    let packages = |names: &[String]| names.iter().filter(|name| name.ends_with(".zip")).count();
+    // Before the last package there were all others, and no list of versions.
+    assert!(seen.iter().any(|names| packages(names) == 3), "{seen:?}");
+    for names in seen.iter() {
+        let is_list = |name: &String| name.contains("/index.") || name.starts_with("index.");
+        assert!(!names.iter().any(is_list), "{names:?}");
+        let documents = names.iter().filter(|name| name.ends_with(".json")).count();
+        assert!(documents * 2 <= packages(names), "{names:?}");
+    }
+    assert_eq!(packages(&tree(&public).into_keys().collect::<Vec<_>>()), 4);
+}
+
+#[test]
+fn a_registry_gives_the_same_files_as_a_layout() {
+    let Some(registry) = Program::DockerRegistry.start(&Options::default()) else {
+        return;
+    };
+    let scene = Scene::new();
+    push(&scene, DEMO, "1.0.0", &demo("1.0.0"));
+    let store = format!("{}/{{hostname}}/{{namespace}}/{{type}}", registry.host());
+    let plain = ["--plain-http", "127.0.0.1"];
+    let copy = ["copy", "--from", "oci-layout:store", "--to", &store];
+    scene.tfoci(copy.iter().chain(&plain)).succeeds();
+    let from_registry = ["site", "one", "--from", &store];
+    scene.tfoci(from_registry.iter().chain(&plain)).succeeds();
+    scene
+        .tfoci(["site", "two", "--from", "oci-layout:store"])
+        .succeeds();
+    let one = tree(&scene.path("one"));
+    assert_eq!(one.len(), 5);
+    assert!(one == tree(&scene.path("two")));
+    // Bytes that change on their way never arrive.
+    let truncated = scene.tfoci(from_registry.iter().chain(&plain)).succeeds();
+    assert!(
+        truncated.stderr.contains("Wrote nothing"),
+        "{}",
+        truncated.stderr
+    );
+}
+
+#[test]
+fn wrong_bytes_of_a_registry_are_never_shown() {
+    let scene = Scene::new();
+    push(&scene, DEMO, "1.0.0", &demo("1.0.0"));
+    let registry = Setup::of(Personality::Plain).start();
+    import(&scene.path("store").join(DEMO), &registry, DEMO);
+    let zh = crate::install::Facts::of_demo(&scene, "linux_amd64")
+        .zh
+        .replace("zh:", "");
+    registry.always(matching("GET", &zh), Fault::wrong_bytes());
+    let from = format!("{}/{{hostname}}/{{namespace}}/{{type}}", registry.host());
+    let arguments = [
+        "site",
+        "public",
+        DEMO,
+        "--from",
+        &from,
+        "--plain-http",
+        "127.0.0.1",
+    ];
+    scene.tfoci(arguments).exits(3);
+    let names: Vec<String> = tree(&scene.path("public")).into_keys().collect();
+    let is_shown = |name: &&String| name.contains("linux_amd64") || name.ends_with(".json");
+    assert_eq!(names.iter().find(is_shown), None);
+    assert!(
+        !names.iter().any(|name| name.contains(".tfoci-tmp-")),
+        "{names:?}"
+    );
+}

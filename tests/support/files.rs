@@ -1,0 +1,50 @@
+//! A web server that knows nothing but the files of a directory, as those do that people put a site behind.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+
+use super::server::answer::Answer;
+use super::server::seen::Seen;
+use super::server::{Book, Front, Running, Service};
+use super::tls::Authority;
+
+/// The files of a directory.
+pub struct Files {
+    root: PathBuf,
+    book: Book,
+}
+
+impl Files {
+    /// Serves a directory with TLS, with a certificate of the shared authority.
+    pub fn serve(root: &Path) -> Running<Self> {
+        let tls = Authority::shared().server().serve(None);
+        Running::start(Front::At("127.0.0.1"), Some(tls), |_| Self {
+            root: root.to_owned(),
+            book: Book::default(),
+        })
+    }
+}
+
+impl Service for Files {
+    fn book(&mut self) -> &mut Book {
+        &mut self.book
+    }
+
+    fn receive(&mut self, _: &Seen) -> Option<Answer> {
+        None
+    }
+
+    fn answer(&mut self, seen: &Seen, _: Bytes) -> Answer {
+        let path = self.root.join(seen.path.trim_start_matches('/'));
+        let kind = match path.extension().and_then(|end| end.to_str()) {
+            Some("json") => "application/json",
+            _ => "application/octet-stream",
+        };
+        match fs::read(&path) {
+            Ok(bytes) => Answer::new(200).header("content-type", kind).body(bytes),
+            Err(_) => Answer::new(404),
+        }
+    }
+}
