@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::install::{DEMO, Facts, demo, push, released, tree};
+use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
 
 /// Terraform and OpenTofu, from a web server.
@@ -201,7 +202,7 @@ fn only_wanted_platforms_are_written_and_others_stay() {
         &scene,
         DEMO,
         "1.2.0",
-        &crate::support::release::ReleaseFolder::new("demo", "1.2.0").platform("darwin_arm64"),
+        &ReleaseFolder::new("demo", "1.2.0").platform("darwin_arm64"),
     );
     let run = site(&scene, &["--platform", "linux/amd64"]).succeeds();
     let warning = "example.com/acme/demo 1.2.0: it has no package for the wanted platforms";

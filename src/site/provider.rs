@@ -80,11 +80,9 @@ impl Site<'_> {
                 .collect(),
         });
         let mut refused = BTreeSet::new();
-        let writing = selected
-            .into_iter()
+        let writing = stream::iter(selected)
             .map(|version| async move { (version, self.version(from, version).await) });
-        let writing: Vec<_> = writing.collect();
-        let mut writing = stream::iter(writing).buffer_unordered(VERSIONS);
+        let mut writing = std::pin::pin!(writing.buffer_unordered(VERSIONS));
         while let Some((version, written)) = writing.next().await {
             match written {
                 Ok(Some(installed)) => on_change(Ok(Change::Written(installed))),
@@ -97,10 +95,9 @@ impl Site<'_> {
                 }
             }
         }
-        drop(writing);
-        let mut stored: BTreeSet<Version> = available.versions.into_iter().collect();
-        stored.retain(|version| !refused.contains(version));
-        Ok(stored)
+        let stored = available.versions.iter();
+        let stored = stored.filter(|version| !refused.contains(version));
+        Ok(stored.cloned().collect())
     }
 
     /// Writes one version; `None` if it has no package for the wanted platforms.

@@ -3,7 +3,10 @@ use std::fs;
 use serde_json::Value;
 
 use super::{assert_names_what_is_there, listed, names, of_demo, site, with_two, zip};
-use crate::install::{DEMO, demo, push, released};
+use crate::chaos::tracer::{self, ENDLESS, Fault, REMOVE, RENAME, Threads, WRITE};
+use crate::install::{DEMO, demo, push, released, tree};
+use crate::support::programs::can_trace;
+use crate::support::release::ReleaseFolder;
 use crate::support::scene::Scene;
 use crate::support::tamper::untag;
 
@@ -12,8 +15,7 @@ const OTHER: &str = "example.net/team/other";
 /// A site of two providers, of which the store loses a version and a provider.
 fn after_losses() -> Scene {
     let scene = with_two();
-    let other =
-        crate::support::release::ReleaseFolder::new("other", "0.3.0").platform("linux_amd64");
+    let other = ReleaseFolder::new("other", "0.3.0").platform("linux_amd64");
     push(&scene, OTHER, "0.3.0", &other);
     site(&scene, &[]).succeeds();
     untag(&scene.path("store").join(DEMO), "1.0.0");
@@ -100,7 +102,7 @@ fn a_platform_that_the_store_lost_is_deleted_too() {
     site(&scene, &[]).succeeds();
     fs::remove_dir_all(scene.path("store")).unwrap();
     fs::remove_dir_all(released(&scene, DEMO, "1.0.0")).unwrap();
-    let one = crate::support::release::ReleaseFolder::new("demo", "1.0.0").platform("linux_amd64");
+    let one = ReleaseFolder::new("demo", "1.0.0").platform("linux_amd64");
     push(&scene, DEMO, "1.0.0", &one);
     push(&scene, DEMO, "1.1.0", &demo("1.1.0"));
     let windows = zip("1.0.0", "windows_arm64");
@@ -110,4 +112,46 @@ fn a_platform_that_the_store_lost_is_deleted_too() {
     assert!(!names(&scene).contains(&windows));
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
     assert_names_what_is_there(&scene.path("public"));
+}
+
+/// Killed at each of its calls in turn, a run that deletes leaves no document that names what is gone, and the next run finishes.
+#[test]
+fn a_killed_deletion_names_only_what_is_there() {
+    if !can_trace() {
+        return;
+    }
+    let scene = after_losses();
+    let before = tree(&scene.path("public"));
+    let arguments = "site public --from oci-layout:store --delete --jobs 1";
+    let arguments: Vec<String> = arguments.split(' ').map(str::to_owned).collect();
+    let restore = || {
+        fs::remove_dir_all(scene.path("public")).unwrap();
+        for (name, bytes) in &before {
+            scene.write(format!("public/{name}"), bytes);
+        }
+    };
+    restore();
+    scene.tfoci(&arguments).succeeds();
+    let finished = tree(&scene.path("public"));
+    for calls in [RENAME, REMOVE, WRITE] {
+        let mut killed = 0;
+        for nth in 1..ENDLESS {
+            restore();
+            let fault = Fault {
+                calls,
+                effect: "signal=KILL",
+                nth,
+                threads: Threads::All,
+            };
+            let (run, _) = tracer::run(&scene, &fault, &arguments);
+            if run.status == Some(0) {
+                break;
+            }
+            killed += 1;
+            assert_names_what_is_there(&scene.path("public"));
+            scene.tfoci(&arguments).succeeds();
+            assert!(tree(&scene.path("public")) == finished, "{calls} {nth}");
+        }
+        assert!((1..ENDLESS - 1).contains(&killed), "{calls}");
+    }
 }

@@ -1,7 +1,9 @@
-use std::sync::{Arc, Mutex};
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, mpsc};
 
 use super::assert_names_what_is_there;
-use crate::install::{DEMO, demo, push, tree};
+use crate::install::{DEMO, Facts, demo, push, released, tree};
 use crate::support::docker_registry::{Options, Program};
 use crate::support::layout_of_registry::import;
 use crate::support::registry::{Fault, Personality, Setup, matching};
@@ -71,13 +73,8 @@ fn a_registry_gives_the_same_files_as_a_layout() {
     let one = tree(&scene.path("one"));
     assert_eq!(one.len(), 5);
     assert!(one == tree(&scene.path("two")));
-    // Bytes that change on their way never arrive.
-    let truncated = scene.tfoci(from_registry.iter().chain(&plain)).succeeds();
-    assert!(
-        truncated.stderr.contains("Wrote nothing"),
-        "{}",
-        truncated.stderr
-    );
+    let again = scene.tfoci(from_registry.iter().chain(&plain)).succeeds();
+    assert!(again.stderr.contains("Wrote nothing"), "{}", again.stderr);
 }
 
 #[test]
@@ -86,9 +83,7 @@ fn wrong_bytes_of_a_registry_are_never_shown() {
     push(&scene, DEMO, "1.0.0", &demo("1.0.0"));
     let registry = Setup::of(Personality::Plain).start();
     import(&scene.path("store").join(DEMO), &registry, DEMO);
-    let zh = crate::install::Facts::of_demo(&scene, "linux_amd64")
-        .zh
-        .replace("zh:", "");
+    let zh = Facts::of_demo(&scene, "linux_amd64").zh.replace("zh:", "");
     registry.always(matching("GET", &zh), Fault::wrong_bytes());
     let from = format!("{}/{{hostname}}/{{namespace}}/{{type}}", registry.host());
     let arguments = [
@@ -107,5 +102,39 @@ fn wrong_bytes_of_a_registry_are_never_shown() {
     assert!(
         !names.iter().any(|name| name.contains(".tfoci-tmp-")),
         "{names:?}"
+    );
+}
+
+#[test]
+fn an_interrupted_run_leaves_whole_files_only() {
+    let scene = Scene::new();
+    push(&scene, DEMO, "1.0.0", &demo("1.0.0"));
+    let registry = Setup::of(Personality::Plain).start();
+    import(&scene.path("store").join(DEMO), &registry, DEMO);
+    let zh = Facts::of_demo(&scene, "windows_arm64")
+        .zh
+        .replace("zh:", "");
+    let (begun, begins) = mpsc::channel();
+    let stall = Fault::stall_body_after(move || begun.send(()).unwrap());
+    registry.always(matching("GET", &zh), stall);
+    let from = format!("{}/{{hostname}}/{{namespace}}/{{type}}", registry.host());
+    let mut run = scene.command(env!("CARGO_BIN_EXE_tfoci"));
+    run.args(["site", "public", DEMO, "--from", &from]);
+    run.args(["--plain-http", "127.0.0.1", "--jobs", "1"]);
+    run.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut run = run.spawn().unwrap();
+    begins.recv().unwrap();
+    let kill = Command::new("kill")
+        .args(["-s", "INT", &run.id().to_string()])
+        .status();
+    assert!(kill.unwrap().success());
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    let left = tree(&scene.path("public"));
+    let name = "terraform-provider-demo_1.0.0_linux_amd64.zip";
+    let whole = std::fs::read(released(&scene, DEMO, "1.0.0").join(name)).unwrap();
+    assert!(
+        left == BTreeMap::from([(format!("{DEMO}/{name}"), whole)]),
+        "{:?}",
+        left.keys()
     );
 }

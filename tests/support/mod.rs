@@ -4,6 +4,7 @@ pub mod author;
 pub mod dice;
 pub mod docker_registry;
 pub mod expected;
+#[cfg(unix)]
 pub mod files;
 pub mod foreign;
 pub mod hostile;
