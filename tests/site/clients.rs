@@ -5,8 +5,9 @@ use tfoci::platform::Platform;
 
 use super::site;
 use crate::clients::run;
-use crate::install::{DEMO, push};
+use crate::install::{DEMO, push, tree};
 use crate::support::files::Files;
+use crate::support::origin::{Origin, Provider};
 use crate::support::programs::has;
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::Scene;
@@ -96,4 +97,51 @@ fn clients_install_from_a_web_server() {
         )
         .succeeds();
     }
+}
+
+/// The same provider by `tofu providers mirror` and by us, but for the hashes that only we state.
+#[test]
+fn documents_are_byte_for_byte_those_of_tofu() {
+    if !has("tofu") {
+        return;
+    }
+    let origin = Origin::of([Provider::demo(&["linux_amd64", "windows_arm64"])]);
+    let address = origin.address("acme/demo");
+    let scene = Scene::new();
+    let ca = origin.write_ca(&scene);
+    let scene = scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
+    scene.write("client.tfrc", "");
+    let required = format!("demo = {{ source = \"{address}\" }}");
+    scene.write(
+        "project/main.tf",
+        format!("terraform {{\n  required_providers {{\n    {required}\n  }}\n}}\n"),
+    );
+    let platforms = ["-platform=linux_amd64", "-platform=windows_arm64"];
+    let arguments = ["providers", "mirror", platforms[0], platforms[1], "../tofu"];
+    run(&scene, &scene.path("project"), "tofu", arguments).succeeds();
+    let ca = ca.to_str().unwrap();
+    scene
+        .tfoci([
+            "mirror",
+            &address,
+            "--to",
+            "oci-layout:store",
+            "--ca-file",
+            ca,
+        ])
+        .succeeds();
+    site(&scene, &[]).succeeds();
+    let read = |directory: &str, name: &str| {
+        let text = fs::read_to_string(scene.path(format!("{directory}/{address}/{name}"))).unwrap();
+        let lines = text.split('\n').filter(|line| !line.contains("\"h1:"));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    for name in ["index.json", "1.0.0.json"] {
+        assert_eq!(read("public", name), read("tofu", name));
+    }
+    let names = |directory: &str| {
+        let files = tree(&scene.path(format!("{directory}/{address}")));
+        files.into_keys().collect::<Vec<_>>()
+    };
+    assert_eq!(names("public"), names("tofu"));
 }
