@@ -15,6 +15,8 @@ mod fill;
 mod memory;
 /// Packages that the store spoils.
 mod package_faults;
+/// What people see.
+mod pages;
 /// What clients of both protocols are answered, from every kind of store.
 mod protocols;
 /// Stores without host names, and certificates that are replaced.

@@ -8,7 +8,7 @@ use super::http::Reply;
 use super::server::Server;
 use super::stores::{DEMO, HOST, IDN, PLATFORMS, Store, package};
 use crate::support::registry::answer::Answer;
-use crate::support::registry::{Fault, Registry};
+use crate::support::registry::{Fault, Registry, matching};
 use crate::support::release::{ReleaseFolder, sha256};
 
 const INDEX: &str = "/mirror/registry.acme.test/acme/demo/index.json";
@@ -120,6 +120,35 @@ pub fn a_store_that_never_was_there_is_503() {
             });
         }
     });
+}
+
+/// Nobody waits longer than clients do, and the question goes on without them.
+pub fn a_slow_store_is_answered_in_the_end() {
+    let registry = Registry::plain();
+    let store = Store::at(registry.host());
+    store.push(DEMO, "1.0.0", None);
+    registry.latency(|_| true, Duration::from_secs(3));
+    let server = store.serve(&[]);
+    let begun = Instant::now();
+    unavailable(&server.get(INDEX), INDEX);
+    let took = begun.elapsed();
+    assert!(took < PATIENCE + SLACK, "{took:?}");
+    let begun = Instant::now();
+    registry.forget();
+    let index = server.until(INDEX, |reply| reply.status == 200);
+    assert_eq!(index.json()["versions"]["1.0.0"], serde_json::json!({}));
+    assert!(
+        begun.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        begun.elapsed()
+    );
+    // It was not asked again from the start.
+    assert_eq!(
+        registry.count(matching("GET", "/tags/list")),
+        0,
+        "{:#?}",
+        registry.seen()
+    );
 }
 
 /// What is told while a store goes and comes back.

@@ -4,11 +4,12 @@ use super::{connections, package_faults, store_faults};
 
 #[test]
 fn limits_retries_and_ages() {
-    let scenes: [fn(); 7] = [
+    let scenes: [fn(); 8] = [
         connections::slow_senders_are_cut_while_others_are_served,
         package_faults::a_package_that_the_registry_spoils_never_arrives_whole,
         store_faults::whatever_the_registry_refuses_is_503_and_never_404,
         store_faults::a_store_that_never_was_there_is_503,
+        store_faults::a_slow_store_is_answered_in_the_end,
         store_faults::a_registry_goes_and_comes_back,
         store_faults::a_layout_goes_and_comes_back,
         store_faults::what_changes_in_the_store_is_served_soon,
