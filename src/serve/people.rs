@@ -11,6 +11,7 @@ use super::answer::{self, Answered, Caching};
 use super::page::{Home, ProviderPage};
 use super::service::{Asked, LONGEST_LIST, Outcome, Service, absent, unavailable};
 use crate::address::ProviderAddr;
+use crate::error::printable;
 
 const HTML: &str = "text/html; charset=utf-8";
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -80,12 +81,12 @@ impl Service {
     }
 }
 
-/// What `?q=` asks for, in lower case.
+/// What `?q=` asks for, in lower case and safe to print: a page may also be read at a terminal.
 fn search(query: &str) -> String {
     let mut pairs = url::form_urlencoded::parse(query.as_bytes());
     let wanted = pairs.find(|(name, _)| name == "q");
     wanted
-        .map(|(_, value)| value.trim().to_lowercase())
+        .map(|(_, value)| printable(&value.trim().to_lowercase()))
         .unwrap_or_default()
 }
 
