@@ -127,7 +127,8 @@ impl<B: BlobSource> PackageWriting<B> {
 
     /// Hard-links the package from a layout, if the file there is undamaged and the file system supports it.
     fn link(self, from: PathBuf) -> Result<Option<Hashes>, Problem> {
-        let fits = std::fs::symlink_metadata(&from).is_ok_and(|found| self.may_be(&found));
+        let found = std::fs::symlink_metadata(&from);
+        let fits = found.is_ok_and(|found| self.may_be(&found) && is_for_everybody(&found));
         let hidden = self.folder.root().join(&self.name);
         let Some(link) = fits.then(|| Staged::link(&from, &hidden)).flatten() else {
             return Ok(None);
@@ -180,4 +181,17 @@ impl<B: BlobSource> PackageWriting<B> {
         }
         Ok(())
     }
+}
+
+/// Whether a web server, which runs as another user, may read a file. A link shares the mode of the store's file.
+#[cfg(unix)]
+fn is_for_everybody(found: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    const READABLE: u32 = 0o444;
+    found.mode() & READABLE == READABLE
+}
+
+#[cfg(not(unix))]
+fn is_for_everybody(_: &Metadata) -> bool {
+    true
 }

@@ -1,10 +1,10 @@
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::PathBuf;
 
 use super::{assert_names_what_is_there, listed, names, of_demo, site, with_two, zip};
-use crate::install::{DEMO, released, tree};
+use crate::install::{DEMO, released, sha256, tree};
 use crate::support::scene::Scene;
 
 /// Each file of the site with its inode and the time of its last change.
@@ -164,4 +164,27 @@ fn a_directory_or_pipe_at_the_place_of_a_file_is_an_error() {
             run.stderr
         );
     }
+}
+
+/// A web server runs as another user than the owner of the store.
+#[test]
+fn a_package_that_only_its_owner_may_read_is_copied() {
+    let scene = with_two();
+    let original = released(&scene, DEMO, "1.0.0").join(zip("1.0.0", "linux_amd64"));
+    let hex = sha256(&fs::read(original).unwrap());
+    let blob = scene
+        .path("store")
+        .join(DEMO)
+        .join("blobs/sha256")
+        .join(hex);
+    fs::set_permissions(&blob, fs::Permissions::from_mode(0o600)).unwrap();
+    let run = site(&scene, &[]).succeeds();
+    assert!(
+        run.stderr.contains(" copied, 3 mounted) in "),
+        "{}",
+        run.stderr
+    );
+    let package = fs::metadata(of_demo(&scene, &zip("1.0.0", "linux_amd64"))).unwrap();
+    assert_eq!(package.mode() & 0o7777, 0o644);
+    assert_ne!(package.ino(), fs::metadata(blob).unwrap().ino());
 }
