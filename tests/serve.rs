@@ -19,6 +19,8 @@ mod package_faults;
 mod pages;
 /// What clients of both protocols are answered, from every kind of store.
 mod protocols;
+/// Links to the storage behind a registry.
+mod redirects;
 /// Stores without host names, and certificates that are replaced.
 mod settings;
 /// Stores that fail, go, come back and change.
