@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::{Body, HttpBody};
 use axum::http::header::{CONTENT_LENGTH, DATE, USER_AGENT};
-use axum::http::{HeaderName, Method, Request, Response};
+use axum::http::{HeaderName, Method, Request, Response, StatusCode};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
@@ -150,7 +150,17 @@ async fn answered(
     } = outcome;
     answer::set(&mut answer, REQUEST_ID, &id);
     answer::set(&mut answer, DATE, &answer::date());
-    let expected = length(&answer);
+    let mut expected = length(&answer);
+    if method == Method::HEAD {
+        // Over HTTP/2 the library would send the body, which clients take for a broken answer.
+        if let Some(length) = expected
+            && answer.status() != StatusCode::NOT_MODIFIED
+        {
+            answer::set(&mut answer, CONTENT_LENGTH, &length.to_string());
+        }
+        *answer.body_mut() = Body::empty();
+        expected = Some(0);
+    }
     let sent = Sent {
         service,
         id,
@@ -164,11 +174,7 @@ async fn answered(
         agent: printable(&agent),
         began,
         bytes: 0,
-        expected: if method == Method::HEAD {
-            Some(0)
-        } else {
-            expected
-        },
+        expected,
         is_ended: false,
         _open: open,
     };

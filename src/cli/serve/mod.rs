@@ -52,7 +52,8 @@ Examples:
 /// The network mirror is at URL/mirror/ and has every provider of the store. The provider registry has the providers whose addresses begin
 /// with the host of --url: clients find it without any configuration.
 ///
-/// tfoci serves only versions that verify, as `tfoci inspect` does. The log and the page at / say why others are hidden. While the store
+/// tfoci serves only versions that verify, as `tfoci inspect` does. Without --trust or --key, the network mirror also serves those that
+/// nobody signed. The log and the page at / say why others are hidden. While the store
 /// cannot be asked, tfoci serves what it knows, and then answers 503, never 404.
 ///
 /// SIGTERM and SIGINT end the server with exit code 0: idle connections at once, downloads within --grace. SIGHUP makes it read the
