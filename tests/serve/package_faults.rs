@@ -97,6 +97,24 @@ pub fn a_package_that_the_registry_spoils_never_arrives_whole() {
     server.stop();
 }
 
+/// What passed once is no proof of what a registry gives the next time.
+#[test]
+fn a_package_that_the_registry_spoils_later_never_arrives_whole() {
+    let registry = Registry::plain();
+    let store = Store::at(registry.host());
+    let platform = "linux_amd64";
+    store.push_release(DEMO, "1.0.0", &large(&[platform], 200_000));
+    let server = store.serve(&[]);
+    assert_eq!(server.get(&path(platform)).body, zip(&store, platform));
+    let digest = sha256(&zip(&store, platform));
+    let is_it = move |seen: &crate::support::registry::Seen| {
+        seen.method == "GET" && seen.path.contains(&digest)
+    };
+    registry.storm(60, is_it, Fault::wrong_bytes());
+    never_whole(&server, platform);
+    server.stop();
+}
+
 #[test]
 fn a_lost_connection_below_is_resumed() {
     let registry = Registry::plain();
