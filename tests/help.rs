@@ -231,6 +231,12 @@ fn help_of_a_command_is_that_of_the_command() {
     let all = scene.tfoci(["--help"]).succeeds().stdout;
     let page = scene.tfoci(["help"]).succeeds().stdout;
     assert_eq!(page.trim_end(), all.trim_end());
+    let long = scene.tfoci(["trust", "check", "--help"]).succeeds().stdout;
+    let page = scene.tfoci(["help", "trust", "check"]).succeeds().stdout;
+    assert_eq!(page.trim_end(), long.trim_end());
+    scene.tfoci(["help", "trust", "chekc"]).exits(2).says(
+        "error: there is no command and no help topic `trust chekc`\n\nhint: `tfoci help` lists the commands and topics\n",
+    );
     scene.tfoci(["help", "trsut"]).exits(2).says(
         "error: there is no command and no help topic `trsut`\n\nhint: `tfoci help` lists the commands and topics\n",
     );

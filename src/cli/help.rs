@@ -58,32 +58,34 @@ const OPTIONS: &str = "options";
 /// Topics: options (those that every command takes), trust, mirror-file, templates, credentials, environment, deployment, json, exit-codes.
 #[derive(Args)]
 pub(super) struct Arguments {
-    /// A command or a topic
-    #[arg(value_name = "COMMAND|TOPIC")]
-    name: Option<String>,
+    /// A command or a topic; a command of `trust` has two words
+    #[arg(value_name = "COMMAND|TOPIC", num_args = 0..=2)]
+    names: Vec<String>,
 }
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
-    let page = page(arguments.name.as_deref())?;
+    let names: Vec<&str> = arguments.names.iter().map(String::as_str).collect();
+    let page = page(&names)?;
     session.printer.own_text(page.trim_end());
     Ok(Ending::Done)
 }
 
-fn page(name: Option<&str>) -> Result<String, CommandError> {
-    let Some(name) = name else {
-        return Ok(long_help(&[]));
-    };
-    if name == OPTIONS {
+fn page(names: &[&str]) -> Result<String, CommandError> {
+    if let [OPTIONS] = names {
         return Ok(options());
     }
-    if let Some((_, text)) = TOPICS.iter().find(|(topic, _)| *topic == name) {
+    if let Some((_, text)) = TOPICS.iter().find(|(topic, _)| names == [*topic]) {
         return Ok((*text).to_owned());
     }
-    match super::tfoci().find_subcommand(name) {
-        Some(_) => Ok(long_help(&[name])),
+    let tfoci = super::tfoci();
+    let command = names
+        .iter()
+        .try_fold(&tfoci, |command, name| command.find_subcommand(name));
+    match command {
+        Some(_) => Ok(long_help(names)),
         None => Err(CommandError::Topic {
-            text: name.to_owned(),
+            text: names.join(" "),
         }),
     }
 }
