@@ -277,8 +277,23 @@ hint: `tfoci help trust` shows a trust file
 }
 
 #[test]
+fn the_directory_of_the_trust_file_is_looked_for_before_anything_is_copied() {
+    let stage = OriginScene::of([demo(), other()]);
+    stage.both("--trust none/trust.toml --pin-new").says(
+        1,
+        "
+error: cannot write none/trust.toml
+  No such file or directory (os error 2)
+  named by the trust file of `--pin-new`
+",
+    );
+    assert_eq!(stage.origin.seen().len(), 0);
+}
+
+#[test]
 fn a_trust_file_that_cannot_be_written_stops_nothing() {
     let stage = OriginScene::of([demo(), other()]);
+    stage.scene.write("none", "no directory");
     let pinning = "--trust none/trust.toml --pin-new --jobs 1";
     stage.both(pinning).says(
         1,
@@ -291,7 +306,7 @@ error: new keys are not pinned in none/trust.toml
   [ORIGIN]/acme/demo [ACME]
   [ORIGIN]/acme/other [STRANGER]
   cannot create a file in none
-  No such file or directory (os error 2)
+  Not a directory (os error 20)
 
 hint: {HINT}
 "
@@ -307,7 +322,7 @@ hint: {HINT}
         .exits(1);
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(document["providers"][0]["status"], "present");
-    assert_eq!(document["error"]["category"], "not_found");
+    assert_eq!(document["error"]["category"], "local");
     assert_eq!(document["error"]["hint"], HINT);
 }
 

@@ -388,10 +388,22 @@ fn required_pins_refuse_what_no_key_is_pinned_for() {
         "
 error: [ORIGIN]/acme/demo: no key is pinned
 
-hint: name the key with `--key FILE`, or pin its fingerprint for `[ORIGIN]/acme/demo` in a trust file
+hint: run it once with `--pin-new` instead of `--require-pinned`, and review the key that it pins for [ORIGIN]/acme/demo; or add an entry to the trust file by hand
 ",
     );
     assert_eq!(stage.origin.count(asks("package")), 0);
+    std::fs::remove_file(stage.scene.path("trust.toml")).unwrap();
+    // A run that has nothing to copy says that it looked at no signature.
+    stage.scene.write(
+        "trust.toml",
+        "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"acme.asc\"]\n",
+    );
+    let strict = "--require-pinned --trust trust.toml";
+    let note = "1 version that the store has already was not verified again; `--recheck` does so";
+    for (more, notes) in [("", false), ("", true), ("--recheck", false)] {
+        let said = stage.demo(&format!("{strict} {more}")).ends(0);
+        assert_eq!(said.contains(note), notes, "{said}");
+    }
     std::fs::remove_file(stage.scene.path("trust.toml")).unwrap();
     // Pins cannot be required and written in one run.
     let both = "--require-pinned --pin-new --trust trust.toml";

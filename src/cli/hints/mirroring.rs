@@ -43,6 +43,9 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         Problem::NoVersion { .. } => {
             "these are all that there are: choose among them by other constraints".to_owned()
         }
+        Problem::NoPin => format!(
+            "run it once with `--pin-new` instead of `--require-pinned`, and review the key that it pins for {provider}; or add an entry to the trust file by hand"
+        ),
         Problem::Withdrawn { .. } => {
             "it may have been withdrawn: lock another version, or copy this one with `tfoci copy` from a store that has it".to_owned()
         }

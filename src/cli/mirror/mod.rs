@@ -8,6 +8,7 @@ mod plan;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 use clap::Args;
@@ -27,6 +28,7 @@ use pins::Pins;
 use super::Ending;
 use super::args::{NumberError, Trust};
 use super::error::CommandError;
+use super::printer::Tone;
 use super::report::{MIRROR, Scope};
 use super::session::{Session, requested};
 
@@ -153,7 +155,14 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         Some(files) => CommandError::NotLocked { files, failure },
         None => CommandError::Mirroring(failure),
     };
+    let unverified = AtomicUsize::new(0);
     let on_result = |result: Result<Published, Failure>| {
+        if result
+            .as_ref()
+            .is_ok_and(|one| one.authentication.is_none())
+        {
+            unverified.fetch_add(1, Ordering::Relaxed);
+        }
         if let Some(pins) = &pins {
             pins.record(&result);
         }
@@ -182,6 +191,15 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         && let Err(error) = pins.finish(&*reporter).await
     {
         report.run_failed(error);
+    }
+    let unverified = unverified.into_inner();
+    if arguments.require_pinned && unverified > 0 {
+        let versions = match unverified {
+            1 => "1 version that the store has already was".to_owned(),
+            versions => format!("{versions} versions that the store has already were"),
+        };
+        let text = format!("{versions} not verified again; `--recheck` does so");
+        session.printer.line(Tone::Plain, "Note", &text);
     }
     Ok(report.finish())
 }

@@ -1,6 +1,7 @@
 //! `--pin-new`: writes the keys of new providers into the trust file. Later runs accept only these keys. A dry run only prints them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -30,7 +31,13 @@ pub(super) fn trust_file(arguments: &Arguments) -> Result<Option<PathBuf>, Comma
         Some(path) => Some(path.to_owned()),
         None => plan::file(arguments)?.and_then(|file| file.trust),
     };
-    path.ok_or(CommandError::NoTrustFile).map(Some)
+    let path = path.ok_or(CommandError::NoTrustFile)?;
+    // Otherwise it would fail after everything was copied.
+    if let Err(error) = fs::metadata(directory_of(&path)) {
+        let error = disk::Error::at("write", &path, error);
+        return Err(CommandError::file(error, "the trust file of `--pin-new`"));
+    }
+    Ok(Some(path))
 }
 
 /// The keys of mirrored releases, and the trust file that receives them.
@@ -110,7 +117,7 @@ impl<'a> Pins<'a> {
         let mut unwritten = Vec::new();
         let is_unsaved = !self.dry_run && !all.values().all(Keys::are_saved);
         let directory = directory_of(&self.path);
-        // If the directory does not exist, the error of writing the file explains more than the error of locking.
+        // If the directory does not exist any more, the error of writing the file explains more than the error of locking.
         let lock = match is_unsaved && directory.exists() {
             true => Lock::of_directory(directory, reporter).await.map(Some),
             false => Ok(None),
