@@ -1,7 +1,10 @@
 //! What is said about several directories, about constraints, and about what is locked and not required.
 
+use std::fs;
+
 use serde_json::Value;
 
+use crate::support::author::Author;
 use crate::support::origin::{Fault, Origin, asks};
 use crate::support::scene::{Run, Scene};
 
@@ -207,7 +210,7 @@ fn hashes_that_are_missing_are_no_difference() {
         let init = ["init", "-no-color", "-lockfile=readonly"];
         crate::clients::run(&scene, &scene.path("a"), client, init).succeeds();
         assert_eq!(read(&scene, "a/.terraform.lock.hcl"), text, "{client}");
-        std::fs::remove_dir_all(scene.path("a/.terraform")).unwrap();
+        fs::remove_dir_all(scene.path("a/.terraform")).unwrap();
     }
     let run = tfoci(&scene, "install --chdir a --locked").succeeds();
     says(&run, "a/.terraform.lock.hcl does not have all hashes");
@@ -240,6 +243,52 @@ fn hashes_that_are_missing_are_no_difference() {
         false => format!("{line}\n"),
     });
     scene.write("a/.terraform.lock.hcl", lines.collect::<String>());
-    std::fs::remove_dir_all(scene.path("a/.terraform")).unwrap();
+    fs::remove_dir_all(scene.path("a/.terraform")).unwrap();
     tfoci(&scene, "install --chdir a --locked").exits(3);
+}
+
+/// A folder that `install --into` filled is where the CLI configuration leads.
+#[test]
+fn a_folder_without_signatures_is_answered_with_where_they_are() {
+    let author = Author::new();
+    author.with_pushed();
+    let run = |arguments: &str| {
+        let arguments: Vec<&str> = arguments.split_whitespace().collect();
+        author.tfoci(&arguments)
+    };
+    run("install acme/demo --from oci-layout:store --into folder").succeeds();
+    let block = run("cli-config acme/demo --into folder").succeeds().stdout;
+    let root = author.scene.path("").canonicalize().unwrap();
+    let root = root.to_str().unwrap().trim_end_matches('/');
+    author.scene.write(".tofurc", block.replace("[TMP]", root));
+    let said = run("lock acme/demo").exits(3).stderr;
+    let hint = "hint: a mirror of packages has no signatures. `--from STORE --trust FILE` and `--from origin` find them; `--allow-unsigned registry.opentofu.org/acme/demo` locks the packages that the mirror has\n";
+    assert!(said.contains(hint), "{said}");
+    run("lock acme/demo --from oci-layout:store --key acme.asc").succeeds();
+}
+
+/// The header of a lock file says which client uses the directory.
+#[test]
+fn the_last_hint_of_an_installation_names_the_client_of_the_lock_file() {
+    let author = Author::new();
+    author.with_pushed();
+    let provider = "registry.opentofu.org/acme/demo";
+    for (given, client) in [
+        ("", "tofu"),
+        (
+            "# This file is maintained automatically by \"terraform init\".\n",
+            "terraform",
+        ),
+    ] {
+        let lock = author.scene.path(".terraform.lock.hcl");
+        author.scene.write(".terraform.lock.hcl", given);
+        if given.is_empty() {
+            fs::remove_file(&lock).unwrap();
+        }
+        let run = author.tfoci(&["install", provider, "--from", "oci-layout:store"]);
+        let said = run.succeeds().stderr;
+        let end = format!("  {client} init -plugin-dir=.terraform/providers\n");
+        assert!(said.ends_with(&end), "{said}");
+        fs::remove_file(&lock).unwrap();
+    }
 }

@@ -55,3 +55,21 @@ fn an_embedded_key_does_not_look_like_a_proof() {
     }
     assert!(!run.stderr.contains("Verified"), "{}", run.stderr);
 }
+
+#[test]
+fn lock_and_install_do_not_show_an_embedded_key_as_a_proof() {
+    let author = Author::new();
+    author.with_pushed();
+    for (command, verb) in [("lock", "Locked"), ("install", "Installed")] {
+        let text = shown(
+            &author,
+            &format!("{command} acme/demo --from oci-layout:store"),
+        );
+        let mut lines = text.lines();
+        let line = lines.find(|line| line.contains("signed ")).unwrap();
+        assert!(line.contains(CYAN) && line.contains(verb), "{text:?}");
+        let words = "(embedded) by the key beside it, not pinned";
+        assert!(line.contains(words), "{text:?}");
+        std::fs::remove_file(author.scene.path(".terraform.lock.hcl")).unwrap();
+    }
+}

@@ -5,7 +5,8 @@ use std::path::Path;
 use tfoci::error::printable_path;
 use tfoci::lock::target;
 use tfoci::lockfile::Client;
-use tfoci::outcome::{Failure, PackageError, Problem};
+use tfoci::outcome::{At, Failure, PackageError, Problem};
+use tfoci::source::SourceAddr;
 use tfoci::trust;
 
 /// A hint for a provider that was not locked; `None` if it is that of other commands.
@@ -26,6 +27,13 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
              `tfoci mirror` stores signatures with the packages"
                 .to_owned()
         }
+        Problem::Trust(trust::Error::NoDocument) if is_mirror(&failure.at) => {
+            let address = failure.subject.as_ref()?.provider.to_string();
+            format!(
+                "a mirror of packages has no signatures. `--from STORE --trust FILE` and `--from origin` find them; \
+                 `--allow-unsigned {address}` locks the packages that the mirror has"
+            )
+        }
         Problem::Trust(
             trust::Error::NoDocument | trust::Error::NoSignature | trust::Error::NoKey,
         ) => {
@@ -37,6 +45,15 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         _ => return None,
     };
     Some(text)
+}
+
+/// Whether the failure is about a network mirror or a filesystem mirror, whose protocols have no signatures.
+fn is_mirror(at: &At) -> bool {
+    let At::Source(name) = at else { return false };
+    matches!(
+        name.parse(),
+        Ok(SourceAddr::NetworkMirror(_) | SourceAddr::FilesystemMirror(_))
+    )
 }
 
 /// A hint for a lock file that cannot be updated.

@@ -24,6 +24,7 @@ use crate::cli::args::Format;
 use crate::cli::error::CommandError;
 use crate::cli::json;
 use crate::cli::printer::{Printer, Tone};
+use crate::cli::progress::{explained, tone};
 use crate::cli::session::Session;
 
 /// The time after which a diff is finished roughly.
@@ -33,6 +34,8 @@ const LONGEST_DIFF: Duration = Duration::from_secs(1);
 pub(super) struct Outcome {
     pub(super) found: Vec<LockResult>,
     files: Vec<(PathBuf, FileResult)>,
+    /// The client that the first lock file is for.
+    client: Client,
     /// The directories of the lock files.
     directories: Vec<String>,
     /// What states the constraints of each provider, for each lock file.
@@ -56,6 +59,7 @@ type FileResult = Option<Result<LockChange, CommandError>>;
 impl Outcome {
     pub(super) fn new(found: Vec<LockResult>, roots: &[Root]) -> Self {
         let directories = roots.iter().map(|root| printable_path(&root.directory));
+        let client = roots.first().map(|root| root.target.client());
         let stated = roots.iter().enumerate().flat_map(|(file, root)| {
             let required = root.required.iter();
             required.map(move |(provider, one)| ((file, provider.clone()), one.stated.clone()))
@@ -63,6 +67,7 @@ impl Outcome {
         Self {
             found,
             files: Vec::new(),
+            client: client.unwrap_or(Client::OpenTofu),
             directories: directories.collect(),
             stated: stated.collect(),
         }
@@ -108,7 +113,7 @@ impl Outcome {
         }
         let is_complete = failures.is_empty() && request.writing != Writing::DryRun;
         if request.installs && is_complete && !locked.is_empty() {
-            print_next(request, session);
+            print_next(self.client, session);
         }
         let differs = self
             .files
@@ -238,11 +243,15 @@ fn print_locked(
         };
         let how = match locked.authentication.anchor {
             Some(Anchor::Lock) => "it matches the lock file".to_owned(),
-            _ => locked.authentication.to_string(),
+            _ => explained(&locked.authentication),
         };
-        printer.line(Tone::Done, verb, &format!("{subject}   {how}"));
+        let tone = tone(&locked.authentication);
+        printer.line(tone, verb, &format!("{subject}   {how}"));
         for package in &locked.installed {
             printer.result(&package.path.display().to_string());
+        }
+        if request.writing == Writing::Real {
+            warn_of_others(subject, locked, printer);
         }
         return warn(subject, locked, printer);
     }
@@ -257,9 +266,15 @@ fn print_locked(
     };
     let text = format!(
         "{subject}   {}, {hashes}{directories}",
-        locked.authentication
+        explained(&locked.authentication)
     );
-    printer.line(Tone::Done, verb, &text);
+    printer.line(tone(&locked.authentication), verb, &text);
+    warn_of_others(subject, locked, printer);
+    warn(subject, locked, printer);
+}
+
+/// Warns that the lock file has the hashes of some platforms only.
+fn warn_of_others(subject: &Subject, locked: &Locked, printer: &Printer) {
     if let Some(only) = &locked.only {
         let only: Vec<String> = only.iter().map(ToString::to_string).collect();
         let text = format!(
@@ -268,12 +283,11 @@ fn print_locked(
         );
         printer.warning(&text);
     }
-    warn(subject, locked, printer);
 }
 
 /// What to do with the installed providers.
-fn print_next(request: &Request, session: &Session) {
-    let client = request.client.unwrap_or(Client::OpenTofu).program();
+fn print_next(client: Client, session: &Session) {
+    let client = client.program();
     let data = session.data_directory();
     let directory = printable_path(&data.join("providers"));
     session.printer.say(&format!(
