@@ -22,10 +22,14 @@ fn disk() -> Author {
     author
 }
 
+/// The hint for a directory without providers.
+const EMPTY: &str =
+    "\nhint: check the path: `tfoci push`, `mirror` and `copy` put providers there\n";
+
 #[test]
 fn an_empty_store_and_a_wrong_level_are_errors_that_say_what_was_meant() {
     let cases = [
-        ("empty", ""),
+        ("empty", EMPTY),
         ("disk", "\nhint: did you mean oci-layout:disk/store?\n"),
         (
             "disk/store/registry.opentofu.org",
@@ -70,8 +74,9 @@ fn a_directory_above_is_named_only_if_it_is_a_store() {
     std::fs::create_dir_all(layout.parent().unwrap()).unwrap();
     std::fs::rename(store.join("registry.opentofu.org/acme/demo"), layout).unwrap();
     let run = author.tfoci(&["list", "--from", "oci-layout:a/b"]);
-    run.exits(1)
-        .says("error: no provider is in oci-layout:a/b\n  expected DIR/HOSTNAME/NAMESPACE/TYPE\n");
+    run.exits(1).says(&format!(
+        "error: no provider is in oci-layout:a/b\n  expected DIR/HOSTNAME/NAMESPACE/TYPE\n{EMPTY}"
+    ));
 }
 
 #[test]

@@ -62,6 +62,21 @@ Usage: tfoci versions [OPTIONS] --from <STORE> <ADDR>
 For more information, try '--help'.
 ",
         },
+        Case {
+            label: "a version as an argument of its own",
+            given: NOTHING,
+            arguments: "inspect acme/demo 1.0.0 --from oci-layout:store",
+            exit: 2,
+            says: r"
+error: unexpected argument '1.0.0' found
+
+  tip: a version follows an `@`: `acme/demo@1.0.0`
+
+Usage: tfoci inspect [OPTIONS] <ADDR[@VERSION]>
+
+For more information, try '--help'.
+",
+        },
     ]);
 }
 

@@ -87,7 +87,7 @@ fn what_is_not_there() {
             says: r"
 error: cannot find the directory store
 
-hint: `tfoci push` creates a store; a directory that is one layout by itself needs `--exact-repository`
+hint: check the path: `tfoci push`, `mirror` and `copy` create a store there. A directory that is one layout by itself needs `--exact-repository`
 ",
         },
         Case {
@@ -100,7 +100,7 @@ hint: `tfoci push` creates a store; a directory that is one layout by itself nee
             says: r"
 error: no OCI image layout is in store
 
-hint: `tfoci push` creates a store; a directory that is one layout by itself needs `--exact-repository`
+hint: check the path: `tfoci push`, `mirror` and `copy` create a store there. A directory that is one layout by itself needs `--exact-repository`
 ",
         },
         Case {

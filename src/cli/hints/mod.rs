@@ -81,9 +81,12 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         }
         CommandError::NoOci => Some("`tfoci install --into DIR` writes a filesystem mirror from the registry".to_owned()),
         CommandError::NoClientReads { text } => Some(format!("`tfoci install --from {} --into DIR` writes a filesystem mirror", printable(text))),
-        CommandError::EmptyStore { meant, .. } => meant
-            .as_ref()
-            .map(|directory| format!("did you mean oci-layout:{}?", printable_path(directory))),
+        CommandError::EmptyStore { meant: Some(directory), .. } => {
+            Some(format!("did you mean oci-layout:{}?", printable_path(directory)))
+        }
+        CommandError::EmptyStore { .. } => {
+            Some("check the path: `tfoci push`, `mirror` and `copy` put providers there".to_owned())
+        }
         CommandError::Topic { .. } => Some("`tfoci help` lists the commands and topics".to_owned()),
         CommandError::Filter => Some("`--rebuild-index` writes an index of these platforms, as `push` would".to_owned()),
         CommandError::OwnAnnotation { .. } => {

@@ -69,7 +69,7 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
             "if it is the place of a disk, mount the disk; otherwise create the directory"
         }
         store::Error::NoStore { .. } => {
-            "`tfoci push` creates a store; a directory that is one layout by itself needs `--exact-repository`"
+            "check the path: `tfoci push`, `mirror` and `copy` create a store there. A directory that is one layout by itself needs `--exact-repository`"
         }
         store::Error::Unwelcome { .. } => {
             "nothing of this version was changed. Some registries take only media types that they know: an update may know those of OpenTofu (GitLab since late 2025), or the registry's operator can add them"

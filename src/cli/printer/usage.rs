@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 
+use tfoci::version::Version;
+
 use super::super::neutral;
 use super::super::redaction::Redaction;
 use super::wrong;
@@ -20,9 +22,29 @@ fn remove_escape_tip(error: &mut clap::Error) {
     }
 }
 
+/// Adds what is meant by a version that stands alone after a provider: `acme/demo 1.0.0`.
+fn add_version_tip(error: &mut clap::Error, arguments: &[OsString]) {
+    let Some(ContextValue::String(alone)) = error.get(ContextKind::InvalidArg) else {
+        return;
+    };
+    let texts: Vec<&str> = arguments.iter().filter_map(|text| text.to_str()).collect();
+    let after = texts.windows(2).find_map(|pair| match pair {
+        [before, text] if text == alone => Some(*before),
+        _ => None,
+    });
+    if let Some(provider) = after.filter(|text| text.contains('/') && !text.contains(['@', ':']))
+        && alone.parse::<Version>().is_ok()
+    {
+        let tip = format!("a version follows an `@`: `{provider}@{alone}`");
+        let tips = ContextValue::StyledStrs(vec![tip.into()]);
+        error.insert(ContextKind::Suggested, tips);
+    }
+}
+
 /// Prints clap's usage error or help. Both may repeat arguments or variables, so they are sanitised.
 pub(in crate::cli) fn usage(mut error: clap::Error, arguments: &[OsString]) -> ExitCode {
     remove_escape_tip(&mut error);
+    add_version_tip(&mut error, arguments);
     let redaction = Redaction::of(arguments);
     let plain = redaction.apply(&error.render().to_string());
     let lines: Vec<String> = plain.lines().map(neutral::quoted).collect();
