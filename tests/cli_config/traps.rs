@@ -202,7 +202,9 @@ fn notes_are_no_failures() {
         ),
     ] {
         let run = check(&methods, &[]).succeeds();
-        let expected = format!("c.tfrc, {says}\nno problems found in c.tfrc\n");
+        let expected = format!(
+            "c.tfrc, {says}\nno problems found in c.tfrc; it was only read, and no server was asked\n"
+        );
         assert_eq!(run.stdout, expected);
         let run = check(&methods, &["--format", "json"]).succeeds();
         let document: Value = serde_json::from_str(&run.stdout).unwrap();
@@ -225,7 +227,8 @@ fn disjoint_methods_are_no_problem() {
         MIRROR.to_owned(),
     ] {
         let run = check(&methods, &[]).succeeds();
-        assert_eq!(run.stdout, "no problems found in c.tfrc\n", "{methods}");
+        let expected = "no problems found in c.tfrc; it was only read, and no server was asked\n";
+        assert_eq!(run.stdout, expected, "{methods}");
     }
 }
 

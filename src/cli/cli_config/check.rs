@@ -97,7 +97,9 @@ fn print(file: Option<&str>, traps: &[Trap], session: &Session) {
         printer.result(&format!("{file}{line}: {severity}: {kind}"));
     }
     if traps.iter().all(|trap| trap.kind.is_note()) {
-        printer.result(&format!("no problems found in {file}"));
+        printer.result(&format!(
+            "no problems found in {file}; it was only read, and no server was asked"
+        ));
     }
 }
 

@@ -89,7 +89,7 @@ impl Key {
             algorithm: None,
             expires: None,
             status: None,
-            text: "only the fingerprint; the key comes with the release".to_owned(),
+            text: "only the fingerprint: the origin or the store has the key; `push` needs `--key FILE`".to_owned(),
         }
     }
 
