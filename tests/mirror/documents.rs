@@ -91,11 +91,11 @@ fn two_platforms_may_have_one_zip() {
             .zip(LINUX, &zip)
             .zip("linux_arm64", &zip),
     );
-    stage.demo("--jobs 1").says(
+    stage.demo("").says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   2 packages, 406 B   signed [ACME ID] (origin)
-  Mirrored 1 version, 1 package (406 B copied, 1 already present) in [TIME]
+  Mirrored 1 version, 1 package (406 B copied, 1 equal to another of its version) in [TIME]
 ",
     );
     assert_eq!(

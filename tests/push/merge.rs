@@ -222,3 +222,29 @@ fn the_same_zip_under_another_name_is_the_same_package() {
     assert_eq!(author.tagged("1.0.0"), tagged);
     author.installs();
 }
+
+/// A provider that is a script has the same zip for every platform.
+#[test]
+fn equal_zips_are_written_once_and_counted_as_what_they_are() {
+    let author = Author::new();
+    let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", b"#!/bin/sh\n")];
+    ReleaseFolder::new("demo", "1.0.0")
+        .package("darwin_arm64", files)
+        .package("linux_amd64", files)
+        .package("linux_arm64", files)
+        .write(&author.scene.path("dist"));
+    let counts = "(170 B copied, 2 equal to another of their version) in [TIME]";
+    let planned = author.push(&["--dry-run"]).succeeds().stderr;
+    assert!(
+        planned.contains(&counts.replace("copied", "to copy")),
+        "{planned}"
+    );
+    let said = author.push(&[]).succeeds().stderr;
+    assert!(said.contains(counts), "{said}");
+    let again = author.push(&[]).succeeds().stderr;
+    assert!(
+        again.contains("nothing: 3 packages already present"),
+        "{again}"
+    );
+    author.installs();
+}

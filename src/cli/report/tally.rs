@@ -6,7 +6,7 @@ use indicatif::HumanBytes;
 
 use tfoci::event::Transfer;
 use tfoci::install::Installed;
-use tfoci::outcome::{Change, Published};
+use tfoci::outcome::{Change, Published, PublishedPackage};
 
 /// Counts of a run. In a dry run, of what it would do.
 #[derive(Default)]
@@ -18,6 +18,8 @@ pub(super) struct Tally {
     packages: usize,
     mounted: usize,
     present: usize,
+    /// Packages that were written once, with another of their version.
+    equal: usize,
     /// The bytes of copied packages.
     copied_bytes: u64,
     /// The bytes of copied packages and of other blobs.
@@ -38,7 +40,17 @@ impl Tally {
         let beside = published.beside.map_or(0, |beside| beside.moved);
         self.written_bytes = self.written_bytes.saturating_add(published.bytes);
         self.copied_bytes = self.copied_bytes.saturating_add(beside);
+        let is_written_with = |package: &PublishedPackage| {
+            let mut all = published.packages.iter();
+            let written = all.find(|one| one.status != Transfer::Present && one.zh == package.zh);
+            package.zh.is_some() && written.is_some()
+        };
         for package in &published.packages {
+            if package.status == Transfer::Present && is_written_with(package) {
+                self.packages += 1;
+                self.equal += 1;
+                continue;
+            }
             self.add_package(package.status, package.size.unwrap_or_default());
         }
     }
@@ -82,12 +94,16 @@ impl fmt::Display for Tally {
         if let Some(versions) = self.changed_versions {
             write!(f, "{}, ", counted(versions, "version"))?;
         }
-        let packages = counted(self.packages - present, "package");
+        let packages = counted(self.packages - present - self.equal, "package");
         let bytes = HumanBytes(self.copied_bytes);
         let how = if self.dry_run { "to copy" } else { "copied" };
         write!(f, "{packages} ({bytes} {how}")?;
         if self.mounted > 0 {
             write!(f, ", {} mounted", self.mounted)?;
+        }
+        if self.equal > 0 {
+            let whose = if self.equal == 1 { "its" } else { "their" };
+            write!(f, ", {} equal to another of {whose} version", self.equal)?;
         }
         if present > 0 {
             write!(f, ", {present} already present")?;

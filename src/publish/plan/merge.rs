@@ -64,7 +64,13 @@ pub(super) async fn plan<B: BlobSource>(
         || lacks_config(&steps, to, options).await?;
     let has_config = was.is_some() || evidence::has_evidence(tags);
     let config = is_incomplete.then(|| Blob::new(EMPTY_BYTES, has_config));
-    let delivers = steps.iter().map(|step| step.is_missing).collect();
+    // Packages may be equal, as those of a script for several platforms are: one is delivered.
+    let mut delivered = BTreeSet::new();
+    let delivers = steps
+        .iter()
+        .zip(&release.packages)
+        .map(|(step, package)| step.is_missing && delivered.insert(package.expected.digest));
+    let delivers = delivers.collect();
     let missing = steps.into_iter().filter(|step| step.is_missing);
     Ok(Publication {
         moves_index,
