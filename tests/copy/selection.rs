@@ -100,7 +100,7 @@ fn one_failure_does_not_stop_the_others_and_the_gravest_decides() {
     let run = copy(&author, FROM, TO, &asked).exits(3);
     assert_eq!(run.stdout.lines().count(), 3, "{}", run.stdout);
     let ending = "    Copied 3 versions, 3 packages (0 B copied, 3 mounted) in [TIME]
-    Failed 2 of 5: registry.opentofu.org/acme/none, registry.opentofu.org/acme/one 2.0.0 linux_amd64
+    Failed 2: registry.opentofu.org/acme/none, registry.opentofu.org/acme/one 2.0.0 linux_amd64
 ";
     assert!(run.stderr.ends_with(ending), "{}", run.stderr);
     let document = copy(

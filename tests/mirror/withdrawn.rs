@@ -72,7 +72,7 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `>= 3.0.0`
 
 hint: these are all that there are: choose among them by other constraints
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
-    Failed 2 of 3: [ORIGIN]/acme/demo, [ORIGIN]/acme/demo
+    Failed 2: [ORIGIN]/acme/demo, [ORIGIN]/acme/demo
 ",
     );
     assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);

@@ -326,25 +326,14 @@ impl Run {
 
     fn summarize(&self, printer: &Printer, is_interrupted: bool) {
         let all = self.outcomes.len() + self.left_out;
-        let failed = self.outcomes.iter().filter_map(|outcome| match outcome {
-            Outcome::Failed(subject, _) => Some(subject),
-            Outcome::Published(_) | Outcome::Installed(_) => None,
-        });
-        let (noun, failed): (_, Vec<String>) = match self.verb.has_one_version {
-            false => ("", failed.map(Subject::to_string).collect()),
-            true => {
-                let providers = failed.map(|subject| subject.provider.to_string());
-                (" providers", providers.collect())
-            }
-        };
+        let failures = outcome::failures(&self.outcomes, all, self.verb.has_one_version);
         // The error message already covers a run with one failure, and the message of the interruption a run without results.
-        if (all == 1 && !failed.is_empty()) || (all == 0 && is_interrupted) {
+        if (all == 1 && failures.is_some()) || (all == 0 && is_interrupted) {
             return;
         }
         let (verb, text) = self.totals(is_interrupted);
         printer.line(Tone::Done, verb, &text);
-        if !failed.is_empty() {
-            let text = format!("{} of {all}{noun}: {}", failed.len(), failed.join(", "));
+        if let Some(text) = failures {
             printer.line(Tone::Warning, "Failed", &text);
         }
     }

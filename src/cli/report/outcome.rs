@@ -34,3 +34,24 @@ impl Outcome {
         }
     }
 }
+
+/// The number and the names of those of `all` outcomes that are failures; `None` if there are none.
+pub(super) fn failures(outcomes: &[Outcome], all: usize, one_version: bool) -> Option<String> {
+    let failed = outcomes.iter().filter_map(|outcome| match outcome {
+        Outcome::Failed(subject, _) => Some(subject),
+        Outcome::Published(_) | Outcome::Installed(_) => None,
+    });
+    let has_versions = failed.clone().all(|subject| subject.version.is_some());
+    let of = match (one_version, has_versions) {
+        (true, _) => format!(" of {all} providers"),
+        (false, true) => format!(" of {all}"),
+        // A provider that failed as a whole is none of the versions.
+        (false, false) => String::new(),
+    };
+    let names = failed.map(|subject| match one_version {
+        true => subject.provider.to_string(),
+        false => subject.to_string(),
+    });
+    let names: Vec<String> = names.collect();
+    (!names.is_empty()).then(|| format!("{}{of}: {}", names.len(), names.join(", ")))
+}
