@@ -12,6 +12,8 @@ use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
 
+/// Unpacked while they arrive.
+mod arriving;
 /// What is in the mirror already.
 mod existing;
 /// Packed and unpacked: paths, modes, hashes.

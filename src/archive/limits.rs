@@ -26,9 +26,14 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// The largest total size of the contents of a zip of `length` bytes.
+    pub(super) fn most_unpacked(&self, length: u64) -> u64 {
+        self.unpacked.min(length.saturating_mul(self.ratio))
+    }
+
     /// Refuses a zip of `length` bytes whose entries exceed the limits by their announced sizes.
     pub(super) fn allow(&self, records: &[Record], length: u64) -> Result<(), Error> {
-        let limit = self.unpacked.min(length.saturating_mul(self.ratio));
+        let limit = self.most_unpacked(length);
         let received = records
             .iter()
             .fold(0, |sum: u64, record| sum.saturating_add(record.size));

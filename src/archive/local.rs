@@ -12,9 +12,9 @@ use super::extra::Extra;
 use super::fields::Fields;
 
 pub(super) const SIGNATURE: [u8; 4] = *b"PK\x03\x04";
-const FIXED_SIZE: u64 = 30;
+pub(super) const FIXED_SIZE: u64 = 30;
 const DESCRIPTOR_SIGNATURE: [u8; 4] = *b"PK\x07\x08";
-const LONGEST_DESCRIPTOR: u64 = 24;
+pub(super) const LONGEST_DESCRIPTOR: u64 = 24;
 /// The number of bytes of a gap that are searched at once. It bounds memory; a gap of honest writers has a few bytes.
 const SCANNED: usize = 64 << 10;
 
@@ -110,7 +110,8 @@ impl Extent {
         };
         if record.flags & DESCRIPTOR != 0 && data_end <= end {
             let bytes = read_at(reader, data_end, LONGEST_DESCRIPTOR, end)?;
-            extent.end += descriptor(&bytes, record).ok_or_else(|| Error::Descriptor {
+            let numbers = (record.crc, record.compressed, record.size);
+            extent.end += descriptor(&bytes, numbers).ok_or_else(|| Error::Descriptor {
                 name: record.name.clone(),
             })?;
         }
@@ -133,18 +134,22 @@ fn read_at<R: Read + Seek>(
     Ok(bytes)
 }
 
-struct Header {
-    flags: u16,
-    method: u16,
+/// The fixed part of a local header.
+pub(super) struct Header {
+    pub flags: u16,
+    pub method: u16,
     crc: u32,
-    compressed: u32,
-    size: u32,
-    name: u16,
-    extra: u16,
+    pub compressed: u32,
+    pub size: u32,
+    /// The length of the name.
+    pub name: u16,
+    /// The length of the extra fields.
+    pub extra: u16,
 }
 
 impl Header {
-    fn read(bytes: &[u8]) -> Option<Self> {
+    /// Reads a header; `None` if there is none.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut fields = Fields(bytes);
         if fields.array()? != SIGNATURE {
             return None;
@@ -164,7 +169,7 @@ impl Header {
     }
 
     /// The length of the name and the extra fields.
-    fn variable(&self) -> u64 {
+    pub fn variable(&self) -> u64 {
         u64::from(self.name) + u64::from(self.extra)
     }
 
@@ -210,13 +215,14 @@ impl Header {
     }
 }
 
-/// The length of the data descriptor at the front of `bytes`: with or without signature, with 32-bit or 64-bit sizes.
-fn descriptor(bytes: &[u8], record: &Record) -> Option<u64> {
+/// The length of the data descriptor at the front of `bytes`, with or without signature, with 32-bit or 64-bit sizes; `None` unless it has
+/// this CRC-32, compressed size and size.
+pub(super) fn descriptor(bytes: &[u8], numbers: (u32, u64, u64)) -> Option<u64> {
     let unsigned = |fields: Fields<'_>| {
         let narrow = |mut f: Fields<'_>| Some((f.u32()?, f.u32()?.into(), f.u32()?.into(), 12));
         let wide = |mut f: Fields<'_>| Some((f.u32()?, f.u64()?, f.u64()?, 20));
         let agrees = |(crc, compressed, size, _): &(u32, u64, u64, u64)| {
-            (*crc, *compressed, *size) == (record.crc, record.compressed, record.size)
+            (*crc, *compressed, *size) == numbers
         };
         narrow(fields)
             .filter(agrees)

@@ -15,6 +15,7 @@
 //! | `local` | that local headers agree, and the positions of the data |
 //! | [`Content`] | decompression, with size and CRC-32 |
 //! | [`Frame`] | the end of a zip that is streamed |
+//! | [`Stream`] | the contents of a zip while it arrives, and afterwards the same checks |
 //!
 //! Clients are more lenient ([clients: extraction](crate::clients#extraction)): they write links as text and use the last of two entries
 //! with one name. tfoci refuses such zips, because clients on different systems would unpack them differently.
@@ -32,6 +33,8 @@ mod frame;
 mod limits;
 mod local;
 mod name;
+mod skeleton;
+mod stream;
 
 #[cfg(test)]
 #[path = "../../tests/support/zipfile.rs"]
@@ -49,6 +52,8 @@ pub use error::{Error, Field};
 pub use fault::Fault;
 pub use frame::Frame;
 pub use limits::Limits;
+pub use skeleton::Skeleton;
+pub use stream::{Arrived, Stop, Stream};
 
 use crate::hash::{Contents, PackageHash};
 
@@ -158,5 +163,9 @@ impl<R: Read + Seek> Archive<R> {
     }
 }
 
+#[cfg(test)]
+pub(crate) mod pieces;
+#[cfg(test)]
+mod stream_tests;
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,10 @@
 //! Downloads of packages.
 
+use bytes::Bytes;
 use futures_util::StreamExt as _;
 
 use super::{Arc, At, Event, Package, Problem, Reporter, Subject, disk, store};
-use crate::blob::{self, BlobSource, proven};
+use crate::blob::{self, BlobSource, Body, proven};
 use crate::oci::Part;
 use crate::publish::{BlobFailure, FailedPackage};
 
@@ -20,6 +21,39 @@ pub(crate) struct Download<'a, B> {
 }
 
 impl<B: BlobSource> Download<'_, B> {
+    /// Starts the download.
+    ///
+    /// # Errors
+    /// The side fails.
+    pub(crate) async fn start(&self) -> Result<Body, Problem> {
+        let Package {
+            expected, location, ..
+        } = self.package;
+        self.reporter.report(Event::Started {
+            subject: self.subject.clone(),
+            size: expected.size,
+        });
+        proven(location).await.map_err(|error| self.failed(error))
+    }
+
+    /// The next bytes, or `None` after the last ones. The last ones come only if all together have the expected digest.
+    ///
+    /// # Errors
+    /// The side fails, or the bytes are not the expected ones.
+    pub(crate) async fn next(&self, body: &mut Body) -> Result<Option<Bytes>, Problem> {
+        let Some(chunk) = body.next().await else {
+            return Ok(None);
+        };
+        let chunk = chunk.map_err(|error| self.failed(error))?;
+        self.reporter.report(Event::Advanced {
+            subject: self.subject.clone(),
+            bytes: chunk.len() as u64,
+        });
+        // Local reads never yield, so without this the task could not be cancelled.
+        tokio::task::consume_budget().await;
+        Ok(Some(chunk))
+    }
+
     /// Streams the zip to `write`, and verifies its digest before it returns.
     ///
     /// # Errors
@@ -28,23 +62,9 @@ impl<B: BlobSource> Download<'_, B> {
         &self,
         mut write: impl FnMut(&[u8]) -> Result<(), disk::Error>,
     ) -> Result<(), Problem> {
-        let Package {
-            expected, location, ..
-        } = self.package;
-        self.reporter.report(Event::Started {
-            subject: self.subject.clone(),
-            size: expected.size,
-        });
-        let mut body = proven(location).await.map_err(|error| self.failed(error))?;
-        while let Some(chunk) = body.next().await {
-            let chunk = chunk.map_err(|error| self.failed(error))?;
+        let mut body = self.start().await?;
+        while let Some(chunk) = self.next(&mut body).await? {
             write(&chunk)?;
-            self.reporter.report(Event::Advanced {
-                subject: self.subject.clone(),
-                bytes: chunk.len() as u64,
-            });
-            // Local reads never yield, so without this the task could not be cancelled.
-            tokio::task::consume_budget().await;
         }
         Ok(())
     }

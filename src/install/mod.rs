@@ -6,10 +6,11 @@
 //! | packed | `HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip` |
 //! | unpacked | `HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/` with the zip's contents |
 //!
-//! Host names are in Unicode, with their port, as clients expect ([clients: filesystem mirrors](crate::clients#filesystem-mirrors)). tfoci
-//! streams a package into a hidden file and checks its digest at the same time. Only then does it open the zip, extract it into a hidden
-//! directory if the form is unpacked, and rename the result to its final path. An installed package is kept if it is identical and no other
-//! user can change it. tfoci never overwrites anything else.
+//! Host names are in Unicode, with their port, as clients expect ([clients: filesystem mirrors](crate::clients#filesystem-mirrors)). An
+//! unpacked package is extracted into a hidden directory while it arrives, and renamed to its final path after its digest matched and its
+//! central directory was checked. A packed one, and a zip that [cannot be extracted that way](crate::archive::Stop), is streamed into a
+//! hidden file, whose digest is checked before the zip is opened. An installed package is kept if it is identical and no other user can
+//! change it. tfoci never overwrites anything else.
 //!
 //! Several providers are installed at the same time and share the lock of the directory. In the clients' plugin cache, tfoci also locks the
 //! file of each package that OpenTofu locks ([clients: plugin folders](crate::clients#plugin-folders)).
@@ -43,6 +44,7 @@ use crate::store;
 use crate::trust::{self, Verified};
 use crate::version::Version;
 
+mod arriving;
 mod download;
 mod entry_path;
 mod link;

@@ -1,12 +1,17 @@
 //! Installs one package.
 
+use std::future::Future;
+
+use bytes::Bytes;
+use futures_util::FutureExt as _;
+
 use super::download::Download;
 use super::place::Held;
 use super::{
     Arc, At, Authentication, BTreeSet, Event, Hashes, InstalledPackage, Package, PackageHash,
-    Place, Problem, Reporter, Subject, Transfer, disk, trust,
+    Place, Problem, Reporter, Subject, Transfer, arriving, disk, trust,
 };
-use crate::blob::BlobSource;
+use crate::blob::{BlobSource, Body};
 use crate::disk::temp_file::TempFileWriter;
 
 /// A package to install.
@@ -92,18 +97,76 @@ impl<B: BlobSource> PackageInstallation<B> {
             }
         }
         let mut staged = self.place.stage()?;
-        self.fetch(|chunk| staged.write(chunk)).await?;
+        let download = self.download();
+        let mut body = download.start().await?;
+        let mut next = download.next(&mut body).await?;
+        if let Some(front) = &next
+            && self.place.can_unpack_arriving(front)?
+        {
+            if let Some(unpacked) = self.unpack_arriving(next, &mut body, &locks).await? {
+                let (transfer, hashes) = unpacked;
+                return Ok((transfer, Some(hashes)));
+            }
+            body = download.start().await?;
+            next = download.next(&mut body).await?;
+        }
+        while let Some(chunk) = next {
+            staged.write(&chunk)?;
+            next = download.next(&mut body).await?;
+        }
         let (place, file_name) = (self.place.clone(), self.package.file_name.clone());
         let this = self.clone();
-        let settled = tokio::task::spawn_blocking(move || {
+        let settled = in_thread(move || {
             let _locks = locks;
             let accept = |hashes: &Hashes| this.refuse_unlocked(Some(hashes));
             place.move_into_place(staged, &file_name, &accept)
         });
-        let (transfer, hashes) = settled
-            .await
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
+        let (transfer, hashes) = settled.await?;
         Ok((transfer, Some(hashes)))
+    }
+
+    /// Unpacks the package while the rest of its `body` arrives. `None` if it is verified, and has to be unpacked from a file.
+    async fn unpack_arriving(
+        &self,
+        front: Option<Bytes>,
+        body: &mut Body,
+        locks: &Held,
+    ) -> Result<Option<(Transfer, Hashes)>, Problem> {
+        let (writer, reader) = arriving::pipe();
+        let (this, locks) = (self.clone(), locks.clone());
+        let unpacking = in_thread(move || {
+            let _locks = locks;
+            let accept = |hashes: &Hashes| this.refuse_unlocked(Some(hashes));
+            let (size, file) = (this.package.expected.size, &this.package.file_name);
+            this.place.unpack_arriving(reader, size, file, &accept)
+        });
+        let passed_on = self.pass_on(front, body, writer).await;
+        // Waits for the thread in any case, because it removes what it has written.
+        let unpacked = unpacking.await;
+        if passed_on? {
+            return unpacked;
+        }
+        let unpacked = unpacked?;
+        // What is wrong with a zip matters only if it is the expected one.
+        while self.download().next(body).await?.is_some() {}
+        Ok(unpacked)
+    }
+
+    /// Passes a download on until it is verified, or nobody reads any more. Returns whether it is verified.
+    async fn pass_on(
+        &self,
+        mut next: Option<Bytes>,
+        body: &mut Body,
+        writer: arriving::Writer,
+    ) -> Result<bool, Problem> {
+        while let Some(chunk) = next {
+            if !writer.write(chunk).await {
+                return Ok(false);
+            }
+            next = self.download().next(body).await?;
+        }
+        writer.verified().await;
+        Ok(true)
     }
 
     /// An unpacked package that is there with a locked `h1`.
@@ -142,27 +205,27 @@ impl<B: BlobSource> PackageInstallation<B> {
             return Ok((Transfer::Planned, None));
         }
         let mut writer = TempFileWriter::new()?;
-        self.fetch(|chunk| writer.write(chunk)).await?;
+        self.download().to(|chunk| writer.write(chunk)).await?;
         let (zip, place) = (writer.finish(), self.place.clone());
         let file_name = self.package.file_name.clone();
-        let compared =
-            tokio::task::spawn_blocking(move || place.compare_with(&zip, &file_name)).await;
-        let hashes =
-            compared.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
+        let hashes = in_thread(move || place.compare_with(&zip, &file_name)).await?;
         Ok((Transfer::Present, Some(hashes)))
     }
 
-    /// Streams the zip to `write`, and verifies its digest before it returns.
-    async fn fetch(
-        &self,
-        write: impl FnMut(&[u8]) -> Result<(), disk::Error>,
-    ) -> Result<(), Problem> {
-        let download = Download {
+    fn download(&self) -> Download<'_, B> {
+        Download {
             package: &self.package,
             subject: &self.subject,
             at: &self.at,
             reporter: &self.reporter,
-        };
-        download.to(write).await
+        }
     }
+}
+
+/// Starts blocking work, which runs to its end even if nobody waits for it.
+fn in_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> impl Future<Output = T> {
+    let running = tokio::task::spawn_blocking(work);
+    running.map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())))
 }

@@ -8,7 +8,7 @@
 pub const EXECUTABLE: &str = "terraform-provider-demo_v1.0.0";
 
 /// One description of an entry: the central directory's or the local header's.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Header {
     pub name: Vec<u8>,
     pub flags: u16,
@@ -20,7 +20,7 @@ pub struct Header {
 }
 
 /// One entry, with both of its descriptions and all that lies between.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct File {
     pub local: Header,
     pub central: Header,
@@ -136,7 +136,7 @@ impl File {
 }
 
 /// A zip, with every number that can lie.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Zip {
     pub files: Vec<File>,
     /// What stands before the first local header.

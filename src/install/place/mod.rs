@@ -3,6 +3,8 @@
 //! Other users may share that directory. Below it tfoci follows no symbolic link, neither to write a package nor to check an
 //! installed one.
 
+mod unpacked;
+
 use std::io::{Read, Seek};
 
 use super::entry_path::{EntryPath, unusable};
@@ -232,63 +234,6 @@ impl Place {
                 Ok((self.linked(transfer, &hashes.directory)?, hashes))
             }
         }
-    }
-
-    fn unpack(
-        &self,
-        staged: &Staged,
-        file: &str,
-        accept: &dyn Fn(&Hashes) -> Result<(), Problem>,
-    ) -> Result<(Transfer, Hashes), Problem> {
-        let unusable = |source| Problem::Archive {
-            file: file.to_owned(),
-            source,
-        };
-        let mut archive = Archive::open(staged.reopen()?, &Limits::default()).map_err(unusable)?;
-        archive.executable(&self.type_name).map_err(unusable)?;
-        if self.is_occupied()? {
-            let hashes = archive.hashes().map_err(unusable)?;
-            accept(&hashes)?;
-            match self.compare(hashes) {
-                Ok(hashes) => return Ok((Transfer::Present, hashes)),
-                Err(problem) if !self.remove_unfinished(&mut archive)? => return Err(problem),
-                Err(_) => {}
-            }
-        }
-        let hidden = disk::hidden_directory(&self.into)?;
-        let hashes = disk::unpack::unpack(&mut archive, &self.type_name, hidden.path()).map_err(
-            |error| match error {
-                disk::unpack::Error::Archive(source) => unusable(source),
-                other => Problem::Unpack(other),
-            },
-        )?;
-        accept(&hashes)?;
-        let way = self.unpacked.open_or_create_parent(&self.into)?;
-        disk::show_directory(hidden, &way, &self.unpacked.name)?;
-        if self.kind == DirectoryKind::Providers(Client::OpenTofu) && self.link.is_none() {
-            // `tofu` locks this file while it installs, and leaves it there.
-            let name = format!("{}.lock", self.unpacked.name);
-            match way.create(&name) {
-                Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-                    return Err(disk::Error::at("create", &way.path().join(name), error).into());
-                }
-                _ => {}
-            }
-        }
-        Ok((Transfer::Copied, hashes))
-    }
-
-    /// Removes what a killed client has left of this package; `false` if something else is there.
-    fn remove_unfinished<R: Read + Seek>(&self, archive: &mut Archive<R>) -> Result<bool, Problem> {
-        let path = &self.unpacked.path;
-        if self.kind == DirectoryKind::Mirror || !unfinished::is_unfinished(archive, path) {
-            return Ok(false);
-        }
-        // It disappears at once, and is removed with the hidden directory.
-        let hidden = disk::hidden_directory(&self.into)?;
-        let moved = std::fs::rename(path, hidden.path().join("unfinished"));
-        moved.map_err(|error| disk::Error::at("remove", path, error))?;
-        Ok(true)
     }
 
     /// Whether the path exists. An empty directory does not count, because clients ignore it ([clients: plugin

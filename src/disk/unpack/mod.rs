@@ -3,6 +3,12 @@
 //! [`Archive::open`] has already refused every entry that could leave the directory or collide with another one. In addition, each file is
 //! created with a call that fails if the name exists, so that no link is followed and no file overwritten even if another process writes to
 //! the directory at the same time.
+//!
+//! [`unpack_arriving`] does the same with a zip that has not arrived yet.
+
+mod arriving;
+
+pub use arriving::unpack_arriving;
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
@@ -35,16 +41,7 @@ pub fn unpack<R: Read + Seek>(
     into: &Path,
 ) -> Result<Hashes, Error> {
     let executable = archive.executable(type_name)?.name().to_owned();
-    let path = into;
-    // Another user may have replaced it by a link.
-    let failed = |error| Error::local("read", path, error);
-    let into = Directory::open_itself(path).map_err(failed)?;
-    let mut existing = fs::read_dir(path).map_err(failed)?;
-    if existing.next().is_some() {
-        return Err(Error::NotEmpty {
-            path: path.to_owned(),
-        });
-    }
+    let into = empty_directory(into)?;
     archive.read(|entry, content| match entry.kind() {
         EntryType::Directory => directories(&into, entry.name()).map(drop),
         EntryType::File => {
@@ -52,6 +49,20 @@ pub fn unpack<R: Read + Seek>(
             write(&into, entry.name(), mode, content)
         }
     })
+}
+
+/// Opens a directory that must be empty.
+fn empty_directory(path: &Path) -> Result<Directory, Error> {
+    // Another user may have replaced it by a link.
+    let failed = |error| Error::local("read", path, error);
+    let directory = Directory::open_itself(path).map_err(failed)?;
+    let mut existing = fs::read_dir(path).map_err(failed)?;
+    match existing.next() {
+        None => Ok(directory),
+        Some(_) => Err(Error::NotEmpty {
+            path: path.to_owned(),
+        }),
+    }
 }
 
 fn mode(entry: &ZipEntry, is_executable: bool) -> u32 {
@@ -68,7 +79,7 @@ fn write<R: Read>(
     mode: u32,
     content: &mut Content<'_, R>,
 ) -> Result<(), Error> {
-    let (parent, file_name) = name.rsplit_once('/').unwrap_or(("", name));
+    let (parent, file_name) = split(name);
     let directory = directories(into, parent)?;
     let failed = |error| Error::local("write", &into.path().join(name), error);
     let directory = directory.as_ref().unwrap_or(into);
@@ -77,6 +88,11 @@ fn write<R: Read>(
         file.write_all(chunk).map_err(failed)?;
     }
     set_mode(&file, mode).map_err(failed)
+}
+
+/// The parent directory of an entry, and the name in it.
+fn split(name: &str) -> (&str, &str) {
+    name.rsplit_once('/').unwrap_or(("", name))
 }
 
 /// Creates the directories of a path with forward slashes, and returns the innermost one; `None` for an empty path.

@@ -1,0 +1,120 @@
+//! Unpacks packages at their paths.
+
+use std::io::{BufRead, Read, Seek};
+
+use tempfile::TempDir;
+
+use super::{
+    Archive, Client, DirectoryKind, Form, Hashes, Limits, Place, Problem, Staged, Transfer, disk,
+    unfinished,
+};
+use crate::archive::{self, Stream};
+use crate::disk::unpack::{self, unpack, unpack_arriving};
+
+/// Accepts a package by its hashes, or refuses it.
+type Accept<'a> = &'a dyn Fn(&Hashes) -> Result<(), Problem>;
+
+impl Place {
+    /// Whether a zip that begins with these bytes can be unpacked while it arrives. What is at the path already is compared with the
+    /// whole zip.
+    pub(in crate::install) fn can_unpack_arriving(&self, front: &[u8]) -> Result<bool, Problem> {
+        let suits = self.form == Form::Unpacked && Stream::<&[u8]>::suits(front);
+        Ok(suits && !self.is_occupied()?)
+    }
+
+    /// Unpacks a zip of `length` bytes that `reader` gives while it arrives, and moves the directory to the package's path. `reader` must
+    /// not end before the zip is verified. `None` if the zip has to be unpacked from a file.
+    pub(in crate::install) fn unpack_arriving(
+        &self,
+        reader: impl BufRead,
+        length: u64,
+        file: &str,
+        accept: Accept<'_>,
+    ) -> Result<Option<(Transfer, Hashes)>, Problem> {
+        let hidden = disk::hidden_directory(&self.into)?;
+        let stream = Stream::new(reader, length, &Limits::default());
+        let unpacked = unpack_arriving(stream, &self.type_name, hidden.path());
+        let Some(hashes) = unpacked.map_err(|error| not_unpacked(error, file))? else {
+            return Ok(None);
+        };
+        accept(&hashes)?;
+        // Another program may have installed something meanwhile.
+        if self.is_occupied()? {
+            return Ok(None);
+        }
+        self.show(hidden)?;
+        let transfer = self.linked(Transfer::Copied, &hashes.directory)?;
+        Ok(Some((transfer, hashes)))
+    }
+
+    /// Unpacks a verified zip at the package's path.
+    pub(super) fn unpack(
+        &self,
+        staged: &Staged,
+        file: &str,
+        accept: Accept<'_>,
+    ) -> Result<(Transfer, Hashes), Problem> {
+        let unusable = |source| unusable(source, file);
+        let mut archive = Archive::open(staged.reopen()?, &Limits::default()).map_err(unusable)?;
+        archive.executable(&self.type_name).map_err(unusable)?;
+        if self.is_occupied()? {
+            let hashes = archive.hashes().map_err(unusable)?;
+            accept(&hashes)?;
+            match self.compare(hashes) {
+                Ok(hashes) => return Ok((Transfer::Present, hashes)),
+                Err(problem) if !self.remove_unfinished(&mut archive)? => return Err(problem),
+                Err(_) => {}
+            }
+        }
+        let hidden = disk::hidden_directory(&self.into)?;
+        let hashes = unpack(&mut archive, &self.type_name, hidden.path())
+            .map_err(|error| not_unpacked(error, file))?;
+        accept(&hashes)?;
+        self.show(hidden)?;
+        Ok((Transfer::Copied, hashes))
+    }
+
+    /// Moves an unpacked package to its path.
+    fn show(&self, hidden: TempDir) -> Result<(), Problem> {
+        let way = self.unpacked.open_or_create_parent(&self.into)?;
+        disk::show_directory(hidden, &way, &self.unpacked.name)?;
+        if self.kind == DirectoryKind::Providers(Client::OpenTofu) && self.link.is_none() {
+            // `tofu` locks this file while it installs, and leaves it there.
+            let name = format!("{}.lock", self.unpacked.name);
+            match way.create(&name) {
+                Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+                    return Err(disk::Error::at("create", &way.path().join(name), error).into());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes what a killed client has left of this package; `false` if something else is there.
+    fn remove_unfinished<R: Read + Seek>(&self, archive: &mut Archive<R>) -> Result<bool, Problem> {
+        let path = &self.unpacked.path;
+        if self.kind == DirectoryKind::Mirror || !unfinished::is_unfinished(archive, path) {
+            return Ok(false);
+        }
+        // It disappears at once, and is removed with the hidden directory.
+        let hidden = disk::hidden_directory(&self.into)?;
+        let moved = std::fs::rename(path, hidden.path().join("unfinished"));
+        moved.map_err(|error| disk::Error::at("remove", path, error))?;
+        Ok(true)
+    }
+}
+
+fn not_unpacked(error: unpack::Error, file: &str) -> Problem {
+    match error {
+        unpack::Error::Archive(source) => unusable(source, file),
+        other => Problem::Unpack(other),
+    }
+}
+
+fn unusable(source: archive::Error, file: &str) -> Problem {
+    Problem::Archive {
+        file: file.to_owned(),
+        source,
+    }
+}

@@ -1,0 +1,162 @@
+//! Packages that are unpacked while they arrive from a registry: the tree is that of their zip, or nothing is there.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use super::{DEMO, Facts, push, tree};
+use crate::support::judge;
+use crate::support::registry::{Fault, Registry, matching};
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::{Run, Scene};
+use crate::support::zipfile::{EXECUTABLE, File, directory, executable, file, zip};
+
+/// A registry with one package.
+struct Given {
+    scene: Scene,
+    registry: Registry,
+    store: String,
+    /// Of requests for the zip.
+    path: String,
+}
+
+impl Given {
+    fn new(zip: &[u8]) -> Self {
+        let (scene, registry) = (Scene::new(), Registry::plain());
+        scene.write(".docker/config.json", registry.authfile());
+        let release = ReleaseFolder::new("demo", "1.0.0").zip("linux_amd64", zip);
+        push(&scene, DEMO, "1.0.0", &release);
+        let zh = Facts::of_demo(&scene, "linux_amd64").zh;
+        let given = Self {
+            store: format!("{}/{{namespace}}/{{type}}", registry.host()),
+            path: zh.replace("zh:", "/blobs/sha256:"),
+            scene,
+            registry,
+        };
+        let copy = ["copy", "--from", "oci-layout:store", "--to", &given.store];
+        given.tfoci(&copy).succeeds();
+        given
+    }
+
+    fn tfoci(&self, arguments: &[&str]) -> Run {
+        let plain = ["--plain-http", self.registry.host()];
+        self.scene.tfoci(arguments.iter().chain(&plain))
+    }
+
+    fn install(&self) -> Run {
+        let from = ["install", DEMO, "--from", &self.store];
+        let form = ["--into", "mirror", "--unpacked"];
+        let platform = ["--platform", "linux_amd64"];
+        self.tfoci(&[&from[..], &form, &platform].concat())
+    }
+
+    fn fault(&self, fault: Fault) {
+        self.registry.fault(1, matching("GET", &self.path), fault);
+    }
+
+    fn downloads(&self) -> usize {
+        self.registry.count(matching("GET", &self.path))
+    }
+
+    /// The installed files, by their names in the package.
+    fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let package = "example.com/acme/demo/1.0.0/linux_amd64/";
+        let files = tree(&self.scene.path("mirror")).into_iter();
+        files
+            .map(|(name, content)| (name.strip_prefix(package).unwrap().to_owned(), content))
+            .collect()
+    }
+}
+
+fn noise() -> Vec<u8> {
+    let numbers = 0..500_000u32;
+    numbers.map(|n| (n.wrapping_mul(n) >> 11) as u8).collect()
+}
+
+fn large() -> File {
+    file("docs/noise", noise())
+}
+
+#[test]
+fn each_zip_is_unpacked() {
+    let streamed = || large().deflated().streamed();
+    for (label, files, downloads) in [
+        (
+            "arriving",
+            vec![executable(), streamed(), directory("docs/")],
+            1,
+        ),
+        ("from a file", vec![large().streamed(), executable()], 1),
+        (
+            "from a file after all",
+            vec![executable(), large().streamed()],
+            2,
+        ),
+    ] {
+        let given = Given::new(&zip(files));
+        given.install().succeeds();
+        assert_eq!(given.downloads(), downloads, "{label}");
+        let expected = [(EXECUTABLE, b"hello\n".to_vec()), ("docs/noise", noise())];
+        let expected = expected.map(|(name, content)| (name.to_owned(), content));
+        assert_eq!(given.files(), BTreeMap::from(expected), "{label}");
+    }
+}
+
+#[test]
+fn an_interrupted_download_goes_on() {
+    let given = Given::new(&zip([executable(), large().deflated()]));
+    given.fault(Fault::cut_body(200_000));
+    given.install().succeeds();
+    assert_eq!(given.downloads(), 2);
+    assert_eq!(given.files()["docs/noise"], noise());
+}
+
+#[test]
+fn what_does_not_verify_is_never_there() {
+    let said = "the bytes do not match their digest";
+    for files in [
+        [executable(), large()],
+        [executable(), large().deflated()],
+        [executable(), large().deflated().streamed()],
+        [executable(), large().streamed()],
+    ] {
+        let bytes = zip(files);
+        // Another length of a block, at which the inflater stops.
+        let length = 30 + EXECUTABLE.len() + 6 + 30 + "docs/noise".len() + 1;
+        let with = |at: usize| {
+            let mut wrong = bytes.clone();
+            wrong[at] ^= 1;
+            Fault::alter(move |answer| answer.body = wrong.clone().into())
+        };
+        for (label, fault) in [
+            ("content", Fault::wrong_bytes()),
+            ("block", with(length)),
+            ("version", with(4)),
+            ("flags", with(6)),
+            ("end", with(bytes.len() - 1)),
+        ] {
+            let given = Given::new(&bytes);
+            given.fault(fault);
+            let run = given.install().exits(3);
+            assert!(run.stderr.contains(said), "{label}\n{}", run.stderr);
+            assert_eq!(given.downloads(), 1, "{label}");
+            let left = judge::tree(&given.scene.path("mirror"));
+            assert_eq!(left.keys().collect::<Vec<_>>(), ["/"]);
+        }
+    }
+}
+
+#[test]
+fn what_is_there_already_is_not_touched() {
+    let given = Given::new(&zip([executable(), large()]));
+    given.install().succeeds();
+    let there = given.files();
+    given.install().succeeds();
+    assert_eq!(given.files(), there);
+    let package = "mirror/example.com/acme/demo/1.0.0/linux_amd64";
+    let changed = given.scene.path(package).join("docs/noise");
+    fs::write(changed, "mine").unwrap();
+    let run = given.install().exits(3);
+    let said = "something else is at the path";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert_eq!(given.files()["docs/noise"], b"mine");
+}
