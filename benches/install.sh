@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# `tfoci install` of ten providers into a working directory, beside `terraform init` from nginx and `tofu init` from the same registry. All in
-# one run, since machines differ.
+# `tfoci install` into a working directory, beside `terraform init` from nginx and `tofu init` from the same registry. All in one run, since
+# machines differ. The providers are ten with 24 MB that cannot be compressed, or with PACKAGES=real four with 115 MB, compressed.
 #
-#   benches/install.sh [ROUNDS]       needs nginx, openssl, terraform, tofu, GNU time, docker-registry
+#   [PACKAGES=real] benches/install.sh [ROUNDS]       needs nginx, openssl, terraform, tofu, GNU time, docker-registry
 set -euo pipefail
 rounds=${1:-3}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,7 +18,7 @@ source "$here/packages.bash"
 
 # The network mirror as files.
 base=www/registry.example.com/acme
-for name in "${names[@]:1}"; do
+for name in "${alike[@]}"; do
     mkdir -p "$base/$name"
     zip=terraform-provider-${name}_1.0.0_$platform.zip
     cp "dist-$name/$zip" "$base/$name/"
@@ -43,7 +43,7 @@ fresh() {
     rm -rf work && mkdir work
     {
         printf 'terraform {\n  required_providers {\n'
-        for name in "${names[@]:1}"; do echo "$name = { source = \"registry.example.com/acme/$name\" }"; done
+        for name in "${alike[@]}"; do echo "$name = { source = \"registry.example.com/acme/$name\" }"; done
         printf '  }\n}\n'
     } >work/main.tf
 }
@@ -51,6 +51,7 @@ run() { # NAME COMMAND…: prints the seconds, and the peak memory in MiB
     local what=$1
     shift
     fresh
+    sync # Else the disk is still busy with what the run before has written.
     (cd work && /usr/bin/time -f '%e %M' -o ../time "$@" >../log 2>&1) || { cat log >&2 && exit 1; }
     awk -v what="$what" '{printf "%s: %s s, %.1f MiB\n", what, $1, $2 / 1024}' time
 }
