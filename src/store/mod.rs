@@ -18,6 +18,7 @@ pub mod known;
 pub mod layout;
 mod nearby;
 mod phrases;
+mod ping;
 mod put_error;
 pub mod registry;
 mod repo;

@@ -122,6 +122,12 @@ impl Auth {
         answer.origin() == self.base.origin()
     }
 
+    /// Whether requests are sent with a token that the registry gives to everybody.
+    pub(super) fn is_anonymous(&self) -> bool {
+        let scheme = self.scheme.lock().unwrap_or_else(PoisonError::into_inner);
+        self.credential.is_none() && matches!(*scheme, Some(AuthScheme::Bearer { .. }))
+    }
+
     /// Reads the challenge of a 401. `false` if sending the request again would not help.
     pub(super) async fn learn(
         &self,

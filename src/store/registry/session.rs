@@ -77,10 +77,7 @@ impl Registry {
             cache: shared.cache,
             uploads: shared.uploads,
         };
-        let url = session.base.join("v2/");
-        let url = url.map_err(|_| crate::http::Error::Url {
-            url: session.base.clone().into(),
-        })?;
+        let url = session.root()?;
         let request = || session.request(Method::GET, url.clone());
         let mut answer = self.send(&session, &Scope::none(), request).await?;
         // A registry that allows anonymous reading has not seen the credential yet.
@@ -97,14 +94,36 @@ impl Registry {
                 false => Confirmation::NotAsked,
             });
         }
-        if answer.status() == StatusCode::NOT_FOUND {
-            return Err(Error::NoRegistry {
-                host: session.auth.host(),
-            });
+        Err(self.unwelcome(&session, answer).await)
+    }
+
+    /// Asks the registry of a repository whether it answers and accepts the credential that belongs to the repository.
+    ///
+    /// # Errors
+    /// The registry cannot be reached, refuses the credential or requires one, or the host is not a registry.
+    pub(in crate::store) async fn ping(&self, repository: &Repository) -> Result<(), Error> {
+        let (session, _) = self.locate(repository).await?;
+        let url = session.root()?;
+        let request = || session.request(Method::GET, url.clone());
+        let answer = self.send(&session, &Scope::none(), request).await?;
+        let status = answer.status();
+        // Registries with repositories for everybody may still refuse this path to those whom they do not know.
+        let is_unknown = session.auth.is_anonymous()
+            && matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        if status.is_success() || is_unknown {
+            return Ok(());
         }
-        Err(self
-            .refusal(&session, Action::Pull, "registry's version", answer)
-            .await)
+        Err(self.unwelcome(&session, answer).await)
+    }
+
+    /// The error of a host that does not answer as a registry does.
+    async fn unwelcome(&self, session: &RepositorySession, answer: Answer) -> Error {
+        if answer.status() == StatusCode::NOT_FOUND {
+            let host = session.auth.host();
+            return Error::NoRegistry { host };
+        }
+        self.refusal(session, Action::Pull, "registry's version", answer)
+            .await
     }
 
     /// The session for a repository, and the repository's name in its registry.
@@ -242,6 +261,14 @@ impl Registry {
 }
 
 impl RepositorySession {
+    /// The URL that tells whether the host is a registry.
+    fn root(&self) -> Result<Url, Error> {
+        let url = self.base.join("v2/");
+        Ok(url.map_err(|_| crate::http::Error::Url {
+            url: self.base.clone().into(),
+        })?)
+    }
+
     pub(super) fn cache(&self) -> MutexGuard<'_, RegistryCache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
