@@ -11,7 +11,7 @@ use url::Url;
 use tfoci::address::ProviderAddr;
 use tfoci::error::printable_path;
 use tfoci::event::Subject;
-use tfoci::examine::{Platforms, TrustOptions};
+use tfoci::examine::Platforms;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::site::{Change, GENERATOR, ListedProvider, PageChange, Request, Site, Task};
 
@@ -135,8 +135,6 @@ fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandE
         let into = directory.clone();
         return Err(CommandError::IntoStore { into });
     }
-    let options = session.trust_options(&arguments.trust)?;
-    let allowed = session.patterns(&arguments.allow_unsigned)?;
     let platforms = match arguments.platform.is_empty() {
         true => Platforms::All,
         false => requested::platforms(&arguments.platform)?,
@@ -147,10 +145,7 @@ fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandE
             Platforms::All => None,
             Platforms::Only(platforms) | Platforms::Among(platforms) => Some(platforms),
         },
-        trust: TrustOptions {
-            policy: options.policy.clone().with_allow_unsigned(allowed),
-            ..options
-        },
+        trust: session.trust_options_with(&arguments.trust, &arguments.allow_unsigned)?,
         delete: arguments.delete,
         dry_run: arguments.dry_run,
         jobs: session.jobs(),

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use tfoci::examine::TrustOptions;
 use tfoci::lock::Options;
 use tfoci::lockfile::Client;
 
@@ -44,7 +43,7 @@ impl Common {
         session: &Session,
     ) -> Result<Options, CommandError> {
         Ok(Options {
-            trust: trust(&self.trust, &self.allow_unsigned, session)?,
+            trust: session.trust_options_with(&self.trust, &self.allow_unsigned)?,
             trust_store: self.trust_store,
             h1,
             platforms: requested::platforms(platforms)?,
@@ -53,20 +52,6 @@ impl Common {
             jobs: session.jobs(),
         })
     }
-}
-
-/// The trust options. A release without signature is accepted where `--allow-unsigned` says so.
-fn trust(
-    arguments: &ReadTrust,
-    allow_unsigned: &[String],
-    session: &Session,
-) -> Result<TrustOptions, CommandError> {
-    let unsigned = session.patterns(allow_unsigned)?;
-    let options = session.trust_options(arguments)?;
-    Ok(TrustOptions {
-        policy: options.policy.with_allow_unsigned(unsigned),
-        ..options
-    })
 }
 
 /// What is locked, and installed if there is a directory for packages: the arguments of `lock`, or of `install` without `--into`.

@@ -29,6 +29,20 @@ impl Session {
         })
     }
 
+    /// The trust options of commands with `--allow-unsigned`: a release without signature is accepted where a pattern says so.
+    pub(in crate::cli) fn trust_options_with(
+        &self,
+        arguments: &ReadTrust,
+        allow_unsigned: &[String],
+    ) -> Result<TrustOptions, CommandError> {
+        let unsigned = self.patterns(allow_unsigned)?;
+        let options = self.trust_options(arguments)?;
+        Ok(TrustOptions {
+            policy: options.policy.with_allow_unsigned(unsigned),
+            ..options
+        })
+    }
+
     /// The policy of an optional trust file and of the keys of `--key`. Warns of entries that hardly mean what they say.
     pub(in crate::cli) fn policy(
         &self,
