@@ -23,6 +23,8 @@ mod protocols;
 mod redirects;
 /// Stores without host names, and certificates that are replaced.
 mod settings;
+/// What is told at the start.
+mod start;
 /// Stores that fail, go, come back and change.
 mod store_faults;
 /// Who may ask: tokens, and links that open one file.

@@ -195,6 +195,11 @@ pub(super) enum CommandError {
         "nothing says how clients reach this server safely\n  expected --tls-cert and --tls-key, or --plain-http behind a proxy"
     )]
     NoTls,
+    /// `serve` with a certificate, and a URL without TLS.
+    #[error(
+        "`{url}` does not use TLS, and this server has a certificate\n  expected https in `--url`"
+    )]
+    PlainUrl { url: String },
     /// `serve` with a certificate and `--plain-http`.
     #[error("`--plain-http` and a certificate exclude each other")]
     TlsAndPlain,

@@ -79,8 +79,8 @@ pub(super) fn too_many() -> Answered {
 }
 
 /// The request has no token, or a wrong one.
-pub(super) fn unauthorized() -> Answered {
-    let mut answer = text(StatusCode::UNAUTHORIZED, "this server needs a token");
+pub(super) fn unauthorized(said: &str) -> Answered {
+    let mut answer = text(StatusCode::UNAUTHORIZED, said);
     set(&mut answer, WWW_AUTHENTICATE, "Bearer");
     answer
 }

@@ -10,11 +10,13 @@ use std::time::{Duration, Instant};
 
 use futures_util::future;
 
+use super::currency::Currency;
 use super::fill::Fill;
 use super::fresh::{Ages, Answer, Fresh, Unanswered};
-use super::listing::{Currency, Listing};
+use super::listing::Listing;
 use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
+use super::reach::Reach;
 use crate::address::{Hostname, ProviderAddr};
 use crate::error::Category;
 use crate::event::Subject;
@@ -41,6 +43,7 @@ pub(super) struct Catalog {
     pub(super) observer: Arc<dyn Observer>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) all: Arc<Fresh<Vec<ProviderAddr>, Failure>>,
+    pub(super) reach: Reach,
     pub(super) known: Mutex<Lists>,
 }
 
@@ -242,7 +245,11 @@ impl Catalog {
         let Some(stored) = self.stored(provider)? else {
             return Ok(Listing::absent(provider));
         };
-        let listing = Listing::read(&stored, &self.trust, old.as_deref());
+        let listing = async {
+            let listing = Listing::read(&stored, &self.trust, old.as_deref()).await;
+            self.reach.note(&listing);
+            listing
+        };
         let listing = match self.fill.as_ref().filter(|fill| fill.is_for(provider)) {
             None => listing.await,
             Some(fill) => {
@@ -251,7 +258,7 @@ impl Catalog {
             }
         };
         match &listing {
-            Ok(listing) => self.report_hidden(listing, old.as_deref()),
+            Ok(listing) => self.report(listing, old.as_deref()),
             Err(failure) => {
                 self.metrics.store_failures.inc();
                 self.observer.notice(&Notice::StoreFailed { failure });
@@ -304,7 +311,34 @@ impl Catalog {
         }))
     }
 
-    fn report_hidden(&self, new: &Listing, old: Option<&Listing>) {
+    /// Asks the store whether it answers at all, so that a mistake in its address or credentials shows when the server starts.
+    pub(super) async fn ping(&self) {
+        let asked = self.endpoint.ping(&self.registry).await;
+        let asked = asked.map_err(|error| {
+            let mut failure = Failure::from(Problem::from(error));
+            failure.at = At::From(self.endpoint.to_string());
+            failure
+        });
+        self.reach.set(asked.is_err());
+        if let Err(failure) = &asked {
+            self.metrics.store_failures.inc();
+            self.observer.notice(&Notice::StoreFailed { failure });
+        }
+    }
+
+    /// Reports the versions that are hidden or unsigned, unless they were before.
+    fn report(&self, new: &Listing, old: Option<&Listing>) {
+        for (version, served) in &new.versions {
+            let known = old.and_then(|old| old.versions.get(version));
+            if !served.is_signed() && known.is_none_or(|known| known.is_signed()) {
+                self.metrics.unsigned.inc();
+                self.observer.notice(&Notice::Unsigned {
+                    provider: &new.provider,
+                    version,
+                    authentication: &served.authentication,
+                });
+            }
+        }
         for (version, hidden) in &new.hidden {
             let was_hidden = old.is_some_and(|old| old.hidden.contains_key(version));
             if !was_hidden {

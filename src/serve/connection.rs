@@ -27,7 +27,7 @@ use tokio::sync::watch;
 
 use super::activity::{Activity, Open, Watched};
 use super::answer::{self, Answered};
-use super::notice::Record;
+use super::notice::{Denied, Record};
 use super::service::{Outcome, Service};
 use crate::error::printable;
 
@@ -145,6 +145,7 @@ async fn answered(
         mut answer,
         route,
         token,
+        denied,
         is_stale,
         path,
     } = outcome;
@@ -166,6 +167,7 @@ async fn answered(
         id,
         client,
         token,
+        denied,
         method: method.clone(),
         path: printable(&path),
         route,
@@ -193,6 +195,7 @@ struct Sent {
     id: String,
     client: IpAddr,
     token: Option<String>,
+    denied: Option<Denied>,
     method: Method,
     path: String,
     route: &'static str,
@@ -212,6 +215,7 @@ impl Drop for Sent {
             id: &self.id,
             client: self.client,
             token: self.token.as_deref(),
+            denied: self.denied,
             method: self.method.as_str(),
             path: &self.path,
             route: self.route,

@@ -42,7 +42,7 @@ pub(super) fn archives(served: &Served, link: impl Fn(&str) -> String) -> Vec<u8
 /// offers.
 pub(super) fn versions(listing: &Listing) -> Vec<u8> {
     let signed = listing.versions.iter();
-    let signed = signed.filter(|(_, served)| served.documents.is_some());
+    let signed = signed.filter(|(_, served)| served.is_signed());
     let listed = signed.map(|(version, served)| ListedVersion {
         version: version.to_string(),
         protocols: served.protocols.clone(),

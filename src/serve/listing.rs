@@ -8,14 +8,13 @@ use std::time::{Duration, Instant, SystemTime};
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
+use super::currency::{Checked, Currency, Identity, identity};
 use crate::address::ProviderAddr;
 use crate::authentication::{Authentication, Status};
 use crate::blob::{BlobLocation, BlobSource as _};
-use crate::digest::Digest;
 use crate::error::Category;
 use crate::examine::{Examined, Platforms, StoredProvider, TrustOptions};
 use crate::hash::PackageHash;
-use crate::oci::Tag;
 use crate::outcome::{Failure, Problem};
 use crate::platform::Platform;
 use crate::release::{Expected, canonical_file_name};
@@ -70,52 +69,6 @@ pub struct Served {
     pub are_protocols_known: bool,
     /// The documents of the registry protocol; `None` for a version without a signature, which its clients would refuse.
     pub documents: Option<Documents>,
-}
-
-/// What a version's tags referred to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
-    /// The digest of the index.
-    pub index: Digest,
-    /// The digest of the evidence manifest, if there is one.
-    pub evidence: Option<Digest>,
-}
-
-/// The result of comparing tags.
-#[derive(Clone, Copy, Debug)]
-struct Checked {
-    at: Instant,
-    /// How long the result is used.
-    valid: Duration,
-    currency: Currency,
-}
-
-/// Whether the tags of a version still refer to what passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Currency {
-    /// They do.
-    Current,
-    /// They do not, or are gone.
-    Moved,
-    /// The store could not be asked.
-    Unknown,
-}
-
-impl Identity {
-    /// The digests as tags have them.
-    fn in_tags(&self) -> (Option<Digest>, Option<Digest>) {
-        (Some(self.index), self.evidence)
-    }
-}
-
-/// What the tags of a version and of its evidence refer to.
-async fn identity(
-    stored: &StoredProvider,
-    version: &Version,
-) -> Result<(Option<Digest>, Option<Digest>), Problem> {
-    let index = stored.repo.digest(&Tag::of_version(version)?).await?;
-    let evidence = stored.repo.digest(&Tag::of_evidence(version)?).await?;
-    Ok((index, evidence))
 }
 
 /// A package of a served version.
@@ -207,8 +160,7 @@ impl Listing {
         refused: BTreeMap<Version, Arc<Problem>>,
     ) {
         for (version, problem) in refused {
-            let hidden = Hidden { problem };
-            self.hidden.entry(version).or_insert(hidden);
+            self.hidden.entry(version).or_insert(Hidden { problem });
         }
         self.exists |= offered.is_some();
         let is_new = |version: &Version| {
@@ -224,6 +176,15 @@ impl Listing {
     /// The versions that clients can install.
     pub fn installable(&self) -> impl Iterator<Item = &Version> {
         self.versions.keys().chain(&self.offered)
+    }
+
+    /// The versions that the provider registry lists.
+    pub fn signed(&self) -> impl Iterator<Item = &Version> {
+        let signed = self
+            .versions
+            .iter()
+            .filter(|(_, served)| served.is_signed());
+        signed.map(|(version, _)| version).chain(&self.offered)
     }
 
     fn add(&mut self, version: Version, read: Result<Served, Hidden>) {
@@ -329,6 +290,11 @@ impl Served {
             protocols: examined.protocols.unwrap_or_default().texts(),
             documents,
         })
+    }
+
+    /// Whether clients of the registry protocol accept it. The network mirror serves it in any case.
+    pub fn is_signed(&self) -> bool {
+        self.documents.is_some()
     }
 
     /// The package for a platform.

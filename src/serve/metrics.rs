@@ -41,6 +41,8 @@ pub(super) struct Metrics {
     pub(super) misses: Counter,
     /// Versions that were found not to pass.
     pub(super) hidden: Counter,
+    /// Versions that nobody signed.
+    pub(super) unsigned: Counter,
     /// Questions to the store that failed.
     pub(super) store_failures: Counter,
     /// Open connections.
@@ -65,6 +67,7 @@ impl Metrics {
             hits: Counter::default(),
             misses: Counter::default(),
             hidden: Counter::default(),
+            unsigned: Counter::default(),
             store_failures: Counter::default(),
             connections: Gauge::default(),
             limited: Counter::default(),
@@ -107,6 +110,11 @@ impl Metrics {
             "versions_refused",
             "Versions that were found not to pass the policy",
             self.hidden.clone(),
+        );
+        registry.register(
+            "versions_unsigned",
+            "Versions that were found to have no signature, which only the network mirror serves",
+            self.unsigned.clone(),
         );
         registry.register(
             "store_failures",

@@ -17,11 +17,14 @@
 //! verification as in every other journey. If the store cannot be asked, it says so and never that a provider does not exist: clients would
 //! then use another method without a word.
 
+mod access;
 mod activity;
 mod answer;
 mod catalog;
 mod connection;
+mod currency;
 mod documents;
+mod error;
 mod files;
 mod fill;
 mod fresh;
@@ -34,16 +37,22 @@ mod package;
 mod page;
 mod path;
 mod people;
+mod rate;
+mod reach;
 mod registry;
 mod server;
 mod service;
+mod settings;
 mod tls;
 mod tokens;
 
+pub use currency::Identity;
+pub use error::Error;
 pub use fill::FillSettings;
 pub use fresh::Ages;
 pub use links::KeyError;
-pub use listing::{Documents, Hidden, Identity, Listing, Served, ServedPackage};
-pub use notice::{Notice, Observer, Record};
+pub use listing::{Documents, Hidden, Listing, Served, ServedPackage};
+pub use notice::{Denied, Notice, Observer, Record};
 pub use page::{Home, Page, ProviderPage};
-pub use server::{Error, Guard, Server, Settings, TlsFiles};
+pub use server::Server;
+pub use settings::{Guard, Settings, TlsFiles};

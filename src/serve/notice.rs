@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::address::ProviderAddr;
+use crate::authentication::Authentication;
 use crate::outcome::{Failure, Problem};
 use crate::version::Version;
 
@@ -37,12 +38,27 @@ pub struct Record<'a> {
     pub bytes: u64,
     /// Until the last byte was sent.
     pub duration: Duration,
+    /// Why the request may not ask, if it may not.
+    pub denied: Option<Denied>,
     /// Whether the answer is older than it should be, because the store could not be asked.
     pub is_stale: bool,
     /// Whether the whole body was sent.
     pub is_complete: bool,
     /// The client's `User-Agent`, safe to print.
     pub agent: &'a str,
+}
+
+/// Why a request may not ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Denied {
+    /// It has no token, or none of the kind `Bearer`.
+    NoToken,
+    /// It has a token that is not in the file of tokens.
+    UnknownToken,
+    /// Its token opens other providers only.
+    OtherProvider,
+    /// Its link has expired, was altered, or was signed by another key.
+    Link,
 }
 
 /// An event that is not a request.
@@ -56,6 +72,22 @@ pub enum Notice<'a> {
         version: &'a Version,
         /// The reason.
         problem: &'a Problem,
+    },
+    /// Nobody signed a version, or its key is missing. Only the network mirror serves it.
+    Unsigned {
+        /// The provider.
+        provider: &'a ProviderAddr,
+        /// The version.
+        version: &'a Version,
+        /// How it was authenticated.
+        authentication: &'a Authentication,
+    },
+    /// The certificate does not name the host that clients connect to.
+    OtherNames {
+        /// The file of the certificate.
+        path: &'a Path,
+        /// The host of the public URL.
+        host: &'a str,
     },
     /// The store could not be asked.
     StoreFailed {

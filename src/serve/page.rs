@@ -28,6 +28,8 @@ pub struct Home<'a> {
     pub needs_token: bool,
     /// Whether the request may see providers.
     pub may_list: bool,
+    /// Whether the store could not be asked when it was last needed.
+    pub is_store_away: bool,
     /// What was searched for.
     pub search: String,
     /// The providers, each with what is known of it.

@@ -55,6 +55,10 @@ pub(super) enum Unknown {
     Malformed,
     /// Nothing is there.
     Nowhere,
+    /// The beginning of the network mirror, which people open in a browser.
+    Mirror,
+    /// The beginning of the provider registry.
+    Registry,
 }
 
 impl RegistryName {
@@ -73,6 +77,11 @@ impl Route {
     pub(super) fn read(path: &str) -> Result<Self, Unknown> {
         if path == "/" {
             return Ok(Self::Home);
+        }
+        match path.strip_suffix('/').unwrap_or(path) {
+            "/mirror" => return Err(Unknown::Mirror),
+            "/v1/providers" => return Err(Unknown::Registry),
+            _ => {}
         }
         let segments = segments(path)?;
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
@@ -246,7 +255,11 @@ mod tests {
                 "/mirror/registry.acme.test_8443/acme/demo/index.json".to_owned(),
                 Err(Unknown::Nowhere),
             ),
-            ("/mirror".to_owned(), Err(Unknown::Nowhere)),
+            ("/mirror".to_owned(), Err(Unknown::Mirror)),
+            ("/mirror/".to_owned(), Err(Unknown::Mirror)),
+            ("/mirror//".to_owned(), Err(Unknown::Malformed)),
+            ("/v1/providers/".to_owned(), Err(Unknown::Registry)),
+            ("/v1/".to_owned(), Err(Unknown::Malformed)),
             (
                 "/".to_owned() + &"x".repeat(LONGEST + 1),
                 Err(Unknown::Malformed),

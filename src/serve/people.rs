@@ -34,6 +34,7 @@ impl Service {
             registry_host: self.host(asked),
             needs_token: asked.is_guarded,
             may_list,
+            is_store_away: self.catalog.reach.is_away(),
             search,
             providers: &providers,
         };

@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use super::answer::{self, Answered, Caching};
 use super::documents;
+use super::fresh::Answer;
+use super::listing::{Listing, Served};
+use super::notice::Denied;
 use super::path::{RegistryName, segment};
-use super::service::{Asked, JSON, Outcome, Service, not_for_token};
+use super::service::{Asked, JSON, Outcome, Service};
 use crate::address::ProviderAddr;
 use crate::platform::Platform;
 use crate::version::Version;
@@ -23,7 +26,7 @@ impl Service {
         asked: &Asked<'_>,
         outcome: &mut Outcome,
     ) -> Answered {
-        let provider = match self.provider(name, asked) {
+        let provider = match self.provider(name, asked, outcome) {
             Ok(provider) => provider,
             Err(answer) => return answer,
         };
@@ -42,12 +45,9 @@ impl Service {
         asked: &Asked<'_>,
         outcome: &mut Outcome,
     ) -> Answered {
-        let provider = &match self.provider(name, asked) {
-            Ok(provider) => provider,
-            Err(answer) => return answer,
-        };
-        let (served, listing) = match self.served(provider, version, asked, outcome).await {
-            Ok(served) => served,
+        let found = self.version_here(name, version, asked, outcome).await;
+        let (provider, served, listing) = match found {
+            Ok(found) => found,
             Err(answer) => return answer,
         };
         let caching = self.with_links(asked, &listing);
@@ -65,7 +65,7 @@ impl Service {
             Some(_) => self.link(&base, file, UP),
             None => format!("{UP_TO_VERSION}{}", segment(file)),
         };
-        let document = documents::download(provider, version, &served, documents, package, link);
+        let document = documents::download(&provider, version, &served, documents, package, link);
         answer::document(asked.headers, JSON, document, caching)
     }
 
@@ -78,18 +78,15 @@ impl Service {
         asked: &Asked<'_>,
         outcome: &mut Outcome,
     ) -> Answered {
-        let provider = &match self.provider(name, asked) {
-            Ok(provider) => provider,
-            Err(answer) => return answer,
-        };
-        let (served, _) = match self.served(provider, version, asked, outcome).await {
-            Ok(served) => served,
+        let found = self.version_here(name, version, asked, outcome).await;
+        let (provider, served, _) = match found {
+            Ok(found) => found,
             Err(answer) => return answer,
         };
         let Some(signed) = &served.documents else {
             return answer::not_found("the version has no signature", Caching::Never);
         };
-        let (checksums, signature) = documents::document_names(provider, version);
+        let (checksums, signature) = documents::document_names(&provider, version);
         let caching = asked.caching(self.catalog.ages.fresh);
         if file == checksums {
             let bytes = signed.checksums.to_vec();
@@ -109,15 +106,33 @@ impl Service {
         }
     }
 
+    /// A version of a provider of the registry protocol.
+    async fn version_here(
+        self: &Arc<Self>,
+        name: &RegistryName,
+        version: &Version,
+        asked: &Asked<'_>,
+        outcome: &mut Outcome,
+    ) -> Result<(ProviderAddr, Arc<Served>, Answer<Listing>), Answered> {
+        let provider = self.provider(name, asked, outcome)?;
+        let (served, listing) = self.served(&provider, version, asked, outcome).await?;
+        Ok((provider, served, listing))
+    }
+
     /// The provider of the registry protocol.
-    fn provider(&self, name: &RegistryName, asked: &Asked<'_>) -> Result<ProviderAddr, Answered> {
+    fn provider(
+        &self,
+        name: &RegistryName,
+        asked: &Asked<'_>,
+        outcome: &mut Outcome,
+    ) -> Result<ProviderAddr, Answered> {
         let nowhere = || answer::not_found("no registry is at this host", Caching::Never);
         let host = self.host(asked).ok_or_else(nowhere)?;
         let provider = name.on(&host);
         let provider = provider
             .map_err(|_| answer::not_found("no provider has this address", Caching::Never))?;
         match asked.token {
-            Some(token) if !token.opens(&provider) => Err(not_for_token()),
+            Some(token) if !token.opens(&provider) => Err(outcome.deny(Denied::OtherProvider)),
             _ => Ok(provider),
         }
     }

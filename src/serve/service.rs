@@ -5,23 +5,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use arc_swap::ArcSwap;
 use axum::body::Body;
 use axum::http::header::{AUTHORIZATION, HOST};
 use axum::http::{HeaderMap, Method, Request, StatusCode, Uri};
 
+use super::access::{self, Access};
 use super::answer::{self, Answered, Caching};
 use super::catalog::Catalog;
 use super::documents;
 use super::fresh::{Answer, Unanswered};
-use super::links::{self, Links};
+use super::links;
 use super::listing::{Listing, Served};
 use super::metrics::Metrics;
-use super::notice::Observer;
+use super::notice::{Denied, Observer};
 use super::package::{self, Passed};
 use super::page::Page;
 use super::path::{Route, Unknown, segment};
-use super::tokens::{Token, Tokens};
+use super::rate::Rate;
+use super::tokens::{self, Token};
 use crate::address::{Hostname, ProviderAddr};
 use crate::outcome::Failure;
 use crate::version::Version;
@@ -55,27 +56,12 @@ pub(super) struct Service {
     pub(super) rate: Option<Rate>,
 }
 
-/// Limits how often each client asks.
-pub(super) type Rate = governor::RateLimiter<
-    IpAddr,
-    governor::state::keyed::HashMapStateStore<IpAddr>,
-    governor::clock::DefaultClock,
->;
-
-/// The most clients whose rate is remembered, after which idle ones are forgotten.
-const MOST_CLIENTS: usize = 10_000;
-
-/// Who may ask.
-pub(super) struct Access {
-    pub(super) tokens: ArcSwap<Tokens>,
-    pub(super) links: ArcSwap<Links>,
-}
-
 /// An answer, and what the log says of it.
 pub(super) struct Outcome {
     pub(super) answer: Answered,
     pub(super) route: &'static str,
     pub(super) token: Option<String>,
+    pub(super) denied: Option<Denied>,
     pub(super) is_stale: bool,
     /// The path without the proof of a link.
     pub(super) path: String,
@@ -94,12 +80,19 @@ pub(super) struct Asked<'a> {
 }
 
 impl Outcome {
+    /// Notes that the request may not ask, and gives the answer that says so.
+    pub(super) fn deny(&mut self, reason: Denied) -> Answered {
+        self.denied = Some(reason);
+        access::denied(reason)
+    }
+
     /// The answer to a client that asks too often.
     pub(super) fn too_many(path: &str) -> Self {
         Self {
             answer: answer::too_many(),
             route: "limited",
             token: None,
+            denied: None,
             is_stale: false,
             path: signed(path).map_or(path, |(_, rest)| rest).to_owned(),
         }
@@ -112,10 +105,7 @@ impl Service {
         let Some(rate) = &self.rate else {
             return false;
         };
-        if rate.len() > MOST_CLIENTS {
-            rate.retain_recent();
-        }
-        let is_too_fast = rate.check_key(&client).is_err();
+        let is_too_fast = rate.is_exceeded(client);
         if is_too_fast {
             self.metrics.limited.inc();
         }
@@ -131,6 +121,7 @@ impl Service {
             answer: answer::method_not_allowed(),
             route: "none",
             token: None,
+            denied: None,
             is_stale: false,
             path: shown.clone(),
         };
@@ -141,13 +132,13 @@ impl Service {
         if let Ok(route) = &route {
             outcome.route = route.name();
         }
-        let tokens = self.access.as_ref().map(|access| access.tokens.load_full());
+        let known = self.access.as_ref().map(|access| access.tokens.load_full());
         let header = request.headers().get(AUTHORIZATION);
         let header = header.and_then(|header| header.to_str().ok());
-        let token = tokens
+        let token = known
             .as_ref()
             .zip(header)
-            .and_then(|(tokens, header)| tokens.find(header));
+            .and_then(|(known, header)| known.find(header));
         outcome.token = token.map(|token| token.name.clone());
         let mut link = None;
         if let (Some((proof, path)), Some(access)) = (signed, &self.access) {
@@ -155,13 +146,16 @@ impl Service {
             let opened = access.links.load().opens(proof, path, SystemTime::now());
             link = opened.filter(|_| is_file);
             if link.is_none() {
-                let said = "this link has expired, or was not made by this server";
-                outcome.answer = answer::text(StatusCode::FORBIDDEN, said);
+                outcome.answer = outcome.deny(Denied::Link);
                 return outcome;
             }
         }
-        if let Some(refused) = self.refusal(route.as_ref().ok(), token, link.is_some()) {
-            outcome.answer = refused;
+        let is_bearer = header.is_some_and(tokens::is_bearer);
+        if self.access.is_some()
+            && link.is_none()
+            && let Some(reason) = access::refusal(route.as_ref().ok(), token, is_bearer)
+        {
+            outcome.answer = outcome.deny(reason);
             return outcome;
         }
         let asked = Asked {
@@ -174,6 +168,14 @@ impl Service {
         };
         match route {
             Ok(route) => self.route(route, &asked, &mut outcome).await,
+            Err(Unknown::Mirror) => {
+                let said = "the network mirror begins here, and has no list of all providers\n  expected /mirror/HOST/NAMESPACE/TYPE/index.json\n  the page at / has the configuration for clients";
+                outcome.answer = answer::not_found(said, Caching::Never);
+            }
+            Err(Unknown::Registry) => {
+                let said = "the provider registry begins here, and has no list of all providers\n  expected /v1/providers/NAMESPACE/TYPE/versions\n  the page at / has the configuration for clients";
+                outcome.answer = answer::not_found(said, Caching::Never);
+            }
             Err(Unknown::Malformed) => {
                 outcome.answer = answer::text(StatusCode::BAD_REQUEST, "the path is malformed");
             }
@@ -187,40 +189,16 @@ impl Service {
         outcome
     }
 
-    /// Why a request may not ask; `None` if it may. A missing token is told before a missing file.
-    fn refusal(
-        &self,
-        route: Option<&Route>,
-        token: Option<&Token>,
-        is_open: bool,
-    ) -> Option<Answered> {
-        self.access.as_ref()?;
-        let needs_none = matches!(
-            route,
-            Some(Route::Home | Route::Health | Route::Ready | Route::Metrics | Route::Discovery)
-        );
-        if needs_none || is_open {
-            return None;
-        }
-        let Some(token) = token else {
-            return Some(answer::unauthorized());
-        };
-        let provider = match route? {
-            Route::MirrorIndex(provider)
-            | Route::MirrorVersion(provider, _)
-            | Route::MirrorPackage(provider, _)
-            | Route::ProviderPage(provider) => Some(provider),
-            _ => None,
-        };
-        let is_for = provider.is_none_or(|provider| token.opens(provider));
-        (!is_for).then(not_for_token)
-    }
-
     async fn route(self: &Arc<Self>, route: Route, asked: &Asked<'_>, outcome: &mut Outcome) {
         let answer = match route {
             Route::Health => answer::text(StatusCode::OK, "ok"),
             Route::Ready if self.is_draining.load(Ordering::Relaxed) => {
                 answer::unavailable("the server is ending")
+            }
+            // Lists that are known are served while the store is away, so that clients must not be kept from this server.
+            Route::Ready if self.catalog.reach.is_away() => {
+                let said = "ready, but the store could not be asked when it was last needed";
+                answer::text(StatusCode::OK, said)
             }
             Route::Ready => answer::text(StatusCode::OK, "ready"),
             Route::Metrics => answer::document(
@@ -296,6 +274,9 @@ impl Service {
                 let caching = asked.caching(listing.lifetime.min(LONGEST_LIST));
                 let said = match listing.value.hidden.get(version) {
                     Some(hidden) => format!("{provider} {version} is hidden: {}", hidden.problem),
+                    None if listing.value.exists => {
+                        format!("the store does not have {provider} {version}")
+                    }
                     None => absent(&listing.value),
                 };
                 Err(answer::not_found(&said, caching))
@@ -376,10 +357,6 @@ fn signed(path: &str) -> Option<(&str, &str)> {
         .strip_prefix('/')?;
     let end = rest.find('/')?;
     rest.split_at_checked(end)
-}
-
-pub(super) fn not_for_token() -> Answered {
-    answer::text(StatusCode::FORBIDDEN, "the token is not for this provider")
 }
 
 pub(super) fn unavailable(unanswered: &Unanswered<Failure>) -> Answered {

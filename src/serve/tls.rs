@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use rustls::ServerConfig;
+use rustls::client::verify_server_name;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::server::{ClientHello, ParsedCertificate, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
 /// Why a certificate cannot be used.
@@ -39,6 +40,16 @@ impl Certificate {
     pub(super) fn new(chain: &[u8], key: &[u8]) -> Result<Arc<Self>, Error> {
         let pair = pair(chain, key)?;
         Ok(Arc::new(Self(ArcSwap::from_pointee(pair))))
+    }
+
+    /// Whether clients of a host accept the certificate as far as its names are concerned. A text that is no host counts as accepted.
+    pub(super) fn is_for(&self, host: &str) -> bool {
+        let pair = self.0.load();
+        let (Some(own), Ok(name)) = (pair.cert.first(), ServerName::try_from(host)) else {
+            return true;
+        };
+        let parsed = ParsedCertificate::try_from(own);
+        parsed.is_ok_and(|parsed| verify_server_name(&parsed, &name).is_ok())
     }
 
     /// Replaces the certificate for new connections.

@@ -92,11 +92,7 @@ impl Tokens {
 
     /// The token of an `Authorization` header. Every token is compared, in constant time.
     pub(super) fn find(&self, header: &str) -> Option<&Token> {
-        let (scheme, secret) = header.split_once(' ')?;
-        let secret = secret.trim();
-        if !scheme.eq_ignore_ascii_case("bearer") || secret.len() > LONGEST {
-            return None;
-        }
+        let secret = secret(header).filter(|secret| secret.len() <= LONGEST)?;
         let mut hasher = Hasher::new(Algorithm::Sha256);
         hasher.update(secret.as_bytes());
         let given = hasher.finish();
@@ -109,6 +105,17 @@ impl Tokens {
         }
         found
     }
+}
+
+/// Whether an `Authorization` header has a token, known or not.
+pub(super) fn is_bearer(header: &str) -> bool {
+    secret(header).is_some_and(|secret| !secret.is_empty())
+}
+
+/// The token of an `Authorization` header.
+fn secret(header: &str) -> Option<&str> {
+    let (scheme, secret) = header.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
 }
 
 impl Token {

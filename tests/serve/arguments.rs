@@ -26,7 +26,46 @@ fn mistakes_are_told_before_it_listens() {
         (
             vec!["--from", layout],
             2,
-            "nothing says how clients reach this server safely\n  expected --tls-cert and --tls-key, or --plain-http behind a proxy",
+            "nothing says how clients reach this server safely\n  expected --tls-cert and --tls-key, or --plain-http behind a proxy\n\nhint: `--tls-cert FILE --tls-key FILE` serves HTTPS, which clients require. `--plain-http` leaves it to a proxy, or is enough for a look at the page\n",
+        ),
+        (
+            vec![
+                "--from",
+                layout,
+                "--tls-cert",
+                "a",
+                "--tls-key",
+                "b",
+                "--url",
+                "http://providers.example.com",
+            ],
+            2,
+            "`http://providers.example.com/` does not use TLS, and this server has a certificate\n  expected https in `--url`\n",
+        ),
+        (
+            vec![
+                "--from",
+                layout,
+                "--plain-http",
+                "--listen",
+                "localhost:9443",
+            ],
+            2,
+            "invalid value 'localhost:9443' for '--listen <IP:PORT>': expected an IP address and a port: 127.0.0.1:8443 for this machine only",
+        ),
+        (
+            [
+                &[
+                    "--from",
+                    "oci-layout:nowhere",
+                    "--url",
+                    "http://providers.example.com",
+                ],
+                &plain[..],
+            ]
+            .concat(),
+            1,
+            "clients use network mirrors and registries over HTTPS only, and --url is http://providers.example.com/\n",
         ),
         (
             [

@@ -78,6 +78,11 @@ impl Attempt<'_> {
                 "credentials \"{host}\" {{\n  token = \"{token}\"\n}}\n"
             ));
         }
+        self.init_with(&configuration, source, version)
+    }
+
+    /// Installs one version of a provider into a new project, with this configuration of the client.
+    fn init_with(&self, configuration: &str, source: &str, version: &str) -> Run {
         let scene = &self.store.scene;
         let _new = fs::remove_dir_all(scene.path("project"));
         scene.write("client.tfrc", configuration);
@@ -240,4 +245,41 @@ fn clients_install_while_the_store_is_away() {
         run.succeeds();
     }
     assert!(server.stop().contains("older than --max-age"));
+}
+
+/// The configuration that the page shows for a server whose URL has a port, as clients read it: the mirror for all providers but those of
+/// that host, and the registry for these.
+#[test]
+fn clients_use_the_configuration_of_the_page() {
+    let store = store();
+    let server = store.serve_tls(&["--url", "https://localhost:[PORT]", "--max-age", "0"]);
+    let address = format!("localhost:{}/acme/demo", server.address.port());
+    let release = ReleaseFolder::new("demo", "1.0.0").platform(&Platform::current().to_string());
+    store.push_release(&address, "1.0.0", &release);
+    for path in ["/".to_owned(), format!("/providers/{DEMO}")] {
+        let page = server.get(&path).is(200).text();
+        let begin = page.find("provider_installation {").unwrap();
+        let block = page[begin..].split("</pre>").next().unwrap().to_owned();
+        assert!(
+            block.contains(&format!(
+                "exclude = [\"localhost:{}/*/*\"]",
+                server.address.port()
+            )),
+            "{block}"
+        );
+        for client in clients() {
+            for source in [DEMO, &address] {
+                let attempt = Attempt {
+                    store: &store,
+                    server: &server,
+                    client,
+                    through_mirror: true,
+                };
+                attempt.init_with(&block, source, "1.0.0").succeeds();
+            }
+        }
+    }
+    let page = server.get(&format!("/providers/{address}")).is(200).text();
+    assert!(page.contains("without any configuration."), "{page}");
+    assert!(!page.contains("provider_installation"), "{page}");
 }

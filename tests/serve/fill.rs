@@ -156,8 +156,18 @@ fn a_host_that_only_a_client_names_is_asked_at_public_addresses_only() {
     let index = server.get(&format!("{}/index.json", base(&origin)));
     assert_eq!(index.status, 503);
     server.logs("private address");
+    let hint = format!(
+        "; hint: if you know this host, `--allow-private {}`",
+        origin.host()
+    );
+    assert!(server.log().contains(&hint), "{}", server.log());
     assert_eq!(origin.transcript(), Vec::<String>::new());
     server.stop();
+    // What the log advises helps.
+    let fill = ["--from", "oci-layout:cache", "--fill"];
+    let allowed = ["--allow-private", origin.host()];
+    let server = Server::plain(&scene, &[&fill[..], &allowed].concat());
+    server.get(&format!("{}/index.json", base(&origin))).is(200);
 }
 
 #[test]

@@ -108,3 +108,50 @@ fn a_search_finds_addresses_and_stays_text() {
         .get("/providers/registry.acme.test/acme/none")
         .is(404);
 }
+
+#[test]
+fn what_people_open_by_mistake_says_where_to_look() {
+    let store = store();
+    let server = store.serve(&[]);
+    for (path, status, expected) in [
+        (
+            "/mirror/",
+            404,
+            "expected /mirror/HOST/NAMESPACE/TYPE/index.json\n",
+        ),
+        (
+            "/mirror",
+            404,
+            "the page at / has the configuration for clients\n",
+        ),
+        (
+            "/v1/providers/",
+            404,
+            "expected /v1/providers/NAMESPACE/TYPE/versions\n",
+        ),
+        ("/mirror//", 400, "the path is malformed\n"),
+    ] {
+        let said = server.get(path).is(status).text();
+        assert!(said.contains(expected), "{path}: {said}");
+    }
+    let host = ["--registry-host", "registry.acme.test"];
+    let server = store.serve(&host);
+    for path in [
+        &format!("/mirror/{DEMO}/9.9.9.json"),
+        &format!(
+            "/mirror/{DEMO}/{}",
+            super::stores::package(DEMO, "9.9.9", "linux_amd64")
+        ),
+        "/v1/providers/acme/demo/9.9.9/download/linux/amd64",
+    ] {
+        let said = server.get(path).is(404).text();
+        assert_eq!(
+            said,
+            format!("the store does not have {DEMO} 9.9.9\n"),
+            "{path}"
+        );
+    }
+    let said = server.get("/mirror/registry.acme.test/acme/none/9.9.9.json");
+    let expected = "the store does not have registry.acme.test/acme/none\n";
+    assert_eq!(said.is(404).text(), expected);
+}

@@ -61,7 +61,10 @@ impl Server {
         let file = File::create(&log).unwrap();
         let listen = address.to_string();
         let own = address.to_string();
-        let more = more.iter().map(|word| word.replace("[SERVER]", &own));
+        let port = address.port().to_string();
+        let more = more
+            .iter()
+            .map(|word| word.replace("[SERVER]", &own).replace("[PORT]", &port));
         let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
         command
             .args(["serve", "--listen", &listen])

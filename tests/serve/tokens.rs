@@ -424,3 +424,74 @@ fn no_secret_is_ever_printed() {
         }
     }
 }
+
+/// People who mistyped a token must not look for one that is missing.
+#[test]
+fn what_is_wrong_with_a_request_is_told_apart() {
+    let store = store();
+    for is_json in [false, true] {
+        let more: &[&str] = if is_json { &["--format", "json"] } else { &[] };
+        let server = guarded(&store, more);
+        let bare = format!("/mirror/{BARE}/index.json");
+        let zip = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", "linux_amd64"));
+        let cases = [
+            (
+                bare.clone(),
+                None,
+                "this server needs a token\n",
+                "no token",
+                "no-token",
+            ),
+            (
+                bare.clone(),
+                Some("Basic YTpi".to_owned()),
+                "this server needs a token\n",
+                "no token",
+                "no-token",
+            ),
+            (
+                bare.clone(),
+                Some(bearer("hunter2-secret")),
+                "the token of this request is not known to this server\n",
+                "an unknown token",
+                "unknown-token",
+            ),
+            (
+                bare,
+                Some(bearer(DEMO_ONLY)),
+                "the token is not for this provider\n",
+                "the token is for other providers",
+                "other-provider",
+            ),
+            (
+                link(&zip, 0, now() - 600),
+                None,
+                "this link has expired, or was not made by this server\n",
+                "the link has expired, or is of another key",
+                "invalid-link",
+            ),
+        ];
+        for (path, token, said, _, _) in &cases {
+            let headers: Vec<_> = token
+                .iter()
+                .map(|text| ("Authorization", &**text))
+                .collect();
+            let text = server.ask("GET", path, &headers).text();
+            assert!(text.starts_with(said), "{text}");
+        }
+        let log = server.stop();
+        let lines: Vec<&str> = log
+            .lines()
+            .filter(|line| line.contains("/mirror/"))
+            .collect();
+        assert_eq!(lines.len(), cases.len(), "{log}");
+        for (line, (_, _, _, text, code)) in lines.iter().zip(cases) {
+            let expected = match is_json {
+                true => format!("\"denied\":\"{code}\""),
+                false => format!(", {text}"),
+            };
+            assert!(line.contains(&expected), "{expected}\n{line}");
+        }
+        assert!(!log.contains("hunter2"), "{log}");
+    }
+}

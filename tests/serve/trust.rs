@@ -1,4 +1,5 @@
 use super::stores::{BARE, DEMO, HOST, Store};
+use crate::support::release::Mistake;
 use crate::support::signer::Signer;
 
 const SIGNED: [&str; 3] = ["1.0.0", "1.2.0+build.5", "1.3.0-rc.1"];
@@ -176,13 +177,47 @@ fn the_policy_decides_what_is_served() {
 #[test]
 fn a_page_and_the_log_mark_what_is_not_signed() {
     let store = Store::empty();
-    store.push(
-        BARE,
-        "1.0.0",
-        Some(crate::support::release::Mistake::SignatureMissing),
-    );
-    let server = store.serve(&[]);
-    let page = server.get(&format!("/providers/{BARE}")).text();
-    assert!(page.contains("class=\"weak\""), "{page}");
-    assert!(page.contains("nobody signed the list"), "{page}");
+    store.push(BARE, "1.0.0", Some(Mistake::SignatureMissing));
+    store.push(DEMO, "1.0.0", None);
+    store.push(DEMO, "2.0.0", Some(Mistake::SignatureMissing));
+    let installation = "provider_installation {\n  network_mirror {";
+    for more in [&[][..], &["--allow-unsigned", BARE]] {
+        let server = store.serve(&[&["--max-age", "0", "--registry-host", HOST], more].concat());
+        let page = server.get(&format!("/providers/{BARE}")).text();
+        assert!(page.contains("class=\"weak\""), "{page}");
+        assert!(page.contains("nobody signed the list"), "{page}");
+        // The registry has nothing of it, so the host alone does not lead clients to it.
+        assert!(
+            page.contains("Network mirror only: nobody signed"),
+            "{page}"
+        );
+        assert!(page.contains(installation), "{page}");
+        assert!(!page.contains("without any configuration"), "{page}");
+        // It has one version of the other provider.
+        let page = server.get(&format!("/providers/{DEMO}")).text();
+        for text in [
+            "without any configuration. The registry has only its signed versions.",
+            "version = &quot;1.0.0&quot;",
+            " Network mirror only. Plugin protocol",
+            installation,
+        ] {
+            let text = text.replace("&quot;", "\"");
+            assert!(page.contains(&text), "{text}\n{page}");
+        }
+        for _ in 0..3 {
+            server.get(&format!("/mirror/{BARE}/index.json")).is(200);
+            server.get(&format!("/mirror/{DEMO}/index.json")).is(200);
+        }
+        let metrics = server.get("/metrics").text();
+        assert!(
+            metrics.contains("\ntfoci_versions_unsigned_total 2\n"),
+            "{metrics}"
+        );
+        let log = server.stop();
+        for version in [format!("{BARE} 1.0.0"), format!("{DEMO} 2.0.0")] {
+            let line = format!("Unsigned {version}: checksum; on the network mirror only\n");
+            assert_eq!(log.matches(&line).count(), 1, "{log}");
+        }
+        assert_eq!(log.matches("Unsigned").count(), 2, "{log}");
+    }
 }

@@ -53,6 +53,9 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
             Some("a fingerprint goes into `keys` of a trust file (`tfoci help trust`); `gpg --export --armor FINGERPRINT` writes the key itself".to_owned())
         }
         CommandError::NoSuchTrustFile { .. } => Some("`tfoci mirror --pin-new` creates it, with the keys that it sees".to_owned()),
+        CommandError::NoTls => Some(
+            "`--tls-cert FILE --tls-key FILE` serves HTTPS, which clients require. `--plain-http` leaves it to a proxy, or is enough for a look at the page".to_owned(),
+        ),
         CommandError::NotPinned { .. } => {
             Some("pin them by hand: a table with `match` and `keys`, before any other that matches the provider".to_owned())
         }

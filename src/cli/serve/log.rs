@@ -1,5 +1,6 @@
 //! The log of the server: a line for each event, as text on stderr or as JSON on stdout.
 
+use std::net::SocketAddr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use indicatif::HumanBytes;
@@ -7,9 +8,11 @@ use serde::Serialize;
 
 use tfoci::error::printable_path;
 use tfoci::outcome::Failure;
-use tfoci::serve::{Notice, Observer, Record};
+use tfoci::serve::{Denied, Notice, Observer, Record};
 
 use crate::cli::args::Format;
+use crate::cli::error::CommandError;
+use crate::cli::hints;
 use crate::cli::json;
 use crate::cli::printer::{Printer, Tone};
 
@@ -32,6 +35,8 @@ struct Request<'a> {
     client: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     token: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    denied: Option<&'static str>,
     method: &'a str,
     path: &'a str,
     route: &'a str,
@@ -50,14 +55,19 @@ struct About {
 
 impl Log {
     /// Prints that the server is ready.
-    pub(super) fn listening(&self, url: &str) {
+    pub(super) fn listening(&self, url: &str, address: SocketAddr) {
         let Self(printer) = self;
-        printer.result(&format!("Listening on {url}"));
+        let bound = match url.ends_with(&format!("//{address}")) {
+            true => String::new(),
+            false => format!(", bound to {address}"),
+        };
+        printer.result(&format!("Listening on {url}{bound}"));
         #[derive(Serialize)]
         struct Listening<'a> {
             url: &'a str,
+            address: SocketAddr,
         }
-        self.line("listening", &Listening { url });
+        self.line("listening", &Listening { url, address });
     }
 
     fn line(&self, event: &'static str, details: &impl Serialize) {
@@ -73,7 +83,11 @@ impl Log {
     }
 
     fn failure(&self, event: &'static str, failure: &Failure) {
-        self.event(event, Tone::Warning, "Failed", on_one_line(failure));
+        let mut text = on_one_line(failure);
+        if let Some(hint) = hints::of(&CommandError::Journey(failure.clone())) {
+            text.push_str(&format!("; hint: {}", joined(&hint)));
+        }
+        self.event(event, Tone::Warning, "Failed", text);
     }
 
     fn event(&self, event: &'static str, tone: Tone, verb: &str, message: String) {
@@ -97,6 +111,7 @@ impl Observer for Log {
                     id: record.id,
                     client: record.client.to_string(),
                     token: record.token,
+                    denied: record.denied.map(code),
                     method: record.method,
                     path: record.path,
                     route: record.route,
@@ -118,6 +133,9 @@ impl Observer for Log {
         );
         if let Some(token) = record.token {
             text.push_str(&format!(" ({token})"));
+        }
+        if let Some(denied) = record.denied {
+            text.push_str(&format!(", {}", why(denied)));
         }
         for (is, mark) in [
             (record.is_stale, ", older than --max-age"),
@@ -143,6 +161,22 @@ impl Observer for Log {
             } => {
                 let text = format!("{provider} {version}: {}", on_one_line(*problem));
                 self.event("hidden", Tone::Warning, "Hidden", text);
+            }
+            Notice::Unsigned {
+                provider,
+                version,
+                authentication,
+            } => {
+                let text =
+                    format!("{provider} {version}: {authentication}; on the network mirror only");
+                self.event("unsigned", Tone::Warning, "Unsigned", text);
+            }
+            Notice::OtherNames { path, host } => {
+                let text = format!(
+                    "{} does not name {host}, the host of --url: clients will refuse to connect",
+                    printable_path(path)
+                );
+                self.event("certificate-names", Tone::Warning, "Warning", text);
             }
             Notice::StoreFailed { failure } => {
                 self.failure("store-failed", failure);
@@ -181,6 +215,26 @@ impl Observer for Log {
                 self.event("draining", Tone::Plain, "Refusing", text);
             }
         }
+    }
+}
+
+/// Why a request may not ask, in the text of the log.
+fn why(denied: Denied) -> &'static str {
+    match denied {
+        Denied::NoToken => "no token",
+        Denied::UnknownToken => "an unknown token",
+        Denied::OtherProvider => "the token is for other providers",
+        Denied::Link => "the link has expired, or is of another key",
+    }
+}
+
+/// The same in JSON.
+fn code(denied: Denied) -> &'static str {
+    match denied {
+        Denied::NoToken => "no-token",
+        Denied::UnknownToken => "unknown-token",
+        Denied::OtherProvider => "other-provider",
+        Denied::Link => "invalid-link",
     }
 }
 

@@ -2,26 +2,20 @@
 
 mod log;
 mod page;
+mod settings;
 
 use std::net::SocketAddr;
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::Args;
 use tokio::sync::Notify;
 use url::Url;
 
-use tfoci::address::{Hostname, ProviderAddr};
-use tfoci::error::printable_path;
-use tfoci::examine::TrustOptions;
-use tfoci::http::Http;
+use tfoci::address::Hostname;
 use tfoci::platform::Platform;
-use tfoci::serve::{Ages, FillSettings, Guard, Server, Settings, TlsFiles};
-use tfoci::source::Source;
-use tfoci::source::origin::Origin;
-use tfoci::store::Endpoint;
+use tfoci::serve::Server;
 
 use super::Ending;
 use super::args::{Globals, ReadTrust};
@@ -29,7 +23,6 @@ use super::error::CommandError;
 use super::host;
 use super::session::Session;
 use super::signals;
-use super::trace::Trace;
 use log::Log;
 use page::Pages;
 
@@ -116,6 +109,7 @@ pub(super) struct Arguments {
         long,
         value_name = "IP:PORT",
         default_value = "127.0.0.1:8443",
+        value_parser = listen_address,
         help_heading = "Server"
     )]
     listen: SocketAddr,
@@ -211,16 +205,15 @@ impl Arguments {
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let endpoint = session.endpoint(&arguments.from)?;
     let http = session.http()?;
-    let settings = settings(&arguments, &endpoint, &http, session)?;
+    let settings = settings::of(&arguments, &endpoint, &http, session)?;
     let registry = session.registry(&http);
     let log = Arc::new(Log(session.printer.clone()));
-    let scheme = if arguments.is_plain() {
-        "http"
-    } else {
-        "https"
+    let scheme = match arguments.is_plain() {
+        true => "http",
+        false => "https",
     };
     let url = settings.url.clone();
-    warn_of_this_process_key(&arguments, session);
+    settings::warn(&arguments, session);
     // A store that cannot be opened at all is a mistake in the command line.
     let opened = match arguments.fill {
         true => endpoint.write(registry.clone()),
@@ -232,7 +225,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let pages = Arc::new(Pages);
     let server = Server::start(settings, endpoint, registry, http, log.clone(), pages).await?;
     let address = server.address().unwrap_or(arguments.listen);
-    log.listening(&url.unwrap_or_else(|| format!("{scheme}://{address}")));
+    let url = url.unwrap_or_else(|| format!("{scheme}://{address}"));
+    log.listening(&url, address);
     let reload = Arc::new(Notify::new());
     let serving = server.run(signals::interrupted(), reload.clone());
     tokio::select! {
@@ -242,142 +236,12 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     Ok(Ending::Done)
 }
 
-fn settings(
-    arguments: &Arguments,
-    endpoint: &Endpoint,
-    http: &Http,
-    session: &Session,
-) -> Result<Settings, CommandError> {
-    let tls = match (
-        &arguments.tls_cert,
-        &arguments.tls_key,
-        arguments.is_plain(),
-    ) {
-        (Some(certificate), Some(key), false) => Some(TlsFiles {
-            certificate: certificate.clone(),
-            key: key.clone(),
-        }),
-        (None, None, true) => None,
-        (_, _, true) => return Err(CommandError::TlsAndPlain),
-        (_, _, false) => return Err(CommandError::NoTls),
-    };
-    let url = arguments.url.as_ref();
-    let host_of_url = url.and_then(|url| {
-        let host = url.host_str()?;
-        let host = url
-            .port()
-            .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-        Hostname::from_ascii(&host).ok()
-    });
-    let fill = match arguments.fill {
-        true => Some(fill(arguments, host_of_url.clone(), http, session)?),
-        false => None,
-    };
-    let trust = TrustOptions {
-        policy: session
-            .trust_options(&arguments.trust)?
-            .policy
-            .with_allow_unsigned(session.patterns(&arguments.allow_unsigned)?),
-        ..session.trust_options(&arguments.trust)?
-    };
-    if trust.require_pinned && !arguments.trust.is_pinning() {
-        return Err(CommandError::NoPins);
-    }
-    let rate = arguments
-        .max_rate
-        .unwrap_or(if arguments.is_plain() { 0 } else { 500 });
-    Ok(Settings {
-        listen: arguments.listen,
-        tls,
-        only_host: only_host(endpoint, arguments)?,
-        url: url.map(|url| url.as_str().trim_end_matches('/').to_owned()),
-        registry_host: arguments.registry_host.clone().or(host_of_url),
-        guard: arguments.tokens.clone().map(|tokens| Guard {
-            tokens,
-            signing_key: arguments.signing_key.clone(),
-            lifetime: Duration::from_secs(arguments.url_lifetime.into()),
-        }),
-        ages: Ages {
-            fresh: Duration::from_secs(arguments.max_age.into()),
-            stale: Duration::from_secs(arguments.max_stale.into()),
-        },
-        connections: usize::try_from(arguments.max_connections).unwrap_or(usize::MAX),
-        rate: NonZeroU32::new(rate),
-        grace: Duration::from_secs(arguments.grace.into()),
-        redirects: arguments.redirect,
-        trust,
-        fill,
+/// An address of this machine. A name is none: it may have several addresses, of which some are not meant.
+fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| {
+        "expected an IP address and a port: 127.0.0.1:8443 for this machine only, 0.0.0.0:8443 for every network, [::]:8443 for IPv6 too"
+            .to_owned()
     })
-}
-
-fn fill(
-    arguments: &Arguments,
-    own_host: Option<Hostname>,
-    http: &Http,
-    session: &Session,
-) -> Result<FillSettings, CommandError> {
-    let mut access = session.origin_access(http.clone())?;
-    // A client waits for 10 seconds, and is answered from the store if the origin is away.
-    access.request_limits.documents = access.request_limits.documents.min(1);
-    Ok(FillSettings {
-        source: Source::Origin(Origin::new(access)),
-        http: http.clone(),
-        include: session.patterns(&arguments.include)?,
-        exclude: session.patterns(&arguments.exclude)?,
-        own_host,
-        newest: arguments.newest.map(NonZeroUsize::get),
-        platforms: (!arguments.platform.is_empty()).then(|| arguments.platform.clone()),
-        reporter: Arc::new(Trace(session.printer.clone())),
-    })
-}
-
-/// The only host whose providers the store can have, if its address has no host name.
-fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostname>, CommandError> {
-    // Two providers that differ in their host only.
-    let provider = |text: &str| text.parse::<ProviderAddr>().ok();
-    if let Some(sample) = provider("a.example/acme/demo") {
-        // A store that can have no provider at all would answer 404 to everything.
-        let repository = endpoint.repository(&sample);
-        repository
-            .map_err(tfoci::outcome::Problem::from)
-            .map_err(tfoci::outcome::Failure::from)?;
-    }
-    let samples = [
-        provider("a.example/acme/demo"),
-        provider("b.example/acme/demo"),
-    ];
-    let [first, second] = samples.map(|sample| endpoint.repository(&sample?).ok());
-    if first.is_none() || first != second {
-        return Ok(None);
-    }
-    let others = [
-        provider("a.example/acme/other"),
-        provider("a.example/other/demo"),
-    ];
-    let repository = |other: Option<ProviderAddr>| endpoint.repository(&other?).ok();
-    if others.map(repository).contains(&first) {
-        return Err(CommandError::OneRepository {
-            text: endpoint.to_string(),
-        });
-    }
-    match &arguments.registry_host {
-        Some(host) => Ok(Some(host.clone())),
-        None => Err(CommandError::EveryHost {
-            text: endpoint.to_string(),
-        }),
-    }
-}
-
-/// Links that only one process can open are useless with replicas.
-fn warn_of_this_process_key(arguments: &Arguments, session: &Session) {
-    if let (Some(tokens), None) = (&arguments.tokens, &arguments.signing_key) {
-        let text = format!(
-            "{} guards the server, and without --signing-key only this process can open its links: not enough for replicas, and links \
-             end with a restart",
-            printable_path(tokens)
-        );
-        session.printer.warning(&text);
-    }
 }
 
 fn host_or_this(text: &str) -> Result<String, String> {

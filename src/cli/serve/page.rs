@@ -3,6 +3,7 @@
 use handlebars::Handlebars;
 use serde::Serialize;
 
+use tfoci::address::Hostname;
 use tfoci::authentication::{Anchor, Status};
 use tfoci::serve::{Home, Listing, Page, ProviderPage};
 
@@ -19,9 +20,14 @@ struct HomeView<'a> {
     style: &'static str,
     title: String,
     url: &'a str,
+    /// The host of the URL, with its port unless that is 443.
+    host: &'a str,
+    /// The host whose providers no network mirror can serve.
+    direct: Option<String>,
     registry_host: Option<String>,
     needs_token: bool,
     may_list: bool,
+    is_store_away: bool,
     search: &'a str,
     count: usize,
     is_cut: bool,
@@ -49,13 +55,22 @@ struct ProviderView<'a> {
     title: String,
     address: String,
     url: &'a str,
+    /// The host whose providers no network mirror can serve.
+    direct: Option<String>,
     /// The local name in a configuration.
     name: &'a str,
     /// Whether the host has a port, which no network mirror can serve.
     has_port: bool,
     source: String,
     constraint: String,
+    /// Whether the provider registry of this server lists it.
     is_registry: bool,
+    /// Whether that registry would list it if somebody had signed it.
+    is_unsigned_here: bool,
+    /// Whether some versions are on the network mirror only.
+    has_mirror_only: bool,
+    /// Whether some versions need the network mirror.
+    needs_mirror: bool,
     needs_token: bool,
     is_stale: bool,
     versions: Vec<VersionLine>,
@@ -70,6 +85,7 @@ struct VersionLine {
     tone: &'static str,
     status: String,
     explanation: &'static str,
+    mirror_only: bool,
     protocols: String,
     assumed: bool,
     platforms: Vec<PlatformLine>,
@@ -90,6 +106,7 @@ struct HiddenLine {
 
 const STYLE: &str = include_str!("../../../templates/serve/style.css");
 const HOME: &str = include_str!("../../../templates/serve/home.html.hbs");
+const INSTALLATION: &str = include_str!("../../../templates/serve/installation.tfrc.hbs");
 const PROVIDER: &str = include_str!("../../../templates/serve/provider.html.hbs");
 
 impl Page for Pages {
@@ -106,9 +123,12 @@ impl Page for Pages {
                 style: STYLE,
                 title: format!("Providers at {}", home.url),
                 url: &home.url,
+                host: host(&home.url),
+                direct: direct(home.registry_host.as_ref()),
                 registry_host: home.registry_host.as_ref().map(ToString::to_string),
                 needs_token: home.needs_token,
                 may_list: home.may_list,
+                is_store_away: home.is_store_away,
                 search: &home.search,
                 count: home.providers.len(),
                 is_cut: home.providers.len() > MOST_SHOWN,
@@ -128,6 +148,7 @@ impl Page for Pages {
                 version: version.to_string(),
                 tone,
                 explanation,
+                mirror_only: !served.is_signed(),
                 status: authentication.to_string(),
                 protocols: served.protocols.join(", "),
                 assumed: !served.are_protocols_known,
@@ -148,7 +169,13 @@ impl Page for Pages {
             reason: json::sentence(&*hidden.problem),
         });
         let offered = listing.offered.iter().rev().map(ToString::to_string);
-        let newest = listing.installable().max();
+        let is_here = page.registry_host.as_ref() == Some(provider.hostname());
+        let is_registry = is_here && listing.signed().next().is_some();
+        let has_mirror_only = listing.versions.values().any(|served| !served.is_signed());
+        let newest = match is_registry {
+            true => listing.signed().max(),
+            false => listing.installable().max(),
+        };
         let constraint = newest.map(ToString::to_string).unwrap_or_default();
         render(
             PROVIDER,
@@ -157,11 +184,15 @@ impl Page for Pages {
                 title: provider.to_string(),
                 address: provider.to_string(),
                 url: &page.url,
+                direct: direct(page.registry_host.as_ref()),
                 name: provider.type_name(),
                 has_port: provider.hostname().as_ascii().contains(':'),
                 source: provider.to_string(),
                 constraint,
-                is_registry: page.registry_host.as_ref() == Some(provider.hostname()),
+                is_registry,
+                is_unsigned_here: is_here && !is_registry && has_mirror_only,
+                has_mirror_only,
+                needs_mirror: !is_registry || has_mirror_only,
                 needs_token: page.needs_token,
                 is_stale: page.is_stale,
                 versions: versions.collect(),
@@ -170,6 +201,18 @@ impl Page for Pages {
             },
         )
     }
+}
+
+/// The host of a URL, with its port.
+fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split('/').next().unwrap_or(rest)
+}
+
+/// A host with a port, whose providers clients refuse to ask a network mirror for.
+fn direct(host: Option<&Hostname>) -> Option<String> {
+    let host = host.filter(|host| host.as_ascii().contains(':'));
+    host.map(ToString::to_string)
 }
 
 fn known(listing: &Listing) -> Known {
@@ -202,6 +245,9 @@ fn meaning(status: Status, anchor: Option<Anchor>) -> (&'static str, &'static st
 fn render(template: &str, view: &impl Serialize) -> String {
     let mut handlebars = Handlebars::new();
     handlebars.set_strict_mode(true);
+    if let Err(error) = handlebars.register_partial("installation", INSTALLATION) {
+        return error.to_string();
+    }
     // The templates are compiled into the program, and tests render them, so this does not fail.
     handlebars
         .render_template(template, view)

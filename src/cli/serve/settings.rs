@@ -1,0 +1,166 @@
+//! What the arguments of `tfoci serve` mean.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tfoci::address::{Hostname, ProviderAddr};
+use tfoci::error::printable_path;
+use tfoci::http::Http;
+use tfoci::serve::{Ages, FillSettings, Guard, Settings, TlsFiles};
+use tfoci::source::Source;
+use tfoci::source::origin::Origin;
+use tfoci::store::Endpoint;
+
+use super::Arguments;
+use crate::cli::error::CommandError;
+use crate::cli::session::Session;
+use crate::cli::trace::Trace;
+
+/// The settings that the arguments mean.
+///
+/// # Errors
+/// They exclude each other, or a file that they name cannot be read.
+pub(super) fn of(
+    arguments: &Arguments,
+    endpoint: &Endpoint,
+    http: &Http,
+    session: &Session,
+) -> Result<Settings, CommandError> {
+    let tls = match (
+        &arguments.tls_cert,
+        &arguments.tls_key,
+        arguments.is_plain(),
+    ) {
+        (Some(certificate), Some(key), false) => Some(TlsFiles {
+            certificate: certificate.clone(),
+            key: key.clone(),
+        }),
+        (None, None, true) => None,
+        (_, _, true) => return Err(CommandError::TlsAndPlain),
+        (_, _, false) => return Err(CommandError::NoTls),
+    };
+    let url = arguments.url.as_ref();
+    if let (Some(url), Some(_)) = (url.filter(|url| url.scheme() == "http"), &tls) {
+        let url = url.to_string();
+        return Err(CommandError::PlainUrl { url });
+    }
+    let host_of_url = url.and_then(|url| {
+        let host = url.host_str()?;
+        let host = url
+            .port()
+            .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        Hostname::from_ascii(&host).ok()
+    });
+    let fill = match arguments.fill {
+        true => Some(fill(arguments, host_of_url.clone(), http, session)?),
+        false => None,
+    };
+    let trust = session.trust_options_with(&arguments.trust, &arguments.allow_unsigned)?;
+    if trust.require_pinned && !arguments.trust.is_pinning() {
+        return Err(CommandError::NoPins);
+    }
+    let rate = arguments
+        .max_rate
+        .unwrap_or(if arguments.is_plain() { 0 } else { 500 });
+    Ok(Settings {
+        listen: arguments.listen,
+        tls,
+        only_host: only_host(endpoint, arguments)?,
+        url: url.map(|url| url.as_str().trim_end_matches('/').to_owned()),
+        registry_host: arguments.registry_host.clone().or(host_of_url),
+        guard: arguments.tokens.clone().map(|tokens| Guard {
+            tokens,
+            signing_key: arguments.signing_key.clone(),
+            lifetime: Duration::from_secs(arguments.url_lifetime.into()),
+        }),
+        ages: Ages {
+            fresh: Duration::from_secs(arguments.max_age.into()),
+            stale: Duration::from_secs(arguments.max_stale.into()),
+        },
+        connections: usize::try_from(arguments.max_connections).unwrap_or(usize::MAX),
+        rate: NonZeroU32::new(rate),
+        grace: Duration::from_secs(arguments.grace.into()),
+        redirects: arguments.redirect,
+        trust,
+        fill,
+    })
+}
+
+fn fill(
+    arguments: &Arguments,
+    own_host: Option<Hostname>,
+    http: &Http,
+    session: &Session,
+) -> Result<FillSettings, CommandError> {
+    let mut access = session.origin_access(http.clone())?;
+    // A client waits for 10 seconds, and is answered from the store if the origin is away.
+    access.request_limits.documents = access.request_limits.documents.min(1);
+    Ok(FillSettings {
+        source: Source::Origin(Origin::new(access)),
+        http: http.clone(),
+        include: session.patterns(&arguments.include)?,
+        exclude: session.patterns(&arguments.exclude)?,
+        own_host,
+        newest: arguments.newest.map(NonZeroUsize::get),
+        platforms: (!arguments.platform.is_empty()).then(|| arguments.platform.clone()),
+        reporter: Arc::new(Trace(session.printer.clone())),
+    })
+}
+
+/// The only host whose providers the store can have, if its address has no host name.
+fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostname>, CommandError> {
+    // Two providers that differ in their host only.
+    let provider = |text: &str| text.parse::<ProviderAddr>().ok();
+    if let Some(sample) = provider("a.example/acme/demo") {
+        // A store that can have no provider at all would answer 404 to everything.
+        let repository = endpoint.repository(&sample);
+        repository
+            .map_err(tfoci::outcome::Problem::from)
+            .map_err(tfoci::outcome::Failure::from)?;
+    }
+    let samples = [
+        provider("a.example/acme/demo"),
+        provider("b.example/acme/demo"),
+    ];
+    let [first, second] = samples.map(|sample| endpoint.repository(&sample?).ok());
+    if first.is_none() || first != second {
+        return Ok(None);
+    }
+    let others = [
+        provider("a.example/acme/other"),
+        provider("a.example/other/demo"),
+    ];
+    let repository = |other: Option<ProviderAddr>| endpoint.repository(&other?).ok();
+    if others.map(repository).contains(&first) {
+        return Err(CommandError::OneRepository {
+            text: endpoint.to_string(),
+        });
+    }
+    match &arguments.registry_host {
+        Some(host) => Ok(Some(host.clone())),
+        None => Err(CommandError::EveryHost {
+            text: endpoint.to_string(),
+        }),
+    }
+}
+
+/// Warns of what clients will not accept: a URL without TLS, and links that only one of several replicas can open.
+pub(super) fn warn(arguments: &Arguments, session: &Session) {
+    if let Some(url) = &arguments.url
+        && url.scheme() == "http"
+    {
+        let text = format!(
+            "clients use network mirrors and registries over HTTPS only, and --url is {url}"
+        );
+        session.printer.warning(&text);
+    }
+    if let (Some(tokens), None) = (&arguments.tokens, &arguments.signing_key) {
+        let text = format!(
+            "{} guards the server, and without --signing-key only this process can open its links: not enough for replicas, and links \
+             end with a restart",
+            printable_path(tokens)
+        );
+        session.printer.warning(&text);
+    }
+}

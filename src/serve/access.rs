@@ -1,0 +1,183 @@
+//! Who may ask, and the files that say so: certificate, tokens and keys of links. Each is read again when it changes.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use axum::http::StatusCode;
+use tokio_rustls::TlsAcceptor;
+use zeroize::Zeroizing;
+
+use super::answer::{self, Answered};
+use super::error::Error;
+use super::files::{self, Files};
+use super::links::{self, Links};
+use super::notice::{Denied, Notice, Observer};
+use super::path::Route;
+use super::settings::{Guard, TlsFiles};
+use super::tls::Certificate;
+use super::tokens::{self, Token, Tokens};
+
+/// Who may ask.
+pub(super) struct Access {
+    pub(super) tokens: ArcSwap<Tokens>,
+    pub(super) links: ArcSwap<Links>,
+}
+
+/// The answer to a request that may not ask. It repeats nothing of what the request contained.
+pub(super) fn denied(reason: Denied) -> Answered {
+    match reason {
+        Denied::NoToken => answer::unauthorized(
+            "this server needs a token\n  expected Authorization: Bearer TOKEN",
+        ),
+        Denied::UnknownToken => {
+            answer::unauthorized("the token of this request is not known to this server")
+        }
+        Denied::OtherProvider => {
+            answer::text(StatusCode::FORBIDDEN, "the token is not for this provider")
+        }
+        Denied::Link => answer::text(
+            StatusCode::FORBIDDEN,
+            "this link has expired, or was not made by this server",
+        ),
+    }
+}
+
+/// Why a request without a link may not ask; `None` if it may. A missing token is told before a missing file.
+pub(super) fn refusal(
+    route: Option<&Route>,
+    token: Option<&Token>,
+    is_bearer: bool,
+) -> Option<Denied> {
+    let needs_none = matches!(
+        route,
+        Some(Route::Home | Route::Health | Route::Ready | Route::Metrics | Route::Discovery)
+    );
+    if needs_none {
+        return None;
+    }
+    let Some(token) = token else {
+        return Some(match is_bearer {
+            true => Denied::UnknownToken,
+            false => Denied::NoToken,
+        });
+    };
+    let provider = match route? {
+        Route::MirrorIndex(provider)
+        | Route::MirrorVersion(provider, _)
+        | Route::MirrorPackage(provider, _)
+        | Route::ProviderPage(provider) => Some(provider),
+        _ => None,
+    };
+    let is_for = provider.is_none_or(|provider| token.opens(provider));
+    (!is_for).then_some(Denied::OtherProvider)
+}
+
+/// TLS with a certificate that is read again when its files change.
+///
+/// # Errors
+/// A file cannot be used.
+pub(super) fn acceptor(
+    paths: &TlsFiles,
+    host: Option<String>,
+    observer: &Arc<dyn Observer>,
+    files: &mut Vec<Files>,
+) -> Result<TlsAcceptor, Error> {
+    let wrong = |source| Error::Tls {
+        path: paths.certificate.clone(),
+        source,
+    };
+    let contents = [files::read(&paths.certificate)?, files::read(&paths.key)?];
+    let [chain, key] = &contents;
+    let certificate = Certificate::new(chain, key).map_err(wrong)?;
+    let config = certificate.config().map_err(wrong)?;
+    let (path, observer) = (paths.certificate.clone(), observer.clone());
+    let look_at_names = move |certificate: &Certificate| {
+        if let Some(host) = &host
+            && !certificate.is_for(host)
+        {
+            let path = &path;
+            observer.notice(&Notice::OtherNames { path, host });
+        }
+    };
+    look_at_names(&certificate);
+    let watched = vec![paths.certificate.clone(), paths.key.clone()];
+    files.push(Files::new(watched, &contents, move |contents| {
+        let [chain, key] = contents else {
+            return Ok(());
+        };
+        certificate
+            .replace(chain, key)
+            .map_err(|error| error.to_string())?;
+        look_at_names(&certificate);
+        Ok(())
+    }));
+    Ok(TlsAcceptor::from(config))
+}
+
+/// The tokens and the keys of links, which are read again when their files change.
+///
+/// # Errors
+/// A file cannot be used.
+pub(super) fn access(guard: &Guard, files: &mut Vec<Files>) -> Result<Arc<Access>, Error> {
+    let content = files::read(&guard.tokens)?;
+    let tokens = tokens_of(&content).map_err(|source| Error::Tokens {
+        path: guard.tokens.clone(),
+        source,
+    })?;
+    let links = match &guard.signing_key {
+        None => Links::of_this_process(guard.lifetime),
+        Some(path) => keys_of(&files::read(path)?, guard.lifetime),
+    };
+    let shown = guard
+        .signing_key
+        .as_deref()
+        .unwrap_or(Path::new("the system"));
+    let links = links.map_err(|source| Error::Keys {
+        path: shown.to_owned(),
+        source,
+    })?;
+    let access = Arc::new(Access {
+        tokens: ArcSwap::from_pointee(tokens),
+        links: ArcSwap::from_pointee(links),
+    });
+    let shared = access.clone();
+    files.push(Files::new(
+        vec![guard.tokens.clone()],
+        &[content],
+        move |contents| {
+            let Some(content) = contents.first() else {
+                return Ok(());
+            };
+            let tokens = tokens_of(content).map_err(|error| error.to_string())?;
+            shared.tokens.store(Arc::new(tokens));
+            Ok(())
+        },
+    ));
+    if let Some(path) = &guard.signing_key {
+        let (shared, lifetime) = (access.clone(), guard.lifetime);
+        let content = files::read(path)?;
+        files.push(Files::new(
+            vec![path.clone()],
+            &[content],
+            move |contents| {
+                let Some(content) = contents.first() else {
+                    return Ok(());
+                };
+                let links = keys_of(content, lifetime).map_err(|error| error.to_string())?;
+                shared.links.store(Arc::new(links));
+                Ok(())
+            },
+        ));
+    }
+    Ok(access)
+}
+
+fn tokens_of(content: &Zeroizing<Vec<u8>>) -> Result<Tokens, tokens::Error> {
+    Tokens::parse(&String::from_utf8_lossy(content))
+}
+
+fn keys_of(content: &Zeroizing<Vec<u8>>, lifetime: Duration) -> Result<Links, links::KeyError> {
+    Links::parse(&String::from_utf8_lossy(content), lifetime)
+}

@@ -1,0 +1,33 @@
+//! Whether the store answers.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::Category;
+use crate::outcome::Failure;
+
+/// Whether the store answered when it was last asked for anything. People and probes are told.
+#[derive(Debug, Default)]
+pub(super) struct Reach {
+    is_away: AtomicBool,
+}
+
+impl Reach {
+    /// Whether the store could not be asked.
+    pub(super) fn is_away(&self) -> bool {
+        self.is_away.load(Ordering::Relaxed)
+    }
+
+    /// Notes whether the store itself answered.
+    pub(super) fn set(&self, is_away: bool) {
+        self.is_away.store(is_away, Ordering::Relaxed);
+    }
+
+    /// Notes how a question about one provider ended. What is wrong with that provider says nothing of the store.
+    pub(super) fn note<T>(&self, asked: &Result<T, Failure>) {
+        match asked.as_ref().map_err(Failure::category) {
+            Ok(_) => self.set(false),
+            Err(Category::Unreachable | Category::Unauthorized | Category::Local) => self.set(true),
+            Err(_) => {}
+        }
+    }
+}

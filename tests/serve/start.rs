@@ -1,0 +1,108 @@
+//! What is told when a server starts: where it listens, and what its clients will meet.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::server::Server;
+use super::stores::{DEMO, HOST, Store};
+use crate::support::registry::answer::Answer;
+use crate::support::registry::{Fault, Registry};
+use crate::support::tls::Authority;
+
+const AWAY: &str = "ready, but the store could not be asked when it was last needed\n";
+const URL: &str = "https://providers.example.com";
+
+#[test]
+fn it_names_the_url_and_the_address() {
+    let store = Store::demo();
+    let server = store.serve(&["--url", URL]);
+    let line = format!("Listening on {URL}, bound to {}\n", server.address);
+    assert!(server.log().contains(&line), "{}", server.log());
+    let server = store.serve(&[]);
+    let line = format!("Listening on http://{}\n", server.address);
+    assert!(server.log().contains(&line), "{}", server.log());
+    let server = store.serve(&["--url", URL, "--format", "json"]);
+    let log = server.log();
+    let first: serde_json::Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
+    assert_eq!(first["url"], URL);
+    assert_eq!(first["address"], server.address.to_string());
+}
+
+#[test]
+fn a_certificate_for_other_names_is_noticed() {
+    let store = Store::demo();
+    let warning = "does not name providers.example.com, the host of --url";
+    for (url, is_noticed) in [
+        (None, false),
+        (Some("https://localhost"), false),
+        (Some("https://LOCALHOST:8443/below"), false),
+        (Some("https://127.0.0.1:8443"), false),
+        (Some(URL), true),
+    ] {
+        let url: Vec<&str> = url.iter().flat_map(|url| ["--url", url]).collect();
+        let server = store.serve_tls(&url);
+        let log = server.log();
+        assert_eq!(log.contains(warning), is_noticed, "{url:?}\n{log}");
+    }
+    // Also in a certificate that takes the place of the first.
+    let server = store.serve_tls(&["--url", "https://localhost"]);
+    let names = ["providers.example.com"];
+    Authority::shared()
+        .server_of(&names)
+        .write(&store.scene, "server");
+    server.signal(rustix::process::Signal::HUP);
+    server.logs("does not name localhost, the host of --url");
+}
+
+/// A server whose store is away says so at once, starts all the same, and says when the store is back.
+#[test]
+fn a_store_that_does_not_answer_is_noticed_at_the_start() {
+    let registry = Registry::plain();
+    let store = Store::at(registry.host());
+    store.push(DEMO, "1.0.0", None);
+    let is_away = Arc::new(AtomicBool::new(true));
+    let away = is_away.clone();
+    let challenge = "Basic realm=\"registry\"";
+    let refusal = Answer::error(401, "UNAUTHORIZED", "no").header("www-authenticate", challenge);
+    registry.always(move |_| away.load(Ordering::SeqCst), Fault::Answer(refusal));
+    let server = store.serve(&["--registry-host", HOST]);
+    server.logs("no credentials, since none were found");
+    assert!(server.log().contains("hint: "), "{}", server.log());
+    // Probes must not keep clients from lists that are still known.
+    let ready = server.until("/readyz", |reply| reply.text() == AWAY);
+    ready.is(200);
+    let note = "The store cannot be asked at the moment.";
+    assert!(server.get("/").text().contains(note));
+    is_away.store(false, Ordering::SeqCst);
+    let index = format!("/mirror/{DEMO}/index.json");
+    server.until(&index, |reply| reply.status == 200);
+    assert_eq!(server.get("/readyz").is(200).text(), "ready\n");
+    assert!(!server.get("/").text().contains(note));
+    let log = server.stop();
+    let lines = log.lines().filter(|line| line.contains("hint: "));
+    assert!(lines.count() >= 1, "{log}");
+}
+
+#[test]
+fn every_kind_of_absence_is_noticed_at_the_start() {
+    let registry = Registry::plain();
+    let demo = Store::at(registry.host());
+    demo.push(DEMO, "1.0.0", None);
+    demo.scene.write("auth.json", "{ no JSON");
+    let gone = Store::at("127.0.0.1:1");
+    for (store, more, expected) in [
+        (&demo, vec!["--authfile", "auth.json"], "auth.json"),
+        (&gone, vec![], "127.0.0.1:1"),
+    ] {
+        let server = store.serve(&[&["--registry-host", HOST], &more[..]].concat());
+        server.until("/readyz", |reply| reply.text() == AWAY);
+        let log = server.stop();
+        let line = log.lines().find(|line| line.contains("Failed"));
+        assert!(line.unwrap().contains(expected), "{log}");
+    }
+    // A registry that answers is not mentioned.
+    let server = demo.serve(&["--registry-host", HOST]);
+    server.get(&format!("/mirror/{DEMO}/index.json")).is(200);
+    let log = Server::stop(server);
+    assert!(!log.contains("Failed"), "{log}");
+}
