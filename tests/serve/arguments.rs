@@ -213,3 +213,30 @@ fn mistakes_are_told_before_it_listens() {
         assert_eq!(run.stdout, "", "{arguments:?}");
     }
 }
+
+#[test]
+fn the_page_about_deployment_names_options_that_exist() {
+    let scene = Scene::new();
+    let page = scene.tfoci(["help", "deployment"]).succeeds().stdout;
+    let own = scene.tfoci(["serve", "--help"]).succeeds().stdout;
+    let of_all = scene.tfoci(["help", "options"]).succeeds().stdout;
+    let help = own + &of_all;
+    let is_of_option = |one: char| one.is_ascii_lowercase() || one == '-';
+    let options: std::collections::BTreeSet<&str> = page
+        .match_indices(" --")
+        .map(|(at, _)| &page[at + 1..])
+        .map(|rest| rest.split(|one| !is_of_option(one)).next().unwrap())
+        .filter(|option| option.len() > 3)
+        .collect();
+    assert!(options.len() > 15, "{options:?}");
+    for option in options {
+        // Those of `kubectl create secret` and `groupadd`.
+        let is_foreign = ["--from-file", "--cert", "--key", "--system"].contains(&option);
+        let mut places = help.match_indices(option);
+        let is_known = places.any(|(at, _)| {
+            let next = help[at + option.len()..].chars().next();
+            next.is_some_and(|next| !is_of_option(next))
+        });
+        assert!(is_foreign || is_known, "{option}");
+    }
+}
