@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
+use super::frames::Frames;
+
 /// How long the header of a request may take.
 pub(super) const HEADER: Duration = Duration::from_secs(20);
 /// How long a connection may be idle. Longer than the 60 seconds of most load balancers, which would else meet closed connections.
@@ -53,9 +55,12 @@ impl Activity {
         state.open == 0 && state.header_since.is_some()
     }
 
-    fn received(&self) {
+    /// Notes that bytes arrived, and whether a header is under way after them.
+    fn received(&self, is_under_way: bool) {
         let mut state = self.state();
-        if state.open == 0 {
+        if !is_under_way {
+            state.header_since = None;
+        } else if state.open == 0 {
             state.header_since.get_or_insert_with(Instant::now);
         }
     }
@@ -101,6 +106,7 @@ impl Drop for Open {
 pub(super) struct Watched<S> {
     stream: S,
     activity: Activity,
+    frames: Frames,
     /// Ends the moment. `None` before the connection is closed.
     lingering: Option<Pin<Box<Sleep>>>,
 }
@@ -110,6 +116,7 @@ impl<S> Watched<S> {
         Self {
             stream,
             activity,
+            frames: Frames::default(),
             lingering: None,
         }
     }
@@ -122,9 +129,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<std::io::Result<()>> {
         let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
-        if buffer.filled().len() > before {
-            self.activity.received();
+        let this = &mut *self;
+        ready!(Pin::new(&mut this.stream).poll_read(context, buffer))?;
+        let new = buffer.filled().get(before..).unwrap_or_default();
+        if !new.is_empty() {
+            let is_under_way = this.frames.take(new);
+            this.activity.received(is_under_way);
         }
         Poll::Ready(Ok(()))
     }

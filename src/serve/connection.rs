@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | handshake | [`HANDSHAKE`] as a whole |
 //! | header of a request | [`HEADER`](super::activity::HEADER) as a whole, [`LARGEST_HEADER`] bytes; then `431` |
-//! | between requests | [`IDLE`](super::activity::IDLE) |
+//! | between requests | [`IDLE`](super::activity::IDLE), also if frames of HTTP/2 arrive that belong to no request |
 //! | body of an answer | none: a slow reader of a package is not cut |
 
 use std::net::IpAddr;

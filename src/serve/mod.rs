@@ -27,6 +27,7 @@ mod documents;
 mod error;
 mod files;
 mod fill;
+mod frames;
 mod fresh;
 mod links;
 mod listing;

@@ -4,8 +4,9 @@ use super::{connections, package_faults, store_faults};
 
 #[test]
 fn limits_retries_and_ages() {
-    let scenes: [fn(); 8] = [
+    let scenes: [fn(); 9] = [
         connections::slow_senders_are_cut_while_others_are_served,
+        connections::an_idle_http2_connection_is_kept_although_frames_arrive,
         package_faults::a_package_that_the_registry_spoils_never_arrives_whole,
         store_faults::whatever_the_registry_refuses_is_503_and_never_404,
         store_faults::a_store_that_never_was_there_is_503,
