@@ -3,6 +3,11 @@
 //! Bytes pass in bounded memory, and only as fast as the client reads. The last chunk passes only if all bytes match the digest
 //! ([`crate::blob::proven`]), so that a client never gets a wrong package as a whole: the connection is cut before its end. A package that
 //! passed once is remembered: parts of it are then read from their offset, and a file that did not change is not hashed again.
+//!
+//! Such a part of a package in a registry is passed on without verification: its digest covers the whole, and reading all of it for every part
+//! would cost the registry more than the client. A registry that gave right bytes once could give others then. That spoils nothing: `tofu`
+//! and `terraform` never send `Range`, and whoever resumes a download has to compare the whole with the `zh` of the documents in any case,
+//! since the first part may have come from anywhere.
 
 use std::collections::HashMap;
 use std::path::Path;
