@@ -120,6 +120,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     if arguments.delete && arguments.providers.is_empty() {
         site.delete_others(&providers, &on_change);
     }
+    if let Err(error) = site.remove_empty_directories() {
+        report.run_failed(Failure::from(Problem::from(error)).into());
+    }
     if !arguments.dry_run
         && let Err(error) = write_page(&site, url.as_deref(), &arguments, session)
     {

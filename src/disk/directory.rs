@@ -230,6 +230,24 @@ impl Directory {
         Ok(names)
     }
 
+    /// Removes the directory of this name if it is empty. Returns whether it did.
+    ///
+    /// # Errors
+    /// The system reported another error than that the directory is missing or has entries.
+    pub fn remove_if_empty(&self, name: &str) -> io::Result<bool> {
+        #[cfg(unix)]
+        let removed = rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR);
+        #[cfg(unix)]
+        let removed = removed.map_err(io::Error::from);
+        #[cfg(not(unix))]
+        let removed = std::fs::remove_dir(self.path.join(name));
+        match removed.map_err(|error| (error.kind(), error)) {
+            Ok(()) => Ok(true),
+            Err((io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty, _)) => Ok(false),
+            Err((_, error)) => Err(error),
+        }
+    }
+
     /// Removes a file, or a symbolic link itself. It need not exist.
     ///
     /// # Errors

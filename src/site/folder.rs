@@ -54,6 +54,25 @@ impl Folder {
         Ok(Some(at))
     }
 
+    /// Removes the directory, and those above it in the site, as far as they are empty.
+    ///
+    /// # Errors
+    /// The system reported an error, or a part of the path is a symbolic link.
+    pub(super) fn remove_if_empty(&self) -> Result<(), disk::Error> {
+        let mut way = self.way.clone();
+        while let Some(name) = way.pop() {
+            let (root, above) = (self.root.clone(), way.clone());
+            let Some(at) = (Self { root, way: above }).open()? else {
+                return Ok(());
+            };
+            let removed = at.remove_if_empty(&name);
+            if !removed.map_err(|error| disk::Error::at("remove", &at.path().join(&name), error))? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
     /// Opens the directory, and creates it and its parents if they are missing.
     ///
     /// # Errors

@@ -15,9 +15,14 @@
 //! reader never sees a name of something that is not there, at whatever moment. Removal goes the other way. A file that is right already
 //! keeps its inode and its times.
 //!
+//! # What a second run reads
+//! Every package that is in the site is read and hashed again: other programs may write there, and neither a size nor a time proves what a
+//! file contains. A run that trusted them would serve a damaged package for ever. It costs what reading the disk costs, and nothing is
+//! fetched.
+//!
 //! # What is in the directory already
 //! `index.json` lists every version whose document and packages are there, so versions that the store no longer has remain until they are
-//! deleted on request. Files with other names remain in any case. Symbolic links below the directory are errors and not followed.
+//! deleted on request, with the directories that are empty then. Files with other names remain in any case. Symbolic links below the directory are errors and not followed.
 
 mod documents;
 mod folder;
@@ -29,7 +34,7 @@ pub use page::{GENERATOR, ListedProvider, PageChange};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::{StreamExt as _, stream};
 use tokio::sync::Semaphore;
@@ -100,6 +105,8 @@ pub struct Site<'a> {
     lock: Option<Arc<disk::Lock>>,
     /// Limits the packages of all providers that are written at once.
     permits: Arc<Semaphore>,
+    /// The providers of which this run deleted versions.
+    lessened: Mutex<BTreeSet<ProviderAddr>>,
 }
 
 impl<'a> Site<'a> {
@@ -126,6 +133,7 @@ impl<'a> Site<'a> {
             reporter,
             lock,
             permits: Arc::new(Semaphore::new(request.jobs.max(1))),
+            lessened: Mutex::default(),
         })
     }
 
@@ -157,6 +165,19 @@ impl<'a> Site<'a> {
         }
     }
 
+    /// Removes the directories that are empty after this run deleted what was in them. Everything has to be written before: a provider that
+    /// is written may be about to use the same directory of its host.
+    ///
+    /// # Errors
+    /// The system reported an error.
+    pub fn remove_empty_directories(&self) -> Result<(), disk::Error> {
+        let lessened = self.lessened.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut folders = lessened
+            .iter()
+            .map(|provider| Folder::of(&self.request.directory, provider));
+        folders.try_for_each(|folder| folder.remove_if_empty())
+    }
+
     /// Lists what is in the directory of a provider, and deletes versions that are not in `stored`, if it is given.
     fn settle(
         &self,
@@ -168,6 +189,10 @@ impl<'a> Site<'a> {
         let settled = provider::settle(&folder, provider, stored, self.request.dry_run);
         match settled {
             Ok(deleted) => {
+                if !deleted.is_empty() && !self.request.dry_run {
+                    let mut lessened = self.lessened.lock().unwrap_or_else(PoisonError::into_inner);
+                    lessened.insert(provider.clone());
+                }
                 for version in deleted {
                     let provider = provider.clone();
                     on_change(Ok(Change::Deleted { provider, version }));
