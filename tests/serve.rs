@@ -2,14 +2,21 @@
 
 /// Mistakes in the command line.
 mod arguments;
+/// Pages in a browser.
+mod browser;
 /// Real clients, over HTTPS.
 mod clients;
 /// Requests that are slow, large, too many or none; and what is written down of requests.
 mod connections;
+/// Many clients at once.
+mod crowd;
 /// The end of the process.
 mod ends;
 /// Pull-through.
 mod fill;
+/// Pull-through into a cache whose disk is full.
+#[cfg(target_os = "linux")]
+mod full_disk;
 /// How much memory it takes.
 #[cfg(target_os = "linux")]
 mod memory;
@@ -21,6 +28,8 @@ mod pages;
 mod protocols;
 /// Links to the storage behind a registry.
 mod redirects;
+/// Servers that take the place of others, and that share keys.
+mod replicas;
 /// Stores without host names, and certificates that are replaced.
 mod settings;
 /// What is told at the start.

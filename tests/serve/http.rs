@@ -41,6 +41,12 @@ impl Connection {
         Self::of(tcp(address))
     }
 
+    /// Without TLS; `None` if nobody listens.
+    pub fn try_plain(address: SocketAddr) -> Option<Self> {
+        let stream = TcpStream::connect(address).ok()?;
+        Some(Self::of(prepared(stream)))
+    }
+
     /// With TLS.
     pub fn tls(address: SocketAddr) -> Self {
         Self::of(tls(address, &[b"http/1.1"]))
@@ -200,7 +206,10 @@ pub fn negotiated(address: SocketAddr, offered: &[&[u8]]) -> Option<Vec<u8>> {
 }
 
 fn tcp(address: SocketAddr) -> TcpStream {
-    let stream = TcpStream::connect(address).unwrap();
+    prepared(TcpStream::connect(address).unwrap())
+}
+
+fn prepared(stream: TcpStream) -> TcpStream {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.set_nodelay(true).unwrap();
     stream

@@ -155,3 +155,151 @@ fn what_people_open_by_mistake_says_where_to_look() {
     let expected = "the store does not have registry.acme.test/acme/none\n";
     assert_eq!(said.is(404).text(), expected);
 }
+
+/// Red, green and blue of `#rgb` or `#rrggbb`.
+fn colour(text: &str) -> [f64; 3] {
+    let digits = text.trim().strip_prefix('#').unwrap();
+    let width = digits.len() / 3;
+    [0, 1, 2].map(|at| {
+        let part = digits[at * width..(at + 1) * width].repeat(3 - width);
+        f64::from(u8::from_str_radix(&part, 16).unwrap()) / 255.0
+    })
+}
+
+/// The contrast of two colours, from 1 to 21 (WCAG 2, 1.4.3).
+fn contrast(one: &str, other: &str) -> f64 {
+    let luminance = |text: &str| {
+        let linear = colour(text).map(|part| match part <= 0.04045 {
+            true => part / 12.92,
+            false => ((part + 0.055) / 1.055).powf(2.4),
+        });
+        0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    };
+    let (a, b) = (luminance(one), luminance(other));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+#[test]
+fn every_text_can_be_read_on_its_background() {
+    assert!((contrast("#fff", "#000000") - 21.0).abs() < 0.01);
+    let style = include_str!("../../templates/serve/style.css");
+    let schemes: Vec<&str> = style
+        .split(":root {")
+        .skip(1)
+        .map(|rest| rest.split('}').next().unwrap())
+        .collect();
+    assert_eq!(schemes.len(), 2, "light and dark");
+    let mut named = 0;
+    for scheme in schemes {
+        let colours: std::collections::BTreeMap<&str, &str> = scheme
+            .split(';')
+            .filter_map(|line| line.trim().strip_prefix("--")?.split_once(": "))
+            .collect();
+        named += colours.len();
+        for text in ["text", "soft", "link", "good", "fair", "weak"] {
+            for background in ["back", "card"] {
+                let found = contrast(colours[text], colours[background]);
+                assert!(
+                    found >= 4.5,
+                    "{text} on {background}: {found:.2} in {scheme}"
+                );
+            }
+        }
+        // The edge of a field, which is no text.
+        assert!(contrast(colours["soft"], colours["back"]) >= 3.0);
+    }
+    // No rule has a colour of its own.
+    assert_eq!(style.matches('#').count(), named, "{style}");
+}
+
+/// The start tags of a page.
+fn tags(page: &str) -> Vec<&str> {
+    let parts = page
+        .split('<')
+        .skip(1)
+        .filter(|part| !part.starts_with(['/', '!']));
+    parts.map(|part| part.split('>').next().unwrap()).collect()
+}
+
+fn name(tag: &str) -> &str {
+    tag.split(' ').next().unwrap()
+}
+
+#[test]
+fn pages_can_be_used_by_keyboard_and_screen_reader() {
+    let store = Store::spoiled_layout();
+    let server = store.serve(&["--registry-host", "registry.acme.test"]);
+    for path in [
+        "/".to_owned(),
+        format!("/providers/{DEMO}"),
+        format!("/providers/{BARE}"),
+    ] {
+        let page = server.get(&path).is(200).text();
+        let tags = tags(&page);
+        let of = |wanted: &'static str| tags.iter().filter(move |tag| name(tag) == wanted).copied();
+        assert_eq!(
+            of("html").collect::<Vec<_>>(),
+            ["html lang=\"en\""],
+            "{path}"
+        );
+        for once in ["title", "h1", "main", "header"] {
+            assert_eq!(of(once).count(), 1, "{path}: {once}");
+        }
+        assert!(
+            of("meta").any(|tag| tag.contains("width=device-width")),
+            "{path}"
+        );
+        // The first link leads to what the page is about.
+        let skip = of("a").next().unwrap();
+        assert!(skip.contains("class=\"skip\""), "{path}: {skip}");
+        let target = skip
+            .split("href=\"#")
+            .nth(1)
+            .unwrap()
+            .split('"')
+            .next()
+            .unwrap();
+        assert!(
+            tags.iter()
+                .any(|tag| tag.contains(&format!(" id=\"{target}\""))),
+            "{path}"
+        );
+        // Everything that reacts is an element that browsers reach and name by themselves.
+        assert!(of("a").all(|tag| tag.contains(" href=\"")), "{path}");
+        for field in of("input") {
+            let id = field
+                .split(" id=\"")
+                .nth(1)
+                .unwrap()
+                .split('"')
+                .next()
+                .unwrap();
+            assert!(
+                of("label").any(|tag| tag == format!("label for=\"{id}\"")),
+                "{path}: {field}"
+            );
+        }
+        let order = page.matches(" tabindex=\"").count();
+        assert_eq!(order, page.matches(" tabindex=\"0\"").count(), "{path}");
+        // What may be wider than the window can be scrolled by keyboard.
+        assert!(
+            of("pre").all(|tag| tag.contains(" tabindex=\"0\"")),
+            "{path}"
+        );
+        assert!(of("th").all(|tag| tag.contains(" scope=\"")), "{path}");
+        for other in [
+            "div onclick",
+            "role=\"button\"",
+            "contenteditable",
+            "<select",
+            "autofocus",
+        ] {
+            assert!(!page.contains(other), "{path}: {other}");
+        }
+        let style = page.split("<style>").nth(1).unwrap();
+        assert!(
+            style.contains(":focus-visible") && !style.contains("outline: none"),
+            "{path}"
+        );
+    }
+}

@@ -48,15 +48,34 @@ impl Server {
     #[track_caller]
     fn start(scene: &Scene, more: &[&str], has_tls: bool) -> Self {
         for _ in 0..ATTEMPTS {
-            if let Some(server) = Self::attempt(scene, more, has_tls) {
+            if let Some(server) = Self::attempt(scene, free(), &[], more, has_tls) {
                 return server;
             }
         }
         panic!("{more:?} does not start");
     }
 
-    fn attempt(scene: &Scene, more: &[&str], has_tls: bool) -> Option<Self> {
-        let address = SocketAddr::from(([127, 0, 0, 1], port::unused()));
+    /// Starts a server that speaks plain HTTP at an address that another one left.
+    #[track_caller]
+    pub fn plain_at(scene: &Scene, address: SocketAddr, more: &[&str]) -> Self {
+        let server = Self::attempt(scene, address, &[], more, false);
+        server.unwrap_or_else(|| panic!("{address} is not free"))
+    }
+
+    /// Starts a server that speaks plain HTTP by another program, which becomes the server.
+    #[track_caller]
+    pub fn wrapped(scene: &Scene, wrapper: &[&str], more: &[&str]) -> Self {
+        let server = Self::attempt(scene, free(), wrapper, more, false);
+        server.unwrap_or_else(|| panic!("{wrapper:?} {more:?} does not start"))
+    }
+
+    fn attempt(
+        scene: &Scene,
+        address: SocketAddr,
+        wrapper: &[&str],
+        more: &[&str],
+        has_tls: bool,
+    ) -> Option<Self> {
         let log = scene.path(format!("serve-{}.log", address.port()));
         let file = File::create(&log).unwrap();
         let listen = address.to_string();
@@ -65,8 +84,11 @@ impl Server {
         let more = more
             .iter()
             .map(|word| word.replace("[SERVER]", &own).replace("[PORT]", &port));
-        let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
+        let tfoci = env!("CARGO_BIN_EXE_tfoci");
+        let words = [wrapper, &[tfoci]].concat();
+        let mut command = scene.command(words[0]);
         command
+            .args(&words[1..])
             .args(["serve", "--listen", &listen])
             .args(more)
             .args((!has_tls).then_some("--plain-http"))
@@ -180,6 +202,11 @@ impl Server {
         assert_eq!(status.code(), Some(0), "{}", self.log());
         self.log()
     }
+}
+
+/// An address that nobody listens at.
+fn free() -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], port::unused()))
 }
 
 impl Drop for Server {

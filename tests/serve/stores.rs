@@ -171,6 +171,12 @@ impl Store {
         Server::plain(&self.scene, &self.with(more))
     }
 
+    /// Serves the store over plain HTTP at an address that another server left.
+    #[track_caller]
+    pub fn serve_at(&self, address: SocketAddr, more: &[&str]) -> Server {
+        Server::plain_at(&self.scene, address, &self.with(more))
+    }
+
     /// Serves the store over TLS.
     #[track_caller]
     pub fn serve_tls(&self, more: &[&str]) -> Server {

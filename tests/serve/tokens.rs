@@ -300,8 +300,9 @@ fn a_link_lasts_as_long_as_it_says() {
     let path = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", "linux_amd64"));
     for (key, expires, status) in [
         (0, now() + 600, 200),
-        // Clocks of replicas differ.
+        // The clock of the replica that signed is behind, or far ahead.
         (0, now() - 10, 200),
+        (0, now() + 900 + 3_600, 200),
         (0, now() - 120, 403),
         (0, 0, 403),
         (1, now() + 600, 403),
@@ -343,6 +344,45 @@ fn replicas_share_keys_and_keys_are_replaced_one_after_the_other() {
     assert_eq!(opens(0), [true, true, true, false]);
     assert_eq!(opens(2), [false, false, true, true]);
     assert_eq!(opens(3), [false, false, true, true]);
+}
+
+/// Two replicas whose keys are replaced one after the other, while clients hold links of both.
+#[test]
+fn a_key_is_replaced_without_a_refused_link() {
+    let store = store();
+    for name in ["first.key", "second.key"] {
+        write_keys(&store, name, &[0]);
+    }
+    let replicas = ["first.key", "second.key"].map(|key| {
+        let guard = ["--tokens", "tokens.txt", "--signing-key", key];
+        store.serve(&[&ROUTE[..], &guard].concat())
+    });
+    let mut old = Vec::new();
+    // The new key opens everywhere before it signs anywhere, and the old one opens until its links have expired.
+    for keys in [&[0][..], &[0, 1], &[1, 0]] {
+        for (replica, name) in replicas.iter().zip(["first.key", "second.key"]) {
+            let reloads = replica.log().matches("Reloaded").count();
+            if keys != [0] {
+                write_keys(&store, name, keys);
+                replica.signal(Signal::HUP);
+                super::server::wait(
+                    || replica.log().matches("Reloaded").count() > reloads,
+                    || replica.log(),
+                );
+            }
+            old.extend(replicas.iter().flat_map(links).map(|(path, _)| path));
+            for replica in &replicas {
+                for path in &old {
+                    replica.get(path).is(200);
+                }
+            }
+        }
+    }
+    let by_key = |key: usize| {
+        let id = format!(".{}.", &sha256(&KEYS[key])[..8]);
+        old.iter().filter(|path| path.contains(&id)).count()
+    };
+    assert!(by_key(0) > 0 && by_key(1) > 0, "{old:?}");
 }
 
 #[test]

@@ -1,0 +1,296 @@
+//! The pages in a real browser, without a window: Chromium, where it is on `PATH`.
+
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use flate2::read::ZlibDecoder;
+
+use super::stores::{BARE, DEMO, HOST, Store};
+use crate::support::programs::{can_run, find};
+use crate::support::release::Mistake;
+use crate::support::scene::Scene;
+
+/// More than the browser takes to start on a machine that does many other things.
+const PATIENCE: Duration = Duration::from_secs(120);
+const GLANCE: Duration = Duration::from_millis(20);
+/// What tests of every container need: without privileges there is no sandbox within.
+const ALWAYS: [&str; 4] = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--hide-scrollbars",
+];
+const HEIGHT: usize = 900;
+/// The width of a small telephone, in pixels.
+const NARROW: usize = 360;
+/// How far the page keeps away from the right edge of a narrow window, in pixels.
+const MARGIN: usize = 12;
+
+/// The colours of the background in `style.css`.
+const LIGHT: [u8; 3] = [0xff, 0xff, 0xff];
+const DARK: [u8; 3] = [0x14, 0x16, 0x1a];
+
+/// A browser, if this machine has one that works.
+struct Browser<'a> {
+    scene: &'a Scene,
+    program: PathBuf,
+}
+
+/// What a browser showed and said.
+struct Visit {
+    dom: String,
+    /// What scripts and refused scripts wrote to the console.
+    console: Vec<String>,
+}
+
+/// A picture of rows of red, green and blue.
+struct Picture {
+    width: usize,
+    pixels: Vec<[u8; 3]>,
+}
+
+impl<'a> Browser<'a> {
+    fn find(scene: &'a Scene) -> Option<Self> {
+        let profile = format!("--user-data-dir={}", scene.path("probe").display());
+        let probe = [&ALWAYS[..], &[&profile, "--dump-dom", "about:blank"]].concat();
+        if !can_run("chromium", &probe) {
+            return None;
+        }
+        let program = find("chromium")?;
+        Some(Self { scene, program })
+    }
+
+    fn run(&self, arguments: &[&str]) -> Visit {
+        let [out, err] = ["browser.out", "browser.err"].map(|name| self.scene.path(name));
+        let mut command = self.scene.command(self.program.to_str().unwrap());
+        command
+            .args(ALWAYS)
+            .arg(format!(
+                "--user-data-dir={}",
+                self.scene.path("profile").display()
+            ))
+            .arg("--enable-logging=stderr")
+            .args(arguments)
+            .stdout(File::create(&out).unwrap())
+            .stderr(File::create(&err).unwrap());
+        let mut child = command.spawn().unwrap();
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if begun.elapsed() > PATIENCE {
+                let _gone = child.kill();
+                panic!("{arguments:?} takes too long");
+            }
+            std::thread::park_timeout(GLANCE);
+        };
+        let said = String::from_utf8_lossy(&fs::read(&err).unwrap()).into_owned();
+        assert!(status.success(), "{arguments:?}\n{said}");
+        let console = said.lines().filter(|line| line.contains("CONSOLE"));
+        Visit {
+            dom: fs::read_to_string(out).unwrap(),
+            console: console.map(str::to_owned).collect(),
+        }
+    }
+
+    fn dom(&self, url: &str) -> Visit {
+        self.run(&["--dump-dom", url])
+    }
+
+    fn picture(&self, url: &str, width: usize, is_dark: bool) -> Picture {
+        let file = self.scene.path("shot.png");
+        let _old = fs::remove_file(&file);
+        let screenshot = format!("--screenshot={}", file.display());
+        let size = format!("--window-size={width},{HEIGHT}");
+        let dark = is_dark.then_some("--force-dark-mode");
+        let arguments: Vec<&str> = [&*screenshot, &size]
+            .into_iter()
+            .chain(dark)
+            .chain([url])
+            .collect();
+        let visit = self.run(&arguments);
+        assert_eq!(visit.console, Vec::<String>::new(), "{url}");
+        Picture::read(&fs::read(file).unwrap())
+    }
+}
+
+impl Picture {
+    /// Reads a PNG of eight bits a colour, without transparency and not interlaced, as browsers write it.
+    fn read(png: &[u8]) -> Self {
+        let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap()) as usize;
+        assert_eq!(&png[12..16], b"IHDR");
+        let (width, height) = (number(16), number(20));
+        let channels = match png[24..26] {
+            [8, 2] => 3,
+            [8, 6] => 4,
+            _ => panic!("{:?}", &png[..32]),
+        };
+        let mut packed = Vec::new();
+        let mut at = 8;
+        while at + 8 <= png.len() {
+            let length = number(at);
+            if &png[at + 4..at + 8] == b"IDAT" {
+                packed.extend_from_slice(&png[at + 8..at + 8 + length]);
+            }
+            at += length + 12;
+        }
+        let mut raw = Vec::new();
+        ZlibDecoder::new(&*packed).read_to_end(&mut raw).unwrap();
+        let line = width * channels;
+        assert_eq!(raw.len(), (line + 1) * height);
+        let mut above = vec![0; line];
+        let mut pixels = Vec::new();
+        for row in raw.chunks(line + 1) {
+            let mut here = row[1..].to_vec();
+            for at in 0..line {
+                let left = if at < channels {
+                    0
+                } else {
+                    here[at - channels]
+                };
+                let corner = if at < channels {
+                    0
+                } else {
+                    above[at - channels]
+                };
+                let guess = match row[0] {
+                    0 => 0,
+                    1 => left,
+                    2 => above[at],
+                    3 => ((u16::from(left) + u16::from(above[at])) / 2) as u8,
+                    4 => nearest(left, above[at], corner),
+                    filter => panic!("{filter}"),
+                };
+                here[at] = here[at].wrapping_add(guess);
+            }
+            pixels.extend(here.chunks(channels).map(|one| [one[0], one[1], one[2]]));
+            above = here;
+        }
+        Self { width, pixels }
+    }
+
+    fn column(&self, at: usize) -> impl Iterator<Item = &[u8; 3]> {
+        self.pixels.chunks(self.width).map(move |row| &row[at])
+    }
+
+    /// The number of different colours: more than two where there is text.
+    fn colours(&self) -> usize {
+        let all: std::collections::BTreeSet<_> = self.pixels.iter().collect();
+        all.len()
+    }
+}
+
+/// The neighbour that is nearest to what the slope of all three says (Paeth).
+fn nearest(left: u8, above: u8, corner: u8) -> u8 {
+    let [a, b, c] = [left, above, corner].map(i16::from);
+    let slope = a + b - c;
+    let mut all = [left, above, corner];
+    all.sort_by_key(|one| (slope - i16::from(*one)).abs());
+    // Equal distances: left before above before corner.
+    let least = (slope - i16::from(all[0])).abs();
+    let is_least = |one: &u8| (slope - i16::from(*one)).abs() == least;
+    [left, above, corner].into_iter().find(is_least).unwrap()
+}
+
+/// A provider with every kind of version: signed, unsigned, and hidden.
+fn store() -> Store {
+    let store = Store::spoiled_layout();
+    store.push(
+        "registry.acme.test/a-namespace-with-a-long-name/a-type-with-a-name-that-is-longer-than-a-narrow-window",
+        "1.0.0-rc.1.with.many.more.identifiers.than.usual",
+        Some(Mistake::SignatureMissing),
+    );
+    store
+}
+
+#[test]
+fn pages_are_drawn_in_light_dark_and_narrow_windows() {
+    let store = store();
+    let Some(browser) = Browser::find(&store.scene) else {
+        return;
+    };
+    let server = store.serve(&["--registry-host", HOST]);
+    let base = format!("http://{}", server.address);
+    for provider in [DEMO, BARE] {
+        server
+            .get(&format!("/mirror/{provider}/index.json"))
+            .is(200);
+    }
+    let long = "registry.acme.test/a-namespace-with-a-long-name/a-type-with-a-name-that-is-longer-than-a-narrow-window";
+    for path in [
+        "/",
+        &format!("/providers/{DEMO}"),
+        &format!("/providers/{BARE}"),
+        &format!("/providers/{long}"),
+    ] {
+        let url = format!("{base}{path}");
+        for (width, is_dark, background) in [
+            (1_000, false, LIGHT),
+            (1_000, true, DARK),
+            (NARROW, false, LIGHT),
+            (NARROW, true, DARK),
+        ] {
+            let picture = browser.picture(&url, width, is_dark);
+            assert_eq!(picture.width, width, "{url}");
+            assert!(picture.colours() > 10, "{url} {width} {is_dark}");
+            // What is too wide would be drawn up to the right edge.
+            for at in width - MARGIN..width {
+                assert!(
+                    picture.column(at).all(|one| *one == background),
+                    "{url} {width} {is_dark}: {at}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_strangers_write_runs_no_script() {
+    let store = store();
+    let Some(browser) = Browser::find(&store.scene) else {
+        return;
+    };
+    let server = store.serve(&["--registry-host", HOST]);
+    let base = format!("http://{}", server.address);
+    // A script that runs, and one that the policy of its page refuses, would be seen.
+    let seen = browser.dom(
+        "data:text/html,<title>a</title><script>document.title='b';console.error('c')</script>",
+    );
+    assert!(seen.dom.contains("<title>b</title>"), "{}", seen.dom);
+    assert_eq!(seen.console.len(), 1, "{:?}", seen.console);
+    for hostile in [
+        "%3Cscript%3Edocument.title%3D%27spoiled%27%3C/script%3E",
+        "%22%3E%3Cscript%3Edocument.title%3D%27spoiled%27%3C/script%3E",
+        "%22%20autofocus%20onfocus%3D%22document.title%3D%27spoiled%27",
+        "%3C/code%3E%3Cimg%20src%3Dx%20onerror%3Ddocument.title%3D%27spoiled%27%3E",
+        "%E2%80%9D%3Csvg/onload%3Ddocument.title%3D%27spoiled%27%3E",
+        "%7B%7B%7Bstyle%7D%7D%7D%3C/style%3E%3Cstyle%3Ebody%7Bdisplay:none%7D",
+    ] {
+        let visit = browser.dom(&format!("{base}/?q={hostile}"));
+        assert!(
+            visit
+                .dom
+                .contains(&format!("<title>Providers at https://{HOST}</title>")),
+            "{}",
+            visit.dom
+        );
+        for tag in visit.dom.split('<').skip(1) {
+            let tag = tag.split('>').next().unwrap();
+            // Without the values of its attributes.
+            let bare: String = tag.split('"').step_by(2).collect();
+            for word in ["script", "img", "svg", " onfocus", " autofocus"] {
+                assert!(!bare.contains(word), "{hostile}: {tag}");
+            }
+        }
+        assert_eq!(visit.dom.matches("<style").count(), 1, "{hostile}");
+        assert_eq!(visit.console, Vec::<String>::new(), "{hostile}");
+    }
+    for path in [format!("/providers/{DEMO}"), format!("/providers/{BARE}")] {
+        let visit = browser.dom(&format!("{base}{path}"));
+        assert_eq!(visit.console, Vec::<String>::new(), "{path}");
+        assert!(visit.dom.contains("<summary>"), "{}", visit.dom);
+    }
+}

@@ -1,0 +1,112 @@
+//! Many clients at once: readers of one package, idle connections, and more connections than there may be.
+
+use std::sync::Barrier;
+
+use super::package_faults::large;
+use super::server::Server;
+use super::stores::{DEMO, Store, package};
+use crate::support::registry::Registry;
+use crate::support::release::sha256;
+
+const ZIP: &str = "linux_amd64";
+const READERS: usize = 200;
+const IDLE: usize = 1_000;
+
+fn path() -> String {
+    format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", ZIP))
+}
+
+#[test]
+fn two_hundred_readers_get_one_zip_whole() {
+    let registry = Registry::plain();
+    for store in [Store::empty(), Store::at(registry.host())] {
+        store.push_release(DEMO, "1.0.0", &large(&[ZIP], 256 << 10));
+        let digest = sha256(&store.file(DEMO, "1.0.0", &package(DEMO, "1.0.0", ZIP)));
+        let server = store.serve(&[]);
+        let (path, all_ready) = (path(), Barrier::new(READERS));
+        std::thread::scope(|scope| {
+            for _ in 0..READERS {
+                scope.spawn(|| {
+                    let mut connection = server.connect();
+                    all_ready.wait();
+                    connection.request("GET", &path, &[]);
+                    let reply = connection.reply("GET").unwrap().is(200);
+                    assert!(reply.is_whole);
+                    assert_eq!(sha256(&reply.body), digest);
+                });
+            }
+        });
+        let log = server.stop();
+        let sent = log
+            .lines()
+            .filter(|line| line.contains(" 200 GET /mirror/"));
+        assert_eq!(sent.count(), READERS, "{log}");
+        assert!(!log.contains("cut before its end"), "{log}");
+    }
+}
+
+#[test]
+fn a_thousand_idle_connections_leave_room_for_others() {
+    let store = Store::demo();
+    let server = store.serve(&[]);
+    let mut idle: Vec<_> = (0..IDLE).map(|_| server.connect()).collect();
+    // Half of them have asked before.
+    for connection in idle.iter_mut().step_by(2) {
+        connection.request("GET", "/healthz", &[]);
+        connection.reply("GET").unwrap().is(200);
+    }
+    let index = format!("/mirror/{DEMO}/index.json");
+    for _ in 0..20 {
+        server.get(&index).json();
+        server.get(&path()).is(200);
+    }
+    assert!(
+        open_connections(&server) > IDLE,
+        "{}",
+        server.get("/metrics").text()
+    );
+    // Each of them is still served.
+    for connection in &mut idle {
+        connection.request("GET", "/healthz", &[]);
+        connection.reply("GET").unwrap().is(200);
+    }
+}
+
+fn open_connections(server: &Server) -> usize {
+    let metrics = server.get("/metrics").text();
+    let line = metrics
+        .lines()
+        .find_map(|line| line.strip_prefix("tfoci_connections "));
+    line.unwrap().parse().unwrap()
+}
+
+/// A client above the limit is neither refused nor lost: it is served as soon as another one leaves.
+#[test]
+fn connections_above_the_limit_wait() {
+    let store = Store::demo();
+    let server = store.serve(&["--max-connections", "2"]);
+    let mut first = server.connect();
+    let mut second = server.connect();
+    for connection in [&mut first, &mut second] {
+        connection.request("GET", "/healthz", &[]);
+        connection.reply("GET").unwrap().is(200);
+    }
+    let mut third = server.connect();
+    third.request("GET", "/?q=third", &[]);
+    for _ in 0..50 {
+        first.request("GET", "/readyz", &[]);
+        first.reply("GET").unwrap().is(200);
+    }
+    first.request("GET", "/metrics", &[]);
+    let metrics = first.reply("GET").unwrap().text();
+    assert!(metrics.contains("\ntfoci_connections 2\n"), "{metrics}");
+    assert!(!metrics.contains("route=\"page\""), "{metrics}");
+    drop(second);
+    third.reply("GET").unwrap().is(200);
+    first.request("GET", "/metrics", &[]);
+    let metrics = first.reply("GET").unwrap().text();
+    assert!(
+        metrics.contains("tfoci_requests_total{route=\"page\",status=\"200\"} 1\n"),
+        "{metrics}"
+    );
+}

@@ -1,0 +1,56 @@
+//! A cache of `serve --fill` whose disk is full: a file system of a few pages in a namespace of its own, where the system allows one.
+
+use super::server::Server;
+use crate::support::origin::{Origin, Provider};
+use crate::support::programs::can_run;
+use crate::support::scene::Scene;
+
+const PLATFORMS: [&str; 2] = ["linux_amd64", "darwin_arm64"];
+
+/// Mounts a small disk with a file that leaves no room, and removes that file as soon as another one appears outside.
+const SCRIPT: &str = "mount -t tmpfs -o size=256k tmpfs cache
+head -c 245760 /dev/zero > cache/filler
+(until [ -e room ]; do sleep 0.05; done; rm cache/filler) &
+exec \"$@\"";
+
+#[test]
+fn a_full_cache_is_503_and_heals_when_there_is_room() {
+    if !can_run("unshare", &["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]) {
+        return;
+    }
+    let demo = Provider::new("acme/demo").version("1.0.0", &PLATFORMS);
+    let origin = Origin::of([demo]);
+    let scene = Scene::new();
+    let ca = origin.write_ca(&scene);
+    let scene = scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
+    scene.write("cache/.keep", b"");
+    let pattern = format!("{}/*/*", origin.host());
+    let fill = [
+        "--from",
+        "oci-layout:cache",
+        "--fill",
+        "--include",
+        &pattern,
+        "--max-age",
+        "0",
+    ];
+    let wrapper = ["unshare", "-rm", "sh", "-c", SCRIPT, "sh"];
+    let server = Server::wrapped(&scene, &wrapper, &fill);
+    let base = format!("/mirror/{}", origin.address("acme/demo"));
+    let zip = "terraform-provider-demo_1.0.0_linux_amd64.zip";
+    for path in [format!("{base}/1.0.0.json"), format!("{base}/{zip}")] {
+        // Never a 404, which would send clients to another method.
+        let reply = server.get(&path).is(503);
+        assert!(reply.header("retry-after").is_some(), "{path}");
+    }
+    let log = server.log();
+    assert!(log.contains("No space left on device"), "{log}");
+    server.get("/healthz").is(200);
+    server.get("/").is(200);
+    scene.write("room", b"");
+    let version = server.until(&format!("{base}/1.0.0.json"), |reply| reply.status == 200);
+    assert!(version.text().contains(zip), "{}", version.text());
+    let package = server.get(&format!("{base}/{zip}")).is(200);
+    assert_eq!(package.body, origin.zip("acme/demo", "1.0.0", PLATFORMS[0]));
+    server.stop();
+}
