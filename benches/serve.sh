@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `tfoci serve` beside nginx, which serves the same files over TLS: requests a second and latency of VERSION.json over kept connections,
-# the throughput of packages, `terraform init` of ten providers, and memory. All in one run, since machines differ.
+# the throughput of packages, TLS handshakes, `terraform init` of ten providers, and memory. All in one run, since machines differ.
 #
 #   benches/serve.sh [SECONDS]        needs nginx, wrk, curl, openssl, terraform, GNU time, docker-registry
 set -euo pipefail
@@ -64,6 +64,22 @@ fetch() { # PORT READERS
 for readers in 1 4; do
     for server in nginx:28442 layout:28441 registry:28443 nginx:28442 layout:28441 registry:28443; do
         echo "150 MB, $readers readers, ${server%:*}: $(fetch "${server#*:}" "$readers")"
+    done
+done
+# Clients resume no session, so each of their connections costs a full handshake.
+handshakes() { # PORT CLIENTS
+    local counted=() client
+    for client in $(seq "$2"); do
+        openssl s_time -connect "127.0.0.1:$1" -CAfile ca.crt -new -time "$seconds" >"handshakes.$client" 2>/dev/null &
+        counted+=($!)
+    done
+    wait "${counted[@]}"
+    awk '/real seconds/ { sum += $1 / $4 } END { printf "%.0f handshakes/s", sum }' handshakes.*
+    rm handshakes.*
+}
+for clients in 1 4; do
+    for server in nginx:28442 layout:28441 nginx:28442 layout:28441; do
+        echo "TLS, $clients clients, ${server%:*}: $(handshakes "${server#*:}" "$clients")"
     done
 done
 init() { # PORT
