@@ -20,18 +20,26 @@ export SSL_CERT_FILE=$scene/ca.crt
 
 source "$here/packages.bash"
 
+# Ports that nobody listens at. Another run may be under way on this machine.
+free_port() {
+    local found
+    until found=$((20000 + RANDOM % 10000)) && ! listens "$found"; do :; done
+    echo "$found"
+}
+at_layout=$(free_port) at_nginx=$(free_port) at_registry=$(free_port)
+
 # The same documents and packages as files.
 serve() { # PORT STORE
     "$tfoci" serve --from "$2" --listen "127.0.0.1:$1" --tls-cert chain.crt --tls-key server.key --ca-file ca.crt --max-rate 0 --quiet >&2 &
     serving=$!
     until listens "$1"; do sleep 0.02; done
 }
-serve 28441 oci-layout:store
+serve "$at_layout" oci-layout:store
 base=mirror/registry.example.com/acme
 for name in "${names[@]}"; do
     mkdir -p "www/$base/$name"
     for file in index.json 1.0.0.json "terraform-provider-${name}_1.0.0_$platform.zip"; do
-        curl --cacert ca.crt -fsS "https://127.0.0.1:28441/$base/$name/$file" -o "www/$base/$name/$file"
+        curl --cacert ca.crt -fsS "https://127.0.0.1:$at_layout/$base/$name/$file" -o "www/$base/$name/$file"
     done
 done
 cat >nginx.conf <<NGINX
@@ -41,17 +49,17 @@ http {
     access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000; default_type application/json;
     client_body_temp_path $scene/t1; proxy_temp_path $scene/t2; fastcgi_temp_path $scene/t3; uwsgi_temp_path $scene/t4; scgi_temp_path $scene/t5;
     server {
-        listen 127.0.0.1:28442 ssl; ssl_certificate $scene/chain.crt; ssl_certificate_key $scene/server.key; root $scene/www;
+        listen 127.0.0.1:$at_nginx ssl; ssl_certificate $scene/chain.crt; ssl_certificate_key $scene/server.key; root $scene/www;
     }
 }
 NGINX
 nginx -c "$scene/nginx.conf" 2>/dev/null &
-until listens 28442; do sleep 0.02; done
-serve 28443 "$template"
+until listens "$at_nginx"; do sleep 0.02; done
+serve "$at_registry" "$template"
 
 measure() { wrk -t1 -c"$2" -d"${seconds}s" --latency "https://127.0.0.1:$1/$base/small0/1.0.0.json"; }
 for connections in 10 100; do
-    for server in nginx:28442 layout:28441 registry:28443; do
+    for server in "nginx:$at_nginx" "layout:$at_layout" "registry:$at_registry"; do
         echo "VERSION.json, $connections connections, ${server%:*}: $(measure "${server#*:}" "$connections" | awk '/99%/ {p=$2} /Requests\/sec/ {r=$2} END {print r " requests/s, p99 " p}')"
     done
 done
@@ -62,7 +70,7 @@ fetch() { # PORT READERS
     awk "BEGIN {printf \"%.2f s\", $EPOCHREALTIME - $began}"
 }
 for readers in 1 4; do
-    for server in nginx:28442 layout:28441 registry:28443 nginx:28442 layout:28441 registry:28443; do
+    for server in "nginx:$at_nginx" "layout:$at_layout" "registry:$at_registry" "nginx:$at_nginx" "layout:$at_layout" "registry:$at_registry"; do
         echo "150 MB, $readers readers, ${server%:*}: $(fetch "${server#*:}" "$readers")"
     done
 done
@@ -78,7 +86,7 @@ handshakes() { # PORT CLIENTS
     rm handshakes.*
 }
 for clients in 1 4; do
-    for server in nginx:28442 layout:28441 nginx:28442 layout:28441; do
+    for server in "nginx:$at_nginx" "layout:$at_layout" "nginx:$at_nginx" "layout:$at_layout"; do
         echo "TLS, $clients clients, ${server%:*}: $(handshakes "${server#*:}" "$clients")"
     done
 done
@@ -94,7 +102,7 @@ init() { # PORT
     (cd work && TF_CLI_CONFIG_FILE=client.tfrc CHECKPOINT_DISABLE=1 terraform init -no-color >init.log) || cat work/init.log
     awk "BEGIN {printf \"%.2f s\", $EPOCHREALTIME - $began}"
 }
-for server in nginx:28442 registry:28443 nginx:28442 registry:28443 layout:28441; do
+for server in "nginx:$at_nginx" "registry:$at_registry" "nginx:$at_nginx" "registry:$at_registry" "layout:$at_layout"; do
     echo "terraform init of ten providers, ${server%:*}: $(init "${server#*:}")"
 done
 echo "peak memory of the server in front of the registry: $(awk '/VmHWM/ {print $2 / 1024 " MiB"}' "/proc/$serving/status")"
