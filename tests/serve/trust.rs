@@ -220,4 +220,15 @@ fn a_page_and_the_log_mark_what_is_not_signed() {
         }
         assert_eq!(log.matches("Unsigned").count(), 2, "{log}");
     }
+    let server = store.serve(&["--format", "json"]);
+    server.get(&format!("/mirror/{BARE}/index.json")).is(200);
+    let log = server.stop();
+    let lines = log.lines().map(|line| serde_json::from_str(line).unwrap());
+    let lines: Vec<serde_json::Value> = lines.collect();
+    let unsigned = lines
+        .iter()
+        .find(|line| line["event"] == "unsigned")
+        .unwrap();
+    let expected = format!("{BARE} 1.0.0: checksum; on the network mirror only");
+    assert_eq!(unsigned["message"], expected, "{log}");
 }
