@@ -91,3 +91,38 @@ fn no_option_allows_metadata_services() {
         assert!(run.stderr.contains(said), "{}", run.stderr);
     }
 }
+
+#[test]
+fn mirroring_what_a_configuration_requires_takes_consent_too() {
+    let (origin, scene) = given();
+    let (host, demo) = (origin.host(), origin.address("acme/demo"));
+    let mirror = |arguments: &str| {
+        let all = format!("mirror --from-config a --to oci-layout:out {arguments}");
+        tfoci(&scene, &all)
+    };
+    // A lock file beside the configuration comes from anybody too.
+    let lock = format!("provider \"{demo}\" {{\n  version = \"1.2.0\"\n}}\n");
+    scene.write("a/.terraform.lock.hcl", lock);
+    for more in ["", "--from-lock a/.terraform.lock.hcl"] {
+        let run = mirror(more).exits(1);
+        let said = "the host has only private addresses\n";
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        let said = format!("hint: if you know this host, `--allow-private {host}`\n");
+        assert!(run.stderr.contains(&said), "{}", run.stderr);
+        assert_eq!(origin.counters(), "", "{more}");
+        assert!(!scene.path("out").exists());
+    }
+    scene.write(
+        "mirror.toml",
+        format!("[[provider]]\naddress = \"{demo}\"\n"),
+    );
+    for consent in [
+        format!("--allow-private {host}"),
+        format!("--default-host {host}"),
+        "--file mirror.toml".to_owned(),
+        demo,
+    ] {
+        mirror(&consent).succeeds();
+        fs::remove_dir_all(scene.path("out")).unwrap();
+    }
+}

@@ -10,7 +10,7 @@ use tfoci::error::printable_path;
 use tfoci::event::Reporter;
 use tfoci::install::{self, DirectoryKind, Form, Installer};
 use tfoci::lock::{LockResult, Task, Wanted, lock};
-use tfoci::lockfile::{Client, LockedProvider};
+use tfoci::lockfile::LockedProvider;
 
 use super::methods::Methods;
 use super::outcome::Outcome;
@@ -47,7 +47,7 @@ pub(in crate::cli) async fn update(
             .try_for_each(|root| refuse_links(root, session))?;
     }
     let client = roots.first().map(|root| root.target.client());
-    let strangers = strangers(&roots, &request, session);
+    let strangers = strangers(&roots, &request);
     let methods = Methods::new(request.from.as_deref(), client, &strangers, session)?;
     if request.directories.len() > 1 {
         set_aside(&mut roots, &mut broken, &methods);
@@ -134,22 +134,12 @@ fn refuse_links(root: &Root, session: &Session) -> Result<(), CommandError> {
     }
 }
 
-/// The hosts that only configurations name, which may come from anybody. The default hosts are known.
-fn strangers<'a>(
-    roots: &'a [Root],
-    request: &Request,
-    session: &Session,
-) -> BTreeSet<&'a Hostname> {
-    let known = [
-        session.default_host().clone(),
-        Client::OpenTofu.default_host(),
-        Client::Terraform.default_host(),
-    ];
+/// The hosts that only configurations name, which may come from anybody.
+fn strangers<'a>(roots: &'a [Root], request: &Request) -> BTreeSet<&'a Hostname> {
     let providers = roots.iter().flat_map(|root| root.required.keys());
     // Addresses are arguments.
     let providers = providers.filter(|_| request.providers.is_empty());
-    let hosts = providers.map(ProviderAddr::hostname);
-    hosts.filter(|host| !known.contains(host)).collect()
+    providers.map(ProviderAddr::hostname).collect()
 }
 
 /// The installation into the data directory of the working directory; `None` if nothing is installed.

@@ -1,9 +1,9 @@
 //! The tasks of `tfoci mirror`, from arguments, mirror files, lock files and configurations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use tfoci::address::ProviderAddr;
+use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::config::MirrorFile;
 use tfoci::configuration::{ReadAs, Requirements};
 use tfoci::error::{printable, printable_path};
@@ -28,13 +28,21 @@ pub(super) fn tasks(
     let file = file(arguments)?;
     let policy = policy(arguments, file.as_ref(), session)?;
     let mut items = addresses(arguments, session)?;
+    let listed = file.iter().flat_map(|file| &file.providers);
+    let listed = listed.map(|entry| &entry.provider);
+    // Arguments and mirror files are the user's own.
+    let named = items.iter().map(|item| &item.provider).chain(listed);
+    let named: BTreeSet<Hostname> = named.map(|provider| provider.hostname().clone()).collect();
     items.extend(locks.filters().map(|(provider, filter)| Item {
         provider,
         filter,
         to: Vec::new(),
     }));
     for root in &arguments.from_config {
-        items.extend(required(root, session)?);
+        let required: Vec<Item> = required(root, session)?.collect();
+        let hosts = required.iter().map(|item| item.provider.hostname());
+        session.distrust(http, hosts.filter(|host| !named.contains(host)))?;
+        items.extend(required);
     }
     if let (Some(item), [], Some(file)) = (items.first(), &*arguments.to, &arguments.file) {
         return Err(CommandError::NoDestination {

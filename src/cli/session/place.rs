@@ -4,6 +4,7 @@ use std::path::Path;
 
 use tfoci::address::Hostname;
 use tfoci::http::Http;
+use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::source::filesystem_mirror::FilesystemMirror;
 use tfoci::source::network_mirror::NetworkMirror;
@@ -36,6 +37,27 @@ pub(in crate::cli) fn is_source(text: &str) -> bool {
     text == ORIGIN || text.parse::<SourceAddr>().is_ok()
 }
 
+impl Session {
+    /// Treats the origins of these hosts as named by a configuration, which may come from anybody, and not by the user. The default hosts
+    /// are known.
+    pub(in crate::cli) fn distrust<'h>(
+        &self,
+        http: &Http,
+        hosts: impl IntoIterator<Item = &'h Hostname>,
+    ) -> Result<(), CommandError> {
+        let known = [
+            self.default_host().clone(),
+            Client::OpenTofu.default_host(),
+            Client::Terraform.default_host(),
+        ];
+        for host in hosts.into_iter().filter(|host| !known.contains(host)) {
+            let distrusted = http.distrust(host.as_ascii());
+            distrusted.map_err(|error| Failure::from(Problem::from(source::Error::from(error))))?;
+        }
+        Ok(())
+    }
+}
+
 impl<'a> Places<'a> {
     pub(in crate::cli) fn new(session: &'a Session) -> Result<Self, CommandError> {
         let http: Http = session.http()?;
@@ -48,16 +70,12 @@ impl<'a> Places<'a> {
         })
     }
 
-    /// Treats the origins of these hosts as named by a configuration, which may come from anybody, and not by the user.
+    /// See [`Session::distrust`].
     pub(in crate::cli) fn distrust<'h>(
         &self,
         hosts: impl IntoIterator<Item = &'h Hostname>,
     ) -> Result<(), CommandError> {
-        for host in hosts {
-            let distrusted = self.access.http.distrust(host.as_ascii());
-            distrusted.map_err(|error| Failure::from(Problem::from(source::Error::from(error))))?;
-        }
-        Ok(())
+        self.session.distrust(&self.access.http, hosts)
     }
 
     /// The place that `--from` names.
