@@ -224,6 +224,7 @@ fn hashes() {
 #[test]
 fn lock_files() {
     let deep = format!("a = {}", "(".repeat(300));
+    let many = "a {}\n".repeat(200_001);
     for (text, problem, line) in [
         ("= 1", "neither an attribute nor a block begins here", 1),
         (
@@ -240,6 +241,11 @@ fn lock_files() {
         ),
         ("a = (1\n]\n", "`]` closes nothing", 2),
         (&deep, "nested too deeply", 1),
+        (
+            &many,
+            "more than 200000 blocks, labels and attributes",
+            200_001,
+        ),
     ] {
         let author = Author::new();
         author.scene.write("lock.hcl", text);

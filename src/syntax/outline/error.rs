@@ -50,6 +50,9 @@ pub enum SyntaxError {
     /// An opening bracket, quote, heredoc or comment without its end.
     #[error("`{}` is not closed", printable(.what))]
     Unclosed { what: String },
+    /// More items than any real file.
+    #[error("more than {limit} blocks, labels and attributes")]
+    Items { limit: usize },
     /// Nested more deeply than any real file.
     #[error("nested too deeply")]
     Depth,

@@ -101,6 +101,7 @@ impl<'a> Body<'a> {
     fn read_item(&mut self, scanner: &mut Scanner<'a>, depth: usize) -> Result<(), Error> {
         let line = scanner.line();
         let name = scanner.name()?;
+        scanner.count()?;
         scanner.blanks()?;
         if scanner.eat("=") {
             return match self.attributes.entry(name) {
@@ -117,6 +118,7 @@ impl<'a> Body<'a> {
         let mut labels = Vec::new();
         while !scanner.eat("{") {
             labels.push(scanner.label()?);
+            scanner.count()?;
             scanner.blanks()?;
         }
         let body = Self::read(scanner, depth + 1)?;

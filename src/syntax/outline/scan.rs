@@ -2,16 +2,35 @@
 
 use super::{Error, SyntaxError};
 
+/// The most blocks, labels and attributes of a file. A file of 4 MiB, the largest that is read, has an item in every twenty bytes then;
+/// each takes up to a hundred bytes of memory.
+const MOST_ITEMS: usize = 200_000;
+
 /// A position in the text, with its line.
 #[derive(Clone, Debug)]
 pub(super) struct Scanner<'a> {
     pub(super) rest: &'a str,
     pub(super) line: usize,
+    /// The number of items that were read.
+    items: usize,
 }
 
 impl<'a> Scanner<'a> {
     pub(super) fn new(rest: &'a str, line: usize) -> Self {
-        Self { rest, line }
+        Self {
+            rest,
+            line,
+            items: 0,
+        }
+    }
+
+    /// Counts a block, label or attribute.
+    pub(super) fn count(&mut self) -> Result<(), Error> {
+        self.items += 1;
+        match self.items > MOST_ITEMS {
+            true => Err(self.mistake(SyntaxError::Items { limit: MOST_ITEMS })),
+            false => Ok(()),
+        }
     }
 
     pub(super) fn line(&self) -> usize {

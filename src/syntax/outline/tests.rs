@@ -86,10 +86,22 @@ fn mistakes_have_a_line() {
         ("a \"b {}", 1, SyntaxError::LabelText),
         (&format!("a = {}", "(".repeat(300)), 1, SyntaxError::Depth),
         (&"a {\n".repeat(70), 65, SyntaxError::Depth),
+        (
+            &"a {}\n".repeat(200_001),
+            200_001,
+            SyntaxError::Items { limit: 200_000 },
+        ),
+        (
+            &"a b {}\n".repeat(100_001),
+            100_001,
+            SyntaxError::Items { limit: 200_000 },
+        ),
     ] {
         let error = Body::parse(text.as_bytes()).unwrap_err();
-        assert_eq!((error.line, &error.mistake), (line, &mistake), "{text:?}");
+        let start = text.get(..99).unwrap_or(text);
+        assert_eq!((error.line, &error.mistake), (line, &mistake), "{start:?}");
     }
+    assert_eq!(parse(&"a {}\n".repeat(200_000)).blocks.len(), 200_000);
     let error = Body::parse(b"a = 1\nb = \"\xff\"").unwrap_err();
     assert_eq!(error.to_string(), "line 2: not UTF-8 text");
 }
