@@ -419,7 +419,7 @@ fn help_of_trust_is_a_topic_and_that_of_its_commands_are_pages() {
         let help = scene.tfoci([first, second, "-h"]).succeeds().stdout;
         assert!(help.lines().count() <= 40, "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 100));
-        assert!(help.ends_with("tfoci help options\n"), "{help}");
+        assert!(help.ends_with("tfoci help exit-codes\n"), "{help}");
         assert!(!help.contains("--ca-file"), "{help}");
         assert!(
             topic.contains(&format!("tfoci {first} {second}")),

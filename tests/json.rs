@@ -137,6 +137,8 @@ fn a_failure_before_any_version_is_known() {
         document(&run),
         json!({"schema": 1, "error": {
             "category": "usage",
+            "provider": PROVIDER,
+            "place": "dist",
             "message": format!("{PROVIDER} (dist): the folder has several versions\n  has 1.0.0, 1.1.0"),
             "hint": format!("choose one: `--provider {PROVIDER}@VERSION`"),
         }})

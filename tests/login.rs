@@ -9,6 +9,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
+use crate::support::registry::answer::Answer;
+use crate::support::registry::{Fault, Registry, matching};
 use crate::support::scene::{Run, Scene};
 
 /// `me:hunter2` and what it becomes.
@@ -299,6 +301,23 @@ fn credentials_that_count_before_the_stored_ones_are_said() {
             "     Login succeeded\n    Stored [HOST] in [TMP]/.docker/config.json\n{UNENCRYPTED}      Note [TMP]/.config/containers/auth.json ([HOST]) counts before what was stored\n"
         )
     );
+}
+
+/// A web site accepts any password.
+#[test]
+fn nothing_is_stored_for_a_web_site() {
+    let scene = Scene::new();
+    let registry = Registry::plain();
+    let page = Answer::new(200).header("content-type", "text/html");
+    registry.always(
+        matching("GET", "/v2/"),
+        Fault::Answer(page.body("<html></html>")),
+    );
+    let host = registry.host();
+    let run = login(&scene, host, "secret", &["--plain-http", host]).exits(1);
+    let says = "error: [HOST] is not an OCI registry (it answers with a web page)\n";
+    assert!(run.stderr.starts_with(says), "{}", run.stderr);
+    assert!(!scene.path(".docker/config.json").exists());
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn devices_pipes_and_directories_are_not_read() {
         };
         let expected = format!(
             "error: {at} 1.0.0{of} (oci-layout:layout): the {kind} sha256:{what} cannot be used\n  layout/{path} is not a regular file\n\n\
-             hint: the store is damaged. Pushing the release again with `--existing replace` repairs it\n"
+             hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole\n"
         );
         assert_eq!(told(what, endless), expected);
         assert_eq!(told(what, make_pipe), expected);

@@ -179,7 +179,7 @@ fn what_is_not_there() {
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_shape(
         &document,
-        &json!({"schema": 1, "error": {"category": "", "message": "", "hint?": ""}}),
+        &json!({"schema": 1, "error": {"category": "", "message": "", "hint?": "", "provider": "", "place": ""}}),
     );
     assert_eq!(document["error"]["category"], "not_found");
 }

@@ -30,6 +30,8 @@ pub(super) struct Globals {
     #[arg(long, global = true)]
     pub(super) no_progress: bool,
     /// How many packages to transfer at once [default: 4, or 8 for mirror]
+    ///
+    /// These are packages of one version, or of several providers: the versions of a provider are published one after the other.
     #[arg(short, long, value_name = "N", value_parser = jobs, global = true)]
     pub(super) jobs: Option<u8>,
     /// The host of addresses of the form NAMESPACE/TYPE

@@ -26,7 +26,8 @@ Examples:
   tfoci copy --file mirror.toml --to oci-layout:disk \\
     --from 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'
   tfoci copy --from oci-layout:mirror --trust trust.toml --require-pinned \\
-    --to 'registry.internal/tofu/${hostname}/${namespace}/${type}'";
+    --to 'registry.internal/tofu/${hostname}/${namespace}/${type}' \\
+    --ca-file ca.pem";
 
 /// Copy providers from one store into another, with their evidence
 ///

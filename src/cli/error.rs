@@ -7,7 +7,7 @@ mod phrases;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use phrases::{beside, locked_by, reasons, repositories, required_by};
+use phrases::{beside, causes, locked_by, reasons, repositories, required_by};
 use tfoci::address;
 use tfoci::config;
 use tfoci::configuration;
@@ -189,6 +189,8 @@ pub(super) enum CommandError {
         provider: Box<address::ProviderAddr>,
         /// The mirror file that is named too.
         file: Option<PathBuf>,
+        /// Whether that file has the provider.
+        is_in_file: bool,
     },
     /// `serve` without a certificate.
     #[error(
@@ -242,6 +244,12 @@ pub(super) enum CommandError {
     /// A file that an option or another file names cannot be read.
     #[error("{failure}{}\n  named by {named_by}", reasons(.failure))]
     File { failure: Failure, named_by: String },
+    /// A file of credentials that an option names cannot be used.
+    #[error("{error}{}\n  named by {named_by}", causes(.error))]
+    Named {
+        error: credentials::Error,
+        named_by: &'static str,
+    },
     /// An error about an argument that is probably misspelt.
     #[error("{error}")]
     Misspelt {
@@ -369,7 +377,7 @@ impl CommandError {
                 ..
             } => Category::Usage,
             Self::Trust(error) | Self::KeyFile { error, .. } => error.category(),
-            Self::Credentials(error) => error.category(),
+            Self::Credentials(error) | Self::Named { error, .. } => error.category(),
             Self::Serve(error) => error.category(),
             Self::Configuration(error) => error.category(),
             Self::WrongPassword { .. } => Category::Unauthorized,

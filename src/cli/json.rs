@@ -28,14 +28,50 @@ pub(super) const SCHEMA: u32 = 1;
 #[derive(Serialize)]
 pub(super) struct Failed {
     schema: u32,
-    error: Error,
+    error: CommandFailure,
 }
 
-impl From<Error> for Failed {
-    fn from(error: Error) -> Self {
+/// The error of a whole command, with what it is about. Other errors are in the document of a version, which says so.
+#[derive(Serialize)]
+struct CommandFailure {
+    #[serde(flatten)]
+    error: Error,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider: Option<ProviderAddr>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<Version>,
+    /// The name of the store or source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<String>,
+}
+
+impl Failed {
+    pub(super) fn interrupted() -> Self {
         Self {
             schema: SCHEMA,
-            error,
+            error: CommandFailure {
+                error: Error::interrupted(),
+                provider: None,
+                version: None,
+                place: None,
+            },
+        }
+    }
+}
+
+impl From<&CommandError> for Failed {
+    fn from(error: &CommandError) -> Self {
+        let failure = error.failure();
+        let subject = failure.and_then(|failure| failure.subject.as_ref());
+        let place = failure.and_then(|failure| failure.at.name());
+        Self {
+            schema: SCHEMA,
+            error: CommandFailure {
+                error: Error::from(error),
+                provider: subject.map(|subject| subject.provider.clone()),
+                version: subject.and_then(|subject| subject.version.clone()),
+                place: place.map(str::to_owned),
+            },
         }
     }
 }

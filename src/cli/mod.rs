@@ -40,17 +40,15 @@ mod signals;
 mod site;
 mod trace;
 mod trust;
+mod variables;
 mod versions;
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::builder::Resettable;
-use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use tfoci::disk;
@@ -65,7 +63,8 @@ use session::Session;
 use signals::until_interrupted;
 
 /// The last line of a command's help.
-const GLOBALS: &str = "Options that every command takes: tfoci help options";
+const GLOBALS: &str =
+    "Options that every command takes: tfoci help options. Exit codes: tfoci help exit-codes";
 
 /// The version, the commit and the target.
 const VERSION: &str = env!("TFOCI_VERSION");
@@ -131,6 +130,9 @@ enum Command {
     Completions(completions::Arguments),
     Man(man::Arguments),
     Schema(schema::Arguments),
+    /// As `--version`, which others spell so
+    #[command(hide = true)]
+    Version,
 }
 
 impl Command {
@@ -274,11 +276,11 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
         .first()
         .and_then(|name| Path::new(name).file_stem()?.to_str());
     if name == Some("oci-push") {
-        let matches = matches(OciPush::command(), arguments)?;
+        let matches = variables::matches(OciPush::command(), arguments)?;
         let OciPush { arguments, globals } = OciPush::from_arg_matches(&matches)?;
         return Ok((Command::Push(arguments), globals));
     }
-    let matches = matches(tfoci(), arguments)?;
+    let matches = variables::matches(tfoci(), arguments)?;
     let Tfoci {
         command,
         mut globals,
@@ -292,53 +294,6 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
         _ => globals.jobs.get_or_insert(session::JOBS),
     };
     Ok((command, globals))
-}
-
-fn matches(
-    command: clap::Command,
-    arguments: &[OsString],
-) -> Result<clap::ArgMatches, clap::Error> {
-    let command = ignoring_empty_variables(command);
-    let mut variables = BTreeMap::new();
-    for argument in command.get_arguments() {
-        if let (Some(option), Some(variable)) = (argument.get_long(), argument.get_env()) {
-            let variable = variable.to_string_lossy().into_owned();
-            variables.insert(format!("--{option}"), variable);
-        }
-    }
-    let matches = command.try_get_matches_from(arguments);
-    matches.map_err(|error| naming_variable(error, &variables, arguments))
-}
-
-/// An error about the value of a variable names the variable: clap names only the option that is set by it.
-fn naming_variable(
-    mut error: clap::Error,
-    variables: &BTreeMap<String, String>,
-    arguments: &[OsString],
-) -> clap::Error {
-    let Some(ContextValue::String(named)) = error.get(ContextKind::InvalidArg) else {
-        return error;
-    };
-    let option = named.split(' ').next().unwrap_or_default();
-    let is_given = |argument: &OsString| argument.to_string_lossy().starts_with(option);
-    if let Some(variable) = variables.get(option)
-        && !arguments.iter().any(is_given)
-    {
-        let named = ContextValue::String(format!("{variable} ({named})"));
-        error.insert(ContextKind::InvalidArg, named);
-    }
-    error
-}
-
-/// Treats empty variables as unset, as most programs do.
-fn ignoring_empty_variables(command: clap::Command) -> clap::Command {
-    command.mut_args(|argument| {
-        let name = argument.get_env().and_then(std::env::var_os);
-        match name.is_some_and(|value| value.is_empty()) {
-            true => argument.env(Resettable::Reset),
-            false => argument,
-        }
-    })
 }
 
 async fn run(command: Command, session: &Session) -> Result<Ending, CommandError> {
@@ -369,6 +324,10 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
         Command::Completions(arguments) => Ok(completions::run(&arguments, session)),
         Command::Man(arguments) => man::run(&arguments, session),
         Command::Schema(arguments) => Ok(schema::run(&arguments, session)),
+        Command::Version => {
+            session.printer.result(&format!("tfoci {VERSION}"));
+            Ok(Ending::Done)
+        }
     };
     ended.map_err(|error| hints::meant::explained(error, takes))
 }

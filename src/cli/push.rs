@@ -107,6 +107,11 @@ impl From<How> for Existing {
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let request = request(&arguments, session)?;
+    if let (Some(file), false) = (&arguments.trust.trust, arguments.require_pinned) {
+        let policy = session.policy(&arguments.trust, Some(file))?;
+        let consequence = "no key is pinned for it";
+        session.warn_of_unmatched_in(file, &policy, [&request.provider], consequence);
+    }
     if arguments.require_pinned && !request.rule.pinned() {
         let subject = Subject::provider(&request.provider);
         return Err(Problem::NoPin.of(subject, At::Here).into());

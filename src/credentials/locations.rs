@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
+use super::docker::DockerConfig;
 use super::{Error, SourceState};
 use crate::config::cli::{self, CliConfig};
 use crate::disk;
@@ -50,6 +51,18 @@ pub struct Environment {
     pub netrc: Option<PathBuf>,
     /// All variables `TF_TOKEN_…`: the rest of the name, and the token.
     pub tokens: Vec<(String, Secret)>,
+}
+
+impl Environment {
+    /// The variable that names a file of docker or podman, or the directory that should have it and does not exist.
+    pub(super) fn naming(&self, file: &Path) -> Option<&'static str> {
+        if self.registry_auth_file.as_deref() == Some(file) {
+            return Some("REGISTRY_AUTH_FILE");
+        }
+        let directory = self.docker_config.as_deref();
+        let directory = directory.filter(|path| !path.is_dir() && file.parent() == Some(path));
+        directory.map(|_| "DOCKER_CONFIG")
+    }
 }
 
 /// A file of docker or podman that may exist.
@@ -98,6 +111,20 @@ impl Locations {
         }
         let found = None;
         Ok(CliConfigFile { before, found })
+    }
+
+    /// Checks the files that options name, before anything is asked.
+    ///
+    /// # Errors
+    /// The option whose file cannot be read or is invalid, and why.
+    pub fn check_named(&self) -> Result<(), (&'static str, Error)> {
+        if let Some(path) = &self.authfile {
+            read_docker_config(path).map_err(|error| ("--authfile", error))?;
+        }
+        if let Some(path) = &self.cli_config {
+            read_cli_config(path).map_err(|error| ("--cli-config", error))?;
+        }
+        Ok(())
     }
 
     /// The CLI configuration that a client uses, and its path; `None` if there is none.
@@ -244,6 +271,12 @@ impl Locations {
 fn below(directory: Option<&PathBuf>, name: &str) -> Option<PathBuf> {
     let directory = directory.filter(|path| !path.as_os_str().is_empty())?;
     Some(directory.join(Path::new(name)))
+}
+
+/// Reads a file of docker or podman.
+pub(super) fn read_docker_config(path: &Path) -> Result<DockerConfig, Error> {
+    let bytes = Zeroizing::new(disk::read_regular(path, LARGEST)?);
+    DockerConfig::parse(&bytes).map_err(|error| Error::docker_config(path, &error))
 }
 
 /// Reads a CLI configuration, or a token file, which has the same syntax.

@@ -6,16 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use zeroize::Zeroizing;
-
 use super::docker::DockerConfig;
 use super::docker_helper::DockerHelpers;
 use super::entry::{Entry, EntryValue};
 use super::hub;
-use super::locations::{AuthFile, CliConfigFile, LARGEST, Locations};
+use super::locations::{AuthFile, CliConfigFile, Locations, read_docker_config};
 use super::{Credential, CredentialKind, Error, SourceReport, SourceState};
 use crate::config::cli::{CliConfig, OciDefaults};
-use crate::disk;
 use crate::error::printable_path;
 
 /// The entries of all sources.
@@ -74,9 +71,8 @@ impl RegistryCredentials {
             }
             return Ok(all);
         }
-        let variable = &locations.environment.registry_auth_file;
         for AuthFile { path, clients } in locations.auth_files() {
-            let named_by = (variable.as_ref() == Some(&path)).then_some("REGISTRY_AUTH_FILE");
+            let named_by = locations.environment.naming(&path);
             if defaults.discover {
                 all.read_ambient(path, clients, named_by);
             } else {
@@ -237,9 +233,4 @@ impl RegistryCredentials {
         self.sources.push(SourceReport::new(path, state, clients));
         self.sources.len() - 1
     }
-}
-
-fn read_docker_config(path: &Path) -> Result<DockerConfig, Error> {
-    let bytes = Zeroizing::new(disk::read_regular(path, LARGEST)?);
-    DockerConfig::parse(&bytes).map_err(|error| Error::docker_config(path, &error))
 }

@@ -171,7 +171,7 @@ pub enum Problem {
     #[error("the store has no such repository")]
     NoProvider,
     /// No version matches the constraints. Any stable version satisfies empty ones.
-    #[error("{}\n  has {}", asked(.constraints), versions(.available))]
+    #[error("{}", no_version(.constraints, .available))]
     NoVersion {
         constraints: VersionConstraints,
         available: Vec<Version>,
@@ -226,11 +226,13 @@ pub enum Problem {
     CapitalLetters,
 }
 
-fn asked(constraints: &VersionConstraints) -> String {
-    match constraints.is_any() {
+fn no_version(constraints: &VersionConstraints, available: &[Version]) -> String {
+    let asked = match constraints.is_any() {
+        true if available.is_empty() => return "no version is listed".to_owned(),
         true => "no version is stable".to_owned(),
         false => format!("no version matches `{constraints}`"),
-    }
+    };
+    format!("{asked}\n  has {}", versions(available))
 }
 
 fn versions(available: &[Version]) -> String {

@@ -159,8 +159,12 @@ pub enum Error {
         answer: String,
     },
     /// The host has no API of registries.
-    #[error("{host} is not an OCI registry (/v2/ answered 404)")]
-    NoRegistry { host: String },
+    #[error("{host} is not an OCI registry ({answered})")]
+    NoRegistry {
+        host: String,
+        /// What shows this.
+        answered: String,
+    },
     /// Another host refused the request: the target of a redirect, or the `Location` of an upload. tfoci sends it no credentials.
     #[error("the registry leads to a host that refuses the request for the {what}\n  registry {registry}\n  from {url}\n  answered {status}{}\n  tried no credentials, since they are for the registry alone", said(.answer))]
     RefusedElsewhere {

@@ -82,9 +82,52 @@ fn a_server_that_is_no_registry_is_recognised() {
     ask(&Scene::new(), registry.host(), "--plain-http [HOST]").says(&format!(
         "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): [HOST] is not an OCI registry (/v2/ answered 404)
 
-hint: name the host and port of a registry; its API begins at /v2/
+hint: name the host and port of a registry; its API begins at /v2/. `tfoci serve` and network mirrors are none: `--from network-mirror:URL` reads those
 "
     ));
+}
+
+/// Web sites, network mirrors and pages of a login answer in many ways.
+#[test]
+fn servers_that_are_no_registry_are_recognised_by_other_answers_too() {
+    const HTML: &str = "text/html; charset=utf-8";
+    let page = |status: u16| {
+        let answer = Answer::new(status).header("content-type", HTML);
+        Fault::Answer(answer.body("<html>welcome</html>"))
+    };
+    let text = |status: u16| Fault::Answer(Answer::new(status).body("no such path"));
+    for (label, fault, says) in [
+        ("a page", page(200), "it answers with a web page"),
+        ("a page of errors", page(400), "it answers with a web page"),
+        ("a network mirror", text(400), "/v2/ answered 400"),
+        ("a file server", text(405), "/v2/ answered 405"),
+    ] {
+        let registry = Registry::plain();
+        registry.always(matching("GET", ""), fault);
+        let run = ask(&Scene::new(), registry.host(), "--plain-http [HOST]");
+        let first = run.stderr.lines().next().unwrap_or_default();
+        let expected = format!("[HOST] is not an OCI registry ({says})");
+        assert!(first.ends_with(&expected), "{label}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn pages_and_lone_objects_in_errors_are_not_quoted_raw() {
+    for (body, says) in [
+        ("<html><title>Forbidden</title></html>", "(a web page)"),
+        (
+            r#"{"code":"UNAUTHORIZED","message":"authentication required","detail":{"x":1}}"#,
+            "(UNAUTHORIZED: authentication required)",
+        ),
+    ] {
+        let registry = Registry::plain();
+        registry.always(
+            matching("GET", ""),
+            Fault::Answer(Answer::new(403).body(body)),
+        );
+        let run = ask(&Scene::new(), registry.host(), "--plain-http [HOST]");
+        assert!(run.stderr.contains(says), "{}", run.stderr);
+    }
 }
 
 /// Pushes a release to a registry.
@@ -125,7 +168,7 @@ fn a_push_to_a_server_that_is_no_registry() {
     push(&registry).says(
         "error: registry.opentofu.org/acme/demo 1.0.0 ([HOST]/acme/demo): [HOST] is not an OCI registry (/v2/ answered 404)
 
-hint: name the host and port of a registry; its API begins at /v2/
+hint: name the host and port of a registry; its API begins at /v2/. `tfoci serve` and network mirrors are none: `--from network-mirror:URL` reads those
 ",
     );
 }

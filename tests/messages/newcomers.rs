@@ -382,3 +382,68 @@ hint: a symbol has braces: write `${hostname}`, in single quotes
         },
     ]);
 }
+
+#[test]
+fn files_and_directories_that_options_name() {
+    check(&[
+        Case {
+            label: "a file of credentials",
+            given: NOTHING,
+            arguments: "versions acme/demo --from example.com/acme/demo --exact-repository --authfile none.json",
+            exit: 1,
+            says: r"
+error: cannot read none.json
+  No such file or directory (os error 2)
+  named by --authfile
+",
+        },
+        Case {
+            label: "a CLI configuration",
+            given: NOTHING,
+            arguments: "versions acme/demo --from example.com/acme/demo --exact-repository --cli-config none.rc",
+            exit: 1,
+            says: r"
+error: cannot read none.rc
+  No such file or directory (os error 2)
+  named by --cli-config
+",
+        },
+        Case {
+            label: "a CLI configuration to check",
+            given: NOTHING,
+            arguments: "cli-config --check --cli-config none.rc",
+            exit: 1,
+            says: r"
+error: cannot read none.rc
+  No such file or directory (os error 2)
+  named by --cli-config
+",
+        },
+        Case {
+            label: "a directory of a configuration",
+            given: NOTHING,
+            arguments: "lock --chdir none",
+            exit: 1,
+            says: r"
+error: cannot read none
+  No such file or directory (os error 2)
+  named by --chdir
+",
+        },
+    ]);
+    let scene = Scene::new();
+    let printed = scene.tfoci(["--version"]).succeeds().stdout;
+    assert_eq!(scene.tfoci(["version"]).succeeds().stdout, printed);
+}
+
+#[test]
+fn a_trust_file_that_is_for_others_is_named_by_push() {
+    let author = Author::with_release();
+    let entry = "[[provider]]\nmatch = \"other.example/*/*\"\nkeys = [\"acme.asc\"]\n";
+    author.scene.write("trust.toml", entry);
+    let arguments = "push dist --provider acme/demo --to oci-layout:other --trust trust.toml";
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let said = author.tfoci(&arguments).exits(3).stderr;
+    let warning = "   Warning no entry of trust.toml matches registry.opentofu.org/acme/demo: no key is pinned for it\n";
+    assert!(said.contains(warning), "{said}");
+}

@@ -191,7 +191,7 @@ hint: choose one of these with `--platform`, or push the one that is missing
             says: r"
 error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64 (oci-layout:store): the package sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec is missing
 
-hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
+hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole
 ",
         },
     ]);
@@ -216,7 +216,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64 (oci-layout:store): the
     expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
     received sha256:d993dd4748bb747ac8bc6040fe509b0cec984be742a4a0d3b1841ca3ca76377a
 
-hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
+hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole
 ",
         },
         Case {
@@ -234,7 +234,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64 (oci-layout:store): the
     expected 406 bytes
     received 40 bytes
 
-hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
+hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole
 ",
         },
         Case {
@@ -252,7 +252,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64 (oci-layout:store): the
     expected 406 bytes
     received more
 
-hint: the store is damaged. Pushing the release again with `--existing replace` repairs it
+hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole
 ",
         },
         Case {

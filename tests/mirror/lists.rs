@@ -133,8 +133,7 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): the list of versions has an invalid versio
         lie::says("versions", json!([])),
         1,
         "
-error: [ORIGIN]/acme/demo ([ORIGIN]): no version is stable
-  has none
+error: [ORIGIN]/acme/demo ([ORIGIN]): no version is listed
 
 hint: the source knows the provider, and lists no version of it
 ",

@@ -361,6 +361,7 @@ hint: these are all that there are: choose among them by other constraints
         "
 error: cannot read none
   No such file or directory (os error 2)
+  named by --from-config
 ",
     );
     stage.scene.write("root/part/main.tf", "terraform {");

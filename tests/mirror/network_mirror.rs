@@ -184,8 +184,7 @@ error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): no
             nothing,
             1,
             "
-error: example.com/acme/demo (network-mirror:https://[ORIGIN]/mirror/): no version is stable
-  has none
+error: example.com/acme/demo (network-mirror:https://[ORIGIN]/mirror/): no version is listed
 
 hint: the source knows the provider, and lists no version of it
 ",

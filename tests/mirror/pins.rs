@@ -284,7 +284,7 @@ fn the_directory_of_the_trust_file_is_looked_for_before_anything_is_copied() {
         "
 error: cannot write none/trust.toml
   No such file or directory (os error 2)
-  named by the trust file of `--pin-new`
+  named by --trust
 ",
     );
     assert_eq!(stage.origin.seen().len(), 0);

@@ -115,7 +115,7 @@ error: mirror.toml is not a mirror file
   `acme/demo` names no host
     expected HOSTNAME/NAMESPACE/TYPE
 
-hint: `tfoci help mirror-file` shows a mirror file
+hint: write `registry.opentofu.org/acme/demo`, or for Terraform `registry.terraform.io/acme/demo`
 "),
         ("[[provider]]\naddress = \"a.example/b/c\"\nconstraints = \"1 to 2\"\n", "
 error: mirror.toml is not a mirror file
@@ -147,6 +147,14 @@ error: nothing says where to mirror a.example/b/c
 
 hint: name the store with `--to STORE`, or with `to` in the mirror file
 "),
+        ("[[provider]]\naddress = \"a.example/b/c@1.0.0\"\n", "
+error: mirror.toml is not a mirror file
+  the table of `a.example/b/c@1.0.0` cannot be understood
+  `c@1.0.0` is not a provider type: it has a dot
+    expected letters, digits and inner dashes
+
+hint: a version goes into `constraints`: `address = \"a.example/b/c\"` and `constraints = \"1.0.0\"`
+"),
         ("[[provider]]\naddress = \"a.example/b/c\"\nplatforms = []\n", "
 error: mirror.toml is not a mirror file
   the text is not that of a mirror file
@@ -162,6 +170,18 @@ hint: `tfoci help mirror-file` shows a mirror file
         stage.scene.write("mirror.toml", text);
         stage.run("--file mirror.toml").says(2, says);
     }
+    let stage = OriginScene::of([]);
+    let text = "to = [\"oci-layout:x\"]\n[[provider]]\naddress = \"a.example/b/c\"\n";
+    stage.scene.write("mirror.toml", text);
+    stage.run("a.example/b/c --file mirror.toml").says(
+        2,
+        "
+error: nothing says where to mirror a.example/b/c
+  the `to` of mirror.toml is for the providers of that file only
+
+hint: leave out the address: mirror.toml has it
+",
+    );
     let stage = OriginScene::of([]);
     let text = "trust = \"none.toml\"\nto = [\"oci-layout:x\"]\n[[provider]]\naddress = \"a.example/b/c\"\n";
     stage.scene.write("plans/mirror.toml", text);

@@ -47,6 +47,7 @@ impl From<&Trap> for Finding {
 
 /// Runs the command.
 pub(super) fn run(client: Client, session: &Session) -> Result<Ending, CommandError> {
+    session.check_named()?;
     // Clients do not know `--authfile`.
     let locations = Locations {
         authfile: None,

@@ -1,7 +1,6 @@
 //! Phrases of error messages.
 
 use std::collections::BTreeSet;
-use std::error::Error as _;
 use std::path::PathBuf;
 
 use tfoci::error::{printable, printable_path};
@@ -35,6 +34,11 @@ pub(super) fn beside(file: &Option<PathBuf>) -> String {
 
 /// The causes of a failure, one per line.
 pub(super) fn reasons(failure: &Failure) -> String {
-    let causes = std::iter::successors(failure.source(), |cause| (*cause).source());
+    causes(failure)
+}
+
+/// The causes of an error, one per line.
+pub(super) fn causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| (*cause).source());
     causes.map(|cause| format!("\n  {cause}")).collect()
 }

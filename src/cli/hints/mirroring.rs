@@ -1,8 +1,9 @@
 //! Hints for versions that are not mirrored. Users of `mirror` usually cannot sign or build the provider again.
 
-use tfoci::address::ProviderAddr;
+use tfoci::address::{self, DEFAULT_HOST, ProviderAddr};
 use tfoci::archive;
-use tfoci::error::Category;
+use tfoci::config::mirror::{self, MirrorEntryError};
+use tfoci::error::{Category, printable};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::source;
 use tfoci::store;
@@ -52,6 +53,32 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         _ => return None,
     };
     Some(text)
+}
+
+/// A hint for a mirror file that cannot be used.
+pub(super) fn file(error: &mirror::Error) -> String {
+    const EXAMPLE: &str = "`tfoci help mirror-file` shows a mirror file";
+    let mirror::Error::Entry {
+        address,
+        source: MirrorEntryError::Address(error),
+    } = error
+    else {
+        return EXAMPLE.to_owned();
+    };
+    let shown = printable(address);
+    match (error, address.split_once('@')) {
+        (_, Some((provider, version))) => format!(
+            "a version goes into `constraints`: `address = \"{}\"` and `constraints = \"{}\"`",
+            printable(provider),
+            printable(version)
+        ),
+        (address::Error::NoHost { .. }, None) => {
+            format!(
+                "write `{DEFAULT_HOST}/{shown}`, or for Terraform `registry.terraform.io/{shown}`"
+            )
+        }
+        _ => EXAMPLE.to_owned(),
+    }
 }
 
 fn of_trust(error: &trust::Error, provider: &ProviderAddr) -> Option<String> {

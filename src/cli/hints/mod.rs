@@ -59,8 +59,11 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         CommandError::NotPinned { .. } => {
             Some("pin them by hand: a table with `match` and `keys`, before any other that matches the provider".to_owned())
         }
-        CommandError::MirrorFile { .. } => Some("`tfoci help mirror-file` shows a mirror file".to_owned()),
+        CommandError::MirrorFile { source, .. } => Some(mirroring::file(source)),
         CommandError::NoTrustFile => Some("name it with `--trust FILE`: it is created if it does not exist".to_owned()),
+        CommandError::NoDestination { file: Some(file), is_in_file: true, .. } => {
+            Some(format!("leave out the address: {} has it", printable_path(file)))
+        }
         CommandError::NoDestination { file: Some(file), .. } => {
             Some(format!("name the store with `--to STORE`, or add the provider to {}", printable_path(file)))
         }

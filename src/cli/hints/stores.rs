@@ -90,7 +90,12 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
             "the zip has changed since it was verified. Push again once the release process is done"
         }
         store::Error::Blob { .. } | store::Error::Missing { .. } => {
-            "the store is damaged. Pushing the release again with `--existing replace` repairs it"
+            "the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole"
+        }
+        store::Error::Refusal(oci::Refusal::BodyArtifactType { received, .. })
+            if received.is_empty() =>
+        {
+            "another tool may have copied it and left out what clients need: copy it with `tfoci copy`"
         }
         store::Error::Refusal(oci::Refusal::Repeated { .. })
         | store::Error::LayoutRepeated { .. }
@@ -126,11 +131,14 @@ fn access(error: &store::Error) -> Option<String> {
             "ask the registry's operator for this permission, or `tfoci login {host}` as a user who has it"
         )),
         store::Error::NoRegistry { .. } => {
-            Some("name the host and port of a registry; its API begins at /v2/".to_owned())
+            Some("name the host and port of a registry; its API begins at /v2/. `tfoci serve` and network mirrors are none: `--from network-mirror:URL` reads those".to_owned())
         }
         store::Error::Registry {
-            status: 400, url, ..
-        } => reach::maybe_tls(url),
+            status: 400,
+            url,
+            answer,
+            ..
+        } if answer.contains("HTTPS") => reach::maybe_tls(url),
         store::Error::RefusedElsewhere { registry, .. } => Some(format!(
             "no login helps: the credentials for {registry} go to no other host. Ask the registry's operator why that host refuses"
         )),

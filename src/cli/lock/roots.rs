@@ -13,7 +13,7 @@ use tfoci::selection::Selection;
 
 use super::request::Request;
 use crate::cli::error::CommandError;
-use crate::cli::session::Session;
+use crate::cli::session::{Session, requested};
 
 /// A directory to lock.
 pub(super) struct Root {
@@ -58,6 +58,7 @@ pub(super) fn read(request: &Request, session: &Session) -> Result<Roots, Comman
     };
     let mut roots = Roots::default();
     for directory in directories {
+        requested::directory(directory, "--chdir")?;
         let beside = || match directory.as_os_str() == "." {
             true => PathBuf::from(FILE_NAME),
             false => directory.join(FILE_NAME),

@@ -37,7 +37,7 @@ Examples:
   tfoci mirror hashicorp/random --to oci-layout:mirror
   tfoci mirror 'hashicorp/aws@~> 5.80' --newest 3 --trust trust.toml --pin-new \\
     --to 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'
-  tfoci mirror --file mirror.toml --require-pinned
+  tfoci mirror --file mirror.toml --require-pinned --ca-file ca.pem
   tfoci mirror --from-lock .terraform.lock.hcl --to oci-layout:mirror";
 
 /// Mirror providers from their origins into a store

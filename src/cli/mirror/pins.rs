@@ -35,7 +35,11 @@ pub(super) fn trust_file(arguments: &Arguments) -> Result<Option<PathBuf>, Comma
     // Otherwise it would fail after everything was copied.
     if let Err(error) = fs::metadata(directory_of(&path)) {
         let error = disk::Error::at("write", &path, error);
-        return Err(CommandError::file(error, "the trust file of `--pin-new`"));
+        let named_by = match arguments.trust.trust {
+            Some(_) => "--trust",
+            None => "`trust` in the mirror file",
+        };
+        return Err(CommandError::file(error, named_by));
     }
     Ok(Some(path))
 }

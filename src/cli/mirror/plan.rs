@@ -15,7 +15,7 @@ use tfoci::trust::Policy;
 
 use super::Arguments;
 use crate::cli::error::CommandError;
-use crate::cli::session::requested::{Item, entries, mirror_file, trust_file};
+use crate::cli::session::requested::{self, Item, entries, mirror_file, trust_file};
 use crate::cli::session::{Session, check};
 
 /// The tasks for all requested providers.
@@ -39,15 +39,18 @@ pub(super) fn tasks(
         to: Vec::new(),
     }));
     for root in &arguments.from_config {
+        requested::directory(root, "--from-config")?;
         let required: Vec<Item> = required(root, session)?.collect();
         let hosts = required.iter().map(|item| item.provider.hostname());
         session.distrust(http, hosts.filter(|host| !named.contains(host)))?;
         items.extend(required);
     }
-    if let (Some(item), [], Some(file)) = (items.first(), &*arguments.to, &arguments.file) {
+    if let (Some(item), [], Some(path)) = (items.first(), &*arguments.to, &arguments.file) {
+        let mut entries = file.iter().flat_map(|file| &file.providers);
         return Err(CommandError::NoDestination {
+            is_in_file: entries.any(|entry| entry.provider == item.provider),
             provider: Box::new(item.provider.clone()),
-            file: Some(file.clone()),
+            file: Some(path.clone()),
         });
     }
     let trust_file = arguments.trust.trust.clone();
@@ -204,6 +207,7 @@ fn by_destination(
             return Err(CommandError::NoDestination {
                 provider: Box::new(provider),
                 file: None,
+                is_in_file: false,
             });
         }
         for to in to {

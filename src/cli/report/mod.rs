@@ -198,8 +198,7 @@ impl Report {
             None => {
                 self.printer.interrupted(None);
                 if !is_finished {
-                    self.printer
-                        .document(&json::Failed::from(json::Error::interrupted()));
+                    self.printer.document(&json::Failed::interrupted());
                 }
             }
         }
@@ -209,8 +208,7 @@ impl Report {
     pub(super) fn command_failed(&self, error: &CommandError) -> Category {
         self.printer.failure(error);
         if !matches!(*self.state(), State::Finished) {
-            self.printer
-                .document(&json::Failed::from(json::Error::from(error)));
+            self.printer.document(&json::Failed::from(error));
         }
         error.category()
     }

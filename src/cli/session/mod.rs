@@ -134,6 +134,12 @@ impl Session {
         }
     }
 
+    /// Checks the files of credentials that options name.
+    pub(super) fn check_named(&self) -> Result<(), CommandError> {
+        let checked = self.locations().check_named();
+        checked.map_err(|(named_by, error)| CommandError::Named { error, named_by })
+    }
+
     /// All credentials. Their files are read when the first credential is needed.
     pub(super) fn credentials(&self) -> Credentials {
         Credentials::at(self.locations())
@@ -141,6 +147,7 @@ impl Session {
 
     /// Access to origins and mirrors.
     pub(super) fn origin_access(&self, http: Http) -> Result<source::Access, CommandError> {
+        self.check_named()?;
         let credentials = self.credentials();
         report_considered(credentials.origin_sources()?, &self.printer);
         Ok(source::Access {
@@ -189,9 +196,14 @@ impl Session {
 
     /// Parses a store address.
     pub(super) fn endpoint(&self, text: &str) -> Result<Endpoint, CommandError> {
-        Ok(Endpoint::parse(text, self.globals.exact_repository)
+        let endpoint = Endpoint::parse(text, self.globals.exact_repository)
             .map_err(Problem::from)
-            .map_err(Failure::from)?)
+            .map_err(Failure::from)?;
+        // Layouts need no credentials.
+        if endpoint.template().is_some() {
+            self.check_named()?;
+        }
+        Ok(endpoint)
     }
 
     /// Opens a store to read these providers from it.

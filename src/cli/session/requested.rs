@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tfoci::address::ProviderAddr;
 use tfoci::config::MirrorFile;
+use tfoci::disk;
 use tfoci::error::printable_path;
 use tfoci::examine::Platforms;
 use tfoci::lockfile::{FILE_NAME, LockFile};
@@ -109,4 +110,13 @@ pub(in crate::cli) fn locks(paths: &[PathBuf], printer: &Printer) -> Result<Lock
         locks.add(&path, file);
     }
     Ok(locks)
+}
+
+/// Checks that the directory that an option names is there.
+pub(in crate::cli) fn directory(path: &Path, named_by: &str) -> Result<(), CommandError> {
+    let found = std::fs::metadata(path);
+    found.map(drop).map_err(|error| {
+        let error = disk::Error::at("read", path, error);
+        CommandError::file(error, named_by)
+    })
 }

@@ -5,17 +5,34 @@ use url::Url;
 
 use super::super::Error;
 use super::headers;
-use super::wire::ErrorList;
+use super::wire::{ErrorItem, ErrorList};
 use crate::error::printable;
 use crate::http::Answer;
 
 /// The longest body of an error that is read, in bytes. Messages quote only a few hundred.
 pub(super) const LARGEST_ERROR: u64 = 64 << 10;
 
+/// What a host answers that is no registry.
+pub(super) const A_PAGE: &str = "it answers with a web page";
+
+/// Whether an answer is a web page.
+pub(super) fn is_page(answer: &Answer) -> bool {
+    media_type(answer).eq_ignore_ascii_case("text/html")
+}
+
 /// The registry's explanation of a failure, in one line.
 pub(super) fn text(body: &[u8]) -> String {
-    let list: ErrorList = serde_json::from_slice(body).unwrap_or_default();
+    let mut list: ErrorList = serde_json::from_slice(body).unwrap_or_default();
     if list.errors.is_empty() {
+        // Some registries send the error itself.
+        list.errors.extend(serde_json::from_slice(body).ok());
+        list.errors
+            .retain(|item: &ErrorItem| !item.code.is_empty() || !item.message.is_empty());
+    }
+    if list.errors.is_empty() {
+        if body.trim_ascii_start().starts_with(b"<") {
+            return "a web page".to_owned();
+        }
         let line = String::from_utf8_lossy(body)
             .lines()
             .next()
@@ -55,6 +72,11 @@ pub(super) fn is_unknown_repository(body: &[u8]) -> bool {
     list.errors
         .iter()
         .any(|item| item.code == "NAME_UNKNOWN" || item.code == "NAME_INVALID")
+}
+
+/// Whether a server asks for TLS, as it does in answers to plain HTTP.
+pub(super) fn wants_tls(body: &[u8]) -> bool {
+    body.windows(5).any(|part| part == b"HTTPS")
 }
 
 /// Whether a body is an error of a registry, as the distribution specification defines it.

@@ -80,10 +80,17 @@ impl Registry {
                 return Ok(Err(Refused { status, url, body }));
             }
             let next = answer::next_page(&answer).transpose()?;
+            let is_page = answer::is_page(&answer);
             let body = answer.bytes(LARGEST_PAGE).await?;
             if !status.is_success() {
                 let body = body.to_vec();
                 return Ok(Err(Refused { status, url, body }));
+            }
+            if is_page {
+                return Err(Error::NoRegistry {
+                    host: session.auth.host(),
+                    answered: answer::A_PAGE.to_owned(),
+                });
             }
             let most = list.most - items.len();
             let read = Object::parse(&body).and_then(|mut object| object.texts(list.items, most));

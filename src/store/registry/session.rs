@@ -88,7 +88,7 @@ impl Registry {
             let request = || request().authorization(Some(basic.clone()), &session.base);
             answer = self.http.retrying(Retry::default(), request).await?;
         }
-        if answer.status().is_success() {
+        if answer.status().is_success() && !answer::is_page(&answer) {
             return Ok(match session.auth.was_challenged() {
                 true => Confirmation::Accepted,
                 false => Confirmation::NotAsked,
@@ -118,9 +118,8 @@ impl Registry {
 
     /// The error of a host that does not answer as a registry does.
     async fn unwelcome(&self, session: &RepositorySession, answer: Answer) -> Error {
-        if answer.status() == StatusCode::NOT_FOUND {
-            let host = session.auth.host();
-            return Error::NoRegistry { host };
+        if let Some(error) = session.no_registry(&answer) {
+            return error;
         }
         self.refusal(session, Action::Pull, "registry's version", answer)
             .await
@@ -232,12 +231,10 @@ impl Registry {
             return Ok(());
         }
         let request = || session.request(Method::GET, url.clone());
-        match self.send(session, &Scope::none(), request).await {
-            Ok(answer) if answer.status() == StatusCode::NOT_FOUND => Err(Error::NoRegistry {
-                host: session.auth.host(),
-            }),
-            _ => Ok(()),
-        }
+        let answer = self.send(session, &Scope::none(), request).await.ok();
+        answer
+            .and_then(|answer| session.no_registry(&answer))
+            .map_or(Ok(()), Err)
     }
 
     /// Turns an answer that is not a success into an error.
@@ -267,6 +264,22 @@ impl RepositorySession {
         Ok(url.map_err(|_| crate::http::Error::Url {
             url: self.base.clone().into(),
         })?)
+    }
+
+    /// The error of a host whose answer to the request for its version is not that of a registry.
+    fn no_registry(&self, answer: &Answer) -> Option<Error> {
+        let status = answer.status();
+        let is_unknown_path = matches!(
+            status,
+            StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST | StatusCode::METHOD_NOT_ALLOWED
+        );
+        let answered = match (answer::is_page(answer), is_unknown_path) {
+            (true, _) => answer::A_PAGE.to_owned(),
+            (false, true) => format!("/v2/ answered {}", status.as_u16()),
+            (false, false) => return None,
+        };
+        let host = self.auth.host();
+        Some(Error::NoRegistry { host, answered })
     }
 
     pub(super) fn cache(&self) -> MutexGuard<'_, RegistryCache> {

@@ -33,6 +33,10 @@ impl Registry {
                     return Err(session.refused(Action::Pull, WHAT, url, status.as_u16(), body));
                 }
                 if *status != StatusCode::NOT_FOUND && !answer::is_unknown_repository(body) {
+                    // Servers that want TLS say so, and are no less registries.
+                    if status.is_client_error() && !answer::wants_tls(body) {
+                        self.check_registry(&session, body).await?;
+                    }
                     return Err(Error::Registry {
                         what: WHAT,
                         url: url.clone().into(),
