@@ -337,6 +337,9 @@ pub(super) struct Locked<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     packages: &'a [InstalledPackage],
     hashes: Vec<&'a PackageHash>,
+    /// Hashes of zips in the file that are of no package of the release.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    strangers: &'a [PackageHash],
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Error>,
 }
@@ -350,6 +353,7 @@ impl<'a> Locked<'a> {
             authentication: Some(&locked.authentication),
             packages: &locked.installed,
             hashes: locked.hashes.iter().collect(),
+            strangers: &locked.strangers,
             error: None,
         }
     }
@@ -362,6 +366,7 @@ impl<'a> Locked<'a> {
             authentication: None,
             packages: &[],
             hashes: Vec::new(),
+            strangers: &[],
             error: Some(error.into()),
         }
     }

@@ -42,7 +42,7 @@ use crate::examine::{Platforms, TrustOptions};
 use crate::hash::PackageHash;
 use crate::install::{InstalledPackage, Installer};
 use crate::lockfile::Client;
-use crate::outcome::{At, Failure};
+use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
 use crate::version::Version;
 
@@ -111,6 +111,8 @@ pub struct Locked {
     pub installed: Vec<InstalledPackage>,
     /// The only platforms that the hashes are for; `None` for all.
     pub only: Option<Vec<Platform>>,
+    /// The zips in the lock file that are of no package of this release.
+    pub strangers: Vec<PackageHash>,
 }
 
 /// The result for a provider and a lock file.
@@ -185,15 +187,23 @@ impl Journey<'_> {
         known: &mut BTreeMap<Version, Result<Recorded, Failure>>,
     ) -> Result<Locked, Failure> {
         let found = selection::choose(wanted, listing, self.options.upgrade);
-        let found = found.map_err(|problem| listing.failure(&task.provider, problem))?;
+        let found = found.map_err(|problem| {
+            let locked = wanted.locked.as_ref().map(|(version, _)| version);
+            let locked = locked.filter(|_| matches!(problem, Problem::Withdrawn { .. }));
+            let mut failure = listing.failure(&task.provider, problem);
+            if let Some(subject) = &mut failure.subject {
+                subject.version = locked.cloned();
+            }
+            failure
+        })?;
         let version = found.version().clone();
         let recorded = match known.entry(version.clone()) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => place.insert(self.record(task, wanted, found).await),
         };
         let recorded = recorded.as_ref().map_err(Clone::clone)?;
-        self.warn_of_other_hashes(task, wanted, &version, recorded);
         Ok(Locked {
+            strangers: recorded.strangers(wanted, &version),
             hashes: recorded.hashes_for(wanted.client, task, &self.options.trust),
             version,
             authentication: recorded.authentication.clone(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::address::Hostname;
 use crate::authentication::{Anchor, Authentication, Status};
 use crate::blob::BlobSource;
-use crate::event::{Event, Subject};
+use crate::event::Subject;
 use crate::examine::TrustOptions;
 use crate::hash::PackageHash;
 use crate::install::InstalledPackage;
@@ -99,6 +99,20 @@ pub(super) fn lines<L>(release: &Verified<Release<L>>) -> Result<BTreeSet<Packag
 }
 
 impl Recorded {
+    /// The zips of this version in the lock file that are none of the release; empty if not all of the release's are known. Clients accept
+    /// them, and keep such hashes too.
+    pub(super) fn strangers(&self, wanted: &Wanted, version: &Version) -> Vec<PackageHash> {
+        if self.only.is_some() || self.hashes.is_empty() {
+            return Vec::new();
+        }
+        let locked = wanted.locked.iter();
+        let locked = locked.filter(|(locked, _)| locked == version);
+        let locked = locked.flat_map(|(_, hashes)| hashes);
+        let is_strange =
+            |hash: &&PackageHash| hash.zip_digest().is_some() && !self.hashes.contains(hash);
+        locked.filter(is_strange).cloned().collect()
+    }
+
     /// The hashes for the lock file of a client.
     ///
     /// Only `tofu` records reported hashes, and only those of its default registry
@@ -224,36 +238,6 @@ impl Journey<'_> {
         let wanted = self.options.platforms.named();
         let wanted = |platform: &Platform| wanted.is_none_or(|all| all.contains(platform));
         Some(platforms.filter(wanted).collect())
-    }
-
-    /// Warns if the lock file has zips of this version that are none of the release. Clients keep such hashes too.
-    pub(super) fn warn_of_other_hashes(
-        &self,
-        task: &Task,
-        wanted: &Wanted,
-        version: &Version,
-        recorded: &Recorded,
-    ) {
-        // If not all packages are known, any locked zip may be one of the others.
-        if recorded.only.is_some() || recorded.hashes.is_empty() {
-            return;
-        }
-        let locked = wanted
-            .locked
-            .as_ref()
-            .filter(|(locked, _)| locked == version);
-        let locked = locked.into_iter().flat_map(|(_, hashes)| hashes);
-        let others =
-            locked.filter(|hash| hash.zip_digest().is_some() && !recorded.hashes.contains(hash));
-        let count = others.count();
-        if count > 0 {
-            self.reporter.report(Event::Warning {
-                subject: Subject::version(&task.provider, version),
-                message: format!(
-                    "{count} zh in the lock file are none of this release; they stay, and clients accept packages that match them"
-                ),
-            });
-        }
     }
 
     /// Checks that a release that no known signature covers has one of the locked zips, if it says what it has.

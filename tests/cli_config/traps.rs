@@ -154,6 +154,16 @@ fn top_level_traps_are_named() {
             "c.tfrc, line 2: problem: unknown block `provider_instalation`: clients ignore it; did you mean `provider_installation`?\n",
         ),
         (
+            "plugin_cache_dir = \"none/cache\"\n",
+            "missing_cache",
+            "c.tfrc: problem: there is no directory none/cache: clients do not start without the plugin cache that `plugin_cache_dir` names\n",
+        ),
+        (
+            "provider_installation {\n network_mirror {\n url = \"https://a.example/\"\n include = [\"b.example:8443/acme/*\", \"a.example/*/*\"]\n }\n}\n",
+            "ports",
+            "c.tfrc, line 2: problem: clients refuse to ask a network mirror for b.example:8443/acme/*: the host has a port; name it in `exclude`, and leave it to `direct`\n",
+        ),
+        (
             "host \"a.example\" {\n services = {}\n}\n\nmirror \"a.example\" {}\n",
             "unknown_block",
             "c.tfrc, line 5: problem: unknown block `mirror`: clients ignore it\n",
@@ -171,6 +181,7 @@ fn top_level_traps_are_named() {
     ] {
         let scene = Scene::new();
         scene.write("c.tfrc", text);
+        std::fs::create_dir(scene.path("cache")).unwrap();
         let check = ["cli-config", "--check", "--cli-config", "c.tfrc"];
         assert_eq!(scene.tfoci(check).exits(1).stdout, says);
         let json = check.iter().chain(&["--format", "json"]);

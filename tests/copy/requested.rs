@@ -136,7 +136,7 @@ fn the_trust_file_of_a_mirror_file_has_to_exist() {
 error: there is no trust file plans/trust.toml
   named by `trust` in plans/mirror.toml
 
-hint: `tfoci mirror --pin-new` creates it, with the keys that it sees
+hint: check the path; `tfoci mirror --pin-new` creates a new one, with the keys that it sees
 ",
         );
     author.scene.write(

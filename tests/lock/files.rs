@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::support::judge;
 use crate::support::origin::{Fault, Origin, asks};
 use crate::support::scene::{Run, Scene};
+use crate::support::signer::Signer;
 
 use super::{origin, read, scene};
 
@@ -244,7 +245,23 @@ fn hashes_of_another_release_are_said() {
     );
     scene.write(format!("project/{LOCK}"), entry);
     let run = lock(&scene, "").succeeds();
-    let said = "1 zh in the lock file are none of this release";
-    assert!(run.stderr.contains(said), "{}", run.stderr);
+    let said = format!(
+        "the lock file has hashes of no package of this release. Clients accept packages that match them; take them out by hand: {wrong}\n"
+    );
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    // A gate lets nothing pass that clients would accept without a signature.
+    let run = lock(&scene, "--check").succeeds();
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    let strict = "--check --require-pinned --key acme.asc --format json";
+    scene.write("acme.asc", Signer::acme().public_armored());
+    let run = lock(&scene, strict).exits(4);
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["providers"][0]["strangers"][0], wrong);
+    let file = read(&scene, &format!("project/{LOCK}"));
+    let without = file.replace(&format!("    \"{wrong}\",\n"), "");
+    scene.write(format!("project/{LOCK}"), without);
+    lock(&scene, strict).succeeds();
+    scene.write(format!("project/{LOCK}"), file);
     assert!(read(&scene, &format!("project/{LOCK}")).contains(&wrong));
 }

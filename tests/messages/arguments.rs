@@ -293,7 +293,7 @@ hint: for the provider that is in it, add `--exact-repository`
             says: r"
 error: no provider is named, and this store cannot list those that it has
 
-hint: name the provider, such as `acme/demo@1.0.0`; a directory is written `oci-layout:DIR`
+hint: a directory is written `oci-layout:DIR`. A template whose providers can be listed has `{namespace}` and `{type}`, and no other expressions; else name the provider, such as `acme/demo@1.0.0`
 ",
         },
         Case {

@@ -191,7 +191,7 @@ hint: leave out the address: mirror.toml has it
 error: there is no trust file plans/none.toml
   named by `trust` in plans/mirror.toml
 
-hint: `tfoci mirror --pin-new` creates it, with the keys that it sees
+hint: check the path; `tfoci mirror --pin-new` creates a new one, with the keys that it sees
 ",
     );
     OriginScene::of([])

@@ -118,6 +118,13 @@ fn traps(
     credentials: &Credentials,
 ) -> Result<Vec<Trap>, CommandError> {
     let mut traps = cli::traps(config, client);
+    let cache = config
+        .plugin_cache
+        .expanded(|name| std::env::var(name).ok());
+    if let Some(path) = cache.filter(|path| !Path::new(path).is_dir()) {
+        let kind = TrapKind::NoCache { path };
+        traps.push(Trap { line: None, kind });
+    }
     for method in config.installation.iter().flatten() {
         let kind = match &method.kind {
             MethodKind::FilesystemMirror { path: Some(path) } if !Path::new(path).is_dir() => {

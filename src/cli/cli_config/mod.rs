@@ -137,6 +137,11 @@ fn mirror(
     }
     if let Some(url) = &arguments.url {
         let url = directory_url(url)?;
+        for pattern in include.iter().filter(|one| one.to_string().contains(':')) {
+            session.printer.warning(&format!(
+                "clients refuse to ask a network mirror for {pattern}, because its host has a port: leave it to `direct`"
+            ));
+        }
         let comment = endpoint.map(|store| {
             let store = printable(&store.to_string());
             format!("This server has the providers of {store}.")

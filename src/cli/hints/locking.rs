@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tfoci::address::DEFAULT_HOST;
 use tfoci::error::printable_path;
 use tfoci::lock::target;
 use tfoci::lockfile::Client;
@@ -22,12 +23,21 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
             "nothing of this version was recorded. The source is broken, or a proxy changes packages"
                 .to_owned()
         }
+        Problem::NoProvider => {
+            let address = failure.subject.as_ref()?.provider.to_string();
+            let short = address.strip_prefix(DEFAULT_HOST)?.strip_prefix('/')?;
+            format!(
+                "`{short}` means {address}; with `--client terraform`, registry.terraform.io/{short}. `tfoci list --from STORE` lists the providers"
+            )
+        }
         Problem::NoEvidence => {
             "the store has nothing that proves the packages. `--trust-store` believes its hashes; \
              `tfoci mirror` stores signatures with the packages"
                 .to_owned()
         }
-        Problem::Trust(trust::Error::NoDocument) if is_mirror(&failure.at) => {
+        Problem::Trust(trust::Error::NoDocument | trust::Error::NoSignature | trust::Error::NotSigned { .. })
+            if is_mirror(&failure.at) =>
+        {
             let address = failure.subject.as_ref()?.provider.to_string();
             format!(
                 "a mirror of packages has no signatures. `--from STORE --trust FILE` and `--from origin` find them; \

@@ -52,7 +52,7 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         CommandError::KeyNotFile { .. } => {
             Some("a fingerprint goes into `keys` of a trust file (`tfoci help trust`); `gpg --export --armor FINGERPRINT` writes the key itself".to_owned())
         }
-        CommandError::NoSuchTrustFile { .. } => Some("`tfoci mirror --pin-new` creates it, with the keys that it sees".to_owned()),
+        CommandError::NoSuchTrustFile { .. } => Some("check the path; `tfoci mirror --pin-new` creates a new one, with the keys that it sees".to_owned()),
         CommandError::NoTls => Some(
             "`--tls-cert FILE --tls-key FILE` serves HTTPS, which clients require. `--plain-http` leaves it to a proxy, or is enough for a look at the page".to_owned(),
         ),
@@ -75,7 +75,7 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         }
         CommandError::Source(error) => Some(source(&error.text)),
         CommandError::NoSelection => {
-            Some("name the provider, such as `acme/demo@1.0.0`; a directory is written `oci-layout:DIR`".to_owned())
+            Some("a directory is written `oci-layout:DIR`. A template whose providers can be listed has `{namespace}` and `{type}`, and no other expressions; else name the provider, such as `acme/demo@1.0.0`".to_owned())
         }
         CommandError::NoStore { .. } => Some("name it with `--from STORE`, or give a reference as `push` prints it".to_owned()),
         CommandError::TwoStores => Some("leave out `--from`".to_owned()),

@@ -48,7 +48,7 @@ pub(super) fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
         trust::Error::Refused(refusal) => format!("nothing of this version was written. {}", refused(&refusal.reason)?),
         trust::Error::Mismatch { .. } => "nothing of this version was tagged. Build the release again, and sign after the last change".to_owned(),
         trust::Error::NotLocked { .. } => {
-            "nothing of this version was written. If the lock file was made for other platforms only, name those with `--platform`; else this is not the package that was locked".to_owned()
+            "nothing of this version was written. If the lock file was made for other platforms only, `tfoci lock` adds this one; else this is not the package that was locked".to_owned()
         }
         trust::Error::NoZipLocked => {
             "`tofu providers lock -platform=OS_ARCH` adds the hashes of zips, if it asks the origin: without `-fs-mirror`".to_owned()

@@ -64,7 +64,9 @@ pub(super) struct Arguments {
     lock_file: Option<PathBuf>,
     /// Write nothing; print what would change, and exit with 4 if something would
     ///
-    /// Entries that the configuration does not require are no change, but tfoci warns of them, because `init` removes them.
+    /// Entries that the configuration does not require are no change, but tfoci warns of them, because `init` removes them. It also warns
+    /// of a `zh` that is of no package of the release, because clients accept a package that matches it; with `--require-pinned`, such a
+    /// hash is a difference.
     #[arg(long, conflicts_with = "dry_run", help_heading = "Lock file")]
     check: bool,
     /// Write nothing, and print what would change

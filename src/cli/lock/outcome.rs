@@ -16,6 +16,7 @@ use tfoci::lock::target::{self, LockChange};
 use tfoci::lock::{LockResult, Locked};
 use tfoci::lockfile::Client;
 use tfoci::outcome::Failure;
+use tfoci::platform::Platform;
 
 use super::request::{Request, Writing};
 use super::roots::Root;
@@ -112,13 +113,21 @@ impl Outcome {
             print_file(path, changed.as_ref(), request, printer);
         }
         let is_complete = failures.is_empty() && request.writing != Writing::DryRun;
-        if request.installs && is_complete && !locked.is_empty() {
+        let is_for_here = locked.iter().all(|one| {
+            let mut packages = one.locked.installed.iter();
+            packages.any(|package| package.platform == Platform::current())
+        });
+        if request.installs && is_complete && !locked.is_empty() && is_for_here {
             print_next(self.client, session);
         }
-        let differs = self
-            .files
-            .iter()
-            .any(|(_, changed)| matches!(changed, Some(Ok(change)) if !stays(change, request)));
+        let has_strangers = locked.iter().any(|one| !one.locked.strangers.is_empty());
+        // Clients keep such hashes, so that only a strict gate stops at them.
+        let is_strict = request.trust.require_pinned && !request.installs;
+        let differs = has_strangers && is_strict
+            || self
+                .files
+                .iter()
+                .any(|(_, changed)| matches!(changed, Some(Ok(change)) if !stays(change, request)));
         let errors = failures.iter().map(|(_, error)| error);
         let of_files = self.files.iter().filter_map(|(_, changed)| match changed {
             Some(Err(error)) => Some(error),
@@ -296,6 +305,14 @@ fn print_next(client: Client, session: &Session) {
 }
 
 fn warn(subject: &Subject, locked: &Locked, printer: &Printer) {
+    if !locked.strangers.is_empty() {
+        let strangers: Vec<String> = locked.strangers.iter().map(ToString::to_string).collect();
+        let text = format!(
+            "{subject}: the lock file has hashes of no package of this release. Clients accept packages that match them; take them out by hand: {}",
+            strangers.join(", ")
+        );
+        printer.warning(&text);
+    }
     if let Some(warning) = locked.authentication.warning() {
         printer.warning(&format!("{subject}: {warning}"));
     }

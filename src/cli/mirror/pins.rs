@@ -1,13 +1,13 @@
 //! `--pin-new`: writes the keys of new providers into the trust file. Later runs accept only these keys. A dry run only prints them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Anchor;
 use tfoci::disk::lock::Lock;
+use tfoci::disk::staged::Staged;
 use tfoci::disk::{self, directory_of};
 use tfoci::error::printable_path;
 use tfoci::event::Reporter;
@@ -33,8 +33,7 @@ pub(super) fn trust_file(arguments: &Arguments) -> Result<Option<PathBuf>, Comma
     };
     let path = path.ok_or(CommandError::NoTrustFile)?;
     // Otherwise it would fail after everything was copied.
-    if let Err(error) = fs::metadata(directory_of(&path)) {
-        let error = disk::Error::at("write", &path, error);
+    if let Err(error) = Staged::new(&path) {
         let named_by = match arguments.trust.trust {
             Some(_) => "--trust",
             None => "`trust` in the mirror file",

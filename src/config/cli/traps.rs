@@ -66,6 +66,12 @@ pub enum TrapKind {
     /// Clients replace what follows the last slash.
     #[error("`{}` has no slash at its end: clients drop what follows the last one", printable(.url))]
     NoSlash { url: String },
+    /// Clients put the host of a provider into the URL of a mirror, where a port breaks it.
+    #[error("clients refuse to ask a network mirror for {}: the host has a port; name it in `exclude`, and leave it to `direct`", list(.providers))]
+    Ports { providers: Vec<ProviderPattern> },
+    /// Clients fail if the directory of the plugin cache does not exist.
+    #[error("there is no directory {}: clients do not start without the plugin cache that `plugin_cache_dir` names", printable(.path))]
+    NoCache { path: String },
     /// A top-level block that clients do not know.
     #[error("unknown block `{}`: clients ignore it{}", printable(.name), did_you_mean(*.meant))]
     UnknownBlock {
@@ -117,6 +123,8 @@ impl TrapKind {
             Self::NotForTerraform | Self::ReadByTerraform => "not_for_terraform",
             Self::Overrides { .. } => "dev_overrides",
             Self::NoDirectory { .. } => "missing_directory",
+            Self::Ports { .. } => "ports",
+            Self::NoCache { .. } => "missing_cache",
             Self::NoCredentials { .. } => "no_credentials",
         }
     }
@@ -211,7 +219,13 @@ impl InstallationMethod {
             },
             MethodKind::NetworkMirror { url } => match url.as_deref() {
                 None | Some("") => no("network_mirror", "url"),
-                Some(url) => of_url(url).into_iter().collect(),
+                Some(url) => {
+                    let has_port = |one: &&ProviderPattern| one.to_string().contains(':');
+                    let providers: Vec<_> =
+                        self.included().iter().filter(has_port).cloned().collect();
+                    let ports = (!providers.is_empty()).then_some(TrapKind::Ports { providers });
+                    of_url(url).into_iter().chain(ports).collect()
+                }
             },
             MethodKind::Other(name) => vec![TrapKind::UnknownMethod { name: name.clone() }],
         }
