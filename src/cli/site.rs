@@ -19,6 +19,7 @@ use super::Ending;
 use super::args::ReadTrust;
 use super::error::CommandError;
 use super::json::Deleted;
+use super::render::{Mirror, ProviderInstallationView};
 use super::report::Scope;
 use super::session::{Session, Wanted, requested};
 
@@ -172,10 +173,10 @@ fn write_page(
 }
 
 #[derive(Serialize)]
-struct View<'a> {
+struct View {
     style: &'static str,
     generator: &'static str,
-    url: Option<&'a str>,
+    block: Option<String>,
     providers: Vec<ProviderView>,
 }
 
@@ -204,10 +205,17 @@ fn page(providers: &[ListedProvider], url: Option<&str>) -> String {
             versions: newest_first.map(ToString::to_string).collect(),
         }
     });
+    // A provider whose host has a port cannot come from a network mirror.
+    let include = providers.clone().map(|listed| listed.address);
+    let include: Vec<String> = include.filter(|address| !address.contains(':')).collect();
+    let block = url.filter(|_| !include.is_empty()).map(|url| {
+        let url = url.to_owned();
+        ProviderInstallationView::new(Mirror::Network { url }, include, None).render()
+    });
     let view = View {
         style: include_str!("../../templates/serve/style.css"),
         generator: GENERATOR,
-        url,
+        block,
         providers: providers.collect(),
     };
     let mut handlebars = Handlebars::new();

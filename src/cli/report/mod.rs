@@ -374,6 +374,10 @@ impl Run {
         let Destination::Directory(Some(mirror)) = &self.destination else {
             return;
         };
+        if matches!(mirror, Mirror::Network { .. }) {
+            // Clients refuse to ask a network mirror for them.
+            include.retain(|provider| !provider.contains(':'));
+        }
         if include.is_empty() {
             return;
         }

@@ -59,7 +59,7 @@ impl Log {
         let Self(printer) = self;
         let bound = match url.ends_with(&format!("//{address}")) {
             true => String::new(),
-            false => format!(", bound to {address}"),
+            false => format!(" (bound to {address})"),
         };
         printer.result(&format!("Listening on {url}{bound}"));
         #[derive(Serialize)]
