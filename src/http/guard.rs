@@ -33,26 +33,49 @@ impl Guard {
     }
 }
 
-/// Hosts that only a configuration names, which may come from anybody: their names and ports.
-#[derive(Debug, Default)]
-pub(super) struct Strangers(Mutex<BTreeSet<(String, u16)>>);
+/// Hosts that the user did not name, with their ports: a configuration names them, which may come from anybody, or a client of a server.
+#[derive(Debug)]
+pub(super) struct Strangers {
+    /// Whether every host is one that is no exception. Otherwise only the exceptions are.
+    every_host: bool,
+    exceptions: Mutex<BTreeSet<(String, u16)>>,
+}
 
 impl Strangers {
+    /// No hosts, or every host.
+    pub(super) fn new(every_host: bool) -> Self {
+        Self {
+            every_host,
+            exceptions: Mutex::default(),
+        }
+    }
+
     pub(super) fn add(&self, url: &Url) {
-        self.known().extend(endpoint(url));
+        self.set(url, true);
     }
 
     pub(super) fn remove(&self, url: &Url) {
-        self.known()
-            .retain(|one| endpoint(url).as_ref() != Some(one));
+        self.set(url, false);
     }
 
     pub(super) fn has(&self, url: &Url) -> bool {
-        endpoint(url).is_some_and(|one| self.known().contains(&one))
+        let is_exception = endpoint(url).is_some_and(|one| self.exceptions().contains(&one));
+        is_exception != self.every_host
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeSet<(String, u16)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn set(&self, url: &Url, is_stranger: bool) {
+        match is_stranger != self.every_host {
+            true => self.exceptions().extend(endpoint(url)),
+            false => self
+                .exceptions()
+                .retain(|one| endpoint(url).as_ref() != Some(one)),
+        }
+    }
+
+    fn exceptions(&self) -> MutexGuard<'_, BTreeSet<(String, u16)>> {
+        self.exceptions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -20,6 +20,9 @@ const SMALL_REQUESTS: usize = 16;
 /// The most bytes of a body that counts as a small request: more than almost every manifest. A larger body needs a permit for a download or upload.
 pub const SMALL: u64 = 64 << 10;
 
+/// The most hosts whose limits are kept while nobody uses them. Clients of a server may name any number.
+const MOST_HOSTS: usize = 1_024;
+
 /// The purpose of a permit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestClass {
@@ -49,6 +52,21 @@ struct HostLimits {
     uploads: Arc<Semaphore>,
 }
 
+impl HostLimits {
+    /// Whether a request or transfer holds a permit, or waits for one.
+    fn is_used(&self, transfers: usize) -> bool {
+        let all = [
+            (&self.small, SMALL_REQUESTS),
+            (&self.downloads, transfers),
+            (&self.uploads, transfers),
+        ];
+        let mut all = all.into_iter();
+        all.any(|(permits, count)| {
+            Arc::strong_count(permits) > 1 || permits.available_permits() < count
+        })
+    }
+}
+
 impl Limits {
     pub(super) fn new(transfers: usize) -> Self {
         Self {
@@ -75,6 +93,10 @@ impl Limits {
         let host = url.origin().ascii_serialization();
         let permits = |count| Arc::new(Semaphore::new(count));
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        if hosts.len() >= MOST_HOSTS && !hosts.contains_key(&host) {
+            // Whoever holds a permit of a host, or waits for one, shares its limits.
+            hosts.retain(|_, limits| limits.is_used(self.transfers));
+        }
         let gate = hosts.entry(host).or_insert_with(|| HostLimits {
             small: permits(SMALL_REQUESTS),
             downloads: permits(self.transfers),
@@ -89,6 +111,22 @@ mod tests {
     use futures_util::FutureExt as _;
 
     use super::*;
+
+    #[test]
+    fn hosts_that_nobody_uses_are_forgotten() {
+        let limits = Limits::new(1);
+        let take = |number: usize| {
+            let url: Url = format!("https://h{number}.example/").parse().unwrap();
+            let taken = limits.permit(&url, RequestClass::Download);
+            taken.now_or_never()
+        };
+        let _held = take(0).unwrap();
+        for number in 1..=MOST_HOSTS * 2 {
+            assert!(take(number).is_some());
+        }
+        assert!(limits.hosts.lock().unwrap().len() <= MOST_HOSTS);
+        assert!(take(0).is_none());
+    }
 
     #[test]
     fn each_host_and_each_use_has_permits_of_its_own() {

@@ -105,7 +105,7 @@ impl Http {
             clients: Clients::default(),
             limits: Limits::new(settings.transfers),
             private: Private::default(),
-            strangers: Strangers::default(),
+            strangers: Strangers::new(settings.every_host_is_a_stranger),
             reached: Reached::default(),
             journal: Journal::new(reporter),
             proxies: Matcher::from_system(),

@@ -7,6 +7,9 @@ use url::Url;
 
 use super::{Http, authority};
 
+/// The most hosts that are remembered. To forget one costs no more than retries that are in vain.
+const MOST: usize = 4_096;
+
 /// The hosts that have responded, with their ports.
 #[derive(Debug, Default)]
 pub(super) struct Reached(Mutex<BTreeSet<String>>);
@@ -14,10 +17,11 @@ pub(super) struct Reached(Mutex<BTreeSet<String>>);
 impl Reached {
     pub(super) fn insert(&self, url: &Url) {
         if let Some(host) = authority(url) {
-            self.0
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .insert(host);
+            let mut reached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if reached.len() >= MOST {
+                reached.clear();
+            }
+            reached.insert(host);
         }
     }
 

@@ -15,6 +15,9 @@ pub struct Settings {
     pub insecure: BTreeSet<String>,
     /// Hosts that the client may reach at private addresses even if a server refers to them.
     pub private: BTreeSet<String>,
+    /// Whether every host counts as one that the user did not name, unless an option names it or [`super::Http::trust`] was called for it. Then
+    /// others may name hosts without being led into the user's network.
+    pub every_host_is_a_stranger: bool,
     /// Hosts of the proxies that the environment names, without ports. The client may reach them at private addresses.
     pub proxies: BTreeSet<String>,
     /// Certificate authorities in addition to the system's.
@@ -33,6 +36,7 @@ impl Default for Settings {
             plain: BTreeSet::new(),
             insecure: BTreeSet::new(),
             private: BTreeSet::new(),
+            every_host_is_a_stranger: false,
             proxies: BTreeSet::new(),
             authorities: Vec::new(),
             identities: BTreeMap::new(),

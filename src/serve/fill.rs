@@ -4,7 +4,7 @@
 //! [`mod@crate::mirror`] with the same policy as every other verification. However many ask for a version, it is mirrored once. If that
 //! takes longer than clients wait, they are asked to come again, and it goes on.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -15,7 +15,6 @@ use crate::address::{Hostname, ProviderAddr, ProviderPattern};
 use crate::constraint::VersionConstraints;
 use crate::event::Reporter;
 use crate::examine::TrustOptions;
-use crate::http::Http;
 use crate::mirror::{self, Task, VersionFilter};
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
@@ -28,17 +27,13 @@ use crate::version::Version;
 const AT_ONCE: usize = 4;
 /// The most versions whose mirroring is remembered.
 const MOST_REMEMBERED: usize = 4_096;
-/// The most hosts that only clients name.
-const MOST_STRANGERS: usize = 1_000;
 /// The most packages of a version that are transferred at once.
 const PACKAGES: usize = 4;
 
 /// What may be mirrored, and from where.
 pub struct FillSettings {
-    /// The origins.
+    /// The origins. Clients name their hosts, so its HTTP client has to treat every host as a stranger that the operator did not name.
     pub source: Source,
-    /// The client that asks the origins.
-    pub http: Http,
     /// The providers that may be mirrored; empty for all.
     pub include: Vec<ProviderPattern>,
     /// The providers that may not.
@@ -63,8 +58,6 @@ pub(super) struct Fill {
     ages: Ages,
     permits: Semaphore,
     under_way: Mutex<HashMap<(ProviderAddr, Version), Mirrored>>,
-    /// The hosts that only clients named.
-    strangers: Mutex<HashSet<Hostname>>,
     /// The versions that the policy refused, with the reasons. They are listed no more.
     refused: Mutex<HashMap<ProviderAddr, BTreeMap<Version, Arc<Problem>>>>,
 }
@@ -81,7 +74,6 @@ impl Fill {
             },
             permits: Semaphore::new(AT_ONCE),
             under_way: Mutex::default(),
-            strangers: Mutex::default(),
             refused: Mutex::default(),
         }
     }
@@ -95,30 +87,10 @@ impl Fill {
             own_host,
             ..
         } = &self.settings;
-        let is_wanted = (include.is_empty() || include.iter().any(matches))
+        (include.is_empty() || include.iter().any(matches))
             && !exclude.iter().any(matches)
             && own_host.as_ref() != Some(provider.hostname())
-            && self.trust.rule_for(provider).is_ok();
-        // Clients name these hosts, so they must not lead into the server's own network unless the operator named them too.
-        let host = provider.hostname();
-        let names = |pattern: &ProviderPattern| pattern.segments()[0] == Some(host.as_ascii());
-        is_wanted && (include.iter().any(names) || self.is_known_stranger(host))
-    }
-
-    /// Whether a host that only clients named is treated as one from now on. There is a limit on their number, since each takes memory.
-    fn is_known_stranger(&self, host: &Hostname) -> bool {
-        let mut strangers = self
-            .strangers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if strangers.contains(host) {
-            return true;
-        }
-        let is_new = strangers.len() < MOST_STRANGERS;
-        if !is_new || self.settings.http.distrust(host.as_ascii()).is_err() {
-            return false;
-        }
-        strangers.insert(host.clone())
+            && self.trust.rule_for(provider).is_ok()
     }
 
     /// The versions that the origin offers, without those that the policy refused; `None` if the origin does not have the provider.

@@ -1,11 +1,17 @@
 //! `serve --fill`: what the store lacks comes from the origin when a client asks for it.
 
+use std::io::ErrorKind;
+use std::net::TcpListener;
+
 use serde_json::Value;
 
 use super::server::{Server, wait};
 use crate::support::origin::{Origin, Provider};
+use crate::support::registry::{Personality, Setup};
+use crate::support::release::ReleaseFolder;
 use crate::support::scene::Scene;
 use crate::support::signer::Signer;
+use crate::support::tls::Authority;
 
 const PLATFORMS: [&str; 2] = ["linux_amd64", "darwin_arm64"];
 
@@ -168,6 +174,71 @@ fn a_host_that_only_a_client_names_is_asked_at_public_addresses_only() {
     let allowed = ["--allow-private", origin.host()];
     let server = Server::plain(&scene, &[&fill[..], &allowed].concat());
     server.get(&format!("{}/index.json", base(&origin))).is(200);
+}
+
+/// Origins whose hosts clients name are strangers. The store is none, even if it has the same host.
+#[test]
+fn a_client_that_names_the_host_of_the_store_does_not_cut_it_off() {
+    let registry = Setup::of(Personality::Plain)
+        .tls(Authority::shared().server().serve(None))
+        .start();
+    let scene = Scene::new();
+    Authority::shared().write(&scene, "ca.pem");
+    ReleaseFolder::new("demo", "1.0.0")
+        .platform("linux_amd64")
+        .write(&scene.path("dist"));
+    let store = format!("{}/mirror/${{namespace}}/${{type}}", registry.host());
+    let demo = format!("{}/acme/demo", registry.host());
+    let push = ["push", "dist", "--provider", &demo, "--to", &store];
+    scene.write("acme.asc", Signer::acme().public_armored());
+    let more = ["--key", "acme.asc", "--ca-file", "ca.pem", "-q"];
+    scene.tfoci([&push[..], &more].concat()).succeeds();
+    let from = ["--from", &store, "--registry-host", registry.host()];
+    let more = ["--fill", "--ca-file", "ca.pem", "--max-age", "0"];
+    let server = Server::plain(&scene, &[&from[..], &more].concat());
+    for _ in 0..2 {
+        let index = server.get(&format!("/mirror/{demo}/index.json"));
+        assert_eq!(index.text(), r#"{"versions":{"1.0.0":{}}}"#);
+        server.logs("private address");
+    }
+    server.stop();
+}
+
+/// Any number of hosts that clients invent takes none from others.
+#[test]
+fn a_new_host_is_asked_however_many_hosts_clients_named() {
+    let (origin, scene) = origin();
+    let options = ["--from", "oci-layout:cache", "--fill"];
+    let allowed = ["--allow-private", origin.host()];
+    let server = Server::plain(&scene, &[&options[..], &allowed].concat());
+    let mut connection = server.connect();
+    for number in 0..1_100 {
+        let host = format!("10.0.{}.{}", number / 250, number % 250);
+        connection.request("GET", &format!("/mirror/{host}/a/b/index.json"), &[]);
+        let reply = connection.reply("GET").unwrap();
+        assert_eq!(reply.status, 503, "{host}: {}", reply.text());
+    }
+    let index = server.get(&format!("{}/index.json", base(&origin)));
+    assert_eq!(index.text(), r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#);
+    server.stop();
+}
+
+/// `--plain-http` names the host of the store, which other ports of that host are not.
+#[test]
+fn a_plain_host_of_the_store_is_no_origin_for_clients() {
+    let (_origin, scene) = origin();
+    let near = TcpListener::bind("127.0.0.1:0").unwrap();
+    let options = ["--from", "oci-layout:cache", "--fill"];
+    let plain = ["--plain-http", "127.0.0.1"];
+    let server = Server::plain(&scene, &[&options[..], &plain].concat());
+    let host = near.local_addr().unwrap();
+    let index = server.get(&format!("/mirror/{host}/a/b/index.json"));
+    assert_eq!(index.status, 503, "{}", index.text());
+    server.logs("private address");
+    near.set_nonblocking(true).unwrap();
+    let met = near.accept().map_err(|error| error.kind());
+    assert_eq!(met.err(), Some(ErrorKind::WouldBlock));
+    server.stop();
 }
 
 #[test]

@@ -205,7 +205,7 @@ impl Arguments {
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let endpoint = session.endpoint(&arguments.from)?;
     let http = session.http()?;
-    let settings = settings::of(&arguments, &endpoint, &http, session)?;
+    let settings = settings::of(&arguments, &endpoint, session)?;
     let registry = session.registry(&http);
     let log = Arc::new(Log(session.printer.clone()));
     let scheme = match arguments.is_plain() {

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::error::printable_path;
-use tfoci::http::Http;
+use tfoci::outcome::{Failure, Problem};
 use tfoci::serve::{Ages, FillSettings, Guard, Settings, TlsFiles};
-use tfoci::source::Source;
 use tfoci::source::origin::Origin;
+use tfoci::source::{self, Source};
 use tfoci::store::Endpoint;
 
 use super::Arguments;
@@ -24,7 +24,6 @@ use crate::cli::trace::Trace;
 pub(super) fn of(
     arguments: &Arguments,
     endpoint: &Endpoint,
-    http: &Http,
     session: &Session,
 ) -> Result<Settings, CommandError> {
     let tls = match (
@@ -53,7 +52,7 @@ pub(super) fn of(
         Hostname::from_ascii(&host).ok()
     });
     let fill = match arguments.fill {
-        true => Some(fill(arguments, host_of_url.clone(), http, session)?),
+        true => Some(fill(arguments, host_of_url.clone(), session)?),
         false => None,
     };
     let trust = session.trust_options_with(&arguments.trust, &arguments.allow_unsigned)?;
@@ -90,16 +89,23 @@ pub(super) fn of(
 fn fill(
     arguments: &Arguments,
     own_host: Option<Hostname>,
-    http: &Http,
     session: &Session,
 ) -> Result<FillSettings, CommandError> {
-    let mut access = session.origin_access(http.clone())?;
+    let include = session.patterns(&arguments.include)?;
+    // Clients name the hosts of providers, so that a host must not lead into the server's own network unless the operator named it too.
+    let http = session.http_for_strangers()?;
+    let named = include.iter().filter_map(|pattern| pattern.segments()[0]);
+    for host in named {
+        let base = http.base(host).map_err(source::Error::from);
+        let base = base.map_err(|error| Failure::from(Problem::from(error)))?;
+        http.trust(&base);
+    }
+    let mut access = session.origin_access(http)?;
     // A client waits for 10 seconds, and is answered from the store if the origin is away.
     access.request_limits.documents = access.request_limits.documents.min(1);
     Ok(FillSettings {
         source: Source::Origin(Origin::new(access)),
-        http: http.clone(),
-        include: session.patterns(&arguments.include)?,
+        include,
         exclude: session.patterns(&arguments.exclude)?,
         own_host,
         newest: arguments.newest.map(NonZeroUsize::get),
@@ -115,9 +121,7 @@ fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostna
     if let Some(sample) = provider("a.example/acme/demo") {
         // A store that can have no provider at all would answer 404 to everything.
         let repository = endpoint.repository(&sample);
-        repository
-            .map_err(tfoci::outcome::Problem::from)
-            .map_err(tfoci::outcome::Failure::from)?;
+        repository.map_err(Problem::from).map_err(Failure::from)?;
     }
     let samples = [
         provider("a.example/acme/demo"),

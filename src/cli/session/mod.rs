@@ -21,7 +21,7 @@ use tfoci::disk;
 use tfoci::disk::temp_file::TempFileBudget;
 use tfoci::error::printable_path;
 use tfoci::examine::{StoredProvider, TrustOptions};
-use tfoci::http::Http;
+use tfoci::http::{Http, Settings};
 use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::selection::Selection;
@@ -77,6 +77,20 @@ impl Session {
         }
         let trace = Trace(self.printer.clone());
         Ok(Http::reporting(settings, Arc::new(trace)))
+    }
+
+    /// An HTTP client for hosts that only the clients of a server name. It shares nothing with [`Session::http`], so that no such name
+    /// changes where the store's requests may go. `--plain-http` names hosts of stores, so this client uses HTTPS only.
+    pub(super) fn http_for_strangers(&self) -> Result<Http, CommandError> {
+        let settings = Settings {
+            plain: BTreeSet::new(),
+            every_host_is_a_stranger: true,
+            ..network::settings(&self.globals.network, self.jobs())?
+        };
+        Ok(Http::reporting(
+            settings,
+            Arc::new(Trace(self.printer.clone())),
+        ))
     }
 
     /// A registry client. It authenticates once per registry, and can mount blobs.

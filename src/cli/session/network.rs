@@ -35,6 +35,7 @@ pub(super) fn settings(options: &Network, jobs: usize) -> Result<Settings, Comma
         plain: hosts(&options.plain_http),
         insecure: hosts(&options.insecure_skip_tls_verify),
         private: hosts(&options.allow_private),
+        every_host_is_a_stranger: false,
         proxies: proxies(),
         authorities: authorities.collect::<Result<_, _>>()?,
         identities: identities(options)?,

@@ -28,6 +28,9 @@ pub(super) struct Service {
     pub(super) is_verified: bool,
 }
 
+/// The most hosts whose services are remembered. Clients of a server may name any number.
+const MOST_HOSTS: usize = 4_096;
+
 impl Service {
     fn url(&self, path: &[&str]) -> Url {
         let mut url = self.base.join(".").unwrap_or_else(|_| self.base.clone());
@@ -40,13 +43,15 @@ impl Service {
 
 impl Origin {
     pub(super) async fn service(&self, host: &Hostname) -> Result<Service, Error> {
-        let cell = Arc::clone(
-            self.services
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .entry(host.clone())
-                .or_default(),
-        );
+        let cell = {
+            let services = self.services.lock();
+            let mut services = services.unwrap_or_else(PoisonError::into_inner);
+            if services.len() >= MOST_HOSTS && !services.contains_key(host) {
+                // Those that are asked for right now stay.
+                services.retain(|_, cell| Arc::strong_count(cell) > 1);
+            }
+            services.entry(host.clone()).or_default().clone()
+        };
         let found = cell.get_or_try_init(|| self.find(host));
         found.await.cloned()
     }
