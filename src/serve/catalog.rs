@@ -18,7 +18,6 @@ use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
 use super::reach::Reach;
 use crate::address::{Hostname, ProviderAddr};
-use crate::error::Category;
 use crate::event::Subject;
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::outcome::{At, Failure, Problem};
@@ -190,7 +189,8 @@ impl Catalog {
             Ok(()) => {}
             Err(Unanswered::Failed(failure)) => {
                 self.observer.notice(&Notice::NotFilled { failure });
-                if failure.category() != Category::Untrusted {
+                // What the policy refused is among the hidden versions.
+                if !fill.refused_of(provider).contains_key(version) {
                     filled?;
                 }
             }

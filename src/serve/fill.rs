@@ -6,13 +6,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use tokio::sync::Semaphore;
 
 use super::fresh::{Ages, Fresh, Unanswered};
 use crate::address::{Hostname, ProviderAddr, ProviderPattern};
 use crate::constraint::VersionConstraints;
+use crate::error::Category;
 use crate::event::Reporter;
 use crate::examine::TrustOptions;
 use crate::mirror::{self, Task, VersionFilter};
@@ -27,6 +28,8 @@ use crate::version::Version;
 const AT_ONCE: usize = 4;
 /// The most versions whose mirroring is remembered.
 const MOST_REMEMBERED: usize = 4_096;
+/// For how long a version that the policy refused is not tried again, at least. Every trial costs the origin a download.
+const LEAST_REFUSAL: Duration = Duration::from_secs(10);
 /// The most packages of a version that are transferred at once.
 const PACKAGES: usize = 4;
 
@@ -51,6 +54,12 @@ pub struct FillSettings {
 /// Whether a version was mirrored.
 type Mirrored = Arc<Fresh<(), Failure>>;
 
+/// A version that the policy refused.
+struct Refused {
+    problem: Arc<Problem>,
+    since: Instant,
+}
+
 /// The versions that are mirrored on demand.
 pub(super) struct Fill {
     settings: FillSettings,
@@ -58,8 +67,8 @@ pub(super) struct Fill {
     ages: Ages,
     permits: Semaphore,
     under_way: Mutex<HashMap<(ProviderAddr, Version), Mirrored>>,
-    /// The versions that the policy refused, with the reasons. They are listed no more.
-    refused: Mutex<HashMap<ProviderAddr, BTreeMap<Version, Arc<Problem>>>>,
+    /// The versions that the policy refused. They are not listed until they are tried again.
+    refused: Mutex<HashMap<ProviderAddr, BTreeMap<Version, Refused>>>,
 }
 
 impl Fill {
@@ -106,7 +115,7 @@ impl Fill {
             Ok(available) => available,
             Err(error) => {
                 let problem = Problem::from(error);
-                if problem.category() == crate::error::Category::NotFound {
+                if problem.category() == Category::NotFound {
                     return Ok(None);
                 }
                 let at = At::Source(source.name(provider));
@@ -125,7 +134,29 @@ impl Fill {
     /// The versions of a provider that the policy refused, with the reasons.
     pub(super) fn refused_of(&self, provider: &ProviderAddr) -> BTreeMap<Version, Arc<Problem>> {
         let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.get(provider).cloned().unwrap_or_default()
+        let refused = refused.get(provider).into_iter().flatten();
+        refused
+            .filter(|(_, one)| self.is_remembered(one))
+            .map(|(version, one)| (version.clone(), one.problem.clone()))
+            .collect()
+    }
+
+    /// Whether a version is not tried again yet. An origin may repair what it serves.
+    fn is_remembered(&self, refused: &Refused) -> bool {
+        refused.since.elapsed() < self.ages.fresh.max(LEAST_REFUSAL)
+    }
+
+    fn refuse(&self, provider: ProviderAddr, version: Version, problem: &Arc<Problem>) {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.retain(|_, versions| {
+            versions.retain(|_, one| self.is_remembered(one));
+            !versions.is_empty()
+        });
+        let one = Refused {
+            problem: problem.clone(),
+            since: Instant::now(),
+        };
+        refused.entry(provider).or_default().insert(version, one);
     }
 
     /// Mirrors a version, however many ask for it at once.
@@ -206,10 +237,10 @@ impl Fill {
         let Some(failure) = failed else {
             return Ok(());
         };
-        if failure.category() == crate::error::Category::Untrusted {
-            let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-            let versions = refused.entry(provider).or_default();
-            versions.insert(version, failure.problem.clone());
+        // The next download of a package may have the right bytes, so such a version stays listed.
+        let is_download = matches!(*failure.problem, Problem::Package { .. } | Problem::Blob(_));
+        if failure.category() == Category::Untrusted && !is_download {
+            self.refuse(provider, version, &failure.problem);
         }
         Err(failure)
     }

@@ -2,11 +2,13 @@
 
 use std::io::ErrorKind;
 use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
 use super::server::{Server, wait};
-use crate::support::origin::{Origin, Provider};
+use crate::support::origin::{Fault, Origin, Provider, Seen, asks};
 use crate::support::registry::{Personality, Setup};
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::Scene;
@@ -94,11 +96,7 @@ fn a_version_is_mirrored_once_however_many_ask_for_it() {
 fn the_policy_holds_for_what_is_mirrored() {
     let (origin, scene) = origin();
     scene.write("stranger.asc", Signer::stranger().public_armored());
-    let server = start(
-        &scene,
-        &origin,
-        &["--key", "stranger.asc", "--max-age", "0"],
-    );
+    let server = start(&scene, &origin, &["--key", "stranger.asc"]);
     let base = base(&origin);
     let refused = server.get(&format!("{base}/1.1.0.json"));
     assert_eq!(refused.status, 404, "{}", server.log());
@@ -174,6 +172,43 @@ fn a_host_that_only_a_client_names_is_asked_at_public_addresses_only() {
     let allowed = ["--allow-private", origin.host()];
     let server = Server::plain(&scene, &[&fill[..], &allowed].concat());
     server.get(&format!("{}/index.json", base(&origin))).is(200);
+}
+
+/// The origin of a package may have failed only this once.
+#[test]
+fn a_bad_download_hides_no_version() {
+    for fault in [Fault::wrong_bytes(), Fault::redirect("https://10.0.0.1/")] {
+        let (origin, scene) = origin();
+        let is_broken = Arc::new(AtomicBool::new(true));
+        let seen_broken = is_broken.clone();
+        let is_package = asks("package acme/demo 1.1.0");
+        let spoils = move |seen: &Seen| seen_broken.load(Ordering::SeqCst) && is_package(seen);
+        origin.always(spoils, fault);
+        let server = start(&scene, &origin, &[]);
+        let base = base(&origin);
+        let version = format!("{base}/1.1.0.json");
+        let answer = server.get(&version);
+        assert_eq!(answer.status, 503, "{}", answer.text());
+        let index = server.get(&format!("{base}/index.json"));
+        assert_eq!(index.text(), r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#);
+        is_broken.store(false, Ordering::SeqCst);
+        server.until(&version, |reply| reply.status == 200);
+        server.stop();
+    }
+}
+
+pub fn a_version_that_the_policy_refused_is_tried_again() {
+    let (origin, scene) = origin();
+    scene.write("stranger.asc", Signer::stranger().public_armored());
+    let more = ["--key", "stranger.asc", "--max-age", "0"];
+    let server = start(&scene, &origin, &more);
+    let base = base(&origin);
+    let refused = server.get(&format!("{base}/1.1.0.json"));
+    assert_eq!(refused.status, 404, "{}", refused.text());
+    server.until(&format!("{base}/index.json"), |reply| {
+        reply.text() == r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#
+    });
+    server.stop();
 }
 
 /// Origins whose hosts clients name are strangers. The store is none, even if it has the same host.
