@@ -5,10 +5,13 @@
 //! takes longer than clients wait, they are asked to come again, and it goes on.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::panic::resume_unwind;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use tokio::sync::Semaphore;
+use futures_util::future::{Either, select};
+use tokio::sync::{Semaphore, oneshot};
 
 use super::fresh::{Ages, Fresh, Unanswered};
 use crate::address::{Hostname, ProviderAddr, ProviderPattern};
@@ -24,6 +27,8 @@ use crate::source::Source;
 use crate::store::RepoMut;
 use crate::version::Version;
 
+/// The longest time that mirroring a version may take. Every transfer has limits of its own, but a slow origin can stay just within them.
+const LONGEST_FILL: Duration = Duration::from_secs(3_600);
 /// The number of versions that are mirrored at once.
 const AT_ONCE: usize = 4;
 /// The most versions whose mirroring is remembered.
@@ -65,7 +70,7 @@ pub(super) struct Fill {
     settings: FillSettings,
     trust: TrustOptions,
     ages: Ages,
-    permits: Semaphore,
+    permits: Arc<Semaphore>,
     under_way: Mutex<HashMap<(ProviderAddr, Version), Mirrored>>,
     /// The versions that the policy refused. They are not listed until they are tried again.
     refused: Mutex<HashMap<ProviderAddr, BTreeMap<Version, Refused>>>,
@@ -81,7 +86,7 @@ impl Fill {
                 fresh,
                 stale: Duration::ZERO,
             },
-            permits: Semaphore::new(AT_ONCE),
+            permits: Arc::new(Semaphore::new(AT_ONCE)),
             under_way: Mutex::default(),
             refused: Mutex::default(),
         }
@@ -172,26 +177,25 @@ impl Fill {
         let mirrored = {
             let under_way = self.under_way.lock();
             let mut under_way = under_way.unwrap_or_else(PoisonError::into_inner);
-            if under_way.len() >= MOST_REMEMBERED {
-                under_way.clear();
-            }
             let key = (provider.clone(), version.clone());
-            under_way.entry(key).or_default().clone()
+            if under_way.len() >= MOST_REMEMBERED && !under_way.contains_key(&key) {
+                under_way.retain(|_, one| one.is_asked());
+                if under_way.len() >= MOST_REMEMBERED {
+                    return Err(Unanswered::Slow);
+                }
+            }
+            let new = || Arc::new(Fresh::of_long_questions(LONGEST_FILL));
+            under_way.entry(key).or_insert_with(new).clone()
         };
         let answer = mirrored.get(self.ages, |_| {
             let (this, provider, version) = (self.clone(), provider.clone(), version.clone());
             async move {
                 // The semaphore is never closed.
-                let _permit = this.permits.acquire().await;
-                // The journey borrows what it works with, and so cannot move between the threads of the runtime.
-                let runtime = tokio::runtime::Handle::current();
-                let filling = this.clone();
-                let mirroring = tokio::task::spawn_blocking(move || {
-                    runtime.block_on(filling.mirror(provider, version, destination))
-                });
-                mirroring
-                    .await
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+                let permit = this.permits.clone().acquire_owned().await;
+                on_one_thread(permit, async move || {
+                    this.mirror(provider, version, destination).await
+                })
+                .await
             }
         });
         answer.await.map(|_| ())
@@ -252,5 +256,60 @@ impl Fill {
             prereleases: false,
             platforms: self.settings.platforms.clone(),
         }
+    }
+}
+
+/// Runs work that borrows what it works with, and so cannot move between the threads of the runtime. If this future is dropped, the work ends
+/// where it next waits. It holds the permit until it has ended.
+async fn on_one_thread<T: Send + 'static>(
+    permit: impl Send + 'static,
+    work: impl AsyncFnOnce() -> T + Send + 'static,
+) -> T {
+    let runtime = tokio::runtime::Handle::current();
+    let (_wanted, unwanted) = oneshot::channel::<()>();
+    let working = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        runtime.block_on(async {
+            match select(pin!(work()), unwanted).await {
+                Either::Left((result, _)) => Some(result),
+                Either::Right(_) => None,
+            }
+        })
+    });
+    match working.await {
+        Ok(Some(result)) => result,
+        // Nobody waits for this future any more.
+        Ok(None) => std::future::pending().await,
+        // The runtime is ending, and drops this future.
+        Err(ended) if ended.is_cancelled() => std::future::pending().await,
+        Err(panic) => resume_unwind(panic.into_panic()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn work_that_nobody_wants_ends_and_holds_its_permit_until_then() {
+        let permits = Arc::new(Semaphore::new(1));
+        let permit = permits.clone().acquire_owned().await;
+        let (begun, begins) = oneshot::channel();
+        let (go_on, waits) = mpsc::channel();
+        let asked = tokio::spawn(on_one_thread(permit, async move || {
+            begun.send(()).unwrap();
+            // As reads of files do, this does not notice that nobody wants the result.
+            waits.recv().unwrap();
+            std::future::pending::<()>().await;
+        }));
+        begins.await.unwrap();
+        asked.abort();
+        assert!(asked.await.unwrap_err().is_cancelled());
+        assert_eq!(permits.available_permits(), 0);
+        go_on.send(()).unwrap();
+        // The work has ended.
+        drop(permits.acquire().await.unwrap());
     }
 }

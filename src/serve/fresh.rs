@@ -9,7 +9,7 @@
 //! A question goes on when those who wait for it have gone, so that the next request finds its answer.
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
@@ -17,7 +17,7 @@ use futures_util::future::{BoxFuture, Shared};
 
 /// For how long nobody asks again after a failure. Short, so that clients that try again soon find a store that is back.
 const PAUSE: Duration = Duration::from_secs(2);
-/// The longest time that a question may take. It ends after its last waiter has gone.
+/// The longest time that a question may take, unless [`Fresh::of_long_questions`] says more. It ends after its last waiter has gone.
 const LONGEST_QUESTION: Duration = Duration::from_secs(120);
 /// How long a request waits for a new value if there is an old one.
 const WITH_OLD: Duration = Duration::from_secs(3);
@@ -65,7 +65,10 @@ impl<E> Clone for Unanswered<E> {
 type Question<T, E> = Shared<BoxFuture<'static, Result<Arc<T>, Unanswered<E>>>>;
 
 /// A value with its age.
-pub(super) struct Fresh<T, E>(Mutex<State<T, E>>);
+pub(super) struct Fresh<T, E> {
+    state: Mutex<State<T, E>>,
+    longest: Duration,
+}
 
 struct State<T, E> {
     good: Option<(Arc<T>, Instant)>,
@@ -77,12 +80,29 @@ struct State<T, E> {
 
 impl<T, E> Default for Fresh<T, E> {
     fn default() -> Self {
-        Self(Mutex::new(State {
+        Self::of_long_questions(LONGEST_QUESTION)
+    }
+}
+
+impl<T, E> Fresh<T, E> {
+    /// A value whose questions are dropped only after this time.
+    pub(super) fn of_long_questions(longest: Duration) -> Self {
+        let state = Mutex::new(State {
             good: None,
             failed: None,
             question: None,
             is_outdated: false,
-        }))
+        });
+        Self { state, longest }
+    }
+
+    /// Whether a question is under way.
+    pub(super) fn is_asked(&self) -> bool {
+        self.state().question.is_some()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<T, E>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -185,7 +205,7 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Fresh<T, E> {
         question: impl Future<Output = Result<T, E>> + Send + 'static,
     ) -> Question<T, E> {
         let this = self.clone();
-        let limited = tokio::time::timeout(LONGEST_QUESTION, question);
+        let limited = tokio::time::timeout(self.longest, question);
         async move {
             let answer = match limited.await {
                 Ok(Ok(value)) => Ok(Arc::new(value)),
@@ -208,8 +228,49 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Fresh<T, E> {
         .boxed()
         .shared()
     }
+}
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State<T, E>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    const AGES: Ages = Ages {
+        fresh: Duration::ZERO,
+        stale: Duration::ZERO,
+    };
+
+    #[tokio::test]
+    async fn a_question_is_dropped_after_its_own_time() {
+        let asking = |longest| async move {
+            let fresh = Arc::new(Fresh::<(), ()>::of_long_questions(longest));
+            let (held, ended) = oneshot::channel::<()>();
+            let asked = fresh.clone();
+            let waiting = tokio::spawn(async move {
+                let question = |_| async move {
+                    let _held = held;
+                    std::future::pending().await
+                };
+                asked.get(AGES, question).await.is_err()
+            });
+            (fresh, ended, waiting)
+        };
+        let (short, ended, waiting) = asking(Duration::from_millis(1)).await;
+        assert!(waiting.await.unwrap());
+        assert!(ended.await.is_err());
+        assert!(!short.is_asked());
+        let (long, mut ended, waiting) = asking(LONGEST_QUESTION * 30).await;
+        while !long.is_asked() {
+            tokio::task::yield_now().await;
+        }
+        waiting.abort();
+        assert!(waiting.await.is_err());
+        assert!(long.is_asked());
+        assert!(
+            ended
+                .try_recv()
+                .is_err_and(|error| error == oneshot::error::TryRecvError::Empty)
+        );
     }
 }
