@@ -200,6 +200,17 @@ pub(crate) fn without_core_dumps() {
     }
 }
 
+/// Lets this process open as many files as the system allows: a server has one for each connection and for each package that it sends.
+fn with_all_files() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let maximum = getrlimit(Resource::Nofile).maximum;
+        let current = maximum;
+        let _as_before = setrlimit(Resource::Nofile, Rlimit { current, maximum });
+    }
+}
+
 /// Runs the program that the first argument names.
 pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
@@ -217,7 +228,10 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(runtime) => {
             let ended = match command {
                 // A server ends by a signal, and its work is then done.
-                Command::Serve(_) => Some(runtime.block_on(run(command, &session))),
+                Command::Serve(_) => {
+                    with_all_files();
+                    Some(runtime.block_on(run(command, &session)))
+                }
                 command => runtime.block_on(until_interrupted(run(command, &session))),
             };
             // Cancelled tasks remove their unfinished files.

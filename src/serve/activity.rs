@@ -1,5 +1,6 @@
 //! What a connection is doing: since when a header arrives, and whether answers are under way.
 
+use std::collections::BTreeMap;
 use std::future::Future as _;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +16,8 @@ use super::frames::Frames;
 pub(super) const HEADER: Duration = Duration::from_secs(20);
 /// How long a connection may be idle. Longer than the 60 seconds of most load balancers, which would else meet closed connections.
 pub(super) const IDLE: Duration = Duration::from_secs(75);
+/// How long a client may take nothing of an answer. Until then the answer holds a file, or a transfer from the store.
+pub(super) const STALLED: Duration = Duration::from_secs(60);
 /// How long a client that is refused may go on sending.
 const LINGER: Duration = Duration::from_secs(1);
 
@@ -25,6 +28,10 @@ pub(super) struct Activity(Arc<Mutex<State>>);
 struct State {
     /// The requests whose answers are not sent yet.
     open: usize,
+    /// The answers whose client takes nothing, by their numbers, and since when.
+    stalled: BTreeMap<u64, Instant>,
+    /// The number of the next answer.
+    next: u64,
     /// Since when no answer is under way.
     idle_since: Instant,
     /// Since when the header of the next request arrives.
@@ -35,6 +42,8 @@ impl Activity {
     pub(super) fn new() -> Self {
         Self(Arc::new(Mutex::new(State {
             open: 0,
+            stalled: BTreeMap::new(),
+            next: 0,
             idle_since: Instant::now(),
             header_since: None,
         })))
@@ -70,14 +79,18 @@ impl Activity {
         let mut state = self.state();
         state.open += 1;
         state.header_since = None;
-        Open(self.clone())
+        state.next += 1;
+        Open {
+            activity: self.clone(),
+            number: state.next,
+        }
     }
 
-    /// When the connection is cut unless something happens; `None` while an answer is under way.
+    /// When the connection is cut unless something happens; `None` while an answer is made, or its client takes it.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let state = self.state();
         if state.open > 0 {
-            return None;
+            return state.stalled.values().min().map(|since| *since + STALLED);
         }
         let idle = state.idle_since + IDLE;
         Some(
@@ -89,11 +102,28 @@ impl Activity {
 }
 
 /// A request whose answer is not sent yet.
-pub(super) struct Open(Activity);
+pub(super) struct Open {
+    activity: Activity,
+    number: u64,
+}
+
+impl Open {
+    /// Notes that the client is to take what it was given before more is read.
+    pub(super) fn waits_for_client(&self) {
+        let mut state = self.activity.state();
+        state.stalled.insert(self.number, Instant::now());
+    }
+
+    /// Notes that the client has taken it.
+    pub(super) fn was_taken(&self) {
+        self.activity.state().stalled.remove(&self.number);
+    }
+}
 
 impl Drop for Open {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let mut state = self.activity.state();
+        state.stalled.remove(&self.number);
         state.open = state.open.saturating_sub(1);
         state.idle_since = Instant::now();
     }
@@ -193,5 +223,34 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<S> {
                 return Poll::Ready(Ok(()));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_answers_that_nobody_takes_have_an_end() {
+        let activity = Activity::new();
+        let idle = activity.deadline().unwrap();
+        assert!(idle <= Instant::now() + IDLE);
+        let [first, second] = [activity.begin(), activity.begin()];
+        assert_eq!(activity.deadline(), None, "answers are made");
+        first.waits_for_client();
+        let stalled = activity.deadline().unwrap();
+        assert!(stalled <= Instant::now() + STALLED && stalled < idle);
+        second.waits_for_client();
+        assert_eq!(activity.deadline(), Some(stalled), "the first counts");
+        first.was_taken();
+        assert!(activity.deadline().unwrap() > stalled);
+        drop(second);
+        assert_eq!(activity.deadline(), None, "the other one is taken");
+        first.waits_for_client();
+        drop(first);
+        assert!(
+            activity.deadline().unwrap() > Instant::now() + STALLED,
+            "idle"
+        );
     }
 }

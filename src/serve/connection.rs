@@ -5,7 +5,8 @@
 //! | handshake | [`HANDSHAKE`] as a whole |
 //! | header of a request | [`HEADER`](super::activity::HEADER) as a whole, [`LARGEST_HEADER`] bytes; then `431` |
 //! | between requests | [`IDLE`](super::activity::IDLE), also if frames of HTTP/2 arrive that belong to no request |
-//! | body of an answer | none: a slow reader of a package is not cut |
+//! | body of an answer | [`STALLED`](super::activity::STALLED) without a byte that the client takes; a slow reader is not cut |
+//! | requests at once | [`MOST_STREAMS`] over HTTP/2 |
 
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -15,20 +16,21 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, HttpBody};
-use axum::http::header::{CONTENT_LENGTH, DATE, USER_AGENT};
-use axum::http::{HeaderName, Method, Request, Response, StatusCode};
+use axum::http::header::{CONTENT_LENGTH, DATE, HOST, USER_AGENT};
+use axum::http::{HeaderName, Method, Request, Response, StatusCode, Version};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::activity::{Activity, Open, Watched};
 use super::answer::{self, Answered};
 use super::notice::{Denied, Record};
-use super::service::{Outcome, Service};
+use super::outcome::Outcome;
+use super::service::Service;
 use crate::error::printable;
 
 /// How long a TLS handshake may take.
@@ -40,9 +42,9 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// The largest header in bytes.
 const LARGEST_HEADER: u32 = 32 << 10;
 /// The most requests of an HTTP/2 connection at once.
-const MOST_STREAMS: u32 = 64;
+const MOST_STREAMS: u32 = 8;
 /// The bytes of an answer that an HTTP/2 stream holds before they are sent.
-const SEND_BUFFER: usize = 128 << 10;
+const SEND_BUFFER: usize = 32 << 10;
 /// The longest `User-Agent` in the log, in characters.
 const LONGEST_AGENT: usize = 120;
 
@@ -137,9 +139,11 @@ async fn answered(
                 .collect()
         })
         .unwrap_or_default();
-    let outcome = match service.is_too_fast(client) {
-        true => Outcome::too_many(request.uri().path()),
-        false => service.answer(request.map(Body::new)).await,
+    let hosts = request.headers().get_all(HOST).iter().count();
+    let outcome = match (request.version(), hosts) {
+        (Version::HTTP_11, 0) | (_, 2..) => Outcome::ambiguous(request.uri().path()),
+        _ if service.is_too_fast(client) => Outcome::too_many(request.uri().path()),
+        _ => service.answer(request.map(Body::new)).await,
     };
     let Outcome {
         mut answer,
@@ -148,6 +152,7 @@ async fn answered(
         denied,
         is_stale,
         path,
+        permit,
     } = outcome;
     answer::set(&mut answer, REQUEST_ID, &id);
     answer::set(&mut answer, DATE, &answer::date());
@@ -178,8 +183,10 @@ async fn answered(
         bytes: 0,
         expected,
         is_ended: false,
-        _open: open,
+        open,
+        _permit: permit,
     };
+    sent.open.waits_for_client();
     answer.map(|body| Body::new(Counted { body, sent }))
 }
 
@@ -206,7 +213,8 @@ struct Sent {
     bytes: u64,
     expected: Option<u64>,
     is_ended: bool,
-    _open: Open,
+    open: Open,
+    _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Drop for Sent {
@@ -245,9 +253,11 @@ impl HttpBody for Counted {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        self.sent.open.was_taken();
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
         match &frame {
             Some(Ok(frame)) => {
+                self.sent.open.waits_for_client();
                 let length = frame.data_ref().map_or(0, Bytes::len);
                 self.sent.bytes += length as u64;
             }

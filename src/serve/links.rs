@@ -2,7 +2,8 @@
 //!
 //! Clients send their token with JSON requests only ([clients: tokens](crate::clients#registry-tokens)), so the links to packages,
 //! checksum documents and signatures carry a proof of their own: `/signed/EXPIRES.KEY.MAC/…`. The proof is in the path, because some
-//! wrappers of clients escape the `?` of a query. It covers the class of the method, the path and the expiry, so that it opens nothing else.
+//! wrappers of clients escape the `?` of a query. It covers the class of the method, the host of the provider where the path does not name it,
+//! the path and the expiry, so that it opens nothing else.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -94,22 +95,28 @@ impl Links {
     }
 
     /// The prefix that opens a path, such as `signed/1700000000.0a1b2c3d.…`.
-    pub(super) fn prefix(&self, path: &str, now: SystemTime) -> Option<String> {
+    pub(super) fn prefix(&self, host: &str, path: &str, now: SystemTime) -> Option<String> {
         let (id, key) = self.keys.first()?;
         let expires = seconds(now + self.lifetime);
-        let mac = hmac::sign(key, message(path, expires).as_bytes());
+        let mac = hmac::sign(key, message(host, path, expires).as_bytes());
         let mac = URL_SAFE_NO_PAD.encode(mac.as_ref());
         Some(format!("{PREFIX}/{expires}.{id}.{mac}"))
     }
 
     /// The time that a proof is still valid for, if it opens a path now. It is zero while only the difference of clocks is left.
-    pub(super) fn opens(&self, proof: &str, path: &str, now: SystemTime) -> Option<Duration> {
+    pub(super) fn opens(
+        &self,
+        proof: &str,
+        host: &str,
+        path: &str,
+        now: SystemTime,
+    ) -> Option<Duration> {
         let mut parts = proof.splitn(3, '.');
         let (expires, id, mac) = (parts.next()?, parts.next()?, parts.next()?);
         let expires = expires.parse::<u64>().ok()?;
         let mac = URL_SAFE_NO_PAD.decode(mac).ok()?;
         let (_, key) = self.keys.iter().find(|(known, _)| known == id)?;
-        hmac::verify(key, message(path, expires).as_bytes(), &mac).ok()?;
+        hmac::verify(key, message(host, path, expires).as_bytes(), &mac).ok()?;
         let latest = expires.saturating_add(CLOCK_SKEW.as_secs());
         let left = Duration::from_secs(expires.saturating_sub(seconds(now)));
         (seconds(now) <= latest).then_some(left)
@@ -123,8 +130,41 @@ fn key(bytes: &[u8]) -> (String, hmac::Key) {
     (id, hmac::Key::new(hmac::HMAC_SHA256, bytes))
 }
 
-fn message(path: &str, expires: u64) -> String {
-    format!("{READ}\n{path}\n{expires}")
+fn message(host: &str, path: &str, expires: u64) -> String {
+    format!("{READ}\n{host}\n{path}\n{expires}")
+}
+
+/// The proof and the path of a signed path.
+pub(super) fn split(path: &str) -> Option<(&str, &str)> {
+    let rest = path
+        .strip_prefix('/')?
+        .strip_prefix(PREFIX)?
+        .strip_prefix('/')?;
+    let end = rest.find('/')?;
+    rest.split_at_checked(end)
+}
+
+/// A path without what could be the proof of a link, wherever it stands: clients may misspell the path before it.
+pub(super) fn without_proofs(path: &str) -> String {
+    let is_proof = |text: &str| {
+        let mut parts = text.splitn(3, '.');
+        let expires = parts.next().unwrap_or_default();
+        let (id, mac) = (parts.next(), parts.next());
+        let is_base64 = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        !expires.is_empty()
+            && expires.chars().all(|c| c.is_ascii_digit())
+            && id.is_some_and(|id| id.len() == 8 && id.chars().all(|c| c.is_ascii_hexdigit()))
+            && mac.is_some_and(|mac| mac.len() >= 40 && mac.chars().all(is_base64))
+    };
+    // An escaped slash ends a segment, too.
+    let escaped = path.replace("%2f", "/").replace("%2F", "/");
+    match escaped.split('/').any(is_proof) {
+        true => {
+            let shown = |text| if is_proof(text) { "PROOF" } else { text };
+            escaped.split('/').map(shown).collect::<Vec<_>>().join("/")
+        }
+        false => path.to_owned(),
+    }
 }
 
 fn seconds(time: SystemTime) -> u64 {
@@ -145,7 +185,7 @@ mod tests {
     }
 
     fn proof(links: &Links) -> String {
-        let prefix = links.prefix(PATH, at(1_000)).unwrap();
+        let prefix = links.prefix("", PATH, at(1_000)).unwrap();
         prefix.strip_prefix("signed/").unwrap().to_owned()
     }
 
@@ -153,7 +193,7 @@ mod tests {
     fn a_link_opens_its_path_until_it_expires() {
         let links = Links::of_this_process(LIFETIME).unwrap();
         let proof = proof(&links);
-        let opens = |links: &Links, proof: &str| links.opens(proof, PATH, at(1_000)).is_some();
+        let opens = |links: &Links, proof: &str| links.opens(proof, "", PATH, at(1_000)).is_some();
         for (now, left) in [
             (1_000, Some(LIFETIME)),
             (1_899, Some(Duration::from_secs(1))),
@@ -162,10 +202,10 @@ mod tests {
             (1_930, Some(Duration::ZERO)),
             (1_931, None),
         ] {
-            assert_eq!(links.opens(&proof, PATH, at(now)), left, "{now}");
+            assert_eq!(links.opens(&proof, "", PATH, at(now)), left, "{now}");
         }
         let other = "/mirror/registry.acme.test/acme/other/demo.zip";
-        assert_eq!(links.opens(&proof, other, at(1_000)), None);
+        assert_eq!(links.opens(&proof, "", other, at(1_000)), None);
         let later = proof.replacen("1900", "9900", 1);
         assert!(!opens(&links, &later));
         for broken in [
@@ -188,7 +228,7 @@ mod tests {
         let before = links(&old).unwrap();
         let during = links(&format!("# new first\n{new}\n\n{old}\n")).unwrap();
         let after = links(&new).unwrap();
-        let opens = |links: &Links, proof: &str| links.opens(proof, PATH, at(1_000)).is_some();
+        let opens = |links: &Links, proof: &str| links.opens(proof, "", PATH, at(1_000)).is_some();
         assert!(opens(&during, &proof(&before)));
         assert!(opens(&after, &proof(&during)));
         assert!(!opens(&after, &proof(&before)));
@@ -197,5 +237,36 @@ mod tests {
             links(&format!("{new}\nc2hvcnQ=")).err(),
             Some(KeyError::NoKey { line: 2 })
         );
+    }
+
+    #[test]
+    fn a_link_is_for_the_host_that_it_was_made_for() {
+        let links = Links::of_this_process(LIFETIME).unwrap();
+        let path = "/v1/providers/acme/demo/1.0.0/demo.zip";
+        let prefix = links.prefix("a.example", path, at(1_000)).unwrap();
+        let proof = prefix.strip_prefix("signed/").unwrap();
+        for (host, is_open) in [("a.example", true), ("b.example", false), ("", false)] {
+            let opened = links.opens(proof, host, path, at(1_000));
+            assert_eq!(opened.is_some(), is_open, "{host}");
+        }
+    }
+
+    #[test]
+    fn no_proof_is_shown_wherever_it_stands() {
+        let links = Links::of_this_process(LIFETIME).unwrap();
+        let proof = proof(&links);
+        for (path, shown) in [
+            (format!("//signed/{proof}/a"), "//signed/PROOF/a"),
+            (format!("/Signed/{proof}/a"), "/Signed/PROOF/a"),
+            (format!("/signed%2f{proof}/a"), "/signed/PROOF/a"),
+            (format!("/signed%2F{proof}%2Fa"), "/signed/PROOF/a"),
+            (format!("/{proof}"), "/PROOF"),
+            (
+                "/mirror/a.example/b/c%2fd/1.0.0.json".to_owned(),
+                "/mirror/a.example/b/c%2fd/1.0.0.json",
+            ),
+        ] {
+            assert_eq!(without_proofs(&path), shown);
+        }
     }
 }

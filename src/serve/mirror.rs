@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::answer::{self, Answered, Caching};
 use super::documents;
+use super::outcome::Outcome;
 use super::path::segment;
-use super::service::{Asked, JSON, Outcome, Service};
+use super::service::{Asked, JSON, Service};
 use crate::address::ProviderAddr;
 use crate::version::Version;
 
@@ -40,7 +41,7 @@ impl Service {
             Err(answer) => return answer,
         };
         let base = format!("/mirror/{}", encoded(provider));
-        let link = |file: &str| self.link(&base, file, UP);
+        let link = |file: &str| self.link("", &base, file, UP);
         let document = documents::archives(&served, link);
         answer::document(
             asked.headers,
@@ -67,7 +68,7 @@ impl Service {
         };
         let mut packages = served.packages.iter();
         match packages.find(|package| package.canonical_name == file) {
-            Some(package) => self.package(package, asked).await,
+            Some(package) => self.package(package, asked, outcome).await,
             None => answer::not_found("the version has no such package", Caching::Never),
         }
     }

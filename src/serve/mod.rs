@@ -34,6 +34,7 @@ mod listing;
 mod metrics;
 mod mirror;
 mod notice;
+mod outcome;
 mod package;
 mod page;
 mod path;

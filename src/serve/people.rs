@@ -8,8 +8,9 @@ use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_FRAME_OPTIONS};
 
 use super::answer::{self, Answered, Caching};
+use super::outcome::Outcome;
 use super::page::{Home, ProviderPage};
-use super::service::{Asked, LONGEST_LIST, Outcome, Service, absent, unavailable};
+use super::service::{Asked, LONGEST_LIST, Service, absent, unavailable};
 use crate::address::ProviderAddr;
 use crate::error::printable;
 
@@ -31,7 +32,7 @@ impl Service {
         });
         let home = Home {
             url: self.public_url(asked),
-            registry_host: self.host(asked),
+            registry_host: self.host(asked.headers, asked.uri),
             needs_token: asked.is_guarded,
             may_list,
             is_store_away: self.catalog.reach.is_away(),
@@ -62,7 +63,7 @@ impl Service {
         }
         let page = ProviderPage {
             url: self.public_url(asked),
-            registry_host: self.host(asked),
+            registry_host: self.host(asked.headers, asked.uri),
             needs_token: asked.is_guarded,
             listing: &listing.value,
             is_stale: listing.is_stale,
@@ -74,7 +75,7 @@ impl Service {
     /// The URL that a page shows.
     fn public_url(&self, asked: &Asked<'_>) -> String {
         let from_host = || {
-            let host = self.host(asked);
+            let host = self.host(asked.headers, asked.uri);
             let host = host.map_or_else(|| "HOST".to_owned(), |host| host.as_ascii().to_owned());
             format!("https://{host}")
         };

@@ -7,8 +7,9 @@ use super::documents;
 use super::fresh::Answer;
 use super::listing::{Listing, Served};
 use super::notice::Denied;
+use super::outcome::Outcome;
 use super::path::{RegistryName, segment};
-use super::service::{Asked, JSON, Outcome, Service};
+use super::service::{Asked, JSON, Service};
 use crate::address::ProviderAddr;
 use crate::platform::Platform;
 use crate::version::Version;
@@ -62,7 +63,7 @@ impl Service {
         let (namespace, type_name) = (segment(provider.namespace()), segment(provider.type_name()));
         let base = format!("/v1/providers/{namespace}/{type_name}/{version}");
         let link = |file: &str| match &self.access {
-            Some(_) => self.link(&base, file, UP),
+            Some(_) => self.link(provider.hostname().as_ascii(), &base, file, UP),
             None => format!("{UP_TO_VERSION}{}", segment(file)),
         };
         let document = documents::download(&provider, version, &served, documents, package, link);
@@ -101,7 +102,7 @@ impl Service {
             .iter()
             .find(|package| package.file_name == file)
         {
-            Some(package) => self.package(package, asked).await,
+            Some(package) => self.package(package, asked, outcome).await,
             None => answer::not_found("the version has no such file", Caching::Never),
         }
     }
@@ -127,7 +128,7 @@ impl Service {
         outcome: &mut Outcome,
     ) -> Result<ProviderAddr, Answered> {
         let nowhere = || answer::not_found("no registry is at this host", Caching::Never);
-        let host = self.host(asked).ok_or_else(nowhere)?;
+        let host = self.host(asked.headers, asked.uri).ok_or_else(nowhere)?;
         let provider = name.on(&host);
         let provider = provider
             .map_err(|_| answer::not_found("no provider has this address", Caching::Never))?;

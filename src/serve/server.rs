@@ -22,7 +22,7 @@ use super::notice::{Notice, Observer};
 use super::page::Page;
 use super::rate::Rate;
 use super::reach::Reach;
-use super::service::Service;
+use super::service::{MOST_PACKAGES, Service};
 use super::settings::Settings;
 use crate::http::Http;
 use crate::store::{Endpoint, Registry};
@@ -94,6 +94,7 @@ impl Server {
             redirects: settings.redirects,
             is_draining: AtomicBool::new(false),
             rate: settings.rate.map(Rate::new),
+            packages: Arc::new(Semaphore::new(MOST_PACKAGES)),
         };
         let address = settings.listen;
         let listener = TcpListener::bind(address).await;

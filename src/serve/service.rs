@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use axum::body::Body;
 use axum::http::header::{AUTHORIZATION, HOST};
 use axum::http::{HeaderMap, Method, Request, StatusCode, Uri};
+use tokio::sync::Semaphore;
 
 use super::access::{self, Access};
 use super::answer::{self, Answered, Caching};
@@ -18,6 +19,7 @@ use super::links;
 use super::listing::{Listing, Served};
 use super::metrics::Metrics;
 use super::notice::{Denied, Observer};
+use super::outcome::Outcome;
 use super::package::{self, Passed};
 use super::page::Page;
 use super::path::{Route, Unknown, segment};
@@ -38,6 +40,9 @@ pub(super) const LONGEST_LIST: Duration = Duration::from_secs(60);
 /// The time that others may keep a package.
 const YEAR: Duration = Duration::from_secs(31_536_000);
 
+/// The most packages that are sent at once. Each holds a file or a transfer from the store, and some memory.
+pub(super) const MOST_PACKAGES: usize = 256;
+
 /// Everything that answers need.
 pub(super) struct Service {
     pub(super) catalog: Arc<Catalog>,
@@ -54,17 +59,8 @@ pub(super) struct Service {
     pub(super) redirects: bool,
     pub(super) is_draining: AtomicBool,
     pub(super) rate: Option<Rate>,
-}
-
-/// An answer, and what the log says of it.
-pub(super) struct Outcome {
-    pub(super) answer: Answered,
-    pub(super) route: &'static str,
-    pub(super) token: Option<String>,
-    pub(super) denied: Option<Denied>,
-    pub(super) is_stale: bool,
-    /// The path without the proof of a link.
-    pub(super) path: String,
+    /// As many permits as packages may be sent at once.
+    pub(super) packages: Arc<Semaphore>,
 }
 
 /// A request as the routes see it.
@@ -77,26 +73,6 @@ pub(super) struct Asked<'a> {
     pub(super) token: Option<&'a Token>,
     /// How long the link that opened the request is still valid; `None` if the request has no link.
     pub(super) link: Option<Duration>,
-}
-
-impl Outcome {
-    /// Notes that the request may not ask, and gives the answer that says so.
-    pub(super) fn deny(&mut self, reason: Denied) -> Answered {
-        self.denied = Some(reason);
-        access::denied(reason)
-    }
-
-    /// The answer to a client that asks too often.
-    pub(super) fn too_many(path: &str) -> Self {
-        Self {
-            answer: answer::too_many(),
-            route: "limited",
-            token: None,
-            denied: None,
-            is_stale: false,
-            path: signed(path).map_or(path, |(_, rest)| rest).to_owned(),
-        }
-    }
 }
 
 impl Service {
@@ -115,20 +91,13 @@ impl Service {
     /// Answers a request.
     pub(super) async fn answer(self: &Arc<Self>, request: Request<Body>) -> Outcome {
         let path = request.uri().path();
-        let signed = signed(path);
-        let shown = signed.map_or(path, |(_, rest)| rest).to_owned();
-        let mut outcome = Outcome {
-            answer: answer::method_not_allowed(),
-            route: "none",
-            token: None,
-            denied: None,
-            is_stale: false,
-            path: shown.clone(),
-        };
+        let signed = links::split(path);
+        let plain = signed.map_or(path, |(_, rest)| rest);
+        let mut outcome = Outcome::new(answer::method_not_allowed(), "none", path);
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return outcome;
         }
-        let route = Route::read(&shown);
+        let route = Route::read(plain);
         if let Ok(route) = &route {
             outcome.route = route.name();
         }
@@ -143,7 +112,11 @@ impl Service {
         let mut link = None;
         if let (Some((proof, path)), Some(access)) = (signed, &self.access) {
             let is_file = route.as_ref().is_ok_and(Route::is_file);
-            let opened = access.links.load().opens(proof, path, SystemTime::now());
+            let names = self.named(route.as_ref().ok(), request.headers(), request.uri());
+            let opened = access
+                .links
+                .load()
+                .opens(proof, &names, path, SystemTime::now());
             link = opened.filter(|_| is_file);
             if link.is_none() {
                 outcome.answer = outcome.deny(Denied::Link);
@@ -288,6 +261,7 @@ impl Service {
         &self,
         package: &super::listing::ServedPackage,
         asked: &Asked<'_>,
+        outcome: &mut Outcome,
     ) -> Answered {
         let (method, headers) = (asked.method, asked.headers);
         if self.redirects
@@ -296,17 +270,29 @@ impl Service {
         {
             return answer::redirect(&url);
         }
+        let permit = self.packages.clone().acquire_owned();
+        match tokio::time::timeout(LONGEST_ANSWER, permit).await {
+            Ok(Ok(permit)) => outcome.permit = Some(permit),
+            _ => return answer::unavailable("too many packages are being sent"),
+        }
         let (passed, observer) = (&self.passed, &self.observer);
         let caching = asked.caching(YEAR);
         package::answer(method, headers, package, passed, caching, observer).await
     }
 
+    /// What a link is for besides its path: the host of the provider, where the path does not name it.
+    fn named(&self, route: Option<&Route>, headers: &HeaderMap, uri: &Uri) -> String {
+        let is_registry = matches!(route, Some(Route::RegistryFile(..)));
+        let host = is_registry.then(|| self.host(headers, uri)).flatten();
+        host.map(|host| host.as_ascii().to_owned())
+            .unwrap_or_default()
+    }
+
     /// The host of the registry's providers.
-    pub(super) fn host(&self, asked: &Asked<'_>) -> Option<Hostname> {
+    pub(super) fn host(&self, headers: &HeaderMap, uri: &Uri) -> Option<Hostname> {
         let asked_host = || {
-            let header = asked.headers.get(HOST).and_then(|host| host.to_str().ok());
-            let host = asked
-                .uri
+            let header = headers.get(HOST).and_then(|host| host.to_str().ok());
+            let host = uri
                 .authority()
                 .map(|authority| authority.as_str())
                 .or(header)?;
@@ -315,15 +301,17 @@ impl Service {
         self.registry_host.clone().or_else(asked_host)
     }
 
-    /// The URL of a file: its name, or a signed path relative to the document, which begins with `up`.
-    pub(super) fn link(&self, base: &str, file: &str, up: &str) -> String {
+    /// The URL of a file: its name, or a signed path relative to the document, which begins with `up`. `host` is that of the provider, where
+    /// the path does not name it.
+    pub(super) fn link(&self, host: &str, base: &str, file: &str, up: &str) -> String {
         let name = segment(file);
         let Some(access) = &self.access else {
             return name;
         };
         let path = format!("{base}/{name}");
         let links = access.links.load();
-        let prefix = links.prefix(&path, SystemTime::now()).unwrap_or_default();
+        let prefix = links.prefix(host, &path, SystemTime::now());
+        let prefix = prefix.unwrap_or_default();
         format!("{up}{prefix}{path}")
     }
 
@@ -347,16 +335,6 @@ impl Asked<'_> {
             false => Caching::Public(lifetime),
         }
     }
-}
-
-/// The proof and the path of a signed path.
-fn signed(path: &str) -> Option<(&str, &str)> {
-    let rest = path
-        .strip_prefix('/')?
-        .strip_prefix(links::PREFIX)?
-        .strip_prefix('/')?;
-    let end = rest.find('/')?;
-    rest.split_at_checked(end)
 }
 
 pub(super) fn unavailable(unanswered: &Unanswered<Failure>) -> Answered {

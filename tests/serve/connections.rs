@@ -191,10 +191,15 @@ fn what_is_no_request_is_refused() {
         "GET /healthz HTTP/1.1\r\nContent-Length: x\r\n\r\n",
         "GET /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
         "\u{16}\u{3}\u{1}\u{2}\u{0}",
     ] {
         let mut connection = server.connect();
         connection.send(text.as_bytes());
+        if text.starts_with("GET /healthz HTTP/1.1\r\n\r\n") || text.contains("Host: b") {
+            connection.reply("GET").unwrap().is(400);
+        }
         let mut none = server.connect();
         none.request("GET", "/healthz", &[]);
         none.reply("GET").unwrap().is(200);

@@ -96,9 +96,11 @@ fn links(server: &Server) -> Vec<(String, String)> {
 
 /// A link as the server makes it, by what is known of its keys.
 fn link(path: &str, key: usize, expires: u64) -> String {
+    // The path of a mirror names the host.
+    let host = if path.starts_with("/v1/") { HOST } else { "" };
     let key_id = &sha256(&KEYS[key])[..8];
     let hmac = hmac::Key::new(hmac::HMAC_SHA256, &KEYS[key]);
-    let mac = hmac::sign(&hmac, format!("read\n{path}\n{expires}").as_bytes());
+    let mac = hmac::sign(&hmac, format!("read\n{host}\n{path}\n{expires}").as_bytes());
     format!(
         "/signed/{expires}.{key_id}.{}{path}",
         URL_SAFE_NO_PAD.encode(mac)
@@ -534,4 +536,31 @@ fn what_is_wrong_with_a_request_is_told_apart() {
         }
         assert!(!log.contains("hunter2"), "{log}");
     }
+}
+
+/// Without `--registry-host`, the host that a client asks is that of the providers. A link opens that host's files only.
+#[test]
+fn a_link_of_one_host_opens_nothing_of_another_one() {
+    let other = "other.acme.test/acme/demo";
+    let store = store();
+    store.push(other, "1.0.0", None);
+    let server = store.serve(&GUARD);
+    let path = "/v1/providers/acme/demo/1.0.0/download/linux/amd64";
+    let ask = |path: &str, host: &str, token: Option<&str>| {
+        let token = token.map(bearer).unwrap_or_default();
+        let headers = [("Host", host), ("Authorization", token.as_str())];
+        let count = if token.is_empty() { 1 } else { 2 };
+        server.ask("GET", path, &headers[..count])
+    };
+    ask(path, "other.acme.test", Some(DEMO_ONLY)).is(403);
+    let said: Value = ask(path, HOST, Some(DEMO_ONLY)).is(200).json();
+    let link = said["download_url"].as_str().unwrap();
+    let base = Url::parse("http://server.test")
+        .unwrap()
+        .join(path)
+        .unwrap();
+    let link = base.join(link).unwrap().path().to_owned();
+    ask(&link, "other.acme.test", None).is(403);
+    ask(&link, HOST, None).is(200);
+    server.stop();
 }

@@ -1,0 +1,57 @@
+//! An answer, and what the log says of it.
+
+use axum::http::StatusCode;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::access;
+use super::answer::{self, Answered};
+use super::links;
+use super::notice::Denied;
+
+/// An answer, and what the log says of it.
+pub(super) struct Outcome {
+    pub(super) answer: Answered,
+    pub(super) route: &'static str,
+    pub(super) token: Option<String>,
+    pub(super) denied: Option<Denied>,
+    pub(super) is_stale: bool,
+    /// The path without the proof of a link.
+    pub(super) path: String,
+    /// Held until the answer was sent, if it is a package.
+    pub(super) permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Outcome {
+    /// Notes that the request may not ask, and gives the answer that says so.
+    pub(super) fn deny(&mut self, reason: Denied) -> Answered {
+        self.denied = Some(reason);
+        access::denied(reason)
+    }
+
+    /// The answer to a client that asks too often.
+    pub(super) fn too_many(path: &str) -> Self {
+        Self::new(answer::too_many(), "limited", path)
+    }
+
+    /// The answer to a request that names no host, or several.
+    pub(super) fn ambiguous(path: &str) -> Self {
+        let answer = answer::text(
+            StatusCode::BAD_REQUEST,
+            "the request names no host, or several",
+        );
+        Self::new(answer, "none", path)
+    }
+
+    /// An answer to a request for this path.
+    pub(super) fn new(answer: Answered, route: &'static str, path: &str) -> Self {
+        Self {
+            answer,
+            route,
+            token: None,
+            denied: None,
+            is_stale: false,
+            path: links::without_proofs(links::split(path).map_or(path, |(_, rest)| rest)),
+            permit: None,
+        }
+    }
+}
