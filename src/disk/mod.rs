@@ -12,6 +12,7 @@ mod files;
 pub mod lock;
 mod pipe;
 pub mod staged;
+mod state;
 pub mod temp_file;
 pub mod unpack;
 
@@ -25,6 +26,7 @@ pub use error::{Error, if_exists};
 pub use files::{Blocks, CHUNK, open, read, read_regular};
 pub use lock::Lock;
 pub use staged::{Staged, hidden_directory, show_directory, show_link};
+pub use state::FileState;
 
 use files::non_blocking;
 

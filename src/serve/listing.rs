@@ -142,6 +142,8 @@ impl Listing {
             }
         }
         let reads = new.into_iter().map(|version| async move {
+            // A layout never makes anybody wait, so thousands of versions would keep this thread from everything else.
+            tokio::task::yield_now().await;
             let read = Served::read(stored, &version, trust).await?;
             Ok::<_, Failure>((version, read))
         });

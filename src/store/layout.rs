@@ -23,7 +23,7 @@ use self::last_index::LastIndex;
 use super::{At, Error, Move, Put, PutError, Tagged};
 use crate::blob::{self, BlobLocation, BlobSource, Body, proven};
 use crate::digest::Digest;
-use crate::disk::{self, Staged, if_exists, staged};
+use crate::disk::{self, FileState, Staged, if_exists, staged};
 use crate::error::Category;
 use crate::event::Reporter;
 use crate::json;
@@ -74,14 +74,24 @@ impl Layout {
     fn index(&self, repository: &Repository) -> Result<Option<Arc<Tags>>, Error> {
         let directory = self.directory(repository);
         let path = directory.join("index.json");
-        let Some(bytes) = if_exists(disk::read_regular(&path, LARGEST_INDEX))? else {
-            return Ok(None);
+        // Before reading: a change while it is read then leads to another state.
+        let state = FileState::at(&path);
+        let known = self.last_index.unchanged(state.as_ref());
+        let bytes = match &known {
+            Some(_) => Vec::new(),
+            None => match if_exists(disk::read_regular(&path, LARGEST_INDEX))? {
+                Some(bytes) => bytes,
+                None => return Ok(None),
+            },
         };
         let marker = directory.join("oci-layout");
         let mark = if_exists(disk::read_regular(&marker, LARGEST_MARKER))?;
         // Clients refuse a directory without a valid `oci-layout` file.
         if !mark.is_some_and(|mark| tags::is_layout(&mark)) {
             return Err(Error::Marker { path: marker });
+        }
+        if known.is_some() {
+            return Ok(known);
         }
         let unread = |source: json::Error| match source.category() {
             Category::Untrusted => Error::LayoutRepeated {
@@ -90,7 +100,7 @@ impl Layout {
             },
             _ => Error::LayoutIndex { path, source },
         };
-        self.last_index.read(bytes).map(Some).map_err(unread)
+        self.last_index.read(bytes, state).map(Some).map_err(unread)
     }
 
     /// Reads a document and checks it against the descriptor's digest and size; `None` if it is missing.

@@ -1,16 +1,19 @@
 //! Many clients at once: readers of one package, idle connections, and more connections than there may be.
 
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::package_faults::large;
 use super::server::Server;
 use super::stores::{DEMO, Store, package};
 use crate::support::registry::Registry;
 use crate::support::release::sha256;
+use crate::support::tamper;
 
 const ZIP: &str = "linux_amd64";
 const READERS: usize = 200;
 const IDLE: usize = 1_000;
+const VERSIONS: usize = 1_000;
 
 fn path() -> String {
     format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", ZIP))
@@ -109,4 +112,53 @@ fn connections_above_the_limit_wait() {
         metrics.contains("tfoci_requests_total{route=\"page\",status=\"200\"} 1\n"),
         "{metrics}"
     );
+}
+
+/// Reading a layout never waits for anything, so that a list must leave the threads to others by itself.
+#[test]
+fn long_lists_keep_nobody_else_waiting() {
+    let lists = 2 * std::thread::available_parallelism().unwrap().get();
+    let store = Store::demo();
+    let demo = store.repository(DEMO);
+    let [index, evidence] = ["1.0.0", "evidence-1.0.0"].map(|tag| tamper::tagged(&demo, tag));
+    tamper::tags(&demo, |tags| {
+        for number in 0..VERSIONS {
+            for (descriptor, prefix) in [(&index, ""), (&evidence, "evidence-")] {
+                let mut descriptor = descriptor.clone();
+                let name = format!("{prefix}9.{number}.0");
+                descriptor["annotations"]["org.opencontainers.image.ref.name"] = name.into();
+                tags.push(descriptor);
+            }
+        }
+    });
+    let other = |number: usize| format!("registry.acme.test/acme/demo{number}");
+    for number in 0..lists {
+        std::os::unix::fs::symlink(&demo, store.repository(&other(number))).unwrap();
+    }
+    let server = store.serve(&[]);
+    let mut asked: Vec<_> = (0..lists)
+        .map(|number| {
+            let mut connection = server.connect();
+            let target = format!("/mirror/{}/index.json", other(number));
+            connection.request("GET", &target, &[]);
+            connection
+        })
+        .collect();
+    let answered = AtomicUsize::new(0);
+    let before = std::thread::scope(|scope| {
+        for connection in &mut asked {
+            scope.spawn(|| {
+                connection.reply("GET").unwrap();
+                answered.fetch_add(1, Ordering::SeqCst);
+            });
+        }
+        let mut connection = server.connect();
+        for _ in 0..5 {
+            connection.request("GET", "/healthz", &[]);
+            connection.reply("GET").unwrap().is(200);
+        }
+        answered.load(Ordering::SeqCst)
+    });
+    assert_eq!(before, 0);
+    server.stop();
 }
