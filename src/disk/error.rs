@@ -33,6 +33,18 @@ pub enum Error {
         /// The directory, device, pipe or socket.
         path: PathBuf,
     },
+    /// A symbolic link where only a file is read.
+    #[error("{} is a symbolic link, which is not followed", printable_path(.path))]
+    Link {
+        /// The link.
+        path: PathBuf,
+    },
+    /// A file that was verified before is another one after it was read.
+    #[error("{} changed while it was read", printable_path(.path))]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file is larger than the limit for its kind.
     #[error("cannot read {}\n  expected at most {limit} bytes\n  received {}", printable_path(.path), or_more(*.size))]
     TooLarge {
@@ -69,7 +81,8 @@ impl Error {
         match self {
             Self::Io { .. } if self.is_not_found() => Category::NotFound,
             Self::Io { .. } | Self::TempFile { .. } => Category::Local,
-            Self::Special { .. } | Self::TooLarge { .. } => Category::Malformed,
+            Self::Changed { .. } => Category::Untrusted,
+            Self::Link { .. } | Self::Special { .. } | Self::TooLarge { .. } => Category::Malformed,
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Bytes pass in bounded memory, and only as fast as the client reads. The last chunk passes only if all bytes match the digest
 //! ([`crate::blob::proven`]), so that a client never gets a wrong package as a whole: the connection is cut before its end. A package that
-//! passed once is remembered: parts of it are then read from their offset, and a file that did not change is not hashed again.
+//! passed once is remembered: parts of it are then read from their offset, and a file that did not change is not hashed again. Whether it
+//! changed is also asked before its last chunk passes.
 //!
 //! Such a part of a package in a registry is passed on without verification: its digest covers the whole, and reading all of it for every part
 //! would cost the registry more than the client. A registry that gave right bytes once could give others then. That spoils nothing: `tofu`
@@ -10,9 +11,9 @@
 //! since the first part may have come from anywhere.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::header::{
@@ -29,6 +30,7 @@ use super::listing::ServedPackage;
 use super::notice::{Notice, Observer};
 use crate::blob::{self, BlobLocation, BlobSource as _, proven};
 use crate::digest::Digest;
+use crate::disk::{self, FileState};
 use crate::error::Category;
 use crate::outcome::Problem;
 use crate::store::StoreBlob;
@@ -38,22 +40,15 @@ const LONGEST_START: Duration = Duration::from_secs(60);
 /// The most packages that are remembered as verified.
 const MOST_REMEMBERED: usize = 10_000;
 
-/// The packages of which all bytes passed once.
+/// The packages of which all bytes passed once, by digest and file. Those of a registry have no file.
 #[derive(Default)]
-pub(super) struct Passed(Mutex<HashMap<Digest, Option<FileState>>>);
-
-/// The state of a file, which changes when somebody writes to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct FileState {
-    length: u64,
-    modified: Option<SystemTime>,
-}
+pub(super) struct Passed(Mutex<HashMap<(Digest, Option<PathBuf>), Option<FileState>>>);
 
 impl Passed {
-    fn has(&self, package: &ServedPackage) -> bool {
+    fn has(&self, package: &ServedPackage, state: Option<&FileState>) -> bool {
         let passed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let state = passed.get(&package.expected.digest);
-        state.is_some_and(|state| *state == file_state(package))
+        let known = passed.get(&key(package));
+        known.is_some_and(|known| known.as_ref() == state)
     }
 
     fn add(&self, package: &ServedPackage, state: Option<FileState>) {
@@ -61,23 +56,44 @@ impl Passed {
         if passed.len() >= MOST_REMEMBERED {
             passed.clear();
         }
-        passed.insert(package.expected.digest, state);
+        passed.insert(key(package), state);
     }
 }
 
-/// The state of the file of a package; `None` in a registry.
-fn file_state(package: &ServedPackage) -> Option<FileState> {
-    let state = |path: &Path| {
-        let file = std::fs::metadata(path).ok()?;
-        Some(FileState {
-            length: file.len(),
-            modified: file.modified().ok(),
-        })
-    };
+fn key(package: &ServedPackage) -> (Digest, Option<PathBuf>) {
+    let path = file(package).map(Path::to_owned);
+    (package.expected.digest, path)
+}
+
+/// The file of a package; `None` in a registry.
+fn file(package: &ServedPackage) -> Option<&Path> {
     match package.blob.location()? {
-        BlobLocation::InFile(path) => state(path),
+        BlobLocation::InFile(path) => Some(path),
         BlobLocation::InRegistry(_) => None,
     }
+}
+
+/// Fails if a file that is passed on without being hashed is not what it was before. Other programs may write to it meanwhile.
+async fn unchanged(package: &ServedPackage, before: Option<&FileState>) -> Result<(), blob::Error> {
+    let (Some(path), Some(before)) = (file(package), before) else {
+        return Ok(());
+    };
+    let now = FileState::at(path);
+    if now.as_ref() == Some(before) {
+        return Ok(());
+    }
+    if !now.is_some_and(|now| now.may_have_content_of(before)) {
+        let path = path.to_owned();
+        return Err(disk::Error::Changed { path }.into());
+    }
+    // Perhaps another file shares its bytes now.
+    let mut body = proven(&package.blob).await?;
+    while let Some(chunk) = body.next().await {
+        chunk?;
+        // Reading a local file never yields.
+        tokio::task::consume_budget().await;
+    }
+    Ok(())
 }
 
 /// The bytes of a package that a request asks for.
@@ -179,7 +195,10 @@ async fn body(
     // A registry may give other bytes each time, so only parts of what it gave are read without the rest.
     let is_whole = part.start == 0 && part.end == package.expected.size;
     let is_file = matches!(package.blob, StoreBlob::Layout(_));
-    let is_known = passed.has(package) && (is_file || !is_whole);
+    // From before it is opened: a change afterwards then leads to another state.
+    let state = file(package).and_then(FileState::at);
+    let is_settled = !is_file || state.as_ref().is_some_and(FileState::is_settled);
+    let is_known = passed.has(package, state.as_ref()) && (is_file || !is_whole);
     let opened = async {
         match is_known {
             true => package.blob.open(part.start).await,
@@ -197,27 +216,34 @@ async fn body(
         Ok(first) => first,
         Err(_) => return Err(answer::unavailable("the store does not answer")),
     };
-    let state = file_state(package);
     let (package, passed, observer) = (package.clone(), passed.clone(), observer.clone());
     // The last bytes of the zip pass only after all bytes matched the digest.
     let mut left = part.end - part.start;
     let proves = !is_known && part.end == package.expected.size;
     let watched = futures_util::stream::iter(first)
         .chain(bytes)
-        .map(move |chunk| {
-            match &chunk {
-                Ok(chunk) => {
-                    left = left.saturating_sub(chunk.len() as u64);
-                    if proves && left == 0 {
-                        passed.add(&package, state.clone());
-                    }
-                }
-                Err(error) => observer.notice(&Notice::PackageFailed {
-                    file: &package.canonical_name,
-                    reason: &error.to_string(),
-                }),
+        .then(move |mut chunk| {
+            if let Ok(chunk) = &chunk {
+                left = left.saturating_sub(chunk.len() as u64);
             }
-            chunk
+            let ends = chunk.is_ok() && left == 0;
+            if ends && proves && is_settled {
+                passed.add(&package, state.clone());
+            }
+            let compared = (ends && is_known).then(|| state.clone());
+            let (package, observer) = (package.clone(), observer.clone());
+            async move {
+                if let Some(state) = compared {
+                    chunk = unchanged(&package, state.as_ref()).await.and(chunk);
+                }
+                if let Err(error) = &chunk {
+                    observer.notice(&Notice::PackageFailed {
+                        file: &package.canonical_name,
+                        reason: &error.to_string(),
+                    });
+                }
+                chunk
+            }
         });
     Ok(Body::from_stream(watched))
 }

@@ -1,6 +1,9 @@
 use std::fs;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::server::Server;
+use super::server::{Server, wait};
 use super::stores::{DEMO, Store, package};
 use crate::support::registry::{Fault, Registry};
 use crate::support::release::{ReleaseFolder, sha256};
@@ -167,6 +170,68 @@ fn a_package_that_changes_on_disk_never_arrives_whole() {
         fs::write(blob(platform), &good).unwrap();
         let back = server.until(&path(platform), |reply| reply.status == 200);
         assert!(back.is_whole && back.body == good);
+    }
+}
+
+/// Who writes to a file can put back its time.
+#[test]
+fn a_time_that_was_put_back_hides_no_change() {
+    let store = Store::empty();
+    store.push_release(DEMO, "1.0.0", &large(&["linux_amd64"], 200_000));
+    let server = store.serve(&[]);
+    server.get(&path("linux_amd64")).is(200);
+    flip(&blob(&store, "linux_amd64"), 1_000, true);
+    never_whole(&server, "linux_amd64");
+    server.stop();
+}
+
+pub fn a_package_that_changes_while_it_is_sent_never_arrives_whole() {
+    let store = Store::empty();
+    store.push_release(DEMO, "1.0.0", &large(&["linux_amd64"], 20_000_000));
+    let file = blob(&store, "linux_amd64");
+    let length = zip(&store, "linux_amd64").len();
+    let server = store.serve(&[]);
+    for keeps_time in [false, true] {
+        // A file that changed just now is hashed each time.
+        let is_old = || {
+            let changed = fs::metadata(&file).unwrap().ctime();
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+            now.as_secs() > u64::try_from(changed).unwrap() + 3
+        };
+        wait(is_old, || server.log());
+        server.get(&path("linux_amd64")).is(200);
+        let mut connection = server.connect();
+        connection.request("GET", &path("linux_amd64"), &[]);
+        connection.head().unwrap().is(200);
+        let begin = connection.some(1 << 16).len();
+        flip(&file, length - 1_000, keeps_time);
+        let rest = connection.some(length - begin).len();
+        assert!(begin + rest < length, "{keeps_time}");
+        flip(&file, length - 1_000, false);
+    }
+    let log = server.log();
+    let digest = sha256(&zip(&store, "linux_amd64"));
+    let changed = format!("store/{DEMO}/blobs/sha256/{digest} changed while it was read");
+    assert!(log.contains(&changed), "{log}");
+    assert!(log.contains("do not match their digest"), "{log}");
+    server.stop();
+}
+
+fn blob(store: &Store, platform: &str) -> PathBuf {
+    let digest = sha256(&zip(store, platform));
+    store.repository(DEMO).join("blobs/sha256").join(digest)
+}
+
+/// Changes a byte of a file in its place.
+fn flip(path: &Path, at: usize, keeps_time: bool) {
+    let file = fs::File::options().read(true).write(true).open(path);
+    let file = file.unwrap();
+    let time = file.metadata().unwrap().modified().unwrap();
+    let (mut byte, at) = ([0], u64::try_from(at).unwrap());
+    file.read_exact_at(&mut byte, at).unwrap();
+    file.write_all_at(&[byte[0] ^ 1], at).unwrap();
+    if keeps_time {
+        file.set_modified(time).unwrap();
     }
 }
 

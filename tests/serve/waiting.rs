@@ -4,10 +4,11 @@ use super::{connections, fill, package_faults, store_faults};
 
 #[test]
 fn limits_retries_and_ages() {
-    let scenes: [fn(); 10] = [
+    let scenes: [fn(); 11] = [
         connections::slow_senders_are_cut_while_others_are_served,
         connections::an_idle_http2_connection_is_kept_although_frames_arrive,
         fill::a_version_that_the_policy_refused_is_tried_again,
+        package_faults::a_package_that_changes_while_it_is_sent_never_arrives_whole,
         package_faults::a_package_that_the_registry_spoils_never_arrives_whole,
         store_faults::whatever_the_registry_refuses_is_503_and_never_404,
         store_faults::a_store_that_never_was_there_is_503,
