@@ -100,6 +100,9 @@ pub enum Problem {
     /// The source store of a copy lacks a blob or manifest, or it is damaged.
     #[error(transparent)]
     Unread(store::Error),
+    /// A version has no package for any platform that clients know.
+    #[error("the version has no package that clients can install")]
+    NoPackages,
     /// A blob transfer failed.
     #[error(transparent)]
     Blob(#[from] blob::Error),
@@ -326,6 +329,7 @@ impl Problem {
             | Self::Occupied { .. }
             | Self::OtherForm { .. } => Category::Untrusted,
             Self::NoProvider
+            | Self::NoPackages
             | Self::NoVersion { .. }
             | Self::NoIndex { .. }
             | Self::Withdrawn { .. }

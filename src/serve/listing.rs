@@ -283,6 +283,10 @@ impl Served {
             checked: tokio::sync::Mutex::new(Checked {
                 at: Instant::now(),
                 valid: Duration::MAX,
+        // Clients could install nothing of it.
+        if packages.is_empty() {
+            return Err(Problem::NoPackages);
+        }
                 currency: Currency::Current,
             }),
             has_moved: AtomicBool::new(false),

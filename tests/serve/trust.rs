@@ -1,6 +1,7 @@
 use super::stores::{BARE, DEMO, HOST, Store};
 use crate::support::release::Mistake;
 use crate::support::signer::Signer;
+use crate::support::tamper;
 
 const SIGNED: [&str; 3] = ["1.0.0", "1.2.0+build.5", "1.3.0-rc.1"];
 const ALL: [&str; 4] = ["1.0.0", "1.2.0+build.5", "1.3.0-rc.1", "2.0.0"];
@@ -231,4 +232,23 @@ fn a_page_and_the_log_mark_what_is_not_signed() {
         .unwrap();
     let expected = format!("{BARE} 1.0.0: checksum; on the network mirror only");
     assert_eq!(unsigned["message"], expected, "{log}");
+}
+
+/// Clients could install nothing of such a version.
+#[test]
+fn a_version_without_packages_is_hidden() {
+    let store = Store::demo();
+    store.push(DEMO, "1.1.0", None);
+    tamper::alter(&store.repository(DEMO), "1.1.0", |index| {
+        for entry in index["manifests"].as_array_mut().unwrap() {
+            entry["platform"]["os"] = "../..".into();
+        }
+    });
+    let server = store.serve(&[]);
+    let index = server.get(&format!("/mirror/{DEMO}/index.json")).is(200);
+    assert_eq!(index.text(), r#"{"versions":{"1.0.0":{}}}"#);
+    let hidden = server.get(&format!("/mirror/{DEMO}/1.1.0.json")).is(404);
+    let reason = "1.1.0 is hidden: the version has no package that clients can install";
+    assert!(hidden.text().contains(reason), "{}", hidden.text());
+    server.stop();
 }
