@@ -57,11 +57,32 @@ fn read_all(file: impl io::Read, size: u64, path: &Path, limit: u64) -> Result<V
     Ok(bytes)
 }
 
+/// Opens a regular file for reading, and no symbolic link: whoever can make links in a directory could otherwise have any file read.
+///
+/// # Errors
+/// The errors of [`open`], or [`Error::Link`].
+pub fn open_unlinked(path: &Path) -> Result<std::fs::File, Error> {
+    let is_link = || std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    let link = || Error::Link {
+        path: path.to_owned(),
+    };
+    if is_link() {
+        return Err(link());
+    }
+    // The file may have been replaced in between, which the system notices when it opens it.
+    open_with(path, unlinked(std::fs::OpenOptions::new().read(true)))
+        .map_err(|error| if is_link() { link() } else { error })
+}
+
 /// Opens a regular file, or a symbolic link to one, for reading.
 ///
 /// # Errors
 /// The system reported an error, or [`Error::Special`].
 pub fn open(path: &Path) -> Result<std::fs::File, Error> {
+    open_with(path, non_blocking(std::fs::OpenOptions::new().read(true)))
+}
+
+fn open_with(path: &Path, options: &std::fs::OpenOptions) -> Result<std::fs::File, Error> {
     let failed = |source| Error::at("read", path, source);
     let special = || Error::Special {
         path: path.to_owned(),
@@ -71,9 +92,7 @@ pub fn open(path: &Path) -> Result<std::fs::File, Error> {
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
         return Err(special());
     }
-    let file = non_blocking(std::fs::OpenOptions::new().read(true))
-        .open(path)
-        .map_err(failed)?;
+    let file = options.open(path).map_err(failed)?;
     match file.metadata().map_err(failed)?.is_file() {
         true => Ok(file),
         false => Err(special()),
@@ -87,6 +106,20 @@ pub(super) fn non_blocking(options: &mut std::fs::OpenOptions) -> &mut std::fs::
     use std::os::unix::fs::OpenOptionsExt as _;
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     options.custom_flags(flags.bits().cast_signed())
+}
+
+/// As [`non_blocking`], and without following a link.
+#[cfg(unix)]
+fn unlinked(options: &mut std::fs::OpenOptions) -> &mut std::fs::OpenOptions {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
+    options.custom_flags(flags.bits().cast_signed())
+}
+
+#[cfg(not(unix))]
+fn unlinked(options: &mut std::fs::OpenOptions) -> &mut std::fs::OpenOptions {
+    options
 }
 
 #[cfg(not(unix))]
@@ -106,7 +139,19 @@ impl Blocks {
     /// # Errors
     /// The errors of [`open`].
     pub fn open(path: &Path, from: u64) -> Result<Self, Error> {
-        let mut blocks = Self::of(open(path)?, path);
+        Self::from(open(path)?, path, from)
+    }
+
+    /// As [`Blocks::open`], without following a symbolic link.
+    ///
+    /// # Errors
+    /// The errors of [`open_unlinked`].
+    pub fn open_unlinked(path: &Path, from: u64) -> Result<Self, Error> {
+        Self::from(open_unlinked(path)?, path, from)
+    }
+
+    fn from(file: std::fs::File, path: &Path, from: u64) -> Result<Self, Error> {
+        let mut blocks = Self::of(file, path);
         if from > 0 {
             let sought = blocks.file.seek(SeekFrom::Start(from));
             sought.map_err(|source| Error::at("read", path, source))?;
@@ -194,6 +239,11 @@ mod tests {
         std::os::unix::fs::symlink("/dev/zero", path("endless")).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
         assert_eq!(read_regular(&path("link"), 1).unwrap(), b"x");
+        open_unlinked(&path("file")).unwrap();
+        for name in ["link", "endless"] {
+            let refused = open_unlinked(&path(name));
+            assert!(matches!(refused, Err(Error::Link { .. })), "{name}");
+        }
         for name in ["endless", "socket", "."] {
             assert!(matches!(
                 read_regular(&path(name), 1),

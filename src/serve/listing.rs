@@ -261,7 +261,12 @@ impl Served {
         for package in &release.packages {
             let blob = package.location.clone();
             if let Some(BlobLocation::InFile(path)) = blob.location() {
-                let length = std::fs::metadata(path).map(|file| file.len()).ok();
+                let found = std::fs::symlink_metadata(path).ok();
+                if found.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
+                    let path = path.to_owned();
+                    return Err(crate::disk::Error::Link { path }.into());
+                }
+                let length = found.map(|file| file.len());
                 if length != Some(package.expected.size) {
                     return Err(missing(&blob));
                 }
@@ -278,15 +283,15 @@ impl Served {
                 blob,
             });
         }
+        // Clients could install nothing of it.
+        if packages.is_empty() {
+            return Err(Problem::NoPackages);
+        }
         Ok(Self {
             identity,
             checked: tokio::sync::Mutex::new(Checked {
                 at: Instant::now(),
                 valid: Duration::MAX,
-        // Clients could install nothing of it.
-        if packages.is_empty() {
-            return Err(Problem::NoPackages);
-        }
                 currency: Currency::Current,
             }),
             has_moved: AtomicBool::new(false),

@@ -224,7 +224,8 @@ impl BlobSource for LayoutBlob {
     }
 
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {
-        self.0.open(from).await
+        let blocks = disk::Blocks::open_unlinked(&self.0.path, from)?;
+        Ok(Body::of_file(blocks))
     }
 }
 
@@ -295,7 +296,7 @@ impl Layout {
     }
 
     pub(super) fn has_blob(&self, repository: &Repository, expected: &Expected) -> bool {
-        let found = std::fs::metadata(self.blob_path(repository, &expected.digest));
+        let found = std::fs::symlink_metadata(self.blob_path(repository, &expected.digest));
         found.is_ok_and(|found| found.is_file() && found.len() == expected.size)
     }
 
@@ -391,6 +392,6 @@ fn subdirectories(path: &Path) -> Result<Vec<String>, Error> {
 }
 
 fn matches_digest(path: &Path, expected: &Expected) -> Result<bool, Error> {
-    let blocks = disk::Blocks::open(path, 0)?;
+    let blocks = disk::Blocks::open_unlinked(path, 0)?;
     Ok(blocks.digest(expected.digest.algorithm())? == expected.digest)
 }
