@@ -36,6 +36,8 @@ Examples:
 ///
 /// Packages come before the documents that name them, and each file appears complete. A second run changes nothing that is right
 /// already. Versions that the store no longer has stay until --delete, and files that tfoci does not know stay in any case.
+///
+/// Where the file system allows it, a package is a hard link to the file in an oci-layout store: whoever writes into it changes the store too.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
