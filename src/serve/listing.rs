@@ -264,7 +264,14 @@ impl Served {
                 let found = std::fs::symlink_metadata(path).ok();
                 if found.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
                     let path = path.to_owned();
-                    return Err(crate::disk::Error::Link { path }.into());
+                    let link = crate::disk::Error::Link { path };
+                    // Clients are told the digest, and only the log the path.
+                    let error = crate::store::Error::reading(
+                        crate::oci::Part::Blob,
+                        package.expected.digest,
+                        link.into(),
+                    );
+                    return Err(error.into());
                 }
                 let length = found.map(|file| file.len());
                 if length != Some(package.expected.size) {

@@ -1,5 +1,8 @@
-use super::stores::{BARE, DEMO, HOST, Store};
-use crate::support::release::Mistake;
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use super::stores::{BARE, DEMO, HOST, PLATFORMS, Store, package};
+use crate::support::release::{Mistake, sha256};
 use crate::support::signer::Signer;
 use crate::support::tamper;
 
@@ -147,7 +150,7 @@ fn the_policy_decides_what_is_served() {
         for version in ALL {
             let status = |path: &str| server.get(path).status;
             let is_listed = |list: &[&str]| if list.contains(&version) { 200 } else { 404 };
-            let zip = super::stores::package(DEMO, version, "linux_amd64");
+            let zip = package(DEMO, version, "linux_amd64");
             for (path, list) in [
                 (format!("/mirror/{DEMO}/{version}.json"), mirror),
                 (format!("/mirror/{DEMO}/{zip}"), mirror),
@@ -250,5 +253,23 @@ fn a_version_without_packages_is_hidden() {
     let hidden = server.get(&format!("/mirror/{DEMO}/1.1.0.json")).is(404);
     let reason = "1.1.0 is hidden: the version has no package that clients can install";
     assert!(hidden.text().contains(reason), "{}", hidden.text());
+    server.stop();
+}
+
+#[test]
+fn a_version_whose_package_is_a_link_to_another_file_is_hidden() {
+    let store = Store::demo();
+    let secret = store.scene.write("secret", [b'x'; 1_000]);
+    let demo = store.repository(DEMO);
+    let zip = store.file(DEMO, "1.0.0", &package(DEMO, "1.0.0", PLATFORMS[0]));
+    let blob = demo.join("blobs/sha256").join(sha256(&zip));
+    fs::remove_file(&blob).unwrap();
+    symlink(secret, &blob).unwrap();
+    let server = store.serve(&[]);
+    let hidden = server.get(&format!("/mirror/{DEMO}/1.0.0.json")).is(404);
+    let told = hidden.text();
+    assert!(told.contains("1.0.0 is hidden: the blob sha256:"), "{told}");
+    assert!(!told.contains("store/"), "{told}");
+    server.logs("is a symbolic link, which is not followed");
     server.stop();
 }
