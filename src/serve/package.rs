@@ -42,7 +42,9 @@ const MOST_REMEMBERED: usize = 10_000;
 
 /// The packages of which all bytes passed once, by digest and file. Those of a registry have no file.
 #[derive(Default)]
-pub(super) struct Passed(Mutex<HashMap<(Digest, Option<PathBuf>), Option<FileState>>>);
+pub(super) struct Passed(Mutex<HashMap<Key, Option<FileState>>>);
+
+type Key = (Digest, Option<PathBuf>);
 
 impl Passed {
     fn has(&self, package: &ServedPackage, state: Option<&FileState>) -> bool {
@@ -60,7 +62,7 @@ impl Passed {
     }
 }
 
-fn key(package: &ServedPackage) -> (Digest, Option<PathBuf>) {
+fn key(package: &ServedPackage) -> Key {
     let path = file(package).map(Path::to_owned);
     (package.expected.digest, path)
 }
