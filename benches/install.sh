@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # `tfoci install` into a working directory, beside `terraform init` from nginx and `tofu init` from the same registry. All in one run, since
-# machines differ. The providers are ten with 24 MB that cannot be compressed, or with PACKAGES=real four with 115 MB, compressed.
+# machines differ. The providers are ten with 24 MB that cannot be compressed; with PACKAGES=half ten with 25 MB, compressed from twice as much;
+# or with PACKAGES=real four with 115 MB, compressed.
 #
-#   [PACKAGES=real] benches/install.sh [ROUNDS]       needs nginx, openssl, terraform, tofu, GNU time, docker-registry
+#   [PACKAGES=half|real] benches/install.sh [ROUNDS]       needs nginx, openssl, terraform, tofu, GNU time, docker-registry
 set -euo pipefail
 rounds=${1:-3}
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,5 +1,6 @@
 # Packages as the layout `store` and, by `template`, in a registry. PACKAGES says which: `random`, ten of 24 MB that cannot be compressed and one
-# of 150 MB; or `real`, four with the executable of tofu (115 MB), compressed.
+# of 150 MB; `half`, ten of 25 MB with executables of 50 MB, half of which cannot be compressed; or `real`, four with the executable of tofu
+# (115 MB), compressed.
 # It is sourced after registry_process.bash, in the directory for everything that it makes.
 
 platform=linux_amd64
@@ -25,6 +26,13 @@ if [[ ${PACKAGES:-random} == real ]]; then
     for number in 0 1 2 3; do
         names+=("real$number")
         { cat "$(command -v tofu)" && echo "$number"; } | make_release "real$number" DEFLATED
+    done
+    alike=("${names[@]}")
+elif [[ ${PACKAGES:-random} == half ]]; then
+    for number in 0 1 2 3 4 5 6 7 8 9; do
+        names+=("half$number")
+        python3 -c 'import os, sys
+for _ in range(400): sys.stdout.buffer.write(os.urandom(62500) + bytes(62500))' | make_release "half$number" DEFLATED
     done
     alike=("${names[@]}")
 else

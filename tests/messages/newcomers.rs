@@ -144,7 +144,7 @@ fn urls_as_stores_and_sources() {
 error: the repository template `https://registry.example.net/{namespace}/{type}` is wrong
   `https://registry.example.net/example-namespace/example-type` is not a repository: it has a scheme, expected REGISTRY/NAME
 
-hint: leave out the scheme: tfoci speaks HTTPS, and plain HTTP with `--plain-http HOST`. A network mirror is read by `tfoci mirror --from network-mirror:URL`
+hint: leave out the scheme: tfoci speaks HTTPS, and plain HTTP with `--plain-http HOST`. A network mirror is read with `--from network-mirror:URL`, where the command takes it
 ",
         },
         Case {

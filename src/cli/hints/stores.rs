@@ -175,7 +175,7 @@ fn template(error: &TemplateError) -> Option<String> {
             "put the template in single quotes: between double quotes a shell replaces `${…}` by nothing. `{namespace}` needs no quotes"
         }
         RepositoryErrorKind::Scheme => {
-            "leave out the scheme: tfoci speaks HTTPS, and plain HTTP with `--plain-http HOST`. A network mirror is read by `tfoci mirror --from network-mirror:URL`"
+            "leave out the scheme: tfoci speaks HTTPS, and plain HTTP with `--plain-http HOST`. A network mirror is read with `--from network-mirror:URL`, where the command takes it"
         }
         RepositoryErrorKind::NoName => {
             "a directory is written `oci-layout:DIR`, a registry `REGISTRY/REPOSITORY`"
