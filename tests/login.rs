@@ -320,6 +320,22 @@ fn nothing_is_stored_for_a_web_site() {
     assert!(!scene.path(".docker/config.json").exists());
 }
 
+/// As a registry that a proxy protects by password.
+#[test]
+fn a_page_that_refuses_the_password_is_no_web_site() {
+    let scene = Scene::new();
+    let registry = Registry::plain();
+    let page = Answer::new(401)
+        .header("content-type", "text/html")
+        .header("www-authenticate", "Basic realm=\"x\"");
+    let page = Fault::Answer(page.body("<html></html>"));
+    registry.always(matching("GET", "/v2/"), page);
+    let host = registry.host();
+    let run = login(&scene, host, "secret", &["--plain-http", host]).exits(1);
+    let says = "error: the registry refused the username and password that you gave\n";
+    assert!(run.stderr.starts_with(says), "{}", run.stderr);
+}
+
 #[test]
 fn arguments_that_cannot_be_meant() {
     let scene = Scene::new();

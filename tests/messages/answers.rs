@@ -82,7 +82,7 @@ fn a_server_that_is_no_registry_is_recognised() {
     ask(&Scene::new(), registry.host(), "--plain-http [HOST]").says(&format!(
         "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): [HOST] is not an OCI registry (/v2/ answered 404)
 
-hint: name the host and port of a registry; its API begins at /v2/. `tfoci serve` and network mirrors are none: `--from network-mirror:URL` reads those
+hint: name the host and port of a registry; its API begins at /v2/. `tfoci serve` is a network mirror, which `--from network-mirror:URL` reads
 "
     ));
 }
@@ -108,6 +108,23 @@ fn servers_that_are_no_registry_are_recognised_by_other_answers_too() {
         let first = run.stderr.lines().next().unwrap_or_default();
         let expected = format!("[HOST] is not an OCI registry ({says})");
         assert!(first.ends_with(&expected), "{label}: {}", run.stderr);
+    }
+}
+
+/// A proxy in front of a registry answers with pages of its own.
+#[test]
+fn a_registry_behind_a_proxy_stays_one() {
+    for (status, says) in [(401, "401"), (403, "403"), (502, "502")] {
+        let registry = Registry::plain();
+        let answer = Answer::new(status).header("content-type", "text/html");
+        let page = Fault::Answer(answer.body("<html>no</html>"));
+        registry.always(matching("GET", ""), page);
+        let run = ask(&Scene::new(), registry.host(), "--plain-http [HOST]");
+        let said = &run.stderr;
+        assert!(
+            said.contains(says) && !said.contains("is not an OCI registry"),
+            "{said}"
+        );
     }
 }
 
@@ -168,7 +185,7 @@ fn a_push_to_a_server_that_is_no_registry() {
     push(&registry).says(
         "error: registry.opentofu.org/acme/demo 1.0.0 ([HOST]/acme/demo): [HOST] is not an OCI registry (/v2/ answered 404)
 
-hint: name the host and port of a registry; its API begins at /v2/. `tfoci serve` and network mirrors are none: `--from network-mirror:URL` reads those
+hint: name the host and port of a registry; its API begins at /v2/. `tfoci serve` is a network mirror, which `--from network-mirror:URL` reads
 ",
     );
 }

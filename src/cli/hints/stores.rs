@@ -131,7 +131,7 @@ fn access(error: &store::Error) -> Option<String> {
             "ask the registry's operator for this permission, or `tfoci login {host}` as a user who has it"
         )),
         store::Error::NoRegistry { .. } => {
-            Some("name the host and port of a registry; its API begins at /v2/. `tfoci serve` and network mirrors are none: `--from network-mirror:URL` reads those".to_owned())
+            Some("name the host and port of a registry; its API begins at /v2/. `tfoci serve` is a network mirror, which `--from network-mirror:URL` reads".to_owned())
         }
         store::Error::Registry {
             status: 400,

@@ -224,7 +224,7 @@ impl Registry {
         session: &RepositorySession,
         body: &[u8],
     ) -> Result<(), Error> {
-        let Some(url) = session.base.join("v2/").ok() else {
+        let Ok(url) = session.root() else {
             return Ok(());
         };
         if answer::is_error_list(body) {
@@ -273,6 +273,10 @@ impl RepositorySession {
             status,
             StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST | StatusCode::METHOD_NOT_ALLOWED
         );
+        // Proxies in front of registries send pages, too, to tell that they refuse the credentials, or that the registry is away.
+        if !is_unknown_path && !status.is_success() {
+            return None;
+        }
         let answered = match (answer::is_page(answer), is_unknown_path) {
             (true, _) => answer::A_PAGE.to_owned(),
             (false, true) => format!("/v2/ answered {}", status.as_u16()),
