@@ -107,11 +107,6 @@ impl From<How> for Existing {
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let request = request(&arguments, session)?;
-    if let (Some(file), false) = (&arguments.trust.trust, arguments.require_pinned) {
-        let policy = session.policy(&arguments.trust, Some(file))?;
-        let consequence = "no key is pinned for it";
-        session.warn_of_unmatched_in(file, &policy, [&request.provider], consequence);
-    }
     if arguments.require_pinned && !request.rule.pinned() {
         let subject = Subject::provider(&request.provider);
         return Err(Problem::NoPin.of(subject, At::Here).into());
@@ -201,6 +196,10 @@ fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandE
     let unsigned = session.patterns(&arguments.allow_unsigned)?;
     let policy = session.policy(&arguments.trust, arguments.trust.trust.as_deref())?;
     let policy = policy.with_allow_unsigned(unsigned);
+    if let (Some(file), false) = (&arguments.trust.trust, arguments.require_pinned) {
+        let consequence = "no key is pinned for it";
+        session.warn_of_unmatched_in(file, &policy, [&selection.provider], consequence);
+    }
     Ok(Request {
         directory: arguments.directory.clone(),
         rule: policy.rule_for(&selection.provider).unwrap_or_default(),
