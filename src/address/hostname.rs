@@ -91,6 +91,12 @@ impl Hostname {
         &self.0
     }
 
+    /// Whether it has a port, other than 443. Clients ask no network mirror for providers of such a host, since they parse the path as a URL
+    /// ([clients: network mirror requests](crate::clients#network-mirror-requests)).
+    pub fn has_port(&self) -> bool {
+        self.0.contains(':')
+    }
+
     /// The Unicode form, for people, lock files and clients' directories.
     pub fn to_unicode(&self) -> String {
         let (host, port) = self.0.split_once(':').unwrap_or((&self.0, ""));

@@ -193,6 +193,9 @@ struct ProviderView {
 
 /// The page for people, `templates/site/index.html.hbs`.
 fn page(providers: &[ListedProvider], url: Option<&str>) -> String {
+    let include = providers.iter().map(|listed| &listed.provider);
+    let include = include.filter(|provider| !provider.hostname().has_port());
+    let include: Vec<String> = include.map(ToString::to_string).collect();
     let providers = providers.iter().map(|listed| {
         let newest_first = listed.versions.iter().rev();
         ProviderView {
@@ -207,9 +210,6 @@ fn page(providers: &[ListedProvider], url: Option<&str>) -> String {
             versions: newest_first.map(ToString::to_string).collect(),
         }
     });
-    // A provider whose host has a port cannot come from a network mirror.
-    let include = providers.clone().map(|listed| listed.address);
-    let include: Vec<String> = include.filter(|address| !address.contains(':')).collect();
     let block = url.filter(|_| !include.is_empty()).map(|url| {
         let url = url.to_owned();
         ProviderInstallationView::new(Mirror::Network { url }, include, None).render()

@@ -102,8 +102,7 @@ impl NetworkMirror {
             provider.hostname().as_ascii(),
             provider.hostname().to_unicode(),
         );
-        if host.contains(':') {
-            // Clients parse such a path as a URL, so no mirror can serve it (`crate::clients#network-mirror-requests`).
+        if provider.hostname().has_port() {
             return Err(Error::MirrorPort);
         }
         let answer = self.ask_below(host, provider, file).await?;

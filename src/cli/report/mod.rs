@@ -365,19 +365,15 @@ impl Run {
 
     /// Prints the CLI configuration for clients of the mirror.
     fn print_configuration(&self, printer: &Printer) {
-        let mut include: Vec<String> = self
-            .installed()
-            .map(|installed| installed.provider.to_string())
-            .collect();
-        include.sort();
-        include.dedup();
         let Destination::Directory(Some(mirror)) = &self.destination else {
             return;
         };
-        if matches!(mirror, Mirror::Network { .. }) {
-            // Clients refuse to ask a network mirror for them.
-            include.retain(|provider| !provider.contains(':'));
-        }
+        let is_network = matches!(mirror, Mirror::Network { .. });
+        let providers = self.installed().map(|installed| &installed.provider);
+        let providers = providers.filter(|one| !(is_network && one.hostname().has_port()));
+        let mut include: Vec<String> = providers.map(ToString::to_string).collect();
+        include.sort();
+        include.dedup();
         if include.is_empty() {
             return;
         }

@@ -186,7 +186,7 @@ impl Page for Pages {
                 url: &page.url,
                 direct: direct(page.registry_host.as_ref()),
                 name: provider.type_name(),
-                has_port: provider.hostname().as_ascii().contains(':'),
+                has_port: provider.hostname().has_port(),
                 source: provider.to_string(),
                 constraint,
                 is_registry,
@@ -211,7 +211,7 @@ fn host(url: &str) -> &str {
 
 /// A host with a port, whose providers clients refuse to ask a network mirror for.
 fn direct(host: Option<&Hostname>) -> Option<String> {
-    let host = host.filter(|host| host.as_ascii().contains(':'));
+    let host = host.filter(|host| host.has_port());
     host.map(ToString::to_string)
 }
 
