@@ -144,9 +144,9 @@ fn requests_are_counted_whether_it_works_or_not() {
     let push = format!("{PUSH} --format json");
     let first = run(&registry, &author, &push).succeeds();
     assert_eq!(count(&first), sent());
-    // The challenge, the list of tags, and the index.
+    // The challenge, the list of tags, the index, and the digest of the evidence.
     let second = run(&registry, &author, &push).succeeds();
-    assert_eq!((count(&second), sent()), (3, 3));
+    assert_eq!((count(&second), sent()), (4, 4));
     let to = push.replace("HOST/acme/demo", "HOST/other/demo");
     // The tag of the version is the last request: nothing else is on its way when it fails.
     registry.always(matching("PUT", "/manifests/1.0.0"), Fault::denied());

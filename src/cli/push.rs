@@ -229,6 +229,10 @@ fn options(arguments: &Arguments, session: &Session, rule: &Rule) -> Result<Opti
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
         now: SystemTime::now(),
-        evidence_policy: EvidencePolicy::of_writing(rule),
+        // A release may be pushed again with the key or the manifest that was missing.
+        evidence_policy: EvidencePolicy {
+            always: true,
+            ..EvidencePolicy::of_writing(rule)
+        },
     })
 }

@@ -5,6 +5,7 @@
 //! | none | the release's evidence is written |
 //! | proves every zip of the index under the rule, with the release's key and no weaker status | it is kept |
 //! | proves every zip, but only by checksums or by another key, and the release is signed | the release's, if it covers every zip too |
+//! | proves every zip, but lacks the key that the release has, or the protocols of its manifest | the release's, if it covers every zip too |
 //! | cannot be read, breaks the rule, or does not prove every zip | the release's, if it proves all and is not weaker; else an error |
 //!
 //! Weaker evidence is written only with `--existing replace` and only if the policy accepts it; tfoci then prints a warning. See
@@ -68,6 +69,8 @@ pub(super) async fn plan<B: BlobSource>(
     // A release from another store may have no evidence. Then existing evidence must cover all zips.
     let candidate = release.checksums.is_some().then(|| Candidate {
         authentication: release.authentication(),
+        has_key: release.certificate().is_some(),
+        protocols: &release.protocols,
         covers: release.covers(zips.iter().map(|(platform, zip)| (platform, zip))),
         is_preferred,
     });
@@ -95,6 +98,20 @@ pub(super) async fn plan<B: BlobSource>(
     let is_there = intact == Some(content.root.expected.digest);
     let target = (!is_there && !may_stay_away).then_some(TagUpdate { tag, was, content });
     Ok((target, warning))
+}
+
+/// Whether the repository has exactly the evidence that tfoci would write.
+pub(super) async fn is_there<B: BlobSource>(
+    edition: &Edition<'_, B>,
+    tags: &BTreeSet<String>,
+    to: &RepoMut,
+) -> Result<bool, Problem> {
+    let ours = match &edition.evidence {
+        Some(content) => content.root.expected.digest,
+        None => content(edition.release, tags)?.root.expected.digest,
+    };
+    let tag = Tag::of_evidence(&edition.release.version)?;
+    Ok(to.digest(&tag).await? == Some(ours))
 }
 
 /// The evidence that tfoci writes for a release.

@@ -9,8 +9,9 @@ use super::{Digest, Existing, Platform, Problem, RepoMut, Tag, Verified};
 use crate::address::ProviderAddr;
 use crate::authentication::{Authentication, Status};
 use crate::oci::Evidence;
+
 use crate::prove::prove;
-use crate::release::{Package, Release};
+use crate::release::{Package, Protocols, Release};
 use crate::store::{At, artifact};
 use crate::trust::rule::Unsigned;
 use crate::trust::{self, Rule};
@@ -62,6 +63,10 @@ pub(super) struct ExistingEvidence {
     pub(super) at: Digest,
     /// Whether its manifest and all documents can be read.
     pub(super) is_intact: bool,
+    /// Whether it has the key that signed it.
+    has_key: bool,
+    /// The plugin protocols that it states.
+    protocols: Protocols,
     /// The highest status that it may have; a replacement must have at least this one.
     claim: ClaimedStatus,
     /// The verified evidence, or why it does not verify.
@@ -81,6 +86,10 @@ enum ClaimedStatus {
 pub(super) struct Candidate<'a> {
     /// The status and key of the release.
     pub(super) authentication: &'a Authentication,
+    /// Whether it has the key that signed the release.
+    pub(super) has_key: bool,
+    /// The plugin protocols of the release.
+    pub(super) protocols: &'a Protocols,
     /// Whether it proves every zip of the index to write.
     pub(super) covers: Result<(), trust::Error>,
     /// Whether it replaces existing evidence of the same status.
@@ -131,6 +140,8 @@ impl ExistingEvidence {
                 return Ok(Some(Self {
                     at,
                     is_intact: false,
+                    has_key: false,
+                    protocols: Protocols::default(),
                     claim,
                     proof: Err(Problem::Unreadable(error)),
                 }));
@@ -139,6 +150,8 @@ impl ExistingEvidence {
             Err(error) => return Err(error.into()),
         };
         let claim = ClaimedStatus::of(stored.evidence.clone());
+        let has_key = stored.evidence.keys.is_some();
+        let protocols = stored.evidence.protocols.clone();
         let release = artifact::release(provider, version, packages, Some(stored.evidence));
         let proof = evidence_policy.check(release, now).await;
         let claim = match &proof {
@@ -148,6 +161,8 @@ impl ExistingEvidence {
         Ok(Some(Self {
             at: stored.raw.expected.digest,
             is_intact: true,
+            has_key,
+            protocols,
             claim,
             proof,
         }))
@@ -164,6 +179,12 @@ impl ExistingEvidence {
         existing: Existing,
         evidence_policy: &EvidencePolicy,
     ) -> Result<Decision, Problem> {
+        // It verifies by a pinned key, and readers who pin a fingerprint only need the key itself. What a manifest states is better than
+        // what was assumed without one.
+        let is_richer = candidate.as_ref().is_some_and(|candidate| {
+            candidate.has_key && !self.has_key
+                || self.protocols == Protocols::default() && *candidate.protocols != self.protocols
+        });
         let proven = self.proof.and_then(|verified| {
             let covers = verified.covers(zips.iter().map(|(platform, zip)| (platform, zip)));
             covers.map_err(|source| Problem::Uncovered { source })?;
@@ -180,7 +201,7 @@ impl ExistingEvidence {
             // If different keys made two good signatures, the release's counts: it was verified just now.
             let has_same_key = stored.fingerprint == offered.fingerprint;
             let stays = stored.status > offered.status && !may_weaken
-                || is_as_firm && has_same_key && !candidate.is_preferred && !replaces
+                || is_as_firm && has_same_key && !candidate.is_preferred && !is_richer && !replaces
                 || candidate.covers.is_err() && !replaces;
             if stays {
                 return Ok(match candidate.covers {

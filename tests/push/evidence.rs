@@ -121,6 +121,43 @@ fn missing_evidence_is_repaired() {
     author.installs();
 }
 
+/// Readers who pin a fingerprint need the key beside the packages.
+#[test]
+fn a_key_that_was_forgotten_is_added() {
+    let author = Author::with_release();
+    let unsigned = ["--allow-unsigned", "acme/demo"];
+    author.push_unsigned(&unsigned).succeeds();
+    assert_eq!(status(&author), "checksum");
+    assert_eq!(pushed_status(&author, &[]), "updated");
+    assert_eq!(status(&author), "signed");
+    let layers = |document: Value| document["layers"].as_array().unwrap().len();
+    assert_eq!(layers(author.document("evidence-1.0.0")), 3);
+    let evidence = author.tagged("evidence-1.0.0");
+    assert_eq!(pushed_status(&author, &[]), "present");
+    // Nobody takes the key away again.
+    author.push_unsigned(&unsigned).succeeds();
+    assert_eq!(author.tagged("evidence-1.0.0"), evidence);
+}
+
+#[test]
+fn a_manifest_that_was_forgotten_is_added() {
+    const MANIFEST: &str = "dist/terraform-provider-demo_1.0.0_manifest.json";
+    let author = Author::with_release();
+    let path = author.scene.path(MANIFEST);
+    let manifest = fs::read(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    author.push(&[]).succeeds();
+    let protocols =
+        || author.document("evidence-1.0.0")["annotations"]["org.tfoci.protocols"].clone();
+    assert_eq!(protocols(), "5.0");
+    fs::write(&path, manifest).unwrap();
+    assert_eq!(pushed_status(&author, &[]), "updated");
+    assert_eq!(protocols(), "5.0,6.0");
+    fs::remove_file(&path).unwrap();
+    assert_eq!(pushed_status(&author, &[]), "present");
+    assert_eq!(protocols(), "5.0,6.0");
+}
+
 #[test]
 fn damaged_evidence_is_repaired() {
     let author = Author::with_release();

@@ -53,8 +53,9 @@ pub(super) async fn plan<B: BlobSource>(
         return Err(error.into());
     }
     let is_settled = to.refuses_incomplete()
-        && !(changed || replaces || options.evidence_policy.always)
-        && tags.contains(Tag::of_evidence(&release.version)?.as_str());
+        && !(changed || replaces)
+        && tags.contains(Tag::of_evidence(&release.version)?.as_str())
+        && (!options.evidence_policy.always || evidence::is_there(edition, tags, to).await?);
     let (evidence, warning) = match is_settled {
         true => (None, None),
         false => evidence_of(edition, tags, &root, to, options).await?,

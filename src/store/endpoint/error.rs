@@ -1,0 +1,88 @@
+//! Why a text is not the address of a store, and why a provider has no place in one.
+
+use super::super::known;
+use crate::address::{self, ProviderAddr};
+use crate::error::{Category, printable};
+use crate::shown::Shown;
+use crate::template;
+
+/// Why a provider has no repository in a store.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
+pub enum MappingError {
+    /// OCI does not allow the name.
+    #[error(transparent)]
+    Address(#[from] address::Error),
+    /// The template gives no repository for it.
+    #[error(transparent)]
+    Template(#[from] template::Error),
+    /// The name has more or fewer levels than the registry allows.
+    #[error(transparent)]
+    Levels(#[from] known::LevelsError),
+    /// The address names a single repository, of another provider.
+    #[error("`{}` names one repository, and not that of `{provider}`", printable(.text))]
+    OneRepository {
+        text: String,
+        provider: Box<ProviderAddr>,
+    },
+    /// A template that all types share. Clients refuse it unless `include` names a single provider.
+    #[error("the template `{}` has no `{{type}}`\n  `{}` would share its repository with every other type, and clients refuse such a template", printable(.text), .provider)]
+    NoType {
+        text: String,
+        provider: Box<ProviderAddr>,
+    },
+}
+
+impl MappingError {
+    /// The category of the error.
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Address(error) => error.category(),
+            Self::Template(error) => error.category(),
+            Self::Levels(error) => error.category(),
+            Self::OneRepository { .. } | Self::NoType { .. } => Category::Usage,
+        }
+    }
+}
+
+/// Why a text is not a store address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
+pub enum AddressError {
+    /// The template is invalid.
+    #[error(transparent)]
+    Repository(#[from] template::Error),
+    /// Every name has more or fewer levels than the registry allows.
+    #[error(transparent)]
+    Levels(#[from] known::LevelsError),
+    /// A user name and password, which messages and process lists would show.
+    #[error(
+        "`{text}` has the name and password of a user\n  expected none in the address of a store"
+    )]
+    User { text: Shown },
+    /// The prefix without a directory after it.
+    #[error("`{}` names no directory\n  expected oci-layout:DIR", printable(.text))]
+    NoDirectory { text: String },
+    /// A directory written as a URL, whose first part would name a host.
+    #[error("`{}` is written as a URL\n  expected oci-layout:{path} or oci-layout:/{path}", printable(.text), path = printable(.path))]
+    Url { text: String, path: String },
+    /// A path without the prefix of directories.
+    #[error("`{text}` is not a store\n  expected oci-layout:{text} for a directory, or REGISTRY/REPOSITORY for a registry", text = printable(.text))]
+    Path { text: String },
+    /// A single repository for several providers, whose versions would get mixed up.
+    #[error("`{}` is one repository, and cannot be that of {} and {}", printable(.text), .providers.0, .providers.1)]
+    OneRepository {
+        text: String,
+        providers: Box<(ProviderAddr, ProviderAddr)>,
+    },
+    /// A template symbol in a directory, which is taken literally.
+    #[error("`{}` holds the template symbol `{symbol}`: HOSTNAME/NAMESPACE/TYPE is appended to a directory by itself", printable(.text))]
+    Template { text: String, symbol: &'static str },
+}
+
+impl AddressError {
+    /// The category of the error.
+    pub fn category(&self) -> Category {
+        Category::Usage
+    }
+}
