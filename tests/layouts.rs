@@ -43,6 +43,7 @@ pub fn stored_in(directory: &Path) -> StoredProvider {
             Repository::root(),
         ),
         place: "STORE".to_owned(),
+        is_listed: false,
     }
 }
 

@@ -87,6 +87,50 @@ fn without_a_host_name_in_the_template_providers_are_on_the_default_host() {
     assert_eq!(run.stderr, skipped);
 }
 
+/// Pins are for addresses. A guess of the host must not take a provider past them.
+#[test]
+fn a_provider_of_another_host_is_not_taken_for_one_of_the_default_host() {
+    let author = Author::new();
+    author.with_release_in_place();
+    let provider = ["--exact-repository", "--provider", "a.example/acme/demo"];
+    author.push(&provider).succeeds();
+    let registry = Setup::of(Personality::Plain);
+    let registry = registry.quirks(|quirks| quirks.catalog = Some(2)).start();
+    import(&author.scene.path("store"), &registry, "acme/demo");
+    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
+    let run = |arguments: &[&str]| {
+        let all = [arguments, &["--from", &from], &PLAIN].concat();
+        let mut run = author.scene.tfoci(all);
+        run.stderr = run.stderr.replace(registry.host(), "HOST");
+        run
+    };
+    let assumed = "   Assumed the host registry.opentofu.org, since HOST/{namespace}/{type} has no {hostname}; `--default-host` names another\n";
+    let list = run(&["list"]).succeeds();
+    assert_eq!(list.stdout, "registry.opentofu.org/acme/demo\n");
+    assert_eq!(list.stderr, assumed);
+    let refused = "error: registry.opentofu.org/acme/demo 1.0.0 (HOST/acme/demo): the repository has this version of another provider
+  expected registry.opentofu.org/acme/demo
+  received a.example/acme/demo (in the store)
+
+hint: name the provider that the packages were made for. Where the names of repositories have no host, `--default-host a.example` names it
+";
+    for command in [&["install", "--into", "out"][..], &["site", "public"]] {
+        let run = run(command).exits(3);
+        assert!(run.stderr.starts_with(assumed), "{}", run.stderr);
+        assert!(run.stderr.ends_with(refused), "{}", run.stderr);
+    }
+    let named = run(&[
+        "install",
+        "--into",
+        "out",
+        "--default-host",
+        "a.example",
+        "--platform",
+        "all",
+    ]);
+    assert!(named.succeeds().stdout.contains("out/a.example/acme/demo/"));
+}
+
 #[test]
 fn install_and_copy_without_addresses_go_through_all_of_them() {
     let author = pushed();

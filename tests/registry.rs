@@ -205,6 +205,7 @@ impl User {
             provider: provider(),
             repo: (*self.destination()).clone(),
             place: format!("{}/{}", self.host, self.name),
+            is_listed: false,
         };
         let request = install::Request {
             kind: install::DirectoryKind::Mirror,

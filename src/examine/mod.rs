@@ -53,6 +53,9 @@ pub struct StoredProvider {
     pub repo: Repo,
     /// The store address, as the user wrote it.
     pub place: String,
+    /// Whether nobody named the provider: the store listed its repository. If the name of the repository has no host, the address is a
+    /// guess, and the artifact decides.
+    pub is_listed: bool,
 }
 
 /// The versions of a provider in a store.
@@ -255,6 +258,11 @@ impl StoredProvider {
             constraints: VersionConstraints::exactly(version.clone()),
             available: Vec::new(),
         })?;
+        if self.is_listed
+            && let Some(problem) = Problem::of_another(&artifact.index, &self.provider)
+        {
+            return Err(problem);
+        }
         let packages = self.packages(&artifact, platforms).await?;
         self.verify_packages(version, artifact, packages, trust)
             .await

@@ -308,6 +308,7 @@ impl Catalog {
             provider: provider.clone(),
             place: self.endpoint.place(&repository),
             repo: Repo::new(store, repository),
+            is_listed: false,
         }))
     }
 

@@ -4,15 +4,18 @@
 //! repository of a provider follows from the provider's address; with `--exact-repository` the store address itself names
 //! the only repository.
 
+mod error;
+
 use std::path::PathBuf;
+
+pub use error::{AddressError, MappingError};
 
 use super::{Error, Layout, Providers, Registry, Store};
 use super::{known, nearby};
-use crate::address::{self, Hostname, ProviderAddr};
-use crate::error::{Category, printable};
+use crate::address::{Hostname, ProviderAddr};
 use crate::oci::Repository;
-use crate::shown::{Shown, userinfo};
-use crate::template::{self, RepositoryTemplate};
+use crate::shown::userinfo;
+use crate::template::RepositoryTemplate;
 
 /// A store address. It maps each provider to a repository.
 #[derive(Clone, Debug)]
@@ -229,6 +232,9 @@ impl Endpoint {
         Ok(Some(Providers {
             others: repositories.len() - providers.len(),
             example: others.find(|other| provider(other).is_none()).cloned(),
+            is_host_assumed: inverse
+                .as_ref()
+                .is_some_and(|inverse| !inverse.has_hostname()),
             providers,
         }))
     }
@@ -240,17 +246,33 @@ fn is_path(text: &str) -> bool {
     matches!(text, "." | "..") || ["/", "./", "../", "~/"].iter().any(begins)
 }
 
+impl std::fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 /// Parses a directory. It is taken literally, so it must not look like a template.
 fn literal(text: &str, directory: &str) -> Result<PathBuf, AddressError> {
     let given = || text.to_owned();
     if directory.is_empty() {
         return Err(AddressError::NoDirectory { text: given() });
     }
-    let symbols = ["${", "%{", "{hostname}", "{namespace}", "{type}"];
-    match symbols
-        .into_iter()
-        .find(|symbol| directory.contains(symbol))
+    if let Some(path) = directory
+        .strip_prefix("//")
+        .filter(|path| !path.starts_with('/'))
     {
+        let path = path.to_owned();
+        return Err(AddressError::Url {
+            text: given(),
+            path,
+        });
+    }
+    let symbols = ["${", "%{", "{hostname}", "{namespace}", "{type}"];
+    let symbol = symbols
+        .into_iter()
+        .find(|symbol| directory.contains(symbol));
+    match symbol {
         Some(symbol) => Err(AddressError::Template {
             text: given(),
             symbol,
@@ -259,93 +281,10 @@ fn literal(text: &str, directory: &str) -> Result<PathBuf, AddressError> {
     }
 }
 
-/// Why a provider has no repository in a store.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the message of a variant names its fields")]
-pub enum MappingError {
-    /// OCI does not allow the name.
-    #[error(transparent)]
-    Address(#[from] address::Error),
-    /// The template gives no repository for it.
-    #[error(transparent)]
-    Template(#[from] template::Error),
-    /// The name has more or fewer levels than the registry allows.
-    #[error(transparent)]
-    Levels(#[from] known::LevelsError),
-    /// The address names a single repository, of another provider.
-    #[error("`{}` names one repository, and not that of `{provider}`", printable(.text))]
-    OneRepository {
-        text: String,
-        provider: Box<ProviderAddr>,
-    },
-    /// A template that all types share. Clients refuse it unless `include` names a single provider.
-    #[error("the template `{}` has no `{{type}}`\n  `{}` would share its repository with every other type, and clients refuse such a template", printable(.text), .provider)]
-    NoType {
-        text: String,
-        provider: Box<ProviderAddr>,
-    },
-}
-
-impl MappingError {
-    /// The category of the error.
-    pub fn category(&self) -> Category {
-        match self {
-            Self::Address(error) => error.category(),
-            Self::Template(error) => error.category(),
-            Self::Levels(error) => error.category(),
-            Self::OneRepository { .. } | Self::NoType { .. } => Category::Usage,
-        }
-    }
-}
-
-impl std::fmt::Display for Endpoint {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-/// Why a text is not a store address.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the message of a variant names its fields")]
-pub enum AddressError {
-    /// The template is invalid.
-    #[error(transparent)]
-    Repository(#[from] template::Error),
-    /// Every name has more or fewer levels than the registry allows.
-    #[error(transparent)]
-    Levels(#[from] known::LevelsError),
-    /// A user name and password, which messages and process lists would show.
-    #[error(
-        "`{text}` has the name and password of a user\n  expected none in the address of a store"
-    )]
-    User { text: Shown },
-    /// The prefix without a directory after it.
-    #[error("`{}` names no directory\n  expected oci-layout:DIR", printable(.text))]
-    NoDirectory { text: String },
-    /// A path without the prefix of directories.
-    #[error("`{text}` is not a store\n  expected oci-layout:{text} for a directory, or REGISTRY/REPOSITORY for a registry", text = printable(.text))]
-    Path { text: String },
-    /// A single repository for several providers, whose versions would get mixed up.
-    #[error("`{}` is one repository, and cannot be that of {} and {}", printable(.text), .providers.0, .providers.1)]
-    OneRepository {
-        text: String,
-        providers: Box<(ProviderAddr, ProviderAddr)>,
-    },
-    /// A template symbol in a directory, which is taken literally.
-    #[error("`{}` holds the template symbol `{symbol}`: HOSTNAME/NAMESPACE/TYPE is appended to a directory by itself", printable(.text))]
-    Template { text: String, symbol: &'static str },
-}
-
-impl AddressError {
-    /// The category of the error.
-    pub fn category(&self) -> Category {
-        Category::Usage
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Category;
 
     #[test]
     fn a_template_must_give_names_that_its_registry_takes() {
@@ -387,11 +326,17 @@ mod tests {
 
     #[test]
     fn the_prefix_decides_and_the_directory_is_literal() {
-        assert!(Endpoint::parse("oci-layout:a b/ü", false).is_ok());
+        for text in ["oci-layout:a b/ü", "oci-layout:/m", "oci-layout:///m"] {
+            assert!(Endpoint::parse(text, false).is_ok());
+        }
         for (text, wanted) in [
             ("oci-layout:", "names no directory"),
             ("oci-layout:x/${hostname}", "template symbol `${`"),
             ("oci-layout:x/{type}", "template symbol `{type}`"),
+            (
+                "oci-layout://m/p",
+                "expected oci-layout:m/p or oci-layout:/m/p",
+            ),
         ] {
             let message = Endpoint::parse(text, false).unwrap_err().to_string();
             assert!(message.contains(wanted), "{message}");

@@ -66,6 +66,8 @@ pub struct Providers {
     pub others: usize,
     /// The first of these repositories.
     pub example: Option<Repository>,
+    /// Whether the names of repositories have no host, so that the default one was taken.
+    pub is_host_assumed: bool,
 }
 
 /// The outcome of storing a blob.

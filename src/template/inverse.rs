@@ -50,6 +50,12 @@ impl InverseTemplate<'_> {
         self.start.split('/').next().unwrap_or_default()
     }
 
+    /// Whether the names of repositories tell the hosts of providers.
+    pub fn has_hostname(&self) -> bool {
+        let mut symbols = self.parts.iter().map(|(symbol, _)| *symbol);
+        symbols.any(|symbol| symbol == Symbol::Hostname)
+    }
+
     /// The provider that the template maps to this repository; `None` if there is none, or there are several. If the template has no
     /// host name, the provider is on `default_host`.
     pub fn provider(

@@ -247,6 +247,16 @@ error: `oci-layout:` names no directory
 ",
         },
         Case {
+            label: "a directory as a URL",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo --to oci-layout://store/a",
+            exit: 2,
+            says: r"
+error: `oci-layout://store/a` is written as a URL
+  expected oci-layout:store/a or oci-layout:/store/a
+",
+        },
+        Case {
             label: "a template",
             given: NOTHING,
             arguments: "push dist --provider acme/demo --to oci-layout:store/${type}",

@@ -68,12 +68,8 @@ impl Session {
     /// The HTTP client. It connects only when it sends the first request.
     pub(super) fn http(&self) -> Result<Http, CommandError> {
         let settings = network::settings(&self.globals.network, self.jobs())?;
-        for (variable, path) in network::missing_authorities() {
-            let line = format!(
-                "{variable} names {}, which does not exist",
-                printable_path(&path)
-            );
-            self.printer.warning(&line);
+        for warning in network::missing_authorities() {
+            self.printer.warning(&warning);
         }
         let trace = Trace(self.printer.clone());
         Ok(Http::reporting(settings, Arc::new(trace)))
@@ -316,6 +312,7 @@ pub(super) fn stored_provider(
         provider: provider.clone(),
         place: endpoint.place(&repository),
         repo: Repo::new(store.clone(), repository),
+        is_listed: false,
     })
 }
 

@@ -80,8 +80,9 @@ impl Session {
             }
             (None, false) => None,
         };
+        let are_listed = arguments.is_empty();
         if let Some((endpoint, store)) = &store {
-            if arguments.is_empty() {
+            if are_listed {
                 let constraints = VersionConstraints::any();
                 let any = |provider| Selection {
                     provider,
@@ -99,7 +100,11 @@ impl Session {
             wanted.push(match (argument, &store) {
                 (Argument::Reference(reference), _) => self.referred(reference, registry).await?,
                 (Argument::Address(selection, digest), Some(store)) => {
-                    addressed(selection, digest, store).await?
+                    let mut wanted = addressed(selection, digest, store).await?;
+                    if let Ok(from) = &mut wanted.from {
+                        from.is_listed = are_listed;
+                    }
+                    wanted
                 }
                 (Argument::Address(..), None) => continue,
             });
@@ -122,6 +127,7 @@ impl Session {
             providers,
             others,
             example,
+            is_host_assumed,
         } = providers?.ok_or(CommandError::NoSelection)?;
         // An empty source is usually a wrong directory, and a job that copies nothing must not look like one that worked.
         if providers.is_empty() {
@@ -145,6 +151,13 @@ impl Session {
             };
             let line = format!("{repositories} {endpoint}");
             self.printer.line(Tone::Plain, "Skipped", &line);
+        }
+        let host = self.default_host();
+        if is_host_assumed && *host == Hostname::default_origin() {
+            let line = format!(
+                "the host {host}, since {endpoint} has no {{hostname}}; `--default-host` names another"
+            );
+            self.printer.line(Tone::Plain, "Assumed", &line);
         }
         Ok(providers)
     }
@@ -213,6 +226,7 @@ impl Session {
                 provider: provider.clone(),
                 repo,
                 place: repository,
+                is_listed: false,
             }),
             selection: Selection {
                 provider,
