@@ -2,12 +2,14 @@
 //!
 //! The errors state facts; [`hints`](super::hints) suggests options that help.
 
-mod phrases;
+mod lock_difference;
+pub(super) mod phrases;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use phrases::{beside, causes, locked_by, reasons, repositories, required_by};
+pub(super) use lock_difference::LockDifference;
+use phrases::{beside, causes, locked_by, named_by, reasons, repositories, required_by};
 use tfoci::address;
 use tfoci::config;
 use tfoci::configuration;
@@ -82,6 +84,9 @@ pub(super) enum CommandError {
     /// The command names no providers, and the store cannot list its providers.
     #[error("no provider is named, and this store cannot list those that it has")]
     NoSelection,
+    /// `tfoci mirror` without arguments.
+    #[error("no provider is named")]
+    NothingToMirror,
     /// No version of a provider satisfies the trust options.
     #[error("{provider} ({}): {} verified", printable(.repository), if *.left_out == 1 { "the only version was not".to_owned() } else { format!("none of the {left_out} versions was") })]
     NothingProven {
@@ -282,7 +287,10 @@ pub(super) enum CommandError {
     ListedOnly,
     /// `install --locked`, and the lock file has other providers than the configuration.
     #[error("{} does not lock what the configuration requires\n  {difference}", printable_path(.path))]
-    LockDiffers { path: PathBuf, difference: String },
+    LockDiffers {
+        path: PathBuf,
+        difference: LockDifference,
+    },
     /// A link in place of the client's directory.
     #[error("{} is a link, which could lead anywhere", printable_path(.link))]
     DataLink { link: PathBuf },
@@ -389,9 +397,4 @@ impl CommandError {
             _ => Category::Usage,
         }
     }
-}
-
-/// The line of a trust file that names a key file.
-pub(super) fn named_by(trust: &Path, key: &trust::KeyFile) -> String {
-    format!("`keys` in {}, line {}", printable_path(trust), key.line)
 }

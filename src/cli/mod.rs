@@ -169,10 +169,11 @@ impl Ending {
     /// The ending of a command with these failures.
     fn of<'a>(failures: impl Iterator<Item = &'a CommandError>) -> Self {
         let gravity = |category: &Category| match category {
-            Category::Interrupted => 3,
-            Category::Untrusted => 2,
-            Category::Usage => 1,
-            _ => 0,
+            Category::Interrupted => 4,
+            Category::Untrusted => 3,
+            Category::Usage => 2,
+            Category::Differs => 0,
+            _ => 1,
         };
         failures
             .map(CommandError::category)

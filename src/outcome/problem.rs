@@ -183,7 +183,7 @@ pub enum Problem {
     #[error("no version has the index {digest}")]
     NoIndex { digest: Digest },
     /// The source does not list a version that a lock file names.
-    #[error("the locked version is not published\n  has {}{}", versions(.available), stored_for(.stored))]
+    #[error("the locked version is not there\n  has {}{}", versions(.available), stored_for(.stored))]
     Withdrawn {
         available: Vec<Version>,
         stored: Vec<Platform>,
@@ -333,8 +333,8 @@ impl Problem {
             | Self::NoVersion { .. }
             | Self::NoIndex { .. }
             | Self::Withdrawn { .. }
-            | Self::OtherLocked { .. }
             | Self::NotCanonical { .. } => Category::NotFound,
+            Self::OtherLocked { .. } => Category::Differs,
             Self::NoPin | Self::SameRepository => Category::Usage,
         }
     }

@@ -123,10 +123,14 @@ fn a_locked_version_stays_until_an_upgrade() {
     let text = || read(&scene, &format!("project/{LOCK}"));
     assert!(text().contains("version     = \"1.0.0\""), "{}", text());
     project(&scene, &origin, "project", "~> 1.1");
-    let run = lock(&scene, "").exits(1);
+    let run = lock(&scene, "").exits(4);
     let said = "the locked version does not satisfy the constraints\n  expected ~> 1.1\n  received 1.0.0 (in the lock file)";
     assert!(run.stderr.contains(said), "{}", run.stderr);
-    assert!(run.stderr.contains("`--upgrade` selects"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("`tfoci lock --upgrade` selects"),
+        "{}",
+        run.stderr
+    );
     assert!(text().contains("version     = \"1.0.0\""));
     lock(&scene, "--upgrade").succeeds();
     assert!(text().contains("version     = \"1.2.0\""), "{}", text());

@@ -251,7 +251,7 @@ fn a_version_that_is_locked_and_gone_says_so() {
     stage.mirror("--from-lock .").says(
         1,
         "
-error: [ORIGIN]/acme/demo 3.0.0 ([ORIGIN]): the locked version is not published
+error: [ORIGIN]/acme/demo 3.0.0 ([ORIGIN]): the locked version is not there
   has 1.0.0
 
 hint: it may have been withdrawn: lock another version, or copy this one with `tfoci copy` from a store that has it

@@ -1,10 +1,11 @@
 //! Phrases of error messages.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tfoci::error::{printable, printable_path};
 use tfoci::outcome::Failure;
+use tfoci::trust;
 
 pub(super) fn repositories(others: usize, example: Option<&str>) -> String {
     match (others, example.map(printable)) {
@@ -41,4 +42,9 @@ pub(super) fn reasons(failure: &Failure) -> String {
 pub(super) fn causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| (*cause).source());
     causes.map(|cause| format!("\n  {cause}")).collect()
+}
+
+/// The line of a trust file that names a key file.
+pub(in crate::cli) fn named_by(trust: &Path, key: &trust::KeyFile) -> String {
+    format!("`keys` in {}, line {}", printable_path(trust), key.line)
 }

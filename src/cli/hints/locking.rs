@@ -10,14 +10,19 @@ use tfoci::outcome::{At, Failure, PackageError, Problem};
 use tfoci::source::SourceAddr;
 use tfoci::trust;
 
+use crate::cli::error::LockDifference;
+
 /// A hint for a provider that was not locked; `None` if it is that of other commands.
 pub(super) fn hint(failure: &Failure) -> Option<String> {
     let text = match &*failure.problem {
         Problem::OtherLocked { .. } => {
-            "`--upgrade` selects the newest version that satisfies the constraints".to_owned()
+            "`tfoci lock --upgrade` selects the newest version that satisfies the constraints; commit the file".to_owned()
+        }
+        Problem::Withdrawn { .. } if is_mirror(&failure.at) => {
+            "add this version to the mirror; or `tfoci lock --upgrade` selects the newest that is there and satisfies the constraints".to_owned()
         }
         Problem::Withdrawn { .. } => {
-            "`--upgrade` selects the newest version that is there".to_owned()
+            "`tfoci lock --upgrade` selects the newest version that is there and satisfies the constraints".to_owned()
         }
         Problem::Package { source, .. } if matches!(**source, PackageError::Blob(_)) => {
             "nothing of this version was recorded. The source is broken, or a proxy changes packages"
@@ -64,6 +69,19 @@ fn is_mirror(at: &At) -> bool {
         name.parse(),
         Ok(SourceAddr::NetworkMirror(_) | SourceAddr::FilesystemMirror(_))
     )
+}
+
+/// What to do about a lock file that has other providers than the configuration.
+pub(super) fn differs(difference: &LockDifference) -> String {
+    match difference {
+        LockDifference::Unrequired { client, .. } => format!(
+            "`{} init` removes it, and `tfoci lock` does not; or delete its block. Commit the file",
+            client.program()
+        ),
+        LockDifference::NoFile | LockDifference::Missing { .. } => {
+            "`tfoci lock` brings it up to date; commit the file".to_owned()
+        }
+    }
 }
 
 /// A hint for a lock file that cannot be updated.

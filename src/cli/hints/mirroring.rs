@@ -58,12 +58,21 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
 /// A hint for a mirror file that cannot be used.
 pub(super) fn file(error: &mirror::Error) -> String {
     const EXAMPLE: &str = "`tfoci help mirror-file` shows a mirror file";
-    let mirror::Error::Entry {
-        address,
-        source: MirrorEntryError::Address(error),
-    } = error
-    else {
-        return EXAMPLE.to_owned();
+    let (address, error) = match error {
+        mirror::Error::Entry {
+            address,
+            source: MirrorEntryError::Address(error),
+        } => (address, error),
+        mirror::Error::Toml(error) => {
+            let meant = match error.unknown_field() {
+                // The words of `required_providers`.
+                Some("version" | "versions" | "constraint") => "constraints",
+                Some("source" | "provider" | "name") => "address",
+                _ => return EXAMPLE.to_owned(),
+            };
+            return format!("did you mean `{meant}`? {EXAMPLE}");
+        }
+        _ => return EXAMPLE.to_owned(),
     };
     let shown = printable(address);
     match (error, address.split_once('@')) {

@@ -13,12 +13,14 @@ mod reach;
 mod stores;
 mod versions;
 
+use tfoci::address::pattern;
 use tfoci::blob;
 use tfoci::configuration;
 use tfoci::error::{printable, printable_path};
 use tfoci::oci;
 use tfoci::outcome::{At, Failure, Problem};
 use tfoci::platform::Platform;
+use tfoci::selection;
 use tfoci::shown::Shown;
 use tfoci::store;
 
@@ -33,7 +35,7 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         CommandError::Mirroring(failure) | CommandError::NotLocked { failure, .. } => mirroring::hint(failure).or_else(|| journey(failure)),
         CommandError::Locking(failure) | CommandError::NotSelected { failure, .. } => locking::hint(failure).or_else(|| journey(failure)),
         CommandError::DataLink { .. } => Some("name the directory that it leads to with TF_DATA_DIR".to_owned()),
-        CommandError::LockDiffers { .. } => Some("`tfoci lock` brings it up to date; commit the file".to_owned()),
+        CommandError::LockDiffers { difference, .. } => Some(locking::differs(difference)),
         CommandError::LockTarget(error) => locking::target(error),
         CommandError::ModuleMissing { client, directory, .. } => Some(locking::get(*client, directory)),
         CommandError::NotRequired { .. } => Some("add it to `required_providers`, or name another directory with `--chdir`".to_owned()),
@@ -77,6 +79,13 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         CommandError::NoSelection => {
             Some("a directory is written `oci-layout:DIR`. A template whose providers can be listed has `{namespace}` and `{type}`, and no other expressions; else name the provider, such as `acme/demo@1.0.0`".to_owned())
         }
+        CommandError::NothingToMirror => Some(
+            "name providers, such as `hashicorp/random`, or a file that does: `--file FILE`, `--from-lock FILE`, `--from-config DIR`".to_owned(),
+        ),
+        CommandError::Selection(selection::Error::Address { text, .. }) => address(text),
+        CommandError::Pattern(pattern::Error::Name { name, .. }) if name.contains('.') => {
+            Some(format!("`{}/*/*` is every provider of a host", printable(name)))
+        }
         CommandError::NoStore { .. } => Some("name it with `--from STORE`, or give a reference as `push` prints it".to_owned()),
         CommandError::TwoStores => Some("leave out `--from`".to_owned()),
         CommandError::UnknownProvider { .. } => Some("name the provider and the store: `ADDR@DIGEST --from STORE`".to_owned()),
@@ -116,6 +125,19 @@ fn source(text: &Shown) -> String {
     }
 }
 
+/// Suggests how to write what is not an address of a provider.
+fn address(text: &str) -> Option<String> {
+    if text.contains('*') {
+        return Some("an address names one provider and has no `*`".to_owned());
+    }
+    let (host, rest) = text.split_once('/')?;
+    let is_host = host.contains('.') && !rest.contains('/');
+    is_host.then(|| {
+        let host = printable(host);
+        format!("an address with a host has three parts: `{host}/NAMESPACE/TYPE`")
+    })
+}
+
 /// Suggests the platform that is meant by the name that another tool has for it.
 fn meant_platform(platforms: &[Platform]) -> Option<String> {
     let meant = platforms.iter().find_map(Platform::in_names_of_go)?;
@@ -147,9 +169,10 @@ fn journey(failure: &Failure) -> Option<String> {
             "evidence that cannot be read proves nothing. Pushing the release again writes it anew".to_owned()
         }
         Problem::Archive { source, .. } => return folders::in_zip(source),
-        Problem::OtherProvider { stored, .. } if matches!(failure.at, At::From(_)) => {
-            format!("the packages were made for {stored}: name that address. For addresses of two parts, `--default-host` names the host")
-        }
+        Problem::OtherProvider { stored, .. } if matches!(failure.at, At::From(_)) => format!(
+            "name the provider that the packages were made for. Where the names of repositories have no host, `--default-host {}` names it",
+            stored.hostname()
+        ),
         Problem::NoProvider => return Some(versions::no_provider(&address, &failure.at)),
         problem => return versions::hint(problem, &address),
     };

@@ -21,6 +21,15 @@ pub(super) fn trust_file(error: &trust::Error) -> &'static str {
         trust::Error::KeyId { .. } | trust::Error::Fingerprint(_) => {
             "`gpg --show-keys --with-fingerprint FILE` prints the fingerprint of a key"
         }
+        trust::Error::TrustFile(error) => match error.unknown_field() {
+            Some("key" | "fingerprint" | "fingerprints") => {
+                "did you mean `keys`? `tfoci help trust` shows a trust file"
+            }
+            Some("address" | "provider" | "pattern" | "source") => {
+                "did you mean `match`? `tfoci help trust` shows a trust file"
+            }
+            _ => "`tfoci help trust` shows a trust file",
+        },
         _ => "`tfoci help trust` shows a trust file",
     }
 }

@@ -3,6 +3,7 @@
 //! [`update`] does the work, for `tfoci install` too: [`roots`] reads what configurations require, [`methods`] decides where each provider is looked up, and [`outcome`] prints the result.
 //! Selection, verification and the files are [`tfoci::lock`]'s.
 
+mod diff;
 mod methods;
 mod outcome;
 mod request;

@@ -3,9 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
-
-use similar::TextDiff;
 
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Anchor;
@@ -18,6 +15,7 @@ use tfoci::lockfile::Client;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platform;
 
+use super::diff::print_diff;
 use super::request::{Request, Writing};
 use super::roots::Root;
 use crate::cli::Ending;
@@ -27,9 +25,6 @@ use crate::cli::json;
 use crate::cli::printer::{Printer, Tone};
 use crate::cli::progress::{explained, tone};
 use crate::cli::session::Session;
-
-/// The time after which a diff is finished roughly.
-const LONGEST_DIFF: Duration = Duration::from_secs(1);
 
 /// The providers and files of a run.
 pub(super) struct Outcome {
@@ -109,8 +104,16 @@ impl Outcome {
         for (_, failure) in &failures {
             printer.failure(failure);
         }
-        for (path, changed) in &self.files {
-            print_file(path, changed.as_ref(), request, printer);
+        // Clients keep such hashes, so that only a strict gate stops at them.
+        let is_strict = request.trust.require_pinned && !request.installs;
+        let with_strangers: BTreeSet<usize> = locked
+            .iter()
+            .filter(|one| is_strict && !one.locked.strangers.is_empty())
+            .flat_map(|one| one.files.iter().copied())
+            .collect();
+        for (file, (path, changed)) in self.files.iter().enumerate() {
+            let has_strangers = with_strangers.contains(&file);
+            print_file(path, changed.as_ref(), has_strangers, request, printer);
         }
         let is_complete = failures.is_empty() && request.writing != Writing::DryRun;
         let is_for_here = locked.iter().all(|one| {
@@ -120,10 +123,7 @@ impl Outcome {
         if request.installs && is_complete && !locked.is_empty() && is_for_here {
             print_next(self.client, session);
         }
-        let has_strangers = locked.iter().any(|one| !one.locked.strangers.is_empty());
-        // Clients keep such hashes, so that only a strict gate stops at them.
-        let is_strict = request.trust.require_pinned && !request.installs;
-        let differs = has_strangers && is_strict
+        let differs = !with_strangers.is_empty()
             || self
                 .files
                 .iter()
@@ -260,7 +260,7 @@ fn print_locked(
             printer.result(&package.path.display().to_string());
         }
         if request.writing == Writing::Real {
-            warn_of_others(subject, locked, printer);
+            warn_of_others(subject, locked, request.writing, printer);
         }
         return warn(subject, locked, printer);
     }
@@ -278,16 +278,20 @@ fn print_locked(
         explained(&locked.authentication)
     );
     printer.line(tone(&locked.authentication), verb, &text);
-    warn_of_others(subject, locked, printer);
+    warn_of_others(subject, locked, request.writing, printer);
     warn(subject, locked, printer);
 }
 
-/// Warns that the lock file has the hashes of some platforms only.
-fn warn_of_others(subject: &Subject, locked: &Locked, printer: &Printer) {
+/// Warns that the hashes of some platforms only are known. The lock file may have those of others from before.
+fn warn_of_others(subject: &Subject, locked: &Locked, writing: Writing, printer: &Printer) {
     if let Some(only) = &locked.only {
         let only: Vec<String> = only.iter().map(ToString::to_string).collect();
+        let known = match writing {
+            Writing::Real => "is locked for",
+            Writing::Locked | Writing::DryRun => "was compared for",
+        };
         let text = format!(
-            "{subject} is locked for {} only, because no key is pinned for it: `--trust FILE` or `--key FILE` locks every platform",
+            "{subject} {known} {} only, because no key is pinned for it: `--trust FILE` or `--key FILE` locks every platform",
             only.join(", ")
         );
         printer.warning(&text);
@@ -321,6 +325,7 @@ fn warn(subject: &Subject, locked: &Locked, printer: &Printer) {
 fn print_file(
     path: &Path,
     changed: Option<&Result<LockChange, CommandError>>,
+    has_strangers: bool,
     request: &Request,
     printer: &Printer,
 ) {
@@ -329,16 +334,23 @@ fn print_file(
         None => printer.line(
             Tone::Warning,
             "Unchanged",
-            &format!("{name}: not every provider could be locked"),
+            &match request.installs {
+                true => format!("{name}, because not every provider could be installed"),
+                false => format!("{name}, because not every provider could be locked"),
+            },
         ),
         Some(Err(error)) => printer.failure(error),
+        Some(Ok(change)) if change.is_present && has_strangers => {
+            let text = format!("{name}: it has hashes of no package");
+            printer.line(Tone::Warning, "Differs", &text);
+        }
         Some(Ok(change)) if change.is_present => {
             printer.line(Tone::Plain, "Unchanged", &name);
         }
         Some(Ok(change)) if stays(change, request) => {
             printer.line(Tone::Plain, "Unchanged", &name);
             printer.warning(&format!(
-                "{name} does not have all hashes of these packages, and `--locked` leaves it as it is; `tfoci lock --h1` adds them"
+                "{name} does not have all hashes of these packages, and `--locked` leaves it as it is; `tfoci lock --h1` with the same `--platform` adds them"
             ));
         }
         Some(Ok(_)) if writing == Writing::Real => printer.line(Tone::Done, "Wrote", &name),
@@ -352,21 +364,6 @@ fn print_file(
             };
             printer.line(tone, verb, &name);
         }
-    }
-}
-
-fn print_diff(change: &LockChange, name: &str, printer: &Printer) {
-    // Comparing costs the square of the lines, and nobody reads more.
-    const LARGEST: usize = 1 << 20;
-    if change.before.len() > LARGEST {
-        return;
-    }
-    let mut config = TextDiff::configure();
-    let config = config.timeout(LONGEST_DIFF);
-    let diff = config.diff_lines(&change.before, &change.after);
-    let diff = diff.unified_diff().header(name, name).to_string();
-    for line in diff.lines() {
-        printer.result(line);
     }
 }
 

@@ -17,7 +17,7 @@ use super::outcome::Outcome;
 use super::request::{Request, Writing};
 use super::roots::{self, Root, Roots};
 use crate::cli::Ending;
-use crate::cli::error::CommandError;
+use crate::cli::error::{CommandError, LockDifference};
 use crate::cli::progress::Progress;
 use crate::cli::session::Session;
 
@@ -36,7 +36,7 @@ pub(in crate::cli) async fn update(
         let is_locked = |root| is_locked(root, &request);
         roots.iter().try_for_each(is_locked)?;
     }
-    if !request.installs && request.writing == Writing::Locked && request.providers.is_empty() {
+    if !request.installs && request.providers.is_empty() {
         roots
             .iter()
             .for_each(|root| warn_of_unrequired(root, session));
@@ -84,19 +84,23 @@ fn is_locked(root: &Root, request: &Request) -> Result<(), CommandError> {
         difference,
     };
     if !root.target.exists() && !root.required.is_empty() {
-        return Err(differs("there is no such file".to_owned()));
+        return Err(differs(LockDifference::NoFile));
     }
     if let Some(missing) = root
         .required
         .keys()
         .find(|one| root.target.locked(one).is_none())
     {
-        return Err(differs(format!("{missing} is not in it")));
+        let provider = missing.clone();
+        return Err(differs(LockDifference::Missing { provider }));
     }
     // Addresses choose some of the providers.
     let is_all = request.providers.is_empty();
     match unrequired(root).next().filter(|_| is_all) {
-        Some(other) => Err(differs(format!("{other} is in it, and is not required"))),
+        Some(other) => Err(differs(LockDifference::Unrequired {
+            provider: other.clone(),
+            client: root.target.client(),
+        })),
         None => Ok(()),
     }
 }

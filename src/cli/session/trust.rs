@@ -11,7 +11,8 @@ use tfoci::trust::{self, Fingerprint, KeyFile, Policy, TrustFile};
 
 use super::{Session, read};
 use crate::cli::args::{ReadTrust, Trust};
-use crate::cli::error::{CommandError, named_by};
+use crate::cli::error::CommandError;
+use crate::cli::error::phrases::named_by;
 
 /// The most doubts about a trust file that are printed.
 const SHOWN: usize = 4;

@@ -1,0 +1,22 @@
+//! How a lock file differs from a configuration.
+
+use tfoci::address::ProviderAddr;
+use tfoci::lockfile::Client;
+
+/// What a lock file has in place of what the configuration requires.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
+pub(in crate::cli) enum LockDifference {
+    /// There is no lock file.
+    #[error("there is no such file")]
+    NoFile,
+    /// A required provider is not in the file.
+    #[error("{provider} is not in it")]
+    Missing { provider: ProviderAddr },
+    /// A provider in the file is not required.
+    #[error("{provider} is in it, and is not required")]
+    Unrequired {
+        provider: ProviderAddr,
+        client: Client,
+    },
+}
