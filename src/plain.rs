@@ -22,6 +22,12 @@ pub(crate) fn words(message: &str, object: &str) -> String {
     }
 }
 
+/// The name of the field that a message of serde calls unknown.
+pub(crate) fn unknown_field(message: &str) -> Option<&str> {
+    let rest = message.strip_prefix("unknown field `")?;
+    Some(rest.split_once('`')?.0)
+}
+
 /// The word for the expected type.
 fn kind(expected: &str, object: &str) -> String {
     match expected {

@@ -21,6 +21,8 @@ pub struct Error {
     message: String,
     /// The text of the line.
     text: String,
+    /// The name of a field that the document does not have.
+    unknown_field: Option<String>,
 }
 
 /// Parses a document.
@@ -57,7 +59,13 @@ impl Error {
             length: wrong.chars().count().max(1),
             message: printable(&plain::words(message, "table")),
             text: line.to_owned(),
+            unknown_field: plain::unknown_field(message).map(str::to_owned),
         }
+    }
+
+    /// The name of the field that the document does not have, if this is the error.
+    pub fn unknown_field(&self) -> Option<&str> {
+        self.unknown_field.as_deref()
     }
 }
 
@@ -71,6 +79,7 @@ impl fmt::Display for Error {
             length,
             message,
             text,
+            unknown_field: _,
         } = self;
         write!(f, "line {line}, column {column}: {message}")?;
         if text.chars().count() <= WIDEST && printable(text) == *text {

@@ -174,8 +174,8 @@ impl Table {
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// The text is not TOML, or has unknown fields.
-    #[error("the text is not that of a mirror file")]
-    Toml(#[source] Box<toml::Error>),
+    #[error(transparent)]
+    Toml(Box<toml::Error>),
     /// The file lists no provider.
     #[error("the file names no provider\n  expected a table [[provider]] for each")]
     Empty,
@@ -267,11 +267,11 @@ mod tests {
             (String::new(), "the file names no provider"),
             (
                 "newest = 0".to_owned(),
-                "the text is not that of a mirror file",
+                "line 1, column 10: expected a whole number from 1, received the number 0",
             ),
             (
                 table("platform = []"),
-                "the text is not that of a mirror file",
+                "line 3, column 1: unknown field `platform`",
             ),
             (
                 table("constraints = \"latest\""),

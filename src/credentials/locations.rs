@@ -208,12 +208,12 @@ impl Locations {
         plugins.chain(programs).collect()
     }
 
-    /// The path of the user's `.netrc`.
-    pub(super) fn netrc(&self) -> Option<PathBuf> {
+    /// The path of the user's `.netrc`, and whether the variable `NETRC` names it.
+    pub(super) fn netrc(&self) -> Option<(PathBuf, bool)> {
         let name = if cfg!(windows) { "_netrc" } else { ".netrc" };
         let environment = &self.environment;
-        let named = environment.netrc.clone();
-        named.or_else(|| below(environment.home.as_ref(), name))
+        let named = environment.netrc.clone().map(|path| (path, true));
+        named.or_else(|| Some((below(environment.home.as_ref(), name)?, false)))
     }
 
     /// The credential files of docker and podman. Files of variables that clients ignore come first, then the clients' files in [their

@@ -59,8 +59,8 @@ impl OriginCredentials {
         if let Some((path, config)) = &config.found {
             all.add_cli_config(path, config, locations, helper_timeout);
         }
-        if let Some(path) = locations.netrc() {
-            all.read_netrc(path);
+        if let Some((path, is_named)) = locations.netrc() {
+            all.read_netrc(path, is_named);
         }
         all
     }
@@ -180,7 +180,8 @@ impl OriginCredentials {
         }
     }
 
-    fn read_netrc(&mut self, path: PathBuf) {
+    /// Reads a `.netrc`, whose path the variable `NETRC` may name.
+    fn read_netrc(&mut self, path: PathBuf, is_named: bool) {
         let state = match parse_netrc(&path) {
             Ok(netrc) => {
                 let entries = netrc.entries().len();
@@ -191,7 +192,10 @@ impl OriginCredentials {
                     passed_over: Vec::new(),
                 }
             }
-            Err(error) if error.is_not_found() => SourceState::Absent,
+            Err(error) if error.is_not_found() => match is_named {
+                true => SourceState::Missing("NETRC"),
+                false => SourceState::Absent,
+            },
             Err(error) => SourceState::Broken(error),
         };
         self.add_source(path, state);

@@ -74,7 +74,7 @@ fn names() {
         (
             "a.b",
             "a.b",
-            "it has a dot\n  expected letters, digits and inner dashes",
+            "it has a dot\n  expected letters, digits and inner dashes\n\nhint: an address with a host has three parts: `a.b/NAMESPACE/TYPE`",
         ),
         (
             "ac--me",

@@ -45,7 +45,7 @@ error: trust.toml is not a trust file
   3 | key = []
     | ^^^
 
-hint: `tfoci help trust` shows a trust file
+hint: did you mean `keys`? `tfoci help trust` shows a trust file
 ",
         },
         Case {

@@ -91,7 +91,6 @@ hint: `tfoci help mirror-file` shows a mirror file
 "),
         ("provider = 1", "
 error: mirror.toml is not a mirror file
-  the text is not that of a mirror file
   line 1, column 12: expected tables `[[provider]]` with two brackets on each side, received the number 1
     |
   1 | provider = 1
@@ -101,13 +100,30 @@ hint: `tfoci help mirror-file` shows a mirror file
 "),
         ("[[provider]]\naddress = \"acme/demo\"\nplatform = []\n", "
 error: mirror.toml is not a mirror file
-  the text is not that of a mirror file
   line 3, column 1: unknown field `platform`, expected one of `address`, `constraints`, `to`, `platforms`, `newest`, `prereleases`
     |
   3 | platform = []
     | ^^^^^^^^
 
 hint: `tfoci help mirror-file` shows a mirror file
+"),
+        ("[[provider]]\naddress = \"acme/demo\"\nversion = \"1.0.0\"\n", "
+error: mirror.toml is not a mirror file
+  line 3, column 1: unknown field `version`, expected one of `address`, `constraints`, `to`, `platforms`, `newest`, `prereleases`
+    |
+  3 | version = \"1.0.0\"
+    | ^^^^^^^
+
+hint: did you mean `constraints`? `tfoci help mirror-file` shows a mirror file
+"),
+        ("[[provider]]\nsource = \"acme/demo\"\n", "
+error: mirror.toml is not a mirror file
+  line 2, column 1: unknown field `source`, expected one of `address`, `constraints`, `to`, `platforms`, `newest`, `prereleases`
+    |
+  2 | source = \"acme/demo\"
+    | ^^^^^^
+
+hint: did you mean `address`? `tfoci help mirror-file` shows a mirror file
 "),
         ("[[provider]]\naddress = \"acme/demo\"\n", "
 error: mirror.toml is not a mirror file
@@ -134,7 +150,6 @@ hint: `tfoci help mirror-file` shows a mirror file
 "),
         ("[[provider]]\naddress = \"a.example/b/c\"\nnewest = 0\n", "
 error: mirror.toml is not a mirror file
-  the text is not that of a mirror file
   line 3, column 10: expected a whole number from 1, received the number 0
     |
   3 | newest = 0
@@ -157,7 +172,6 @@ hint: a version goes into `constraints`: `address = \"a.example/b/c\"` and `cons
 "),
         ("[[provider]]\naddress = \"a.example/b/c\"\nplatforms = []\n", "
 error: mirror.toml is not a mirror file
-  the text is not that of a mirror file
   line 3, column 13: the list is empty, expected at least one; without the key, all are meant
     |
   3 | platforms = []
@@ -220,12 +234,9 @@ hint: name the store with `--to STORE`, or with `to` in the mirror file
     stage.run("--to oci-layout:store").says(
         2,
         "
-error: the following required arguments were not provided:
-  <ADDR[@CONSTRAINTS]>...
+error: no provider is named
 
-Usage: tfoci mirror --to <STORE> <ADDR[@CONSTRAINTS]>...
-
-For more information, try '--help'.
+hint: name providers, such as `hashicorp/random`, or a file that does: `--file FILE`, `--from-lock FILE`, `--from-config DIR`
 ",
     );
     stage.demo("--shard 3/2").says(2, "

@@ -26,7 +26,7 @@ fn withdraw(stage: &OriginScene) {
 }
 
 const WITHDRAWN: &str = "
-error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the locked version is not published
+error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the locked version is not there
   has 1.0.0
 
 hint: it may have been withdrawn: lock another version, or copy this one with `tfoci copy` from a store that has it

@@ -48,7 +48,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// The providers, with constraints on their versions
-    #[arg(value_name = "ADDR[@CONSTRAINTS]", required_unless_present_any = ["file", "from_lock", "from_config"])]
+    #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
     /// Use network-mirror:URL or filesystem-mirror:DIR instead of the origin
     // A string, because clap's parser errors would repeat a password in the URL.
@@ -118,6 +118,12 @@ fn count(text: &str) -> Result<NonZeroUsize, NumberError> {
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
+    let has_files = arguments.file.is_some()
+        || !arguments.from_lock.is_empty()
+        || !arguments.from_config.is_empty();
+    if arguments.providers.is_empty() && !has_files {
+        return Err(CommandError::NothingToMirror);
+    }
     let from: Option<SourceAddr> = arguments.from.as_deref().map(str::parse).transpose()?;
     let http = session.http()?;
     let locks = requested::locks(&arguments.from_lock, &session.printer)?;

@@ -83,13 +83,34 @@ fn pem(path: &Path, option: &str) -> Result<Pem, CommandError> {
     })
 }
 
-/// The variables of certificate authorities that name a file or directory that does not exist. The system's own are then not read either.
-pub(super) fn missing_authorities() -> impl Iterator<Item = (&'static str, PathBuf)> {
-    let named = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    ["SSL_CERT_FILE", "SSL_CERT_DIR"]
-        .into_iter()
-        .filter_map(move |name| Some((name, PathBuf::from(named(name)?))))
-        .filter(|(_, path)| !path.exists())
+/// Warnings about variables that name a file or directory of no certificate authorities. The system's own are then not read either.
+pub(super) fn missing_authorities() -> Vec<String> {
+    let mut warnings = Vec::new();
+    for name in ["SSL_CERT_FILE", "SSL_CERT_DIR"] {
+        let Some(value) = std::env::var_os(name).filter(|value| !value.is_empty()) else {
+            continue;
+        };
+        let path = PathBuf::from(value);
+        let shown = printable_path(&path);
+        let read = path.is_file().then(|| disk::read(&path, LARGEST_PEM));
+        match read {
+            _ if !path.exists() => {
+                warnings.push(format!("{name} names {shown}, which does not exist"));
+            }
+            Some(Ok(text)) if !has_certificates(&text) => {
+                warnings.push(format!(
+                    "{name} names {shown}, which has no certificate in PEM"
+                ));
+            }
+            _ => {}
+        }
+    }
+    warnings
+}
+
+fn has_certificates(text: &[u8]) -> bool {
+    let marker = b"-----BEGIN CERTIFICATE-----";
+    text.windows(marker.len()).any(|part| part == marker)
 }
 
 /// The hosts of all proxies. The scheme of a proxy is optional.
