@@ -65,14 +65,17 @@ pub fn base_url(text: &str) -> Result<Url, Error> {
 }
 
 impl NetworkMirror {
-    /// Creates the source for a base URL. It opens no connection before the first request.
+    /// Creates the source for a base URL. It opens no connection before the first request. The user named its host, even if a
+    /// configuration from elsewhere names the same one.
     ///
     /// # Errors
     /// Text that is not the URL of a directory.
     pub fn new(access: Access, base: &str) -> Result<Self, Error> {
+        let base = base_url(base)?;
+        access.http.trust(&base);
         Ok(Self(Arc::new(Inner {
             access,
-            base: base_url(base)?,
+            base,
             auth: OnceCell::new(),
         })))
     }

@@ -70,6 +70,24 @@ fn who_names_the_host_consents() {
         fs::remove_file(scene.path("a/.terraform.lock.hcl")).unwrap();
     }
     scene.write("client.tfrc", &configuration);
+    // So does who gives the URL of a mirror there, for all that the host serves.
+    let two = format!(
+        "terraform {{\n  required_providers {{\n    x = {{ source = \"{}\" }}\n    null = {{ source = \"hashicorp/null\" }}\n  }}\n}}\n",
+        origin.address("acme/demo")
+    );
+    scene.write("b/main.tf", two);
+    let url = origin.mirror_url();
+    let lock = format!(
+        "lock --chdir b hashicorp/null --from network-mirror:{url} --allow-unsigned hashicorp/null"
+    );
+    tfoci(&scene, &lock).succeeds();
+    let block = format!(
+        "provider_installation {{\n  network_mirror {{\n    url = \"{url}\"\n    include = [\"hashicorp/*\"]\n  }}\n  direct {{\n    exclude = [\"hashicorp/*\"]\n  }}\n}}\n"
+    );
+    scene.write("client.tfrc", format!("{configuration}{block}"));
+    fs::remove_file(scene.path("b/.terraform.lock.hcl")).unwrap();
+    tfoci(&scene, "lock --chdir b --allow-unsigned hashicorp/null").succeeds();
+    scene.write("client.tfrc", &configuration);
     // Another host is no consent.
     tfoci(&scene, "lock --chdir a --allow-private example.com").exits(1);
     let scene = scene.env("TFOCI_ALLOW_PRIVATE", &format!("example.com,{host}"));

@@ -203,7 +203,7 @@ impl Outcome {
     fn failure(&self, provider: &ProviderAddr, failure: &Failure) -> CommandError {
         // Fits on a screen with the rest.
         const MOST: usize = 10;
-        if failure.category() != Category::NotFound {
+        if !matches!(failure.category(), Category::NotFound | Category::Differs) {
             return CommandError::Locking(failure.clone());
         }
         let is_same = |one: &&LockResult| {
