@@ -114,7 +114,7 @@ fn a_version_that_failed() {
                 "packages": [],
                 "error": {
                     "category": "untrusted",
-                    "message": format!("{PROVIDER} 1.0.0 (dist): no pinned key has signed the checksum document\n  expected acme.asc (named by --key)\n  received none"),
+                    "message": format!("{PROVIDER} 1.0.0 (dist): the checksum document is not signed\n  expected a signature by acme.asc (named by --key)\n  received none"),
                     "hint": "nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes as FILE.sig",
                 },
             }],
@@ -123,7 +123,7 @@ fn a_version_that_failed() {
         })
     );
     run.says(&format!(
-        "error: {PROVIDER} 1.0.0 (dist): no pinned key has signed the checksum document\n  expected acme.asc (named by --key)\n  received none\n\nhint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes as FILE.sig\n"
+        "error: {PROVIDER} 1.0.0 (dist): the checksum document is not signed\n  expected a signature by acme.asc (named by --key)\n  received none\n\nhint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes as FILE.sig\n"
     ));
 }
 

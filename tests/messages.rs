@@ -18,6 +18,7 @@ mod publication;
 mod reading;
 mod registries;
 mod remarks;
+mod second_trial;
 mod shapes;
 mod texts;
 mod trust;

@@ -141,7 +141,7 @@ fn certificates_that_cannot_be_used_are_named() {
     check(
         &[],
         1,
-        "hint: if the authority is your own, name its certificate with `--ca-file FILE`\n",
+        "hint: if the authority is your own, name its certificate, not the server's, with `--ca-file FILE`\n",
     );
     assert_eq!(registry.seen().len(), 0);
 }

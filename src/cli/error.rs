@@ -2,6 +2,7 @@
 //!
 //! The errors state facts; [`hints`](super::hints) suggests options that help.
 
+mod category;
 mod lock_difference;
 pub(super) mod phrases;
 
@@ -16,7 +17,7 @@ use tfoci::configuration;
 use tfoci::credentials;
 use tfoci::digest;
 use tfoci::disk;
-use tfoci::error::{Category, printable, printable_path};
+use tfoci::error::{printable, printable_path};
 use tfoci::lock;
 use tfoci::lockfile;
 use tfoci::outcome::{Failure, Problem};
@@ -119,8 +120,11 @@ pub(super) enum CommandError {
         provider: Box<address::ProviderAddr>,
     },
     /// `install --into` a store.
-    #[error("`{}` is a store\n  expected the directory of a filesystem mirror, for `--into`", printable_path(.into))]
+    #[error("`{}` is a store\n  expected the directory of a mirror", printable_path(.into))]
     IntoStore { into: PathBuf },
+    /// A source of releases in the place of a store.
+    #[error("`{}` is not a store\n  expected oci-layout:DIR, or a registry's repository template", printable(.text))]
+    NotAStore { text: String },
     /// Terraform as the client of an OCI registry.
     #[error(
         "terraform cannot install from an OCI registry\n  expected `--into DIR` for a filesystem mirror, or `--url URL` for a network mirror"
@@ -360,41 +364,6 @@ impl CommandError {
             error,
             named_by: named_by(trust, key),
             is_trust_file: false,
-        }
-    }
-
-    /// The category, which decides the exit code. Errors about arguments are usage errors.
-    pub(super) fn category(&self) -> Category {
-        match self {
-            Self::Journey(failure)
-            | Self::Mirroring(failure)
-            | Self::Locking(failure)
-            | Self::NotSelected { failure, .. }
-            | Self::NotLocked { failure, .. } => failure.category(),
-            Self::Misspelt { error, .. } => error.category(),
-            Self::LockTarget(error) => error.category(),
-            Self::LockDiffers { .. } => Category::Differs,
-            Self::DataLink { .. } => Category::Local,
-            Self::ModuleMissing { .. } | Self::NotRequired { .. } | Self::NoMethod { .. } => {
-                Category::NotFound
-            }
-            Self::File { failure, .. } => failure.category(),
-            Self::NotPinned { source, .. } => source.category(),
-            Self::KeyFile {
-                error: trust::Error::NotAKey { .. },
-                ..
-            } => Category::Usage,
-            Self::Trust(error) | Self::KeyFile { error, .. } => error.category(),
-            Self::Credentials(error) | Self::Named { error, .. } => error.category(),
-            Self::Serve(error) => error.category(),
-            Self::Configuration(error) => error.category(),
-            Self::WrongPassword { .. } => Category::Unauthorized,
-            Self::NothingProven { .. } | Self::NeedsDigest { .. } => Category::Untrusted,
-            Self::NoSuchTrustFile { .. }
-            | Self::EmptyStore { .. }
-            | Self::NoRepositoryMatches { .. } => Category::NotFound,
-            Self::UnknownProvider { .. } => Category::Malformed,
-            _ => Category::Usage,
         }
     }
 }

@@ -99,7 +99,7 @@ const MIRROR_JOBS: u8 = 8;
 
 /// Copy OpenTofu and Terraform providers into OCI registries, check their signatures, and install them.
 #[derive(Parser)]
-#[command(name = "tfoci", version = VERSION, propagate_version = true, disable_help_subcommand = true, after_help = format!("{}\n\n{EXIT_CODES}", help::LIST), max_term_width = HELP_WIDTH)]
+#[command(name = "tfoci", version = VERSION, disable_help_subcommand = true, after_help = format!("{}\n\n{EXIT_CODES}", help::LIST), max_term_width = HELP_WIDTH)]
 struct Tfoci {
     #[command(subcommand)]
     command: Command,

@@ -22,7 +22,7 @@ use super::Ending;
 use super::args::Trust;
 use super::error::CommandError;
 use super::report::{PUSH, Scope};
-use super::session::{Session, check};
+use super::session::{REFUSED, Session, check};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -196,8 +196,11 @@ fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandE
     let unsigned = session.patterns(&arguments.allow_unsigned)?;
     let policy = session.policy(&arguments.trust, arguments.trust.trust.as_deref())?;
     let policy = policy.with_allow_unsigned(unsigned);
-    if let (Some(file), false) = (&arguments.trust.trust, arguments.require_pinned) {
-        let consequence = "no key is pinned for it";
+    if let Some(file) = &arguments.trust.trust {
+        let consequence = match arguments.require_pinned {
+            true => REFUSED,
+            false => "no key is pinned for it",
+        };
         session.warn_of_unmatched_in(file, &policy, [&selection.provider], consequence);
     }
     Ok(Request {

@@ -68,7 +68,7 @@ pub enum Error {
     )]
     UnverifiedTransport,
     /// Keys are pinned, and there is no signature.
-    #[error("no pinned key has signed the checksum document\n  expected {}{}\n  received none", listed(.expected), named_by(.asked_by.as_ref()))]
+    #[error("the checksum document is not signed\n  expected a signature by {}{}\n  received none", listed(.expected), named_by(.asked_by.as_ref()))]
     NotSigned {
         expected: Vec<String>,
         asked_by: Option<AskedBy>,

@@ -39,7 +39,9 @@ fn a_private_host_is_not_asked_without_consent() {
         let run = tfoci(&scene, &format!("{command} --chdir a")).exits(1);
         let said = "the host has only private addresses\n";
         assert!(run.stderr.contains(said), "{}", run.stderr);
-        let said = format!("hint: if you know this host, `--allow-private {host}`\n");
+        let said = format!(
+            "hint: if you know this host, `--allow-private {host}`, or TFOCI_ALLOW_PRIVATE={host}\n"
+        );
         assert!(run.stderr.contains(&said), "{}", run.stderr);
         let said = "required by a/main.tf:3";
         assert!(!run.stderr.contains(said), "{}", run.stderr);
@@ -125,7 +127,9 @@ fn mirroring_what_a_configuration_requires_takes_consent_too() {
         let run = mirror(more).exits(1);
         let said = "the host has only private addresses\n";
         assert!(run.stderr.contains(said), "{}", run.stderr);
-        let said = format!("hint: if you know this host, `--allow-private {host}`\n");
+        let said = format!(
+            "hint: if you know this host, `--allow-private {host}`, or TFOCI_ALLOW_PRIVATE={host}\n"
+        );
         assert!(run.stderr.contains(&said), "{}", run.stderr);
         assert_eq!(origin.counters(), "", "{more}");
         assert!(!scene.path("out").exists());

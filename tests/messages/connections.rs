@@ -103,7 +103,7 @@ fn an_unknown_authority() {
         registry.host(),
         more,
         "no trusted certificate authority issued the server's certificate",
-        "if the authority is your own, name its certificate with `--ca-file FILE`",
+        "if the authority is your own, name its certificate, not the server's, with `--ca-file FILE`",
     );
 }
 

@@ -319,8 +319,8 @@ hint: evidence that cannot be read proves nothing. Pushing the release again wri
             exit: 3,
             says: r#"
 error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the evidence does not prove the packages beside it
-  no pinned key has signed the checksum document
-    expected acme.asc (named by trust.toml, line 3)
+  the checksum document is not signed
+    expected a signature by acme.asc (named by trust.toml, line 3)
     received none
 
 hint: it was stored without a signature. If its author does not sign, an entry of its own in the trust file accepts it, with `unsigned = "allow"` and without `keys`; else do not use these packages

@@ -181,7 +181,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 ([HOST]/acme/demo): the evidence sh
   cannot reach http://localhost:9/blob
     the host has only private addresses
 
-hint: if you know this host, `--allow-private localhost:9`
+hint: if you know this host, `--allow-private localhost:9`, or TFOCI_ALLOW_PRIVATE=localhost:9
 ",
         );
 }

@@ -65,8 +65,8 @@ fn signatures() {
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0 (dist): no pinned key has signed the checksum document
-  expected acme.asc (named by --key)
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the checksum document is not signed
+  expected a signature by acme.asc (named by --key)
   received none
 
 hint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes as FILE.sig
@@ -78,8 +78,8 @@ hint: nothing of this version was written. Keys are pinned for this provider, so
             arguments: "push dist --provider acme/demo --key acme.asc --allow-unsigned acme/demo --to oci-layout:store",
             exit: 3,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0 (dist): no pinned key has signed the checksum document
-  expected acme.asc (named by --key)
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the checksum document is not signed
+  expected a signature by acme.asc (named by --key)
   received none
 
 hint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes as FILE.sig

@@ -311,8 +311,8 @@ fn a_lock_file_does_not_stand_in_for_a_pinned_key() {
         .says(
             3,
             "
-error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): no pinned key has signed the checksum document
-  expected acme.asc (named by --key)
+error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the checksum document is not signed
+  expected a signature by acme.asc (named by --key)
   received none
 
 hint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them: mirror it from where its author signs it

@@ -68,7 +68,7 @@ fn by_tls() {
         origin.host(),
         "",
         "no trusted certificate authority issued the server's certificate",
-        "if the authority is your own, name its certificate with `--ca-file FILE`",
+        "if the authority is your own, name its certificate, not the server's, with `--ca-file FILE`",
     );
     let (_server, host) = local(Registry::plain());
     is_unreachable(

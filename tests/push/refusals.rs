@@ -18,7 +18,7 @@ const MISTAKES: [(Mistake, &str); 7] = [
     (Mistake::SignatureArmored, "is armoured"),
     (
         Mistake::SignatureMissing,
-        "no pinned key has signed the checksum document",
+        "the checksum document is not signed",
     ),
 ];
 

@@ -161,8 +161,8 @@ fn a_host_that_only_a_client_names_is_asked_at_public_addresses_only() {
     assert_eq!(index.status, 503);
     server.logs("private address");
     let hint = format!(
-        "; hint: if you know this host, `--allow-private {}`",
-        origin.host()
+        "; hint: if you know this host, `--allow-private {host}`, or TFOCI_ALLOW_PRIVATE={host}",
+        host = origin.host()
     );
     assert!(server.log().contains(&hint), "{}", server.log());
     assert_eq!(origin.transcript(), Vec::<String>::new());

@@ -13,6 +13,9 @@ mod reach;
 mod stores;
 mod versions;
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use tfoci::address::pattern;
 use tfoci::blob;
 use tfoci::configuration;
@@ -23,6 +26,7 @@ use tfoci::platform::Platform;
 use tfoci::selection;
 use tfoci::shown::Shown;
 use tfoci::store;
+use tfoci::version::Version;
 
 use super::error::CommandError;
 
@@ -79,6 +83,12 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         CommandError::NoSelection => {
             Some("a directory is written `oci-layout:DIR`. A template whose providers can be listed has `{namespace}` and `{type}`, and no other expressions; else name the provider, such as `acme/demo@1.0.0`".to_owned())
         }
+        CommandError::NotAStore { text } if text == "origin" => Some(
+            "`tfoci mirror ADDR --to STORE` copies from the origin into a store".to_owned(),
+        ),
+        CommandError::NotAStore { text } => Some(format!(
+            "`tfoci mirror ADDR --from {text} --to STORE` copies from it into a store"
+        )),
         CommandError::NothingToMirror => Some(
             "name providers, such as `hashicorp/random`, or a file that does: `--file FILE`, `--from-lock FILE`, `--from-config DIR`".to_owned(),
         ),
@@ -96,6 +106,11 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         }
         CommandError::NoOci => Some("`tfoci install --into DIR` writes a filesystem mirror from the registry".to_owned()),
         CommandError::NoClientReads { text } => Some(format!("`tfoci install --from {} --into DIR` writes a filesystem mirror", printable(text))),
+        CommandError::EmptyStore { store, meant: Some(directory) }
+            if *store == format!("oci-layout:{}", directory.display()) =>
+        {
+            Some("there are layouts without index.json below it: they are damaged, or were not copied to the end".to_owned())
+        }
         CommandError::EmptyStore { meant: Some(directory), .. } => {
             Some(format!("did you mean oci-layout:{}?", printable_path(directory)))
         }
@@ -129,6 +144,16 @@ fn source(text: &Shown) -> String {
 fn address(text: &str) -> Option<String> {
     if text.contains('*') {
         return Some("an address names one provider and has no `*`".to_owned());
+    }
+    let extension = Path::new(text).extension().and_then(OsStr::to_str);
+    let shown = printable(text);
+    match extension {
+        Some("toml") => return Some(format!("a mirror file is named with `--file {shown}`")),
+        Some("hcl") => return Some(format!("a lock file is named with `--from-lock {shown}`")),
+        _ if text.parse::<Version>().is_ok() => {
+            return Some(format!("a version follows its provider: `ADDR@{shown}`"));
+        }
+        _ => {}
     }
     let (host, rest) = text.split_once('/')?;
     let is_host = host.contains('.') && !rest.contains('/');

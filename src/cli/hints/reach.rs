@@ -10,9 +10,7 @@ pub(super) fn host(error: &http::Error) -> Option<String> {
         http::Error::Plain { host, .. } => {
             format!("to speak to it without TLS, `--plain-http {host}`")
         }
-        http::Error::Private { host, .. } => {
-            format!("if you know this host, `--allow-private {host}`")
-        }
+        http::Error::Private { host, .. } => know(host),
         http::Error::NoAuthorities { .. } => {
             "install the system's certificate authorities (ca-certificates), or name a file with `--ca-file` or SSL_CERT_FILE".to_owned()
         }
@@ -34,6 +32,11 @@ pub(super) fn host(error: &http::Error) -> Option<String> {
     Some(text)
 }
 
+/// Suggests how to name a host at private addresses.
+fn know(host: &str) -> String {
+    format!("if you know this host, `--allow-private {host}`, or TFOCI_ALLOW_PRIVATE={host}")
+}
+
 /// Suggests what to do about a connection that failed.
 fn connection(url: &Shown, error: &ConnectionError) -> Option<String> {
     if error.proxy.is_some() {
@@ -52,7 +55,7 @@ fn connection(url: &Shown, error: &ConnectionError) -> Option<String> {
             "check the host and its port; behind a proxy, set HTTPS_PROXY".to_owned()
         }
         Reason::UnknownAuthority => {
-            "if the authority is your own, name its certificate with `--ca-file FILE`".to_owned()
+            "if the authority is your own, name its certificate, not the server's, with `--ca-file FILE`".to_owned()
         }
         Reason::OtherName { .. } => "use a name that is in the certificate".to_owned(),
         Reason::NotYetValid => "check this machine's clock".to_owned(),
@@ -60,7 +63,7 @@ fn connection(url: &Shown, error: &ConnectionError) -> Option<String> {
             "the server's operator has to renew it; if it should be valid, check this machine's clock"
                 .to_owned()
         }
-        Reason::Private => format!("if you know this host, `--allow-private {host}`"),
+        Reason::Private => know(&host),
         Reason::NotTls => format!("if it is meant to be plain HTTP, `--plain-http {host}`"),
         Reason::WantsIdentity => {
             format!("show it a certificate with `--client-cert {host}=FILE`")

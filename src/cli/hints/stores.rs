@@ -169,7 +169,7 @@ fn template(error: &TemplateError) -> Option<String> {
     }
     let text = match error.mistake_in_name()? {
         RepositoryErrorKind::TagOrDigest { found } if found.starts_with(':') => {
-            "the name of a repository has no port: leave `{hostname}` out of the template for such a host"
+            "the name of a repository has no port. Give such a host a template of its own without `{hostname}`, and read it with `--default-host HOST:PORT`"
         }
         RepositoryErrorKind::EmptyComponent | RepositoryErrorKind::Separator { .. } => {
             "put the template in single quotes: between double quotes a shell replaces `${…}` by nothing. `{namespace}` needs no quotes"

@@ -16,7 +16,7 @@ use tfoci::trust::Policy;
 use super::Arguments;
 use crate::cli::error::CommandError;
 use crate::cli::session::requested::{self, Item, entries, mirror_file, trust_file};
-use crate::cli::session::{Session, check};
+use crate::cli::session::{REFUSED, Session, check};
 
 /// The tasks for all requested providers.
 pub(super) fn tasks(
@@ -56,9 +56,12 @@ pub(super) fn tasks(
     let trust_file = arguments.trust.trust.clone();
     let trust_file = trust_file.or_else(|| file.as_ref()?.trust.clone());
     items.extend(file.into_iter().flat_map(entries));
-    if let (Some(path), false, false) = (trust_file, arguments.pin_new, arguments.require_pinned) {
+    if let (Some(path), false) = (trust_file, arguments.pin_new) {
         let providers = items.iter().map(|item| &item.provider);
-        let consequence = "the keys that their origins serve are believed";
+        let consequence = match arguments.require_pinned {
+            true => REFUSED,
+            false => "the keys that their origins serve are believed",
+        };
         session.warn_of_unmatched_in(&path, &policy, providers, consequence);
     }
     // All registries share one client, which authenticates once per registry and can mount blobs.

@@ -25,6 +25,7 @@ use tfoci::http::{Http, Settings};
 use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::selection::Selection;
+use tfoci::shown::Shown;
 use tfoci::source;
 use tfoci::store::{Endpoint, Registry, Repo, Store};
 use tfoci::trust::{Policy, limits};
@@ -40,6 +41,9 @@ pub(super) use wanted::Wanted;
 
 /// The default number of concurrent package transfers. Higher numbers were not faster (measured).
 pub(super) const JOBS: u8 = 4;
+
+/// What `--require-pinned` means for providers that no entry of the trust file matches.
+pub(super) const REFUSED: &str = "`--require-pinned` refuses it";
 
 /// The size limit in bytes of trust files, lock files and keys. Key files are the largest of them.
 const LARGEST_FILE: u64 = limits::KEYS;
@@ -68,7 +72,8 @@ impl Session {
     /// The HTTP client. It connects only when it sends the first request.
     pub(super) fn http(&self) -> Result<Http, CommandError> {
         let settings = network::settings(&self.globals.network, self.jobs())?;
-        for warning in network::missing_authorities() {
+        let authorities = network::missing_authorities().into_iter();
+        for warning in authorities.chain(network::unusable_proxies()) {
             self.printer.warning(&warning);
         }
         let trace = Trace(self.printer.clone());
@@ -206,6 +211,11 @@ impl Session {
 
     /// Parses a store address.
     pub(super) fn endpoint(&self, text: &str) -> Result<Endpoint, CommandError> {
+        if place::is_source(text) {
+            return Err(CommandError::NotAStore {
+                text: Shown::from(text).to_string(),
+            });
+        }
         let endpoint = Endpoint::parse(text, self.globals.exact_repository)
             .map_err(Problem::from)
             .map_err(Failure::from)?;
@@ -248,18 +258,14 @@ impl Session {
         trust: &TrustOptions,
         providers: impl IntoIterator<Item = &'a ProviderAddr>,
     ) {
-        if let Some(file) = arguments
-            .trust
-            .trust
-            .as_deref()
-            .filter(|_| !arguments.require_pinned)
-        {
-            self.warn_of_unmatched_in(
-                file,
-                &trust.policy,
-                providers,
-                "no key is pinned for it; add an entry, or `--require-pinned` refuses such providers",
-            );
+        let consequence = match arguments.require_pinned {
+            true => REFUSED,
+            false => {
+                "no key is pinned for it; add an entry, or `--require-pinned` refuses such providers"
+            }
+        };
+        if let Some(file) = arguments.trust.trust.as_deref() {
+            self.warn_of_unmatched_in(file, &trust.policy, providers, consequence);
         }
     }
 

@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 use tfoci::disk;
 use tfoci::error::printable_path;
 use tfoci::http::{Pem, Settings, Timeouts};
+use tfoci::shown::Shown;
 
 use crate::cli::args::Network;
 use crate::cli::error::CommandError;
@@ -103,6 +104,27 @@ pub(super) fn missing_authorities() -> Vec<String> {
                 ));
             }
             _ => {}
+        }
+    }
+    warnings
+}
+
+/// Warnings about variables of proxies that the HTTP library passes over.
+pub(super) fn unusable_proxies() -> Vec<String> {
+    let mut warnings = Vec::new();
+    for name in PROXIES {
+        let Some(value) = std::env::var(name).ok().filter(|value| !value.is_empty()) else {
+            continue;
+        };
+        let is_other = |scheme: &str| !["http", "https"].contains(&scheme);
+        let scheme = value
+            .split_once("://")
+            .map(|(scheme, _)| scheme.to_ascii_lowercase());
+        if scheme.as_deref().is_some_and(is_other) {
+            let shown = Shown::from(value.as_str());
+            warnings.push(format!(
+                "{name} names {shown}, which is not used: a proxy is http://HOST:PORT or https://HOST:PORT"
+            ));
         }
     }
     warnings

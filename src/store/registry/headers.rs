@@ -18,7 +18,7 @@ pub enum AuthScheme {
     },
 }
 
-/// The realm in a challenge is no URL, or it is `http` while the registry is `https`.
+/// The challenge has no realm, or it is no URL, or it is `http` while the registry is `https`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnusableRealm;
 
@@ -47,8 +47,9 @@ pub fn scheme<'a>(
                     let found = parameters.find(|(key, _)| key.eq_ignore_ascii_case(name));
                     found.map(|(_, value)| value.to_unescaped())
                 };
-                let realm = base.join(&parameter("realm").unwrap_or_default());
-                let realm = realm.ok().filter(|realm| is_as_strong(realm, base));
+                // Without one, this is a server of another kind, which must not see a password.
+                let realm = parameter("realm").and_then(|realm| base.join(&realm).ok());
+                let realm = realm.filter(|realm| is_as_strong(realm, base));
                 return Ok(Some(AuthScheme::Bearer {
                     realm: realm.ok_or(UnusableRealm)?,
                     service: parameter("service"),

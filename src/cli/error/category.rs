@@ -1,0 +1,43 @@
+//! The category of an error.
+
+use tfoci::error::Category;
+use tfoci::trust;
+
+use super::CommandError;
+
+impl CommandError {
+    /// The category, which decides the exit code. Errors about arguments are usage errors.
+    pub(in crate::cli) fn category(&self) -> Category {
+        match self {
+            Self::Journey(failure)
+            | Self::Mirroring(failure)
+            | Self::Locking(failure)
+            | Self::NotSelected { failure, .. }
+            | Self::NotLocked { failure, .. } => failure.category(),
+            Self::Misspelt { error, .. } => error.category(),
+            Self::LockTarget(error) => error.category(),
+            Self::LockDiffers { .. } => Category::Differs,
+            Self::DataLink { .. } => Category::Local,
+            Self::ModuleMissing { .. } | Self::NotRequired { .. } | Self::NoMethod { .. } => {
+                Category::NotFound
+            }
+            Self::File { failure, .. } => failure.category(),
+            Self::NotPinned { source, .. } => source.category(),
+            Self::KeyFile {
+                error: trust::Error::NotAKey { .. },
+                ..
+            } => Category::Usage,
+            Self::Trust(error) | Self::KeyFile { error, .. } => error.category(),
+            Self::Credentials(error) | Self::Named { error, .. } => error.category(),
+            Self::Serve(error) => error.category(),
+            Self::Configuration(error) => error.category(),
+            Self::WrongPassword { .. } => Category::Unauthorized,
+            Self::NothingProven { .. } | Self::NeedsDigest { .. } => Category::Untrusted,
+            Self::NoSuchTrustFile { .. }
+            | Self::EmptyStore { .. }
+            | Self::NoRepositoryMatches { .. } => Category::NotFound,
+            Self::UnknownProvider { .. } => Category::Malformed,
+            _ => Category::Usage,
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What a newcomer of a second trial wrote, and read twice.
+
+use super::{Case, check};
+use crate::support::author::Author;
+
+const NOTHING: fn(&Author) = |_| {};
+
+#[test]
+fn arguments_that_are_no_addresses() {
+    check(&[
+        Case {
+            label: "a mirror file",
+            given: NOTHING,
+            arguments: "mirror mirror.toml --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `mirror.toml` is a type without a namespace
+  expected hashicorp/mirror.toml, if that is meant
+
+hint: a mirror file is named with `--file mirror.toml`
+",
+        },
+        Case {
+            label: "a lock file",
+            given: NOTHING,
+            arguments: "mirror .terraform.lock.hcl --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `.terraform.lock.hcl` is a type without a namespace
+  expected hashicorp/.terraform.lock.hcl, if that is meant
+
+hint: a lock file is named with `--from-lock .terraform.lock.hcl`
+",
+        },
+        Case {
+            label: "a version",
+            given: NOTHING,
+            arguments: "mirror acme/demo 1.0.0 --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `1.0.0` is a type without a namespace
+  expected hashicorp/1.0.0, if that is meant
+
+hint: a version follows its provider: `ADDR@1.0.0`
+",
+        },
+        Case {
+            label: "a pattern",
+            given: NOTHING,
+            arguments: "mirror acme/* --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `*` is not a provider type: it has characters that are not allowed
+  expected letters, digits and inner dashes
+
+hint: an address names one provider and has no `*`
+",
+        },
+        Case {
+            label: "a pattern of a host with two parts",
+            given: NOTHING,
+            arguments: "cli-config --from registry.example.net/{namespace}/{type} example.com/*",
+            exit: 2,
+            says: r"
+error: `example.com` is neither a namespace nor a provider type: it has a dot
+  expected letters, digits and inner dashes
+
+hint: `example.com/*/*` is every provider of a host
+",
+        },
+        Case {
+            label: "the option of another tool, which is not that of `tfoci --version`",
+            given: NOTHING,
+            arguments: "mirror acme/demo --version 1.0.0 --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: unexpected argument '--version' found
+
+  tip: a similar argument exists: '--verbose'
+
+Usage: tfoci mirror <ADDR[@CONSTRAINTS]>...
+
+For more information, try '--help'.
+",
+        },
+    ]);
+}
+
+#[test]
+fn sources_in_the_place_of_stores() {
+    check(&[
+        Case {
+            label: "a mirror that is copied",
+            given: NOTHING,
+            arguments: "copy acme/demo --from filesystem-mirror:mirror --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `filesystem-mirror:mirror` is not a store
+  expected oci-layout:DIR, or a registry's repository template
+
+hint: `tfoci mirror ADDR --from filesystem-mirror:mirror --to STORE` copies from it into a store
+",
+        },
+        Case {
+            label: "the origin",
+            given: NOTHING,
+            arguments: "install acme/demo --from origin --into mirror",
+            exit: 2,
+            says: r"
+error: `origin` is not a store
+  expected oci-layout:DIR, or a registry's repository template
+
+hint: `tfoci mirror ADDR --to STORE` copies from the origin into a store
+",
+        },
+        Case {
+            label: "a layout without its index",
+            given: |author| {
+                author.scene.write(
+                    "store/registry.example.com/acme/demo/oci-layout",
+                    r#"{"imageLayoutVersion":"1.0.0"}"#,
+                );
+            },
+            arguments: "list --from oci-layout:store",
+            exit: 1,
+            says: r"
+error: no provider is in oci-layout:store
+  expected DIR/HOSTNAME/NAMESPACE/TYPE
+
+hint: there are layouts without index.json below it: they are damaged, or were not copied to the end
+",
+        },
+    ]);
+}
+
+#[test]
+fn variables_that_name_nothing_useful() {
+    let author = Author::new();
+    author.scene.write("none.pem", "no certificate\n");
+    let scene = author
+        .scene
+        .env("SSL_CERT_FILE", "none.pem")
+        .env("HTTPS_PROXY", "ftp://proxy.example.net")
+        .env("NETRC", "none");
+    let run = scene.tfoci(["versions", "acme/demo", "--from", "oci-layout:store"]);
+    for said in [
+        "   Warning SSL_CERT_FILE names none.pem, which has no certificate in PEM\n",
+        "   Warning HTTPS_PROXY names ftp://proxy.example.net/, which is not used: a proxy is http://HOST:PORT or https://HOST:PORT\n",
+    ] {
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+    let run = scene.tfoci([
+        "mirror",
+        "example.invalid/acme/demo",
+        "--to",
+        "oci-layout:store",
+    ]);
+    let said = "   Warning NETRC names none, which does not exist\n";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+}
+
+#[test]
+fn a_trust_file_that_matches_nothing_is_named_where_pins_are_required() {
+    check(&[Case {
+        label: "a misspelt match",
+        given: |author| {
+            author.with_release_in_place();
+            author.scene.write(
+                "trust.toml",
+                "[[provider]]\nmatch = \"exmaple.com/acme/*\"\nkeys = [\"acme.asc\"]\n",
+            );
+        },
+        arguments: "push dist --provider example.com/acme/demo --trust trust.toml --require-pinned --to oci-layout:store",
+        exit: 2,
+        says: r"
+error: example.com/acme/demo: no key is pinned
+
+hint: name the key with `--key FILE`, or pin its fingerprint for `example.com/acme/demo` in a trust file
+",
+    }]);
+}
