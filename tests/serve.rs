@@ -17,6 +17,8 @@ mod fill;
 /// Pull-through into a cache whose disk is full.
 #[cfg(target_os = "linux")]
 mod full_disk;
+/// Packages over HTTP/2.
+mod http2;
 /// How much memory it takes.
 #[cfg(target_os = "linux")]
 mod memory;

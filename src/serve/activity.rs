@@ -11,6 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
 use super::frames::Frames;
+use super::gathered::Gathered;
 
 /// How long the header of a request may take.
 pub(super) const HEADER: Duration = Duration::from_secs(20);
@@ -134,7 +135,7 @@ impl Drop for Open {
 /// If it is closed while a client still sends, it reads and forgets for a moment. Otherwise the system would reset the connection, and
 /// the client might lose the answer that tells why its request is refused.
 pub(super) struct Watched<S> {
-    stream: S,
+    stream: Gathered<S>,
     activity: Activity,
     frames: Frames,
     /// Ends the moment. `None` before the connection is closed.
@@ -144,7 +145,7 @@ pub(super) struct Watched<S> {
 impl<S> Watched<S> {
     pub(super) fn new(stream: S, activity: Activity) -> Self {
         Self {
-            stream,
+            stream: Gathered::new(stream),
             activity,
             frames: Frames::default(),
             lingering: None,
@@ -165,6 +166,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         if !new.is_empty() {
             let is_under_way = this.frames.take(new);
             this.activity.received(is_under_way);
+            if this.frames.is_http2() {
+                this.stream.gather();
+            }
         }
         Poll::Ready(Ok(()))
     }

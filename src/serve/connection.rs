@@ -21,7 +21,7 @@ use axum::http::{HeaderName, Method, Request, Response, StatusCode, Version};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, watch};
@@ -31,6 +31,7 @@ use super::answer::{self, Answered};
 use super::notice::{Denied, Record};
 use super::outcome::Outcome;
 use super::service::Service;
+use super::together::{Begun, Together};
 use crate::error::printable;
 
 /// How long a TLS handshake may take.
@@ -69,7 +70,8 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             }
         })
     };
-    let mut builder = auto::Builder::new(TokioExecutor::new());
+    let begun = Begun::default();
+    let mut builder = auto::Builder::new(begun.clone());
     builder
         .http1()
         // Headers have a limit of their own, which does not count the time between requests.
@@ -82,31 +84,31 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         .max_concurrent_streams(MOST_STREAMS)
         .max_send_buf_size(SEND_BUFFER);
     let connection = builder.serve_connection(watched, requests);
-    let mut connection = std::pin::pin!(connection);
+    let mut together = Together::new(connection, begun);
     let mut last = None;
     loop {
         let wake = last.unwrap_or_else(|| Instant::now() + LOOK);
         tokio::select! {
             // Errors of a connection are its client's.
-            _ended = connection.as_mut() => return,
+            _ended = &mut together => return,
             () = tokio::time::sleep_until(wake.into()) => {
                 if last.is_some_and(|last| Instant::now() >= last) {
                     return;
                 }
                 if activity.deadline().is_some_and(|deadline| Instant::now() >= deadline) {
-                    connection.as_mut().graceful_shutdown();
+                    together.connection.as_mut().graceful_shutdown();
                     last = Some(Instant::now() + FAREWELL);
                 }
             }
             changed = draining.changed(), if last.is_none() => {
                 if changed.is_err() || *draining.borrow() {
-                    connection.as_mut().graceful_shutdown();
+                    together.connection.as_mut().graceful_shutdown();
                     // A header that is on its way gets a moment, and answers get the server's grace.
                     if activity.is_idle() {
                         last = Some(Instant::now() + FAREWELL);
                     } else {
                         // The server ends the task after its grace.
-                        let _ended = connection.as_mut().await;
+                        let _ended = together.await;
                         return;
                     }
                 }

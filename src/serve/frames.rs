@@ -46,6 +46,11 @@ struct Frame {
 }
 
 impl Frames {
+    /// Whether the client speaks HTTP/2.
+    pub(super) fn is_http2(&self) -> bool {
+        matches!(self.protocol, Protocol::Http2(_))
+    }
+
     /// Takes the bytes that arrived. Returns whether a header, or a frame, is under way after them.
     pub(super) fn take(&mut self, bytes: &[u8]) -> bool {
         let mut bytes = bytes.iter();

@@ -29,6 +29,7 @@ mod files;
 mod fill;
 mod frames;
 mod fresh;
+mod gathered;
 mod links;
 mod listing;
 mod metrics;
@@ -46,6 +47,7 @@ mod server;
 mod service;
 mod settings;
 mod tls;
+mod together;
 mod tokens;
 
 pub use currency::Identity;

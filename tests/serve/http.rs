@@ -216,6 +216,14 @@ fn prepared(stream: TcpStream) -> TcpStream {
 }
 
 fn tls(address: SocketAddr, protocols: &[&[u8]]) -> StreamOwned<ClientConnection, TcpStream> {
+    handshake(tcp(address), protocols).unwrap()
+}
+
+/// A handshake of TLS that offers these protocols.
+pub fn handshake<S: Read + Write>(
+    stream: S,
+    protocols: &[&[u8]],
+) -> std::io::Result<StreamOwned<ClientConnection, S>> {
     let mut roots = RootCertStore::empty();
     let authority = CertificateDer::from_pem_slice(Authority::shared().pem.as_bytes()).unwrap();
     roots.add(authority).unwrap();
@@ -225,11 +233,11 @@ fn tls(address: SocketAddr, protocols: &[&[u8]]) -> StreamOwned<ClientConnection
     config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
     let name = ServerName::try_from("localhost").unwrap();
     let connection = ClientConnection::new(Arc::new(config), name).unwrap();
-    let mut stream = StreamOwned::new(connection, tcp(address));
+    let mut stream = StreamOwned::new(connection, stream);
     while stream.conn.is_handshaking() {
-        stream.conn.complete_io(&mut stream.sock).unwrap();
+        stream.conn.complete_io(&mut stream.sock)?;
     }
-    stream
+    Ok(stream)
 }
 
 fn is_timeout(error: &std::io::Error) -> bool {

@@ -1,0 +1,172 @@
+//! The requests of a connection, in one task with it.
+//!
+//! Over HTTP/2, each request is a future of its own, which the library would spawn as a task. It reads a few blocks of a package, and wakes
+//! the connection, which sends them and wakes it: a package of 150 MB would pass from thread to thread several thousand times.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::task::AtomicWaker;
+use hyper::rt::Executor;
+
+/// How often the connection and its requests are polled before other tasks have their turn: about a MiB of a package.
+const MOST_TURNS: usize = 16;
+
+/// The requests that begin. The library gives them here.
+#[derive(Clone, Default)]
+pub(super) struct Begun(Arc<Mutex<Vec<BoxFuture<'static, ()>>>>);
+
+impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Begun {
+    fn execute(&self, request: F) {
+        self.lock().push(Box::pin(request));
+    }
+}
+
+impl Begun {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<BoxFuture<'static, ()>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A connection with its requests. It ends when the connection does.
+pub(super) struct Together<C> {
+    pub(super) connection: Pin<Box<C>>,
+    begun: Begun,
+    requests: FuturesUnordered<BoxFuture<'static, ()>>,
+    woken: Arc<Woken>,
+}
+
+/// Whether one of them was woken. It wakes the task only if the task is not at work.
+#[derive(Default)]
+struct Woken {
+    is_woken: AtomicBool,
+    is_at_work: AtomicBool,
+    task: AtomicWaker,
+}
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.is_woken.store(true, Ordering::SeqCst);
+        if !self.is_at_work.load(Ordering::SeqCst) {
+            self.task.wake();
+        }
+    }
+}
+
+impl<C: Future> Together<C> {
+    /// A connection whose requests begin at `begun`.
+    pub(super) fn new(connection: C, begun: Begun) -> Self {
+        Self {
+            connection: Box::pin(connection),
+            begun,
+            requests: FuturesUnordered::new(),
+            woken: Arc::default(),
+        }
+    }
+
+    fn poll_turn(&mut self, context: &mut Context<'_>) -> Poll<C::Output> {
+        if let Poll::Ready(ended) = self.connection.as_mut().poll(context) {
+            return Poll::Ready(ended);
+        }
+        self.requests.extend(self.begun.lock().drain(..));
+        while let Poll::Ready(Some(())) = self.requests.poll_next_unpin(context) {}
+        Poll::Pending
+    }
+}
+
+impl<C: Future> Future for Together<C> {
+    type Output = C::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<C::Output> {
+        let woken = self.woken.clone();
+        woken.task.register(context.waker());
+        woken.is_at_work.store(true, Ordering::SeqCst);
+        let waker = Waker::from(woken.clone());
+        for _ in 0..MOST_TURNS {
+            woken.is_woken.store(false, Ordering::SeqCst);
+            if let Poll::Ready(ended) = self.poll_turn(&mut Context::from_waker(&waker)) {
+                return Poll::Ready(ended);
+            }
+            if !woken.is_woken.load(Ordering::SeqCst) {
+                break;
+            }
+        }
+        // In this order, so that no wake is lost between the two.
+        woken.is_at_work.store(false, Ordering::SeqCst);
+        if woken.is_woken.load(Ordering::SeqCst) {
+            context.waker().wake_by_ref();
+        }
+        Poll::Pending
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use tokio::sync::mpsc::channel;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Wakes(AtomicUsize);
+
+    impl Wake for Wakes {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    /// A request that gives the connection ten pieces, and waits until each is taken.
+    fn connection() -> (Together<impl Future<Output = u32>>, Arc<Wakes>) {
+        let begun = Begun::default();
+        let (give, mut take) = channel(1);
+        begun.execute(async move {
+            for piece in 0..10 {
+                give.send(piece).await.unwrap();
+            }
+        });
+        let connection = async move {
+            let mut sum = 0;
+            while let Some(piece) = take.recv().await {
+                sum += piece;
+            }
+            sum
+        };
+        (Together::new(connection, begun), Arc::default())
+    }
+
+    #[test]
+    fn what_passes_between_them_wakes_no_task() {
+        let (mut together, wakes) = connection();
+        let waker = Waker::from(wakes.clone());
+        let polled = Pin::new(&mut together).poll(&mut Context::from_waker(&waker));
+        assert_eq!(polled, Poll::Ready(45));
+        assert_eq!(wakes.0.load(Ordering::SeqCst), 0);
+    }
+
+    #[test]
+    fn what_comes_from_elsewhere_wakes_the_task() {
+        let (give, mut take) = channel(1);
+        let connection = async move { take.recv().await };
+        let mut together = Together::new(connection, Begun::default());
+        let wakes = Arc::new(Wakes::default());
+        let waker = Waker::from(wakes.clone());
+        let mut context = Context::from_waker(&waker);
+        assert!(Pin::new(&mut together).poll(&mut context).is_pending());
+        give.try_send(7).unwrap();
+        assert_eq!(wakes.0.load(Ordering::SeqCst), 1);
+        let polled = Pin::new(&mut together).poll(&mut context);
+        assert_eq!(polled, Poll::Ready(Some(7)));
+    }
+}
