@@ -179,6 +179,13 @@ fn without_a_token_nothing_is_told() {
         page.contains(DEMO) && page.contains("needs a token"),
         "{page}"
     );
+    // What people write into their configuration. The host of the page is that of the registry here.
+    let block = format!(
+        "<pre tabindex=\"0\">credentials \"{HOST}\" {{\n  token = \"the token that you were given\"\n}}\n</pre>"
+    );
+    for page in [page, with(&format!("/providers/{DEMO}")).text()] {
+        assert!(page.contains(&block) && !page.contains(TOKEN), "{page}");
+    }
     assert!(!server.get("/").text().contains(DEMO));
     assert!(server.log().contains("(all)"), "{}", server.log());
 }

@@ -20,12 +20,11 @@ struct HomeView<'a> {
     style: &'static str,
     title: String,
     url: &'a str,
-    /// The host of the URL, with its port unless that is 443.
-    host: &'a str,
+    /// The hosts that clients send the token to; none if they need no token.
+    token_hosts: Vec<String>,
     /// The host whose providers no network mirror can serve.
     direct: Option<String>,
     registry_host: Option<String>,
-    needs_token: bool,
     may_list: bool,
     is_store_away: bool,
     search: &'a str,
@@ -71,7 +70,8 @@ struct ProviderView<'a> {
     has_mirror_only: bool,
     /// Whether some versions need the network mirror.
     needs_mirror: bool,
-    needs_token: bool,
+    /// The hosts that clients send the token to; none if they need no token.
+    token_hosts: Vec<String>,
     is_stale: bool,
     versions: Vec<VersionLine>,
     hidden: Vec<HiddenLine>,
@@ -107,6 +107,7 @@ struct HiddenLine {
 const STYLE: &str = include_str!("../../../templates/serve/style.css");
 const HOME: &str = include_str!("../../../templates/serve/home.html.hbs");
 const INSTALLATION: &str = include_str!("../../../templates/serve/installation.tfrc.hbs");
+const CREDENTIALS: &str = include_str!("../../../templates/serve/credentials.html.hbs");
 const PROVIDER: &str = include_str!("../../../templates/serve/provider.html.hbs");
 
 impl Page for Pages {
@@ -123,10 +124,12 @@ impl Page for Pages {
                 style: STYLE,
                 title: format!("Providers at {}", home.url),
                 url: &home.url,
-                host: host(&home.url),
+                token_hosts: match home.needs_token {
+                    true => token_hosts(Some(&home.url), home.registry_host.as_ref()),
+                    false => Vec::new(),
+                },
                 direct: direct(home.registry_host.as_ref()),
                 registry_host: home.registry_host.as_ref().map(ToString::to_string),
-                needs_token: home.needs_token,
                 may_list: home.may_list,
                 is_store_away: home.is_store_away,
                 search: &home.search,
@@ -177,6 +180,9 @@ impl Page for Pages {
             false => listing.installable().max(),
         };
         let constraint = newest.map(ToString::to_string).unwrap_or_default();
+        let needs_mirror = !is_registry || has_mirror_only;
+        let mirror = needs_mirror.then_some(page.url.as_str());
+        let registry = page.registry_host.as_ref().filter(|_| is_registry);
         render(
             PROVIDER,
             &ProviderView {
@@ -192,8 +198,11 @@ impl Page for Pages {
                 is_registry,
                 is_unsigned_here: is_here && !is_registry && has_mirror_only,
                 has_mirror_only,
-                needs_mirror: !is_registry || has_mirror_only,
-                needs_token: page.needs_token,
+                needs_mirror,
+                token_hosts: match page.needs_token {
+                    true => token_hosts(mirror, registry),
+                    false => Vec::new(),
+                },
                 is_stale: page.is_stale,
                 versions: versions.collect(),
                 hidden: hidden.collect(),
@@ -201,6 +210,14 @@ impl Page for Pages {
             },
         )
     }
+}
+
+/// The hosts that clients send the token of this server to: that of the network mirror's URL, and that of the registry's providers.
+fn token_hosts(mirror: Option<&str>, registry: Option<&Hostname>) -> Vec<String> {
+    let registry = registry.map(ToString::to_string);
+    let mut hosts: Vec<_> = mirror.map(|url| host(url).to_owned()).into_iter().collect();
+    hosts.extend(registry.filter(|registry| !hosts.contains(registry)));
+    hosts
 }
 
 /// The host of a URL, with its port.
@@ -245,8 +262,10 @@ fn meaning(status: Status, anchor: Option<Anchor>) -> (&'static str, &'static st
 fn render(template: &str, view: &impl Serialize) -> String {
     let mut handlebars = Handlebars::new();
     handlebars.set_strict_mode(true);
-    if let Err(error) = handlebars.register_partial("installation", INSTALLATION) {
-        return error.to_string();
+    for (name, partial) in [("installation", INSTALLATION), ("credentials", CREDENTIALS)] {
+        if let Err(error) = handlebars.register_partial(name, partial) {
+            return error.to_string();
+        }
     }
     // The templates are compiled into the program, and tests render them, so this does not fail.
     handlebars
