@@ -163,6 +163,11 @@ impl ProviderAddr {
         &self.type_name
     }
 
+    /// The bytes of its parts in memory.
+    pub(crate) fn length(&self) -> usize {
+        self.hostname.as_ascii().len() + self.namespace.len() + self.type_name.len()
+    }
+
     /// The form of annotations and URLs, with the host in punycode. Namespace and type have no punycode form.
     pub fn to_ascii(&self) -> String {
         let Self {

@@ -26,7 +26,7 @@ use crate::version::Version;
 
 /// The bytes of all lists together.
 const MOST_BYTES: usize = 16 << 20;
-/// The bytes that a list is counted with in addition to its versions.
+/// The bytes that a list is counted with in addition to its versions and the names by which it is found.
 const LEAST_BYTES: usize = 512;
 
 /// The store, and what is known of it.
@@ -65,13 +65,14 @@ struct Known {
 impl Lists {
     /// The list of a provider, which counts as used now.
     fn of(&mut self, provider: &ProviderAddr) -> FreshListing {
+        let weight = least(provider);
         if !self.all.contains_key(provider) {
-            self.weight += LEAST_BYTES;
+            self.weight += weight;
         }
         let known = self.all.entry(provider.clone()).or_insert_with(|| Known {
             listing: Arc::default(),
             used: Instant::now(),
-            weight: LEAST_BYTES,
+            weight,
         });
         known.used = Instant::now();
         known.listing.clone()
@@ -80,28 +81,35 @@ impl Lists {
     /// Notes the weight of a list, and drops the lists that were not used for the longest time if all together are too large.
     fn weigh(&mut self, provider: &ProviderAddr, weight: usize) {
         if let Some(known) = self.all.get_mut(provider) {
-            self.weight = self.weight.saturating_sub(known.weight) + LEAST_BYTES + weight;
-            known.weight = LEAST_BYTES + weight;
+            let weight = least(provider) + weight;
+            self.weight = self.weight.saturating_sub(known.weight) + weight;
+            known.weight = weight;
         }
         if self.weight <= MOST_BYTES {
             return;
         }
-        let by_use = self
-            .all
-            .iter()
-            .map(|(one, known)| (known.used, one.clone()));
+        let by_use = self.all.iter().map(|(one, known)| (known.used, one));
         let mut by_use: Vec<_> = by_use.collect();
         by_use.sort();
-        for (_, oldest) in by_use {
-            // A quarter is dropped at once, so that this is rare.
-            if self.weight <= MOST_BYTES / 4 * 3 || oldest == *provider {
-                break;
-            }
-            if let Some(dropped) = self.all.remove(&oldest) {
+        // A quarter is dropped at once, so that this is rare.
+        let mut left = self.weight;
+        let oldest = by_use.into_iter().take_while(|(_, one)| {
+            let is_dropped = left > MOST_BYTES / 4 * 3 && *one != provider;
+            left = left.saturating_sub(self.all.get(*one).map_or(0, |known| known.weight));
+            is_dropped
+        });
+        let oldest: Vec<_> = oldest.map(|(_, one)| one.clone()).collect();
+        for one in oldest {
+            if let Some(dropped) = self.all.remove(&one) {
                 self.weight = self.weight.saturating_sub(dropped.weight);
             }
         }
     }
+}
+
+/// What a list is counted with before it is read. Clients make up names, which are longer than what else there is of a provider that nobody has.
+fn least(provider: &ProviderAddr) -> usize {
+    LEAST_BYTES + provider.length()
 }
 
 impl Catalog {
@@ -359,5 +367,34 @@ impl Catalog {
 
     fn lists(&self) -> MutexGuard<'_, Lists> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn made_up_names_take_no_more_than_all_lists_may() {
+        let mut lists = Lists::default();
+        let long = "n".repeat(240);
+        let host = ["n".repeat(60).as_str(); 3].join(".");
+        for number in 0..20_000 {
+            let text = format!("{host}.test/{long}/{long}{number}");
+            let provider: ProviderAddr = text.parse().unwrap();
+            let _asked = lists.of(&provider);
+            let listing = Listing::absent(&provider);
+            lists.weigh(&provider, listing.weight());
+            assert!(lists.all.contains_key(&provider), "{number}");
+            // As the key, and in the list.
+            let names = lists.all.keys().next().map_or(0, |one| 2 * text_of(one));
+            assert!(lists.all.len() * names <= MOST_BYTES, "{number}");
+        }
+        let weights = lists.all.values().map(|known| known.weight);
+        assert_eq!(weights.sum::<usize>(), lists.weight);
+    }
+
+    fn text_of(provider: &ProviderAddr) -> usize {
+        provider.to_ascii().len()
     }
 }

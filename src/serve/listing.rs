@@ -204,7 +204,8 @@ impl Listing {
     pub(super) fn weight(&self) -> usize {
         const EACH: usize = 512;
         let versions = self.versions.values().map(|served| served.weight());
-        EACH + versions.sum::<usize>() + (self.hidden.len() + self.offered.len()) * EACH
+        let others = (self.hidden.len() + self.offered.len()) * EACH;
+        EACH + self.provider.length() + versions.sum::<usize>() + others
     }
 }
 
