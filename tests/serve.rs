@@ -34,6 +34,8 @@ mod redirects;
 mod replicas;
 /// Stores without host names, and certificates that are replaced.
 mod settings;
+/// What one client may hold.
+mod shares;
 /// What is told at the start.
 mod start;
 /// Stores that fail, go, come back and change.

@@ -78,6 +78,14 @@ pub(super) fn too_many() -> Answered {
     answer
 }
 
+/// The client takes as many packages as it may, and none of them has ended.
+pub(super) fn too_many_packages() -> Answered {
+    let said = "too many packages are being sent to this address";
+    let mut answer = text(StatusCode::TOO_MANY_REQUESTS, said);
+    set(&mut answer, RETRY_AFTER, &TRY_AGAIN.to_string());
+    answer
+}
+
 /// The request has no token, or a wrong one.
 pub(super) fn unauthorized(said: &str) -> Answered {
     let mut answer = text(StatusCode::UNAUTHORIZED, said);

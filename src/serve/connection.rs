@@ -145,7 +145,7 @@ async fn answered(
     let outcome = match (request.version(), hosts) {
         (Version::HTTP_11, 0) | (_, 2..) => Outcome::ambiguous(request.uri().path()),
         _ if service.is_too_fast(client) => Outcome::too_many(request.uri().path()),
-        _ => service.answer(request.map(Body::new)).await,
+        _ => service.answer(client, request.map(Body::new)).await,
     };
     let Outcome {
         mut answer,
@@ -154,7 +154,7 @@ async fn answered(
         denied,
         is_stale,
         path,
-        permit,
+        permits,
     } = outcome;
     answer::set(&mut answer, REQUEST_ID, &id);
     answer::set(&mut answer, DATE, &answer::date());
@@ -186,7 +186,7 @@ async fn answered(
         expected,
         is_ended: false,
         open,
-        _permit: permit,
+        _permits: permits,
     };
     sent.open.waits_for_client();
     answer.map(|body| Body::new(Counted { body, sent }))
@@ -216,7 +216,7 @@ struct Sent {
     expected: Option<u64>,
     is_ended: bool,
     open: Open,
-    _permit: Option<OwnedSemaphorePermit>,
+    _permits: Vec<OwnedSemaphorePermit>,
 }
 
 impl Drop for Sent {

@@ -47,8 +47,10 @@ pub(super) struct Metrics {
     pub(super) store_failures: Counter,
     /// Open connections.
     pub(super) connections: Gauge<i64, AtomicI64>,
-    /// Requests above the rate of a client.
+    /// Requests above the rate of a client, and packages above its share.
     pub(super) limited: Counter,
+    /// Connections above the share of a client.
+    pub(super) limited_connections: Counter,
     store_requests: Counter<u64, AtomicU64>,
     http: Option<Http>,
 }
@@ -71,6 +73,7 @@ impl Metrics {
             store_failures: Counter::default(),
             connections: Gauge::default(),
             limited: Counter::default(),
+            limited_connections: Counter::default(),
             store_requests: Counter::default(),
             http,
         };
@@ -124,8 +127,13 @@ impl Metrics {
         registry.register("connections", "Open connections", self.connections.clone());
         registry.register(
             "limited_requests",
-            "Requests that were refused because their client sent too many",
+            "Requests that were refused because their client sent too many, or takes too many packages",
             self.limited.clone(),
+        );
+        registry.register(
+            "limited_connections",
+            "Connections that were closed because their client had too many",
+            self.limited_connections.clone(),
         );
         registry.register(
             "store_requests",

@@ -46,6 +46,7 @@ mod registry;
 mod server;
 mod service;
 mod settings;
+mod shares;
 mod tls;
 mod together;
 mod tokens;

@@ -125,6 +125,11 @@ pub enum Notice<'a> {
         /// The reason.
         reason: &'a str,
     },
+    /// A client has as many connections as it may, so that another one was closed.
+    TooManyConnections {
+        /// The client's address.
+        client: IpAddr,
+    },
     /// A signal arrived. The server takes no more connections, and ends what is under way.
     Draining,
 }

@@ -18,7 +18,7 @@ pub(super) struct Outcome {
     /// The path without the proof of a link.
     pub(super) path: String,
     /// Held until the answer was sent, if it is a package.
-    pub(super) permit: Option<OwnedSemaphorePermit>,
+    pub(super) permits: Vec<OwnedSemaphorePermit>,
 }
 
 impl Outcome {
@@ -51,7 +51,7 @@ impl Outcome {
             denied: None,
             is_stale: false,
             path: links::without_proofs(links::split(path).map_or(path, |(_, rest)| rest)),
-            permit: None,
+            permits: Vec::new(),
         }
     }
 }

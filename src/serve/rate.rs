@@ -13,7 +13,7 @@ const BURST: u32 = 4;
 const MOST_CLIENTS: usize = 10_000;
 
 /// What one client has: an address, or in IPv6 a network of 64 bits, of which a host may use every address.
-fn network(client: IpAddr) -> IpAddr {
+pub(super) fn network(client: IpAddr) -> IpAddr {
     match client.to_canonical() {
         IpAddr::V6(address) => {
             let [a, b, c, d, ..] = address.segments();

@@ -24,6 +24,7 @@ use super::rate::Rate;
 use super::reach::Reach;
 use super::service::{MOST_PACKAGES, Service};
 use super::settings::Settings;
+use super::shares::Shares;
 use crate::http::Http;
 use crate::store::{Endpoint, Registry};
 
@@ -37,6 +38,8 @@ pub struct Server {
     service: Arc<Service>,
     files: Vec<Files>,
     connections: Arc<Semaphore>,
+    /// How many of them are for one client; `None` behind a proxy.
+    shares: Option<Shares>,
     grace: Duration,
 }
 
@@ -95,11 +98,16 @@ impl Server {
             is_draining: AtomicBool::new(false),
             rate: settings.rate.map(Rate::new),
             packages: Arc::new(Semaphore::new(MOST_PACKAGES)),
+            shares: tls.is_some().then(|| Shares::halves_of(MOST_PACKAGES)),
         };
         let address = settings.listen;
         let listener = TcpListener::bind(address).await;
         Ok(Self {
             listener: listener.map_err(|source| Error::Listen { address, source })?,
+            // A proxy sends all clients from its address.
+            shares: tls
+                .is_some()
+                .then(|| Shares::halves_of(settings.connections)),
             tls,
             service: Arc::new(service),
             files,
@@ -125,6 +133,7 @@ impl Server {
             service,
             files,
             connections,
+            shares,
             grace,
         } = self;
         let mut background = JoinSet::new();
@@ -144,12 +153,21 @@ impl Server {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
+            let left = shares.as_ref().map(|shares| shares.of(client));
+            let Ok(share) = left.map(Semaphore::try_acquire_owned).transpose() else {
+                service.metrics.limited_connections.inc();
+                if shares.as_ref().is_some_and(|shares| shares.is_news(client)) {
+                    let notice = Notice::TooManyConnections { client };
+                    service.observer.notice(&notice);
+                }
+                continue;
+            };
             let (service, tls, draining) = (service.clone(), tls.clone(), draining.clone());
             open.spawn(async move {
                 service.metrics.connections.inc();
                 serve(stream, client, tls, &service, draining).await;
                 service.metrics.connections.dec();
-                drop(permit);
+                drop((permit, share));
             });
         }
         service.is_draining.store(true, Ordering::Relaxed);

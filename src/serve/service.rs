@@ -9,6 +9,7 @@ use axum::body::Body;
 use axum::http::header::{AUTHORIZATION, HOST};
 use axum::http::{HeaderMap, Method, Request, StatusCode, Uri};
 use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
 
 use super::access::{self, Access};
 use super::answer::{self, Answered, Caching};
@@ -24,6 +25,7 @@ use super::package::{self, Passed};
 use super::page::Page;
 use super::path::{Route, Unknown, segment};
 use super::rate::Rate;
+use super::shares::Shares;
 use super::tokens::{self, Token};
 use crate::address::{Hostname, ProviderAddr};
 use crate::outcome::Failure;
@@ -61,10 +63,13 @@ pub(super) struct Service {
     pub(super) rate: Option<Rate>,
     /// As many permits as packages may be sent at once.
     pub(super) packages: Arc<Semaphore>,
+    /// How many of them are for one client; `None` behind a proxy.
+    pub(super) shares: Option<Shares>,
 }
 
 /// A request as the routes see it.
 pub(super) struct Asked<'a> {
+    pub(super) client: IpAddr,
     pub(super) method: &'a Method,
     pub(super) headers: &'a HeaderMap,
     pub(super) uri: &'a Uri,
@@ -89,7 +94,11 @@ impl Service {
     }
 
     /// Answers a request.
-    pub(super) async fn answer(self: &Arc<Self>, request: Request<Body>) -> Outcome {
+    pub(super) async fn answer(
+        self: &Arc<Self>,
+        client: IpAddr,
+        request: Request<Body>,
+    ) -> Outcome {
         let path = request.uri().path();
         let signed = links::split(path);
         let plain = signed.map_or(path, |(_, rest)| rest);
@@ -132,6 +141,7 @@ impl Service {
             return outcome;
         }
         let asked = Asked {
+            client,
             method: request.method(),
             headers: request.headers(),
             uri: request.uri(),
@@ -270,9 +280,18 @@ impl Service {
         {
             return answer::redirect(&url);
         }
-        let permit = self.packages.clone().acquire_owned();
-        match tokio::time::timeout(LONGEST_ANSWER, permit).await {
-            Ok(Ok(permit)) => outcome.permit = Some(permit),
+        let end = Instant::now() + LONGEST_ANSWER;
+        if let Some(shares) = &self.shares {
+            match timeout_at(end, shares.of(asked.client).acquire_owned()).await {
+                Ok(Ok(permit)) => outcome.permits.push(permit),
+                _ => {
+                    self.metrics.limited.inc();
+                    return answer::too_many_packages();
+                }
+            }
+        }
+        match timeout_at(end, self.packages.clone().acquire_owned()).await {
+            Ok(Ok(permit)) => outcome.permits.push(permit),
             _ => return answer::unavailable("too many packages are being sent"),
         }
         let (passed, observer) = (&self.passed, &self.observer);

@@ -1,7 +1,7 @@
 //! An HTTP/1.1 client that sends bytes as they are, and tells a whole answer from one that was cut.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,6 +50,12 @@ impl Connection {
     /// With TLS.
     pub fn tls(address: SocketAddr) -> Self {
         Self::of(tls(address, &[b"http/1.1"]))
+    }
+
+    /// With TLS, from another address of this machine; `None` if the server closes it.
+    pub fn try_tls_from(source: IpAddr, address: SocketAddr) -> Option<Self> {
+        let stream = prepared(tcp_from(source, address));
+        Some(Self::of(handshake(stream, &[b"http/1.1"]).ok()?))
     }
 
     fn of(stream: impl Stream + 'static) -> Self {
@@ -212,6 +218,20 @@ fn tcp(address: SocketAddr) -> TcpStream {
 fn prepared(stream: TcpStream) -> TcpStream {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.set_nodelay(true).unwrap();
+    stream
+}
+
+/// From another address of this machine. The standard library cannot choose one.
+fn tcp_from(source: IpAddr, address: SocketAddr) -> TcpStream {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_io().build().unwrap();
+    let stream = runtime.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind(SocketAddr::new(source, 0)).unwrap();
+        let stream = socket.connect(address).await.unwrap();
+        stream.into_std().unwrap()
+    });
+    stream.set_nonblocking(false).unwrap();
     stream
 }
 

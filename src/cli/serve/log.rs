@@ -210,6 +210,12 @@ impl Observer for Log {
                     printer.detail("Handshake", &format!("{client}: {reason}"));
                 }
             }
+            Notice::TooManyConnections { client } => {
+                let text = format!(
+                    "a connection of {client}, which has half of --max-connections; further ones are not logged for a minute"
+                );
+                self.event("too-many-connections", Tone::Warning, "Closed", text);
+            }
             Notice::Draining => {
                 let text = "new connections; downloads may end".to_owned();
                 self.event("draining", Tone::Plain, "Refusing", text);

@@ -165,7 +165,7 @@ pub(super) struct Arguments {
     /// How long lists are used while the store cannot be asked, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 3_600, value_parser = clap::value_parser!(u32).range(0..=2_592_000), help_heading = "Freshness", hide_short_help = true)]
     max_stale: u32,
-    /// The most connections at once
+    /// The most connections at once; a client address may have half of them, or all with --plain-http
     #[arg(long, value_name = "NUMBER", default_value_t = 1_024, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Limits", hide_short_help = true)]
     max_connections: u32,
     /// The most requests of a client address in a second, four times as many at once; 0 for no limit. 500 by default, no limit with
