@@ -7,11 +7,14 @@
 use std::io::{IoSlice, Result};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The bytes that are gathered: as many as TLS takes at once.
 const MOST: usize = 64 << 10;
+/// How long nothing is written before the memory is freed. A transfer has many short pauses, after each of which it would be allocated again.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// A stream that gathers what is written, once it was told to.
 ///
@@ -20,12 +23,14 @@ const MOST: usize = 64 << 10;
 pub(super) struct Gathered<S> {
     stream: S,
     is_gathering: bool,
-    /// What was written, and not yet passed on. A connection that becomes idle frees it.
+    /// What was written, and not yet passed on.
     bytes: Vec<u8>,
     /// So many of these bytes were passed on.
     passed: usize,
     /// Whether something was written since the last flush.
     is_new: bool,
+    /// When something was last passed on.
+    used: Instant,
 }
 
 impl<S> Gathered<S> {
@@ -36,6 +41,7 @@ impl<S> Gathered<S> {
             bytes: Vec::new(),
             passed: 0,
             is_new: false,
+            used: Instant::now(),
         }
     }
 
@@ -119,8 +125,10 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Gathered<S> {
             context.waker().wake_by_ref();
             return Poll::Ready(Ok(()));
         }
-        // Nothing came since the last flush. Freeing it after each one would cost a tenth of a transfer.
-        if self.bytes.is_empty() {
+        // An idle connection is flushed too, whenever it is looked at.
+        if !self.bytes.is_empty() {
+            self.used = Instant::now();
+        } else if self.bytes.capacity() > 0 && self.used.elapsed() >= PAUSE {
             self.bytes = Vec::new();
         }
         ready!(self.poll_pass(context))?;
@@ -207,11 +215,14 @@ mod tests {
                 "{frames} {is_http2}"
             );
             let mut context = Context::from_waker(Waker::noop());
-            for _ in 0..2 {
+            for is_idle in [false, false, true] {
+                if is_idle {
+                    gathered.used -= PAUSE;
+                }
                 assert!(Pin::new(&mut gathered).poll_flush(&mut context).is_ready());
+                assert_eq!(gathered.stream.0.iter().sum::<usize>(), frames * FRAME);
+                assert_eq!(gathered.bytes.capacity() > 0, is_http2 && !is_idle);
             }
-            assert_eq!(gathered.stream.0.iter().sum::<usize>(), frames * FRAME);
-            assert_eq!(gathered.bytes.capacity(), 0, "idle");
         }
     }
 }
