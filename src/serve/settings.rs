@@ -28,7 +28,7 @@ pub struct Settings {
     pub redirects: bool,
     /// How long lists are used.
     pub ages: Ages,
-    /// The most connections at once.
+    /// The most connections at once. With TLS, one client has at most half of them; a proxy sends all clients from its address.
     pub connections: usize,
     /// The most requests of a client in a second; `None` for no limit.
     pub rate: Option<NonZeroU32>,
