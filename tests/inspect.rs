@@ -137,7 +137,7 @@ fn by_another_key_than_the_pinned_one() {
         assert_eq!(
             run.stderr,
             format!(
-                "error: {ABOUT}: the evidence does not prove the packages beside it\n  \
+                "error: {ABOUT}: the stored version does not verify\n  \
                  the signature `SHA256SUMS.sig` is by a key that is not pinned\n    \
                  expected {expected}\n    received {FINGERPRINT} `{USER_ID}`\n\nhint: this version is not signed by a key that you named. \
                  If the author says that this is a new key, {advice}; else do not use these packages\n"
@@ -242,7 +242,7 @@ fn evidence_of_another_release_proves_nothing() {
     mixed["manifests"][1] = index("other")["manifests"][1].clone();
     fs::write(repository("mirror").join("index.json"), mixed.to_string()).unwrap();
     let run = inspect(&scene, &[]).exits(3);
-    let first = format!("error: {ABOUT}: the evidence does not prove the packages beside it\n");
+    let first = format!("error: {ABOUT}: the stored version does not verify\n");
     assert!(run.stderr.starts_with(&first), "{}", run.stderr);
     assert!(
         run.stderr

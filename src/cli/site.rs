@@ -21,6 +21,7 @@ use super::error::CommandError;
 use super::json::Deleted;
 use super::render::{Mirror, ProviderInstallationView};
 use super::report::Scope;
+use super::session::place::is_store;
 use super::session::{Session, Wanted, requested};
 
 const EXAMPLES: &str = "\
@@ -136,8 +137,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
 
 fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandError> {
     let directory = &arguments.directory;
-    // Otherwise a directory of that name would be made.
-    if directory.to_string_lossy().starts_with("oci-layout:") {
+    if is_store(directory) {
         let into = directory.clone();
         return Err(CommandError::IntoStore { into });
     }

@@ -125,7 +125,7 @@ pub enum Problem {
     #[error(transparent)]
     Unreadable(store::Error),
     /// The evidence in the store does not prove the packages beside it.
-    #[error("the evidence does not prove the packages beside it")]
+    #[error("the stored version does not verify")]
     Evidence { source: trust::Error },
     /// An artifact that tfoci wrote has no evidence, and some is required.
     #[error("no evidence is stored")]

@@ -155,7 +155,7 @@ fn without_evidence_nothing_stands_beside_evidence_that_proves_something_else() 
         let place = format!("({TO}/{PROVIDER}, from {FROM}/{PROVIDER}): ");
         assert!(said.contains(&place), "{said}");
         assert!(
-            said.contains("the evidence does not prove the packages beside it"),
+            said.contains("the stored version does not verify"),
             "{said}"
         );
         assert_eq!(author.tree(), before);

@@ -150,6 +150,15 @@ hint: `tfoci copy --to STORE` copies into a store
 ",
     );
     assert!(!author.scene.path("oci-layout:out").exists());
+    // The store itself, and one of its repositories.
+    for into in ["store", "store/registry.opentofu.org/acme/demo"] {
+        for command in ["install acme/demo --into", "site"] {
+            let arguments = format!("{command} {into} --from oci-layout:store");
+            let run = author.tfoci(&arguments.split(' ').collect::<Vec<_>>());
+            let said = format!("error: `{into}` is a store\n");
+            assert!(run.exits(2).stderr.starts_with(&said), "{arguments}");
+        }
+    }
 }
 
 #[test]

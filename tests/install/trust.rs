@@ -177,7 +177,7 @@ fn evidence_of_something_else_is_refused() {
     .exits(3);
     assert_eq!(run.stdout, "");
     assert!(
-        run.stderr.contains("error: example.com/acme/demo 1.0.0 (oci-layout:store): the evidence does not prove the packages beside it\n"),
+        run.stderr.contains("error: example.com/acme/demo 1.0.0 (oci-layout:store): the stored version does not verify\n"),
         "{}",
         run.stderr
     );
@@ -271,17 +271,17 @@ fn pins() {
         (
             &["--key", "stranger.asc"],
             3,
-            "error: example.com/acme/demo 1.0.0 (oci-layout:store): the evidence does not prove",
+            "error: example.com/acme/demo 1.0.0 (oci-layout:store): the stored version does not verify",
         ),
         (
             &[required, "--key", "stranger.asc"],
             3,
-            "error: example.com/acme/demo 1.0.0 (oci-layout:store): the evidence does not prove",
+            "error: example.com/acme/demo 1.0.0 (oci-layout:store): the stored version does not verify",
         ),
         (
             &["--trust", "stranger.toml"],
             3,
-            "error: example.com/acme/demo 1.0.0 (oci-layout:store): the evidence does not prove",
+            "error: example.com/acme/demo 1.0.0 (oci-layout:store): the stored version does not verify",
         ),
         (
             &["--trust", "broken.toml"],

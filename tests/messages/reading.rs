@@ -275,7 +275,7 @@ hint: evidence that cannot be read proves nothing. Pushing the release again wri
             arguments: "install acme/demo@1.1.0 --platform linux_amd64 --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: registry.opentofu.org/acme/demo 1.1.0 (oci-layout:store): the evidence does not prove the packages beside it
+error: registry.opentofu.org/acme/demo 1.1.0 (oci-layout:store): the stored version does not verify
   the checksum document has no SHA-256 for `terraform-provider-demo_1.1.0_linux_amd64.zip`
 
 hint: do not use these packages: either the store was tampered with, or the key that you named is not the author's
@@ -287,7 +287,7 @@ hint: do not use these packages: either the store was tampered with, or the key 
             arguments: "install acme/demo --platform linux_amd64 --key stranger.asc --from oci-layout:store --into out",
             exit: 3,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the evidence does not prove the packages beside it
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the stored version does not verify
   the signature `SHA256SUMS.sig` is by a key that is not pinned
     expected [STRANGER] `Another Author (test key) <else@stranger.example>` (named by --key)
     received [ACME] `Acme Provider Signing (test key) <security@acme.example>`
@@ -318,7 +318,7 @@ hint: evidence that cannot be read proves nothing. Pushing the release again wri
             arguments: "install acme/demo --platform linux_amd64 --trust trust.toml --require-pinned --from oci-layout:store --into out",
             exit: 3,
             says: r#"
-error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the evidence does not prove the packages beside it
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the stored version does not verify
   the checksum document is not signed
     expected a signature by acme.asc (named by trust.toml, line 3)
     received none

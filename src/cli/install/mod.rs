@@ -13,6 +13,7 @@ use super::Ending;
 use super::error::CommandError;
 use super::lock::{self, Common, Writing};
 use super::report::Scope;
+use super::session::place::is_store;
 use super::session::{Session, Wanted, requested};
 
 const EXAMPLES: &str = "\
@@ -126,8 +127,7 @@ async fn into_mirror(
     into: PathBuf,
     session: &Session,
 ) -> Result<Ending, CommandError> {
-    // Otherwise a directory of that name would be made.
-    if into.to_string_lossy().starts_with("oci-layout:") {
+    if is_store(&into) {
         return Err(CommandError::IntoStore { into });
     }
     let request = Request {

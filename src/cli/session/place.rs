@@ -37,6 +37,18 @@ pub(in crate::cli) fn is_source(text: &str) -> bool {
     text == ORIGIN || text.parse::<SourceAddr>().is_ok()
 }
 
+/// Whether a path is that of a store, where the files of a mirror would lie among its blobs; or its address, of whose name a directory would
+/// be made.
+pub(in crate::cli) fn is_store(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    if text.starts_with("oci-layout:") {
+        return true;
+    }
+    let store = Endpoint::parse(&format!("oci-layout:{text}"), false);
+    let near = store.ok().and_then(|store| store.likely_directory());
+    near.as_deref() == Some(path) || path.join("oci-layout").exists()
+}
+
 impl Session {
     /// Treats the origins of these hosts as named by a configuration, which may come from anybody, and not by the user. The default hosts
     /// are known.
