@@ -13,6 +13,8 @@ use crate::support::programs::has;
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
 
+/// `--check`: what clients ignore.
+mod ignored;
 /// `--check`.
 mod traps;
 
@@ -246,6 +248,9 @@ hint: `tfoci install --from oci-layout:store --into DIR` writes a filesystem mir
             run.stderr
         );
     }
+    let run = print(&["--check", "own.tfrc"]).exits(2);
+    let tip = "\n\n  tip: `--cli-config FILE` names the configuration to check\n";
+    assert!(run.stderr.contains(tip), "{}", run.stderr);
     // A table of hosts need not contain the clients' placeholder.
     let table = r#"${{"registry.opentofu.org" = "h.example"}[hostname]}/${namespace}/${type}"#;
     print(&["acme/*", "--from", table]).succeeds();

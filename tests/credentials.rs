@@ -102,43 +102,43 @@ fn a_configuration_that_cannot_be_used_says_why() {
         (b"{\"a\": ".to_vec(), "not valid JSON, at line 1, column 6"),
         (
             credentials("example.com", ""),
-            "the `oci_credentials` block for `example.com` has no credentials, expected username and password, access_token and refresh_token, or docker_credentials_helper",
+            "the `oci_credentials` block for `example.com` has no credentials, expected username and password, access_token and refresh_token, or docker_credentials_helper, at line 1",
         ),
         (
             credentials("example.com", &format!("{PASSWORD}\n{HELPER} = \"x\"")),
-            "the `oci_credentials` block for `example.com` has several kinds of credentials, expected username and password, access_token and refresh_token, or docker_credentials_helper",
+            "the `oci_credentials` block for `example.com` has several kinds of credentials, expected username and password, access_token and refresh_token, or docker_credentials_helper, at line 1",
         ),
         (
             credentials("example.com", "username = \"me\""),
-            "the `oci_credentials` block for `example.com` has `username` without `password`",
+            "the `oci_credentials` block for `example.com` has `username` without `password`, at line 1",
         ),
         (
             credentials("example.com/a", &format!("{HELPER} = \"x\"")),
-            "the `oci_credentials` block for `example.com/a` has a path and `docker_credentials_helper`, expected a domain alone: helpers know no paths",
+            "the `oci_credentials` block for `example.com/a` has a path and `docker_credentials_helper`, expected a domain alone: helpers know no paths, at line 1",
         ),
         (
             credentials("example.com", &format!("{HELPER} = \"a/b\"")),
-            "`a/b` is not the name of a credential helper, expected NAME of a program docker-credential-NAME, without path separators",
+            "`a/b` is not the name of a credential helper, expected NAME of a program docker-credential-NAME, without path separators, at line 1",
         ),
         (
             credentials("https://example.com", PASSWORD),
-            "`https://example.com` is not a registry, or a part of one, expected DOMAIN or DOMAIN/PATH",
+            "`https://example.com` is not a registry, or a part of one, expected DOMAIN or DOMAIN/PATH, at line 1",
         ),
         (
             b"credentials_helper \"a/b\" {\n}\n".to_vec(),
-            "`a/b` is not the name of a token helper, expected NAME of a program terraform-credentials-NAME, without path separators",
+            "`a/b` is not the name of a token helper, expected NAME of a program terraform-credentials-NAME, without path separators, at line 1",
         ),
         (
             b"host \"a..b\" {\n}\n".to_vec(),
-            "the label of a `host` block is no host, `a..b` is not a host name: it has an empty label, expected something before and after every dot",
+            "the label of a `host` block is no host, at line 1, `a..b` is not a host name: it has an empty label, expected something before and after every dot",
         ),
         (
             b"oci_default_credentials {\n  discover_ambient_credentials = false\n  docker_style_config_files = []\n}\n".to_vec(),
-            "`docker_style_config_files` is set while `discover_ambient_credentials` is false",
+            "`docker_style_config_files` is set while `discover_ambient_credentials` is false, at line 1",
         ),
         (
             b"provider_installation {\n  direct {}\n  dev_overrides {}\n}\n".to_vec(),
-            "`dev_overrides` stands behind an installation method, expected it before all of them",
+            "`dev_overrides` stands behind an installation method, expected it before all of them, at line 3",
         ),
     ] {
         let scene = Scene::new();

@@ -1,5 +1,7 @@
 //! Why a configuration is refused.
 
+use std::fmt;
+
 use crate::address::{hostname, pattern};
 use crate::error::{Category, printable};
 use crate::syntax;
@@ -69,9 +71,40 @@ pub enum Error {
         method: String,
         source: pattern::Error,
     },
+    /// Another error, in a file that tells the lines of its blocks.
+    #[error(transparent)]
+    At(Box<Located>),
+}
+
+/// An error and its line.
+#[derive(Debug)]
+pub struct Located {
+    line: usize,
+    error: Error,
+}
+
+impl fmt::Display for Located {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n  at line {}", self.error, self.line)
+    }
+}
+
+impl std::error::Error for Located {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.error.source()
+    }
 }
 
 impl Error {
+    /// The error with its line, unless it has one.
+    pub(super) fn at(self, line: Option<usize>) -> Self {
+        match (self, line) {
+            (Self::At(located), _) => Self::At(located),
+            (error, Some(line)) => Self::At(Box::new(Located { line, error })),
+            (error, None) => error,
+        }
+    }
+
     /// The category of the error.
     pub fn category(&self) -> Category {
         Category::Malformed

@@ -75,14 +75,15 @@ impl Section {
         found
     }
 
-    /// The name and line of every member that is a block, with any labels.
-    pub(crate) fn names_of_blocks(&self) -> impl Iterator<Item = (&str, Option<usize>)> {
-        let is_section = |value: &Value| matches!(value, Value::Section(_));
-        let blocks = self.0.iter().filter(move |member| match &member.value {
-            Value::List(values) => values.iter().any(is_section),
-            value => is_section(value),
-        });
-        blocks.map(|member| (member.name.as_str(), member.line))
+    /// Every attribute and block, in order.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Member> {
+        self.0.iter()
+    }
+
+    /// The line of an attribute: of the last one with this name, which counts.
+    pub(crate) fn line_of(&self, name: &str) -> Option<usize> {
+        let mut members = self.0.iter();
+        members.rfind(|member| member.name == name)?.line
     }
 
     /// The members of a JSON object, in order.
@@ -162,6 +163,15 @@ impl Section {
 }
 
 impl Member {
+    /// Whether it is a block, with any labels.
+    pub(crate) fn is_block(&self) -> bool {
+        let is_section = |value: &Value| matches!(value, Value::Section(_));
+        match &self.value {
+            Value::List(values) => values.iter().any(is_section),
+            value => is_section(value),
+        }
+    }
+
     fn collect_blocks<'a>(
         &'a self,
         labels: usize,

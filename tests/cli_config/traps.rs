@@ -9,6 +9,7 @@ use crate::support::scene::{Run, Scene};
 fn check(methods: &str, arguments: &[&str]) -> Run {
     let scene = Scene::new();
     scene.write("mirror/file", "");
+    scene.write("mirror/b.example/acme/demo/index.json", "{}");
     let auth = r#"{"auths": {"known.example": {"auth": "bWU6c2VjcmV0"}}}"#;
     scene.write(".docker/config.json", auth);
     scene.write("unseen/config.json", auth.replace("known", "unseen"));

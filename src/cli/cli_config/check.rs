@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use tfoci::address::ProviderPattern;
 use tfoci::config::cli::{self, CliConfig, InstallationMethod, MethodKind, Trap, TrapKind};
 use tfoci::credentials::{Credentials, Locations};
 use tfoci::error::{Category, printable_path};
@@ -53,7 +54,16 @@ pub(super) fn run(client: Client, session: &Session) -> Result<Ending, CommandEr
         authfile: None,
         ..session.locations()
     };
-    let found = locations.cli_config_of(client)?;
+    let variable = locations.environment.tf_cli_config_file.as_ref();
+    let is_from_variable = variable.is_some() && locations.cli_config.is_none();
+    let found = locations.cli_config_of(client);
+    let found = found.map_err(|error| match is_from_variable {
+        true => CommandError::Named {
+            error,
+            named_by: "TF_CLI_CONFIG_FILE",
+        },
+        false => error.into(),
+    })?;
     let traps = match &found {
         Some((path, config)) => {
             let mut traps = traps(config, client, &Credentials::at(locations))?;
@@ -131,6 +141,7 @@ fn traps(
                 let path = path.clone();
                 (!path.is_empty()).then_some(TrapKind::NoDirectory { path })
             }
+            MethodKind::FilesystemMirror { path: Some(path) } => nothing_included(method, path),
             MethodKind::OciMirror {
                 repository_template,
             } if client == Client::OpenTofu => {
@@ -141,6 +152,32 @@ fn traps(
         traps.extend(kind.map(|kind| method.trap(kind)));
     }
     Ok(traps)
+}
+
+/// What a filesystem mirror includes, and its directory lacks.
+fn nothing_included(method: &InstallationMethod, path: &str) -> Option<TrapKind> {
+    let has = |pattern: &ProviderPattern| {
+        let pattern = pattern.to_string();
+        let segments: Vec<&str> = pattern.split('/').collect();
+        has_below(Path::new(path), &segments)
+    };
+    let lacking = method.included().iter().filter(|pattern| !has(pattern));
+    let providers: Vec<_> = lacking.cloned().collect();
+    let path = path.to_owned();
+    (!providers.is_empty()).then_some(TrapKind::NothingIncluded { path, providers })
+}
+
+/// Whether a directory has a directory for these segments, of which `*` is any.
+fn has_below(directory: &Path, segments: &[&str]) -> bool {
+    match segments.split_first() {
+        None => directory.is_dir(),
+        Some((&"*", rest)) => {
+            let entries = std::fs::read_dir(directory).into_iter().flatten();
+            let mut entries = entries.flatten();
+            entries.any(|entry| has_below(&entry.path(), rest))
+        }
+        Some((name, rest)) => has_below(&directory.join(name), rest),
+    }
 }
 
 fn no_credentials(

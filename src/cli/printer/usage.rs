@@ -41,10 +41,24 @@ fn add_version_tip(error: &mut clap::Error, arguments: &[OsString]) {
     }
 }
 
+/// Adds how to name the file for `cli-config --check`, which takes no arguments.
+fn add_check_tip(error: &mut clap::Error) {
+    let is = |kind, text: &str| {
+        let value = error.get(kind);
+        matches!(value, Some(ContextValue::String(value)) if value == text)
+    };
+    if is(ContextKind::InvalidArg, "--check") && is(ContextKind::PriorArg, "[PATTERN]...") {
+        let tip = "`--cli-config FILE` names the configuration to check";
+        let tips = ContextValue::StyledStrs(vec![tip.into()]);
+        error.insert(ContextKind::Suggested, tips);
+    }
+}
+
 /// Prints clap's usage error or help. Both may repeat arguments or variables, so they are sanitised.
 pub(in crate::cli) fn usage(mut error: clap::Error, arguments: &[OsString]) -> ExitCode {
     remove_escape_tip(&mut error);
     add_version_tip(&mut error, arguments);
+    add_check_tip(&mut error);
     let redaction = Redaction::of(arguments);
     let plain = redaction.apply(&error.render().to_string());
     let lines: Vec<String> = plain.lines().map(neutral::quoted).collect();

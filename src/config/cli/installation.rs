@@ -5,6 +5,14 @@ use crate::address::{Hostname, ProviderAddr};
 use crate::config::Error;
 use crate::syntax::{Block, Section};
 
+/// The names of the installation methods.
+pub(super) const METHODS: [&str; 4] = [
+    "direct",
+    "filesystem_mirror",
+    "network_mirror",
+    "oci_mirror",
+];
+
 /// `dev_overrides`: directories that clients use in place of the packages of providers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DevOverrides {
@@ -68,9 +76,9 @@ pub(super) fn methods(body: &Section) -> Result<Vec<InstallationMethod>, Error> 
     let mut methods = Vec::new();
     for block in body.all_blocks() {
         if block.name != "dev_overrides" {
-            methods.push(InstallationMethod::read(&block)?);
+            methods.push(InstallationMethod::read(&block).map_err(|error| error.at(block.line))?);
         } else if !methods.is_empty() {
-            return Err(Error::LateOverrides);
+            return Err(Error::LateOverrides.at(block.line));
         }
     }
     Ok(methods)
@@ -129,10 +137,15 @@ impl InstallationMethod {
 fn patterns(block: &Block<'_>, name: &'static str) -> Result<Option<Vec<ProviderPattern>>, Error> {
     let host = Hostname::default_origin();
     let pattern = |text: String| {
-        ProviderPattern::parse(&text, &host).map_err(|source| Error::Pattern {
-            name,
-            method: block.name.to_owned(),
-            source,
+        let parsed = ProviderPattern::parse(&text, &host);
+        parsed.map_err(|source| {
+            let method = block.name.to_owned();
+            let error = Error::Pattern {
+                name,
+                method,
+                source,
+            };
+            error.at(block.body.line_of(name))
         })
     };
     let texts = block.body.texts(name)?;

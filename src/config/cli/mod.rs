@@ -10,6 +10,7 @@ mod cache;
 mod host;
 mod installation;
 mod traps;
+mod unknown;
 
 pub use cache::PluginCache;
 pub use host::{CredentialsHelper, HostServices, HostToken};
@@ -41,34 +42,8 @@ pub struct CliConfig {
     pub installation_line: Option<usize>,
     /// The plugin cache.
     pub plugin_cache: PluginCache,
-    /// The top-level blocks that neither client knows, in order.
-    pub unknown: Vec<UnknownBlock>,
-}
-
-/// The blocks and settings that one of the clients knows.
-const KNOWN: [&str; 13] = [
-    "credentials",
-    "credentials_helper",
-    "disable_checkpoint",
-    "disable_checkpoint_signature",
-    "host",
-    "oci_credentials",
-    "oci_default_credentials",
-    "plugin_cache_dir",
-    "plugin_cache_may_break_dependency_lock_file",
-    "provider_installation",
-    "providers",
-    "provisioners",
-    "registry_protocols",
-];
-
-/// A top-level block that neither client knows. Clients ignore it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownBlock {
-    /// Its name.
-    pub name: String,
-    /// Its line, from 1; unknown in JSON.
-    pub line: Option<usize>,
+    /// What neither client knows, and credentials without a token: traps that no other field shows.
+    pub ignored: Vec<Trap>,
 }
 
 /// `oci_credentials "DOMAIN[/PATH]"` ([clients: credential blocks](crate::clients#credential-blocks)).
@@ -136,68 +111,64 @@ impl CliConfig {
         let root = syntax::parse(bytes)?;
         let mut oci_credentials: Vec<OciCredentials> = Vec::new();
         for block in root.blocks("oci_credentials", 1)? {
-            let read = OciCredentials::read(&block)?;
+            let read = OciCredentials::read(&block).map_err(|error| error.at(block.line))?;
             if oci_credentials.iter().any(|one| one.prefix == read.prefix) {
-                return Err(Error::Duplicate {
-                    label: read.prefix.to_string(),
-                });
+                let label = read.prefix.to_string();
+                return Err(Error::Duplicate { label }.at(block.line));
             }
             oci_credentials.push(read);
         }
         let mut tokens = Vec::new();
         for block in root.blocks("credentials", 1)? {
-            tokens.extend(HostToken::read(&block)?);
+            tokens.extend(HostToken::read(&block).map_err(|error| error.at(block.line))?);
         }
         let hosts = root.blocks("host", 1)?;
         let defaults = only(&root, "oci_default_credentials")?;
         let installation = only(&root, "provider_installation")?;
-        let mut blocks = root.names_of_blocks();
-        let installation_line = blocks.find(|(name, _)| *name == "provider_installation");
-        let unknown = root.names_of_blocks();
-        let unknown = unknown.filter(|(name, _)| !KNOWN.contains(name));
-        let overrides = installation.and_then(DevOverrides::read);
+        let installation = installation.as_ref();
+        let overrides = installation.and_then(|block| DevOverrides::read(block.body));
+        let defaults = defaults.map(|block| {
+            let read = OciDefaults::read(block.body);
+            read.map_err(|error| error.at(block.line))
+        });
+        let hosts = hosts.iter().map(|block| {
+            let read = HostServices::read(block);
+            read.map_err(|error| error.at(block.line))
+        });
         Ok(Self {
             oci_credentials,
-            oci_defaults: defaults
-                .map(OciDefaults::read)
-                .transpose()?
-                .unwrap_or_default(),
+            oci_defaults: defaults.transpose()?.unwrap_or_default(),
             tokens,
             token_helper: token_helper(&root)?,
-            hosts: hosts
-                .iter()
-                .map(HostServices::read)
-                .collect::<Result<_, _>>()?,
+            hosts: hosts.collect::<Result<_, _>>()?,
             overrides,
-            installation: installation.map(methods).transpose()?,
-            installation_line: installation_line.and_then(|(_, line)| line),
+            installation: installation.map(|block| methods(block.body)).transpose()?,
+            installation_line: installation.and_then(|block| block.line),
             plugin_cache: PluginCache::read(&root),
-            unknown: unknown
-                .map(|(name, line)| UnknownBlock {
-                    name: name.to_owned(),
-                    line,
-                })
-                .collect(),
+            ignored: unknown::ignored(&root),
         })
     }
 }
 
-fn only<'a>(root: &'a Section, name: &'static str) -> Result<Option<&'a Section>, Error> {
-    let blocks = root.blocks(name, 0)?;
-    match blocks.as_slice() {
-        [] => Ok(None),
-        [block] => Ok(Some(block.body)),
-        _ => Err(Error::Several { name }),
+fn only<'a>(root: &'a Section, name: &'static str) -> Result<Option<Block<'a>>, Error> {
+    only_one(root.blocks(name, 0)?, name)
+}
+
+fn only_one<'a>(blocks: Vec<Block<'a>>, name: &'static str) -> Result<Option<Block<'a>>, Error> {
+    match blocks.get(1) {
+        Some(second) => Err(Error::Several { name }.at(second.line)),
+        None => Ok(blocks.into_iter().next()),
     }
 }
 
 fn token_helper(root: &Section) -> Result<Option<CredentialsHelper>, Error> {
     let name = "credentials_helper";
-    match root.blocks(name, 1)?.as_slice() {
-        [] => Ok(None),
-        [block] => CredentialsHelper::read(block).map(Some),
-        _ => Err(Error::Several { name }),
-    }
+    let helper = only_one(root.blocks(name, 1)?, name)?;
+    let read = helper.map(|block| {
+        let read = CredentialsHelper::read(&block);
+        read.map_err(|error| error.at(block.line))
+    });
+    read.transpose()
 }
 
 impl OciCredentials {

@@ -2,7 +2,8 @@
 
 use url::Url;
 
-use super::{CliConfig, InstallationMethod, KNOWN, MethodKind};
+use super::installation::METHODS;
+use super::{CliConfig, InstallationMethod, MethodKind};
 use crate::address::ProviderPattern;
 use crate::error::printable;
 use crate::lockfile::Client;
@@ -78,12 +79,29 @@ pub enum TrapKind {
         name: String,
         meant: Option<&'static str>,
     },
+    /// An argument that clients do not know, of a block or at the top.
+    #[error("unknown argument `{}`{}: clients ignore it{}", printable(.name), of_block(.block.as_deref()), did_you_mean(*.meant))]
+    UnknownArgument {
+        name: String,
+        /// `None` at the top.
+        block: Option<String>,
+        meant: Option<&'static str>,
+    },
+    /// Clients take the block for the host's credentials, and ask no token helper.
+    #[error("`credentials` for {} has no `token`: clients send the host no token", printable(.host))]
+    NoToken { host: String },
+    /// Clients send the empty token.
+    #[error("`credentials` for {} has an empty `token`: clients send the host no other", printable(.host))]
+    EmptyToken { host: String },
     /// Nothing installs any provider.
     #[error("`provider_installation` has no installation method: clients find no provider")]
     NoMethods,
     /// A block of `provider_installation` that clients do not know.
-    #[error("there is no installation method `{}`: clients ignore the block", printable(.name))]
-    UnknownMethod { name: String },
+    #[error("there is no installation method `{}`: clients ignore the block{}", printable(.name), did_you_mean(*.meant))]
+    UnknownMethod {
+        name: String,
+        meant: Option<&'static str>,
+    },
     /// Only OpenTofu has `oci_mirror`.
     #[error(
         "terraform has no `oci_mirror`, and ignores the block: `tfoci install --into DIR` writes a directory for `filesystem_mirror`"
@@ -98,6 +116,12 @@ pub enum TrapKind {
     /// Clients fail if the directory of a filesystem mirror does not exist.
     #[error("there is no directory {}: clients fail for every provider of this mirror", printable(.path))]
     NoDirectory { path: String },
+    /// The directory of a filesystem mirror has nothing that `include` names, as if it were another directory.
+    #[error("{} has no provider of {}: clients find none of them there, and expect {}/HOSTNAME/NAMESPACE/TYPE", printable(.path), list(.providers), printable(.path))]
+    NothingIncluded {
+        path: String,
+        providers: Vec<ProviderPattern>,
+    },
     /// Without credentials, clients can pull from public repositories only.
     #[error(
         "clients find no credentials for repositories such as {repository}: they can pull only if it is public"
@@ -118,11 +142,14 @@ impl TrapKind {
             Self::Url { .. } => "url",
             Self::NoSlash { .. } => "url_without_slash",
             Self::UnknownBlock { .. } => "unknown_block",
+            Self::UnknownArgument { .. } => "unknown_argument",
+            Self::NoToken { .. } | Self::EmptyToken { .. } => "no_token",
             Self::NoMethods => "no_methods",
             Self::UnknownMethod { .. } => "unknown_method",
             Self::NotForTerraform | Self::ReadByTerraform => "not_for_terraform",
             Self::Overrides { .. } => "dev_overrides",
             Self::NoDirectory { .. } => "missing_directory",
+            Self::NothingIncluded { .. } => "nothing_included",
             Self::Ports { .. } => "ports",
             Self::NoCache { .. } => "missing_cache",
             Self::NoCredentials { .. } => "no_credentials",
@@ -152,17 +179,10 @@ impl TrapKind {
     }
 }
 
-/// The traps of a configuration for a client: those of top-level blocks, then those of methods in their order. The configuration alone decides: whether directories exist and
+/// The traps of a configuration for a client: what clients ignore, then those of methods in their order. The configuration alone decides: whether directories exist and
 /// registries need credentials is not checked here.
 pub fn traps(config: &CliConfig, client: Client) -> Vec<Trap> {
-    let unknown = config.unknown.iter().map(|block| Trap {
-        line: block.line,
-        kind: TrapKind::UnknownBlock {
-            name: block.name.clone(),
-            meant: nearest(&block.name, &KNOWN),
-        },
-    });
-    let mut traps: Vec<Trap> = unknown.collect();
+    let mut traps = config.ignored.clone();
     if config.installation.as_ref().is_some_and(Vec::is_empty) {
         let line = config.installation_line;
         let kind = TrapKind::NoMethods;
@@ -227,7 +247,10 @@ impl InstallationMethod {
                     of_url(url).into_iter().chain(ports).collect()
                 }
             },
-            MethodKind::Other(name) => vec![TrapKind::UnknownMethod { name: name.clone() }],
+            MethodKind::Other(name) => vec![TrapKind::UnknownMethod {
+                name: name.clone(),
+                meant: nearest(name, &METHODS),
+            }],
         }
     }
 
@@ -311,6 +334,12 @@ fn of_url(text: &str) -> Option<TrapKind> {
         }
         _ => Some(TrapKind::Url { url: url() }),
     }
+}
+
+fn of_block(block: Option<&str>) -> String {
+    block
+        .map(|block| format!(" of `{block}`"))
+        .unwrap_or_default()
 }
 
 fn did_you_mean(meant: Option<&str>) -> String {
