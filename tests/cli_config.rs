@@ -166,6 +166,12 @@ fn a_block_that_clients_cannot_use_yet_has_a_warning() {
         );
     }
     assert_eq!(plain("other.example"), "");
+    let url = |url| print(&["a.example/*/*", "--url", url]).succeeds().stderr;
+    assert_eq!(
+        url("https://m.example"),
+        "   Warning if https://m.example/ is the URL of `tfoci serve`, its network mirror is at https://m.example/mirror/\n"
+    );
+    assert_eq!(url("https://m.example/mirror"), "");
     assert_eq!(
         print(&["--into", "later"]).succeeds().stderr,
         "   Warning there is no directory later: clients fail until `tfoci install --into later` has written it\n"
@@ -223,6 +229,11 @@ hint: `tfoci install --from oci-layout:store --into DIR` writes a filesystem mir
             "error: `registry.opentofu.org/bücher/example-type` has letters that no OCI repository can have in its name
   expected a namespace and type in ASCII
 ",
+        ),
+        (
+            &["a.example:8443/acme/*", "--from", TEMPLATE],
+            "error: the repository template `h.example/${hostname}/${namespace}/${type}` has no repository for `a.example:8443/acme/*`, for example `a.example:8443/acme/example-type`
+  `h.example/a.example:8443/acme/example-type` is not a repository: ",
         ),
         (
             &["acme", "--into", "mirror"],

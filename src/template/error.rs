@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::problem::TemplateProblem;
-use crate::address::{self, ProviderAddr};
+use crate::address::{self, ProviderAddr, ProviderPattern};
 use crate::error::{Category, printable};
 use crate::oci::repository_name;
 
@@ -18,9 +18,11 @@ pub enum Error {
         problems: Vec<TemplateProblem>,
     },
     /// The template is valid, but gives no repository name for this provider.
-    #[error("the repository template `{}` has no repository for `{provider}`\n  {problem}", printable(.text))]
+    #[error("the repository template `{}` has no repository for {}`{provider}`\n  {problem}", printable(.text), of_pattern(.pattern.as_deref()))]
     Provider {
         text: String,
+        /// The pattern of which the provider is only an example.
+        pattern: Option<Box<ProviderPattern>>,
         provider: Box<ProviderAddr>,
         problem: TemplateProblem,
     },
@@ -30,6 +32,28 @@ pub enum Error {
 }
 
 impl Error {
+    /// The same error, whose provider is only an example of a pattern.
+    pub(super) fn with_pattern(self, wanted: &ProviderPattern) -> Self {
+        let wanted = wanted
+            .provider()
+            .is_none()
+            .then(|| Box::new(wanted.clone()));
+        match self {
+            Self::Provider {
+                text,
+                provider,
+                problem,
+                ..
+            } => Self::Provider {
+                text,
+                pattern: wanted,
+                provider,
+                problem,
+            },
+            other => other,
+        }
+    }
+
     /// The category of the error. Users type templates, so an invalid one is a usage error; addresses may come from documents.
     pub fn category(&self) -> Category {
         match self {
@@ -51,6 +75,12 @@ impl Error {
             _ => None,
         })
     }
+}
+
+fn of_pattern(pattern: Option<&ProviderPattern>) -> String {
+    pattern
+        .map(|pattern| format!("`{pattern}`, for example "))
+        .unwrap_or_default()
 }
 
 /// Writes each problem on its own line.

@@ -134,7 +134,7 @@ impl RepositoryTemplate {
             // A table of hosts need not contain the placeholder.
             let is_missing = matches!(&error, Error::Provider { problem: TemplateProblem::Expression { mistake, .. }, .. } if mistake.is_missing_element());
             if !is_missing || pattern.provider().is_some() {
-                return Err(error);
+                return Err(error.with_pattern(pattern));
             }
         }
         Ok(())
@@ -213,6 +213,7 @@ impl RepositoryTemplate {
         let name = self.name(Bindings::Provider(provider));
         name.and_then(|name| Ok(Repository::in_registry(&name)?))
             .map_err(|problem| Error::Provider {
+                pattern: None,
                 text: self.text.clone(),
                 provider: Box::new(provider.clone()),
                 problem,

@@ -142,6 +142,11 @@ fn mirror(
                 "clients refuse to ask a network mirror for {pattern}, because its host has a port: leave it to `direct`"
             ));
         }
+        if url.path() == "/" {
+            session.printer.warning(&format!(
+                "if {url} is the URL of `tfoci serve`, its network mirror is at {url}mirror/"
+            ));
+        }
         let comment = endpoint.map(|store| {
             let store = printable(&store.to_string());
             format!("This server has the providers of {store}.")
