@@ -29,6 +29,21 @@ fn mistakes_are_told_before_it_listens() {
             "nothing says how clients reach this server safely\n  expected --tls-cert and --tls-key, or --plain-http behind a proxy\n\nhint: `--tls-cert FILE --tls-key FILE` serves HTTPS, which clients require. `--plain-http` leaves it to a proxy, or is enough for a look at the page\n",
         ),
         (
+            vec!["--from", layout, "--plain-http", "localhost:5444"],
+            2,
+            "or --plain-http behind a proxy\n\nhint: `--plain-http localhost:5444` is for the store; for the server, add `--plain-http` without a host\n",
+        ),
+        // Both at once.
+        (
+            [
+                &["--from", "oci-layout:nowhere", "--plain-http", "h.example"],
+                &plain[..],
+            ]
+            .concat(),
+            1,
+            "nowhere",
+        ),
+        (
             vec![
                 "--from",
                 layout,

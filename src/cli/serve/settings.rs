@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tfoci::address::{Hostname, ProviderAddr};
-use tfoci::error::printable_path;
+use tfoci::error::{printable, printable_path};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::serve::{Ages, FillSettings, Guard, Settings, TlsFiles};
 use tfoci::source::origin::Origin;
@@ -37,7 +37,7 @@ pub(super) fn of(
         }),
         (None, None, true) => None,
         (_, _, true) => return Err(CommandError::TlsAndPlain),
-        (_, _, false) => return Err(CommandError::NoTls),
+        (_, _, false) => return Err(no_tls(arguments)),
     };
     let url = arguments.url.as_ref();
     if let (Some(url), Some(_)) = (url.filter(|url| url.scheme() == "http"), &tls) {
@@ -84,6 +84,21 @@ pub(super) fn of(
         trust,
         fill,
     })
+}
+
+/// Without TLS and `--plain-http`. A host beside the option makes it one for the store.
+fn no_tls(arguments: &Arguments) -> CommandError {
+    let error = CommandError::NoTls;
+    let Some(host) = arguments.plain_http.first() else {
+        return error;
+    };
+    CommandError::Misspelt {
+        error: Box::new(error),
+        hint: format!(
+            "`--plain-http {}` is for the store; for the server, add `--plain-http` without a host",
+            printable(host)
+        ),
+    }
 }
 
 fn fill(
