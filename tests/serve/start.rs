@@ -7,6 +7,7 @@ use super::server::Server;
 use super::stores::{DEMO, HOST, Store};
 use crate::support::registry::answer::Answer;
 use crate::support::registry::{Fault, Registry};
+use crate::support::scene::Scene;
 use crate::support::tls::Authority;
 
 const AWAY: &str = "ready, but the store could not be asked when it was last needed\n";
@@ -26,6 +27,38 @@ fn it_names_the_url_and_the_address() {
     let first: serde_json::Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
     assert_eq!(first["url"], URL);
     assert_eq!(first["address"], server.address.to_string());
+}
+
+/// A directory that has no providers, or is one level too deep, is told, and served all the same.
+#[test]
+fn it_tells_how_many_providers_it_serves() {
+    let store = Store::demo();
+    store.serve(&[]).logs("Serving 1 provider\n");
+    store
+        .serve(&["--format", "json"])
+        .logs("\"event\":\"serving\",\"message\":\"1 provider\"");
+    let scene = Scene::new();
+    scene.write("disk/localhost_8443/acme/demo/index.json", "{}");
+    scene.write("disk/localhost_8443/acme/demo/oci-layout", "{}");
+    scene.write("empty/.keep", "");
+    for (from, hint) in [
+        (
+            "disk/localhost_8443",
+            "no provider is in oci-layout:disk/localhost_8443, expected DIR/HOSTNAME/NAMESPACE/TYPE; hint: did you mean oci-layout:disk?",
+        ),
+        (
+            "empty",
+            "no provider is in oci-layout:empty, expected DIR/HOSTNAME/NAMESPACE/TYPE; hint: check the path",
+        ),
+    ] {
+        let from = format!("oci-layout:{from}");
+        let server = Server::plain(&scene, &["--from", &from]);
+        server.logs(hint);
+        server.get("/healthz").is(200);
+    }
+    let server = Server::plain(&scene, &["--from", "oci-layout:empty", "--fill"]);
+    server.logs("Serving 0 providers\n");
+    assert!(!server.stop().contains("no provider is in"));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use indicatif::HumanBytes;
 use serde::Serialize;
 
+use tfoci::address::ProviderAddr;
 use tfoci::error::printable_path;
 use tfoci::outcome::Failure;
 use tfoci::serve::{Denied, Notice, Observer, Record};
@@ -68,6 +69,24 @@ impl Log {
             address: SocketAddr,
         }
         self.line("listening", &Listening { url, address });
+    }
+
+    /// Prints how many providers the store has. A store that `--fill` fills may have none yet.
+    pub(super) fn contents(&self, listed: Result<Vec<ProviderAddr>, CommandError>, fills: bool) {
+        let providers = match listed {
+            Ok(providers) => providers.len(),
+            Err(CommandError::EmptyStore { .. }) if fills => 0,
+            Err(error) => {
+                let mut text = on_one_line(&error);
+                if let Some(hint) = hints::of(&error) {
+                    text.push_str(&format!("; hint: {}", joined(&hint)));
+                }
+                return self.event("no-providers", Tone::Warning, "Warning", text);
+            }
+        };
+        let s = if providers == 1 { "" } else { "s" };
+        let text = format!("{providers} provider{s}");
+        self.event("serving", Tone::Done, "Serving", text);
     }
 
     fn line(&self, event: &'static str, details: &impl Serialize) {

@@ -219,18 +219,35 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         true => endpoint.write(registry.clone()),
         false => endpoint.read(registry.clone()),
     };
-    opened
+    let store = opened
         .map_err(tfoci::outcome::Problem::from)
         .map_err(tfoci::outcome::Failure::from)?;
     let pages = Arc::new(Pages);
-    let server = Server::start(settings, endpoint, registry, http, log.clone(), pages).await?;
+    let server = Server::start(
+        settings,
+        endpoint.clone(),
+        registry,
+        http,
+        log.clone(),
+        pages,
+    );
+    let server = server.await?;
     let address = server.address().unwrap_or(arguments.listen);
     let url = url.unwrap_or_else(|| format!("{scheme}://{address}"));
     log.listening(&url, address);
+    let telling = async {
+        // The list of a registry can be long, refused or slow, and the page shows it when somebody asks.
+        if endpoint.template().is_none() {
+            let listed = session.everything(&endpoint, &store).await;
+            log.contents(listed, arguments.fill);
+        }
+        std::future::pending::<()>().await;
+    };
     let reload = Arc::new(Notify::new());
     let serving = server.run(signals::interrupted(), reload.clone());
     tokio::select! {
         () = serving => {}
+        () = telling => {}
         () = signals::hung_up(|| reload.notify_one()) => {}
     }
     Ok(Ending::Done)
