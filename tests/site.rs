@@ -161,7 +161,9 @@ fn hosts_are_in_punycode() {
     for address in addresses {
         push(&scene, address, "1.0.0", &demo("1.0.0"));
     }
-    site(&scene, &[]).succeeds();
+    let run = site(&scene, &[]).succeeds();
+    let warning = "   Warning clients refuse to ask a network mirror for the providers of example.com:8443, because this host has a port\n";
+    assert!(run.stderr.contains(warning), "{}", run.stderr);
     for host in ["xn--bcher-kva.example", "example.com:8443"] {
         let folder = scene.path("public").join(host).join("acme/demo");
         assert!(folder.join("index.json").is_file(), "{host}");

@@ -85,6 +85,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let providers = wanted.iter().map(|wanted| &wanted.selection.provider);
     let providers: BTreeSet<ProviderAddr> = providers.cloned().collect();
     session.warn_of_unmatched(&arguments.trust, &request.trust, &providers);
+    warn_of_ports(&providers, session);
     let report = &session.report;
     let scope = Scope {
         providers: providers.len(),
@@ -133,6 +134,17 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         report.run_failed(Failure::from(Problem::from(error)).into());
     }
     Ok(report.finish())
+}
+
+/// Warns of hosts with a port: clients of other hosts are not concerned, and the files are written all the same.
+fn warn_of_ports(providers: &BTreeSet<ProviderAddr>, session: &Session) {
+    let hosts = providers.iter().map(ProviderAddr::hostname);
+    let hosts: BTreeSet<_> = hosts.filter(|host| host.has_port()).collect();
+    for host in hosts {
+        session.printer.warning(&format!(
+            "clients refuse to ask a network mirror for the providers of {host}, because this host has a port"
+        ));
+    }
 }
 
 fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandError> {
