@@ -37,6 +37,15 @@ fn site(scene: &Scene, arguments: &[&str]) -> Run {
     scene.tfoci(always.iter().chain(arguments))
 }
 
+#[test]
+fn a_store_is_no_directory_of_a_site() {
+    let run = with_two().tfoci(["site", "oci-layout:public", "--from", "oci-layout:store"]);
+    assert_eq!(
+        run.exits(2).stderr,
+        "error: `oci-layout:public` is a store\n  expected DIR, the directory of the files; `--from` names the store\n\nhint: `tfoci copy --to STORE` copies into a store\n"
+    );
+}
+
 /// A path in the directory of the demo provider.
 fn of_demo(scene: &Scene, name: &str) -> PathBuf {
     scene.path("public").join(DEMO).join(name)

@@ -119,9 +119,12 @@ pub(super) enum CommandError {
         reference: String,
         provider: Box<address::ProviderAddr>,
     },
-    /// `install --into` a store.
-    #[error("`{}` is a store\n  expected the directory of a mirror", printable_path(.into))]
-    IntoStore { into: PathBuf },
+    /// `install --into` a store, or a site in one.
+    #[error("`{}` is a store\n  expected {expected}", printable_path(.into))]
+    IntoStore {
+        into: PathBuf,
+        expected: &'static str,
+    },
     /// A source of releases in the place of a store.
     #[error("`{}` is not a store\n  expected oci-layout:DIR, or a registry's repository template", printable(.text))]
     NotAStore { text: String },
@@ -259,8 +262,8 @@ pub(super) enum CommandError {
         error: credentials::Error,
         named_by: &'static str,
     },
-    /// An error about an argument that is probably misspelt.
-    #[error("{error}")]
+    /// An error with a hint of its own, such as about an argument that is probably misspelt.
+    #[error("{error}{}", causes(.error))]
     Misspelt {
         error: Box<CommandError>,
         hint: String,

@@ -151,7 +151,8 @@ fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandE
     let directory = &arguments.directory;
     if is_store(directory) {
         let into = directory.clone();
-        return Err(CommandError::IntoStore { into });
+        let expected = "DIR, the directory of the files; `--from` names the store";
+        return Err(CommandError::IntoStore { into, expected });
     }
     let platforms = match arguments.platform.is_empty() {
         true => Platforms::All,

@@ -144,7 +144,7 @@ fn a_store_is_no_directory_to_install_into() {
     run.exits(2).without_result().says(
         "
 error: `oci-layout:out` is a store
-  expected the directory of a mirror
+  expected the directory of a filesystem mirror, for `--into`
 
 hint: `tfoci copy --to STORE` copies into a store
 ",

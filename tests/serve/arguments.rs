@@ -199,6 +199,35 @@ fn mistakes_are_told_before_it_listens() {
             "one.pem is no certificate for this server\n  the certificate and the private key do not fit together",
         ),
         (
+            vec![
+                "--from",
+                layout,
+                "--tls-cert",
+                "other.key",
+                "--tls-key",
+                "one.pem",
+            ],
+            1,
+            "other.key is no certificate for this server\n  the file has no certificate in PEM\n\nhint: they are swapped: `--tls-cert one.pem --tls-key other.key`\n",
+        ),
+        (
+            vec![
+                "--from",
+                layout,
+                "--tls-cert",
+                "one.pem",
+                "--tls-key",
+                "none.key",
+            ],
+            1,
+            "\n  named by --tls-key\n",
+        ),
+        (
+            [&["--from", layout, "--tokens", "none.txt"], &plain[..]].concat(),
+            1,
+            "\n  named by --tokens\n",
+        ),
+        (
             [&["--from", "oci-layout:nowhere"], &plain[..]].concat(),
             1,
             "nowhere",
@@ -227,6 +256,32 @@ fn mistakes_are_told_before_it_listens() {
         );
         assert_eq!(run.stdout, "", "{arguments:?}");
     }
+}
+
+/// Nothing is said about a server that does not start but the reason.
+#[test]
+fn a_port_that_is_taken_and_tokens_that_are_missing_are_all_that_is_told() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let serve = ["serve", "--from", "oci-layout:store", "--plain-http"];
+    let listen = ["--listen", &address, "--tokens", "/dev/null"];
+    let run = scene().tfoci(serve.iter().chain(&listen)).exits(1);
+    assert!(
+        run.stderr
+            .starts_with(&format!("error: cannot listen on {address}\n"))
+            && run.stderr.ends_with(
+                "\n\nhint: another program listens there: `--listen IP:PORT` names another port\n"
+            ),
+        "{}",
+        run.stderr
+    );
+    let tokens = ["--tokens", "none.txt"];
+    let run = scene().tfoci(serve.iter().chain(&tokens)).exits(1);
+    assert!(
+        run.stderr.starts_with("error: cannot read none.txt\n"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]

@@ -128,7 +128,8 @@ async fn into_mirror(
     session: &Session,
 ) -> Result<Ending, CommandError> {
     if is_store(&into) {
-        return Err(CommandError::IntoStore { into });
+        let expected = "the directory of a filesystem mirror, for `--into`";
+        return Err(CommandError::IntoStore { into, expected });
     }
     let request = Request {
         into: into.clone(),

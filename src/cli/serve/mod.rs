@@ -113,7 +113,7 @@ pub(super) struct Arguments {
         help_heading = "Server"
     )]
     listen: SocketAddr,
-    /// The URL of the server for its clients
+    /// The URL of the server for its clients; by default the address of --listen
     #[arg(long, value_name = "URL", value_parser = public_url, help_heading = "Server")]
     url: Option<Url>,
     /// The host in the addresses of the registry's providers; by default that of --url
@@ -231,7 +231,10 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         log.clone(),
         pages,
     );
-    let server = server.await?;
+    let server = server
+        .await
+        .map_err(|error| settings::not_started(error, &arguments))?;
+    settings::warn_of_links(&arguments, session);
     let address = server.address().unwrap_or(arguments.listen);
     let url = url.unwrap_or_else(|| format!("{scheme}://{address}"));
     log.listening(&url, address);

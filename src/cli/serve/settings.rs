@@ -1,13 +1,18 @@
 //! What the arguments of `tfoci serve` mean.
 
+use std::io::ErrorKind;
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use zeroize::Zeroizing;
+
 use tfoci::address::{Hostname, ProviderAddr};
+use tfoci::disk;
 use tfoci::error::{printable, printable_path};
 use tfoci::outcome::{Failure, Problem};
-use tfoci::serve::{Ages, FillSettings, Guard, Settings, TlsFiles};
+use tfoci::serve::{self, Ages, FillSettings, Guard, Settings, TlsFiles};
 use tfoci::source::origin::Origin;
 use tfoci::source::{self, Source};
 use tfoci::store::Endpoint;
@@ -164,7 +169,7 @@ fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostna
     }
 }
 
-/// Warns of what clients will not accept: a URL without TLS, and links that only one of several replicas can open.
+/// Warns of what clients will not accept: a URL without TLS.
 pub(super) fn warn(arguments: &Arguments, session: &Session) {
     if let Some(url) = &arguments.url
         && url.scheme() == "http"
@@ -174,6 +179,10 @@ pub(super) fn warn(arguments: &Arguments, session: &Session) {
         );
         session.printer.warning(&text);
     }
+}
+
+/// Warns of links that only one of several replicas can open.
+pub(super) fn warn_of_links(arguments: &Arguments, session: &Session) {
     if let (Some(tokens), None) = (&arguments.tokens, &arguments.signing_key) {
         let text = format!(
             "{} guards the server, and without --signing-key only this process can open its links: not enough for replicas, and links \
@@ -182,4 +191,66 @@ pub(super) fn warn(arguments: &Arguments, session: &Session) {
         );
         session.printer.warning(&text);
     }
+}
+
+/// Why the server cannot start, with the option that is concerned.
+pub(super) fn not_started(error: serve::Error, arguments: &Arguments) -> CommandError {
+    let with = |error: serve::Error, hint: String| CommandError::Misspelt {
+        error: Box::new(error.into()),
+        hint,
+    };
+    match error {
+        serve::Error::Disk(error) => {
+            let files = [
+                (&arguments.tokens, "--tokens"),
+                (&arguments.signing_key, "--signing-key"),
+                (&arguments.tls_cert, "--tls-cert"),
+                (&arguments.tls_key, "--tls-key"),
+            ];
+            let is_read =
+                |path: &Option<PathBuf>| path.is_some() && path.as_deref() == path_of(&error);
+            match files.into_iter().find(|(path, _)| is_read(path)) {
+                Some((_, option)) => CommandError::file(error, option),
+                None => serve::Error::Disk(error).into(),
+            }
+        }
+        serve::Error::Listen { ref source, .. } if source.kind() == ErrorKind::AddrInUse => with(
+            error,
+            "another program listens there: `--listen IP:PORT` names another port".to_owned(),
+        ),
+        serve::Error::Tls { .. } => match swapped(arguments) {
+            Some(hint) => with(error, hint),
+            None => error.into(),
+        },
+        error => error.into(),
+    }
+}
+
+fn path_of(error: &disk::Error) -> Option<&Path> {
+    match error {
+        disk::Error::Io { path, .. }
+        | disk::Error::Special { path }
+        | disk::Error::TooLarge { path, .. } => Some(path),
+        _ => None,
+    }
+}
+
+/// What to write instead, if the files of the certificate and of its key are swapped.
+fn swapped(arguments: &Arguments) -> Option<String> {
+    let (certificate, key) = (arguments.tls_cert.as_ref()?, arguments.tls_key.as_ref()?);
+    let has = |path: &PathBuf, what: &str| {
+        let text = std::fs::read_to_string(path).map(Zeroizing::new);
+        text.is_ok_and(|text| {
+            let mut lines = text.lines();
+            lines.any(|line| line.starts_with("-----BEGIN ") && line.contains(what))
+        })
+    };
+    let is_swapped = has(certificate, "PRIVATE KEY")
+        && has(key, "CERTIFICATE")
+        && !has(certificate, "CERTIFICATE")
+        && !has(key, "PRIVATE KEY");
+    is_swapped.then(|| {
+        let (certificate, key) = (printable_path(certificate), printable_path(key));
+        format!("they are swapped: `--tls-cert {key} --tls-key {certificate}`")
+    })
 }
