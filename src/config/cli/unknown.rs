@@ -1,4 +1,5 @@
-//! What clients ignore in a CLI configuration without a word: names that they do not know, and credentials without a token.
+//! What clients ignore in a CLI configuration without a word: names that they do not know, and credentials without a token
+//! ([clients: CLI configuration](crate::clients#cli-configuration)).
 
 use super::{Trap, TrapKind};
 use crate::nearest::nearest;
@@ -148,7 +149,7 @@ fn arguments_of(body: &Section, block: &str, known: &'static [&'static str]) -> 
     traps.collect()
 }
 
-/// Other than elsewhere, clients look for `token` in exactly this spelling.
+/// Other than elsewhere, clients look for `token` in exactly this spelling ([clients: host blocks](crate::clients#host-blocks)).
 fn credentials(block: &Block<'_>) -> Vec<Trap> {
     let host = block.labels.first().copied().unwrap_or_default().to_owned();
     let others = block.body.all().filter(|member| member.name != "token");
