@@ -63,7 +63,7 @@ fn connection(url: &Shown, error: &ConnectionError) -> Option<String> {
             "the server's operator has to renew it; if it should be valid, check this machine's clock"
                 .to_owned()
         }
-        Reason::Private => know(&host),
+        Reason::Private => know(host),
         Reason::NotTls => format!("if it is meant to be plain HTTP, `--plain-http {host}`"),
         Reason::WantsIdentity => {
             format!("show it a certificate with `--client-cert {host}=FILE`")
