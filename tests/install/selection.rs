@@ -56,7 +56,7 @@ fn when_nothing_matches_the_versions_are_listed() {
                     "error: {DEMO} (oci-layout:store): no version matches{said}
   has 1.10.0, 1.9.0-rc.1, 1.0.0
 
-hint: `tfoci versions {DEMO} --from STORE` lists them; pre-releases are chosen only by name
+hint: pre-releases are chosen only by name
 "
                 )
                 .as_str()

@@ -76,7 +76,7 @@ hint: `example.com/*/*` is every provider of a host
             says: r"
 error: unexpected argument '--version' found
 
-  tip: a similar argument exists: '--verbose'
+  tip: a version follows its provider: `ADDR@VERSION`; `tfoci --version` is that of tfoci
 
 Usage: tfoci mirror <ADDR[@CONSTRAINTS]>...
 
@@ -84,6 +84,61 @@ For more information, try '--help'.
 ",
         },
     ]);
+}
+
+#[test]
+fn options_of_other_tools() {
+    for (arguments, tip) in [
+        (
+            "versions acme/demo --from x/{namespace}/{type} --json",
+            "`--format json` prints one document",
+        ),
+        (
+            "list oci-layout:store",
+            "a store is named with `--from oci-layout:store`",
+        ),
+        (
+            "login registry.example.net -p x",
+            "`--password-stdin` reads the password from standard input",
+        ),
+        (
+            "mirror acme/demo --to oci-layout:store --platform all",
+            "without `--platform`, all are meant",
+        ),
+        (
+            "mirror acme/demo --to oci-layout:store --platform linux_amd64,linux_arm64",
+            "repeat the option: `--platform linux_amd64 --platform linux_arm64`",
+        ),
+    ] {
+        let run = Author::new()
+            .tfoci(&arguments.split(' ').collect::<Vec<_>>())
+            .exits(2);
+        assert!(
+            run.stderr.contains(&format!("tip: {tip}\n")),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn addresses_of_stores_that_are_cut_short() {
+    for (from, hint) in [
+        (
+            "",
+            "a variable of the shell that is not set gives an empty text",
+        ),
+        ("registry.example.net/x/", "leave out the slash at the end"),
+    ] {
+        let run = Author::new()
+            .tfoci(&["versions", "acme/demo", "--from", from])
+            .exits(2);
+        assert!(
+            run.stderr.ends_with(&format!("hint: {hint}\n")),
+            "{}",
+            run.stderr
+        );
+    }
 }
 
 #[test]

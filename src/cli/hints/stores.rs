@@ -167,6 +167,14 @@ fn template(error: &TemplateError) -> Option<String> {
             "a symbol has braces: write `${{{symbol}}}`, in single quotes"
         ));
     }
+    if let TemplateError::Template { text, .. } = error {
+        if text.is_empty() {
+            return Some("a variable of the shell that is not set gives an empty text".to_owned());
+        }
+        if text.ends_with('/') && !text.contains("//") {
+            return Some("leave out the slash at the end".to_owned());
+        }
+    }
     let text = match error.mistake_in_name()? {
         RepositoryErrorKind::TagOrDigest { found } if found.starts_with(':') => {
             "the name of a repository has no port. Give such a host a template of its own without `{hostname}`, and read it with `--default-host HOST:PORT`"

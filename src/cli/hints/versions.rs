@@ -5,6 +5,7 @@ use tfoci::error::printable_path;
 use tfoci::outcome::{At, Problem};
 use tfoci::store::Endpoint;
 use tfoci::trust::{self, SignatureErrorKind};
+use tfoci::version::Version;
 
 use super::proof;
 
@@ -37,7 +38,10 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
         Problem::NotCanonical { .. } => {
             format!("pushing the version again gives it that tag; `tfoci versions {address} --from STORE --all` explains the others")
         }
-        Problem::NoVersion { .. } => format!("`tfoci versions {address} --from STORE` lists them; pre-releases are chosen only by name"),
+        Problem::NoVersion { available, .. } if available.iter().any(Version::is_prerelease) => {
+            "pre-releases are chosen only by name".to_owned()
+        }
+        Problem::NoVersion { .. } => "choose among these by other constraints".to_owned(),
         Problem::CapitalLetters => "install it with `--unpacked`".to_owned(),
         Problem::Occupied { .. } => "nothing was replaced. Remove it, or install into another directory".to_owned(),
         Problem::OtherForm { .. } => {

@@ -41,6 +41,44 @@ fn add_version_tip(error: &mut clap::Error, arguments: &[OsString]) {
     }
 }
 
+/// Adds what is meant by an argument that other tools, or other commands, have.
+fn add_spelling_tip(error: &mut clap::Error) {
+    let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else {
+        return;
+    };
+    let value = match error.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(value)) => value.as_str(),
+        _ => "",
+    };
+    let tip = match argument.as_str() {
+        platform if platform.starts_with("--platform") && value == "all" => {
+            "without `--platform`, all are meant".to_owned()
+        }
+        platform if platform.starts_with("--platform") && value.contains(',') => {
+            let all: Vec<String> = value
+                .split(',')
+                .map(|one| format!("--platform {one}"))
+                .collect();
+            format!("repeat the option: `{}`", all.join(" "))
+        }
+        "--json" => "`--format json` prints one document".to_owned(),
+        "--version" => {
+            "a version follows its provider: `ADDR@VERSION`; `tfoci --version` is that of tfoci"
+                .to_owned()
+        }
+        "-p" | "--password" => {
+            "`--password-stdin` reads the password from standard input".to_owned()
+        }
+        store if store.starts_with("oci-layout:") || store.contains("{namespace}") => {
+            format!("a store is named with `--from {store}`")
+        }
+        _ => return,
+    };
+    error.remove(ContextKind::SuggestedArg);
+    let tips = ContextValue::StyledStrs(vec![tip.into()]);
+    error.insert(ContextKind::Suggested, tips);
+}
+
 /// Adds how to name the file for `cli-config --check`, which takes no arguments.
 fn add_check_tip(error: &mut clap::Error) {
     let is = |kind, text: &str| {
@@ -59,6 +97,7 @@ pub(in crate::cli) fn usage(mut error: clap::Error, arguments: &[OsString]) -> E
     remove_escape_tip(&mut error);
     add_version_tip(&mut error, arguments);
     add_check_tip(&mut error);
+    add_spelling_tip(&mut error);
     let redaction = Redaction::of(arguments);
     let plain = redaction.apply(&error.render().to_string());
     let lines: Vec<String> = plain.lines().map(neutral::quoted).collect();
