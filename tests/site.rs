@@ -157,7 +157,7 @@ fn the_files_are_those_of_providers_mirror() {
     assert_eq!(run.stdout, paths.concat());
     assert!(
         run.stderr
-            .contains("     Wrote 4 packages (0 B copied, 4 mounted) in "),
+            .contains("     Wrote 4 packages (0 B copied, 4 reused) in "),
         "{}",
         run.stderr
     );

@@ -164,6 +164,7 @@ impl ProviderAddr {
     }
 
     /// The bytes of its parts in memory.
+    #[cfg(feature = "serve")]
     pub(crate) fn length(&self) -> usize {
         self.hostname.as_ascii().len() + self.namespace.len() + self.type_name.len()
     }

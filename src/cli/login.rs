@@ -5,7 +5,7 @@ use std::io::Read as _;
 use clap::Args;
 use zeroize::Zeroizing;
 
-use tfoci::credentials::{Credential, CredentialStore, Credentials, Location};
+use tfoci::credentials::{Credential, CredentialStore, Credentials, Location, SourceReport};
 use tfoci::error::{printable, printable_path};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::secret::Secret;
@@ -100,6 +100,17 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         printer.warning(&text);
     }
     let credentials = session.credentials();
+    let sources = credentials.registry_sources();
+    let is_ours = |source: &&SourceReport| {
+        !source.clients && matches!(&location, Location::File(path) if *path == source.path)
+    };
+    if let Some(source) = sources.iter().find(is_ours) {
+        let text = format!(
+            "`tofu` does not read {}, which a variable names; tfoci does",
+            printable_path(&source.path)
+        );
+        printer.warning(&text);
+    }
     if let Ok(Some(found)) = credentials.for_repository(&registry, "").await
         && found.basic() != typed.basic()
     {

@@ -159,7 +159,7 @@ pub enum ConstraintError {
     #[error("`latest` is not a version\n  expected no constraint, for the newest release")]
     Latest,
     /// A release tag instead of a version.
-    #[error("its version begins with `v`\n  expected the same without it")]
+    #[error("its version begins with `v`\n  expected it without the `v`")]
     LeadingV,
     /// Four numbers or more.
     #[error("its version has too many numbers\n  expected at most three")]

@@ -102,7 +102,7 @@ const ENTRIES: &[(&str, usize, &str)] = &[
     (
         "version = \"v1.0.0\"",
         3,
-        "`v1.0.0` is not a version: it begins with `v`\n  expected the same without it",
+        "`v1.0.0` is not a version: it begins with `v`\n  expected it without the `v`",
     ),
     (
         "version = \"1.0.0\"\nconstraints = \">= 1\"",

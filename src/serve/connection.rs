@@ -45,7 +45,7 @@ const LARGEST_HEADER: u32 = 32 << 10;
 /// The most requests of an HTTP/2 connection at once.
 const MOST_STREAMS: u32 = 8;
 /// The bytes of an answer that an HTTP/2 stream holds before they are sent.
-const SEND_BUFFER: usize = 32 << 10;
+const SEND_BUFFER: usize = 16 << 10;
 /// The longest `User-Agent` in the log, in characters.
 const LONGEST_AGENT: usize = 120;
 

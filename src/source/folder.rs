@@ -156,6 +156,13 @@ impl Folder {
         let (protocols, notes) =
             manifest::protocols(manifest, &self.directory, listed.as_deref(), &lines)?;
         let signatures = documents(FileKind::Signature, limits::SIGNATURE)?;
+        let armoured = format!("{}.asc", checksums.name);
+        if signatures.is_empty() && self.directory.join(&armoured).is_file() {
+            return Err(Error::ArmouredSignature {
+                name: armoured,
+                expected: format!("{}.sig", checksums.name),
+            });
+        }
         Ok(Files {
             version,
             zips,

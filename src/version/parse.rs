@@ -97,7 +97,7 @@ pub enum VersionErrorKind {
     #[error("it has white space")]
     Space,
     /// A release tag such as `v1.2.3`.
-    #[error("it begins with `v`\n  expected the same without it")]
+    #[error("it begins with `v`\n  expected it without the `v`")]
     LeadingV,
     /// More than three numbers.
     #[error("it has too many numbers\n  expected at most three")]
@@ -232,7 +232,7 @@ mod tests {
         let message = |text: &str| text.parse::<Version>().unwrap_err().to_string();
         assert_eq!(
             message("v1.0.0"),
-            "`v1.0.0` is not a version: it begins with `v`\n  expected the same without it"
+            "`v1.0.0` is not a version: it begins with `v`\n  expected it without the `v`"
         );
         assert_eq!(
             message("1.0.0\u{1b}[2K"),

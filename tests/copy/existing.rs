@@ -55,7 +55,7 @@ fn missing_platforms_are_added() {
     copy(&author, FROM, TO, &[]).succeeds().says(
         "
    Updated registry.opentofu.org/acme/demo 1.0.0   2 packages   signed [ACME ID] (embedded) by the key beside it, not pinned
-    Copied 1 version, 1 package (0 B copied, 1 mounted, 1 already present) in [TIME]
+    Copied 1 version, 1 package (0 B copied, 1 reused, 1 already present) in [TIME]
 ",
     );
     assert_eq!(judge::installs(&author.scene.path("other")).len(), 2);

@@ -19,7 +19,7 @@ fn every_byte_arrives_and_a_second_run_needs_nothing() {
     run.says(
         "
     Copied registry.opentofu.org/acme/demo 1.0.0   2 packages   signed [ACME ID] (embedded) by the key beside it, not pinned
-    Copied 1 version, 2 packages (0 B copied, 2 mounted) in [TIME]
+    Copied 1 version, 2 packages (0 B copied, 2 reused) in [TIME]
 ",
     );
     let [store, other] = ["store", "other"].map(|name| judge::tree(&author.scene.path(name)));

@@ -72,7 +72,7 @@ fn within_one_registry_blobs_are_mounted_and_never_read() {
     let to = format!("{}/elsewhere/{{type}}", registry.host());
     let run = copy_demo(&author, &at(&registry), &to, &[]).succeeds();
     assert!(
-        run.stderr.contains("2 packages (0 B copied, 2 mounted)"),
+        run.stderr.contains("2 packages (0 B copied, 2 reused)"),
         "{}",
         run.stderr
     );

@@ -171,7 +171,7 @@ fn the_platforms_of_a_mirror_file_need_a_new_index() {
    Warning registry.opentofu.org/acme/one 1.0.0: there is no package for windows_amd64
    Warning registry.opentofu.org/acme/one 1.0.0: the copy has darwin_arm64 too, because its index stays as it is
     Copied registry.opentofu.org/acme/one 1.0.0   2 packages   signed [ACME ID] (embedded) by the key beside it, not pinned
-    Copied 1 version, 2 packages (0 B copied, 2 mounted) in [TIME]
+    Copied 1 version, 2 packages (0 B copied, 2 reused) in [TIME]
 ",
     );
     let fewer = ["--file", "mirror.toml", "--rebuild-index"];
@@ -180,7 +180,7 @@ fn the_platforms_of_a_mirror_file_need_a_new_index() {
         "
    Warning registry.opentofu.org/acme/one 1.0.0: there is no package for windows_amd64
     Copied registry.opentofu.org/acme/one 1.0.0   1 package   signed [ACME ID] (embedded) by the key beside it, not pinned
-    Copied 1 version, 1 package (0 B copied, 1 mounted) in [TIME]
+    Copied 1 version, 1 package (0 B copied, 1 reused) in [TIME]
 ",
     );
     assert_eq!(judge::installs(&author.scene.path("fewer")).len(), 1);
@@ -233,7 +233,7 @@ fn exactly_what_is_locked_is_copied() {
     copy(&author, FROM, TO, &asked).succeeds().says(
         "
     Copied registry.opentofu.org/acme/one 1.0.0   2 packages   signed [ACME ID] (lock)
-    Copied 1 version, 2 packages (0 B copied, 2 mounted) in [TIME]
+    Copied 1 version, 2 packages (0 B copied, 2 reused) in [TIME]
 ",
     );
     copy(&author, FROM, TO, &["--from-lock", ".terraform.lock.hcl"])

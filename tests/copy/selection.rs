@@ -99,7 +99,7 @@ fn one_failure_does_not_stop_the_others_and_the_gravest_decides() {
     let asked = ["acme/none", "acme/one", "acme/two"];
     let run = copy(&author, FROM, TO, &asked).exits(3);
     assert_eq!(run.stdout.lines().count(), 3, "{}", run.stdout);
-    let ending = "    Copied 3 versions, 3 packages (0 B copied, 3 mounted) in [TIME]
+    let ending = "    Copied 3 versions, 3 packages (0 B copied, 3 reused) in [TIME]
     Failed 2: registry.opentofu.org/acme/none, registry.opentofu.org/acme/one 2.0.0 linux_amd64
 ";
     assert!(run.stderr.ends_with(ending), "{}", run.stderr);

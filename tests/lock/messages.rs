@@ -204,9 +204,9 @@ fn a_bad_package_of_an_origin_is_the_origins() {
     }
 }
 
-/// The lock file of `tfoci lock` has no `h1`, which is no difference for `init -lockfile=readonly` either.
+/// The lock file of `tfoci lock` has no `h1`. `init -lockfile=readonly` takes it, and `plan` then refuses what it installed.
 #[test]
-fn hashes_that_are_missing_are_no_difference() {
+fn hashes_by_which_clients_check_what_is_installed_must_be_there() {
     let (origin, scene) = given();
     scene.write("a/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));
     tfoci(&scene, "lock --chdir a").succeeds();
@@ -219,18 +219,31 @@ fn hashes_that_are_missing_are_no_difference() {
         let init = ["init", "-no-color", "-lockfile=readonly"];
         crate::clients::run(&scene, &scene.path("a"), client, init).succeeds();
         assert_eq!(read(&scene, "a/.terraform.lock.hcl"), text, "{client}");
+        let plan = crate::clients::run(&scene, &scene.path("a"), client, ["plan", "-no-color"]);
+        let said = "does not match any of the checksums";
+        let words: Vec<&str> = plan
+            .stderr
+            .split_whitespace()
+            .filter(|word| *word != "│")
+            .collect();
+        assert!(words.join(" ").contains(said), "{client}: {}", plan.stderr);
         fs::remove_dir_all(scene.path("a/.terraform")).unwrap();
     }
-    let run = tfoci(&scene, "install --chdir a --locked").succeeds();
-    says(&run, "a/.terraform.lock.hcl does not have all hashes");
-    let run = tfoci(&scene, "install --chdir a --locked --format json").succeeds();
+    let run = tfoci(&scene, "install --chdir a --locked").exits(4);
+    says(
+        &run,
+        "   Differs a/.terraform.lock.hcl: it has no `h1` of these packages",
+    );
+    assert!(!run.stderr.contains("work now"), "{}", run.stderr);
+    let run = tfoci(&scene, "install --chdir a --locked --format json").exits(4);
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!(document["files"][0]["status"], "present");
+    assert_eq!(document["files"][0]["status"], "differs");
     assert_eq!(read(&scene, "a/.terraform.lock.hcl"), text);
     // With all hashes, nothing is said.
     tfoci(&scene, "lock --h1 --chdir a").succeeds();
     let run = tfoci(&scene, "install --chdir a --locked").succeeds();
-    assert!(!run.stderr.contains("all hashes"), "{}", run.stderr);
+    assert!(!run.stderr.contains("Differs"), "{}", run.stderr);
+    let text = read(&scene, "a/.terraform.lock.hcl");
 
     // What differs, still differs: an entry too few, and one too many, unless addresses choose.
     let demo = origin.address("acme/demo");
@@ -247,10 +260,12 @@ fn hashes_that_are_missing_are_no_difference() {
     says(&run, &format!("{demo} is not in it"));
     // Hashes of another release.
     let zeros = format!("zh:{}", "0".repeat(64));
-    let lines = text.lines().map(|line| match line.contains("zh:") {
-        true => format!("    \"{zeros}\",\n"),
-        false => format!("{line}\n"),
-    });
+    let lines = text
+        .lines()
+        .map(|line| match line.contains("zh:") || line.contains("h1:") {
+            true => format!("    \"{zeros}\",\n"),
+            false => format!("{line}\n"),
+        });
     scene.write("a/.terraform.lock.hcl", lines.collect::<String>());
     fs::remove_dir_all(scene.path("a/.terraform")).unwrap();
     tfoci(&scene, "install --chdir a --locked").exits(3);

@@ -162,7 +162,7 @@ error: `latest` is not a version constraint: `latest` is not a version
             exit: 2,
             says: r"
 error: `v1.0.0` is not a version constraint: its version begins with `v`
-  expected the same without it
+  expected it without the `v`
 ",
         },
         Case {

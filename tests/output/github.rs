@@ -96,7 +96,7 @@ fn a_version_is_a_group_and_a_row() {
 | --- | --- | ---: | ---: | --- | --- |
 | registry.opentofu.org/acme/demo | 1.0.0 | 2 | 813 B | signed [ACME ID] (pinned) | copied |
 
-### Copied 1 version, 2 packages (0 B copied, 2 mounted) in [TIME]
+### Copied 1 version, 2 packages (0 B copied, 2 reused) in [TIME]
 
 | provider | version | packages | size | authentication | status |
 | --- | --- | ---: | ---: | --- | --- |

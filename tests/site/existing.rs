@@ -180,7 +180,7 @@ fn a_package_that_only_its_owner_may_read_is_copied() {
     fs::set_permissions(&blob, fs::Permissions::from_mode(0o600)).unwrap();
     let run = site(&scene, &[]).succeeds();
     assert!(
-        run.stderr.contains(" copied, 3 mounted) in "),
+        run.stderr.contains(" copied, 3 reused) in "),
         "{}",
         run.stderr
     );

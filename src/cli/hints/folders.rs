@@ -2,6 +2,7 @@
 
 use tfoci::archive;
 use tfoci::disk;
+use tfoci::error::printable;
 use tfoci::source::folder;
 
 pub(super) fn in_zip(error: &archive::Error) -> Option<String> {
@@ -26,6 +27,11 @@ pub(super) fn in_folder(error: &folder::Error, address: &str) -> Option<String> 
         folder::Error::NoChecksums { .. } => {
             "`sha256sum terraform-provider-*` prints its lines; it is signed with `gpg --detach-sign`".to_owned()
         }
+        folder::Error::ArmouredSignature { name, expected } => format!(
+            "`gpg --dearmor --output {} {}` makes it; next time, leave out `--armor`",
+            printable(expected),
+            printable(name)
+        ),
         folder::Error::ListedZipMissing { .. } => {
             "to push only some platforms, name them with `--platform`".to_owned()
         }

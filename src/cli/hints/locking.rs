@@ -40,7 +40,12 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
              `tfoci mirror` stores signatures with the packages"
                 .to_owned()
         }
-        Problem::Trust(trust::Error::NoDocument | trust::Error::NoSignature | trust::Error::NotSigned { .. })
+        // Nothing lets a provider with a pinned key go without a signature.
+        Problem::Trust(trust::Error::NotSigned { .. }) if is_mirror(&failure.at) => {
+            "a mirror of packages has no signatures. `--from STORE` and `--from origin` find them"
+                .to_owned()
+        }
+        Problem::Trust(trust::Error::NoDocument | trust::Error::NoSignature)
             if is_mirror(&failure.at) =>
         {
             let address = failure.subject.as_ref()?.provider.to_string();

@@ -4,6 +4,7 @@
 //! Selection, verification and the files are [`tfoci::lock`]'s.
 
 mod diff;
+mod file;
 mod methods;
 mod outcome;
 mod request;

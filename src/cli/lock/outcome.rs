@@ -15,14 +15,13 @@ use tfoci::lockfile::Client;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platform;
 
-use super::diff::print_diff;
+use super::file::{Flaw, print_file, status, stays};
 use super::request::{Request, Writing};
 use super::roots::Root;
 use crate::cli::Ending;
-use crate::cli::args::Format;
 use crate::cli::error::CommandError;
 use crate::cli::json;
-use crate::cli::printer::{Printer, Tone};
+use crate::cli::printer::Printer;
 use crate::cli::progress::{explained, tone};
 use crate::cli::session::Session;
 
@@ -111,19 +110,26 @@ impl Outcome {
             .filter(|one| is_strict && !one.locked.strangers.is_empty())
             .flat_map(|one| one.files.iter().copied())
             .collect();
+        let unusable = self.unusable(&locked, request);
         for (file, (path, changed)) in self.files.iter().enumerate() {
-            let has_strangers = with_strangers.contains(&file);
-            print_file(path, changed.as_ref(), has_strangers, request, printer);
+            let flaw = match file {
+                file if with_strangers.contains(&file) => Some(Flaw::Strangers),
+                file if unusable.contains(&file) => Some(Flaw::NoH1),
+                _ => None,
+            };
+            print_file(path, changed.as_ref(), flaw, request, printer);
         }
         let is_complete = failures.is_empty() && request.writing != Writing::DryRun;
         let is_for_here = locked.iter().all(|one| {
             let mut packages = one.locked.installed.iter();
             packages.any(|package| package.platform == Platform::current())
         });
-        if request.installs && is_complete && !locked.is_empty() && is_for_here {
+        let is_usable = is_complete && is_for_here && unusable.is_empty();
+        if request.installs && is_usable && !locked.is_empty() {
             print_next(self.client, session);
         }
         let differs = !with_strangers.is_empty()
+            || !unusable.is_empty()
             || self
                 .files
                 .iter()
@@ -140,14 +146,21 @@ impl Outcome {
         let failed = failures
             .iter()
             .map(|(subject, error)| json::Locked::failed(subject, error));
-        let files = self.files.iter().map(|(path, changed)| {
-            let (status, error) = status(changed.as_ref(), request);
-            json::LockedFile {
-                path: path.to_string_lossy(),
-                status,
-                error: error.map(json::Error::from),
-            }
-        });
+        let files = self
+            .files
+            .iter()
+            .enumerate()
+            .map(|(file, (path, changed))| {
+                let (status, error) = match unusable.contains(&file) {
+                    true => ("differs", None),
+                    false => status(changed.as_ref(), request),
+                };
+                json::LockedFile {
+                    path: path.to_string_lossy(),
+                    status,
+                    error: error.map(json::Error::from),
+                }
+            });
         printer.document(&json::Locking {
             schema: json::SCHEMA,
             providers: documents.chain(failed).collect(),
@@ -159,6 +172,27 @@ impl Outcome {
             }
             ending => ending,
         }
+    }
+
+    /// The lock files that `--locked` leaves without the `h1` of a package that was installed. Clients check unpacked packages by nothing
+    /// else, so that they refuse it.
+    fn unusable(&self, locked: &[LockedVersion<'_>], request: &Request) -> BTreeSet<usize> {
+        let is_locked = request.installs && request.writing == Writing::Locked;
+        let lacks = |(file, (_, changed)): &(usize, &(PathBuf, FileResult))| {
+            let Some(Ok(change)) = changed else {
+                return false;
+            };
+            let mut versions = locked.iter().filter(|one| one.files.contains(file));
+            versions.any(|one| {
+                let mut packages = one.locked.installed.iter();
+                packages.any(|package| {
+                    let h1 = package.h1.as_ref().map(ToString::to_string);
+                    h1.is_some_and(|h1| !change.before.contains(&h1))
+                })
+            })
+        };
+        let files = self.files.iter().enumerate().filter(|_| is_locked);
+        files.filter(lacks).map(|(file, _)| file).collect()
     }
 
     /// The versions that were locked, and the failures. What several lock files have in common is there once.
@@ -224,13 +258,6 @@ impl Outcome {
             },
         }
     }
-}
-
-/// Whether a lock file needs no change. `install --locked` compares providers and versions, as `init -lockfile=readonly` does: the packages
-/// match the hashes that are there.
-fn stays(change: &LockChange, request: &Request) -> bool {
-    let is_locked = request.installs && request.writing == Writing::Locked;
-    change.is_present || is_locked && change.has_same_versions
 }
 
 fn print_locked(
@@ -319,67 +346,5 @@ fn warn(subject: &Subject, locked: &Locked, printer: &Printer) {
     }
     if let Some(warning) = locked.authentication.warning() {
         printer.warning(&format!("{subject}: {warning}"));
-    }
-}
-
-fn print_file(
-    path: &Path,
-    changed: Option<&Result<LockChange, CommandError>>,
-    has_strangers: bool,
-    request: &Request,
-    printer: &Printer,
-) {
-    let (name, writing) = (printable_path(path), request.writing);
-    match changed {
-        None => printer.line(
-            Tone::Warning,
-            "Unchanged",
-            &match request.installs {
-                true => format!("{name}, because not every provider could be installed"),
-                false => format!("{name}, because not every provider could be locked"),
-            },
-        ),
-        Some(Err(error)) => printer.failure(error),
-        Some(Ok(change)) if change.is_present && has_strangers => {
-            let text = format!("{name}: it has hashes of no package");
-            printer.line(Tone::Warning, "Differs", &text);
-        }
-        Some(Ok(change)) if change.is_present => {
-            printer.line(Tone::Plain, "Unchanged", &name);
-        }
-        Some(Ok(change)) if stays(change, request) => {
-            printer.line(Tone::Plain, "Unchanged", &name);
-            printer.warning(&format!(
-                "{name} does not have all hashes of these packages, and `--locked` leaves it as it is; `tfoci lock --h1` with the same `--platform` adds them"
-            ));
-        }
-        Some(Ok(_)) if writing == Writing::Real => printer.line(Tone::Done, "Wrote", &name),
-        Some(Ok(change)) => {
-            if printer.format == Format::Text {
-                print_diff(change, &name, printer);
-            }
-            let (verb, tone) = match writing {
-                Writing::DryRun => ("Would write", Tone::Plain),
-                _ => ("Differs", Tone::Warning),
-            };
-            printer.line(tone, verb, &name);
-        }
-    }
-}
-
-/// The status of a file in JSON, and its error.
-fn status<'a>(
-    changed: Option<&'a Result<LockChange, CommandError>>,
-    request: &Request,
-) -> (&'static str, Option<&'a CommandError>) {
-    match changed {
-        None => ("failed", None),
-        Some(Err(error)) => ("failed", Some(error)),
-        Some(Ok(change)) if stays(change, request) => ("present", None),
-        Some(Ok(_)) => match request.writing {
-            Writing::Locked => ("differs", None),
-            Writing::DryRun => ("planned", None),
-            Writing::Real => ("written", None),
-        },
     }
 }

@@ -298,7 +298,7 @@ impl Reporter for Progress {
 pub(super) fn verb(transfer: Transfer) -> &'static str {
     match transfer {
         Transfer::Copied => "Copied",
-        Transfer::Mounted => "Mounted",
+        Transfer::Mounted => "Reused",
         Transfer::Present => "Present",
         Transfer::Planned => "Would copy",
     }

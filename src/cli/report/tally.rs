@@ -99,7 +99,7 @@ impl fmt::Display for Tally {
         let how = if self.dry_run { "to copy" } else { "copied" };
         write!(f, "{packages} ({bytes} {how}")?;
         if self.mounted > 0 {
-            write!(f, ", {} mounted", self.mounted)?;
+            write!(f, ", {} reused", self.mounted)?;
         }
         if self.equal > 0 {
             let whose = if self.equal == 1 { "its" } else { "their" };

@@ -47,6 +47,9 @@ pub enum Error {
     /// The checksum document contradicts itself.
     #[error(transparent)]
     Checksums(trust::Error),
+    /// The folder has an armoured signature, which clients do not read, and none in binary.
+    #[error("`{}` is a signature in text, which clients do not read\n  expected {} in binary", printable(.name), printable(.expected))]
+    ArmouredSignature { name: String, expected: String },
     /// The folder has documents but no zip.
     #[error("the folder has no zip\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip")]
     NoZip,
@@ -116,9 +119,10 @@ impl Error {
             Self::OtherType { .. } | Self::SeveralVersions { .. } => Category::Usage,
             Self::ManifestAltered { .. } => Category::Untrusted,
             Self::Manifest { source, .. } => source.category(),
-            Self::ManifestVersion { .. } | Self::Protocol { .. } | Self::SamePlatform { .. } => {
-                Category::Malformed
-            }
+            Self::ManifestVersion { .. }
+            | Self::Protocol { .. }
+            | Self::SamePlatform { .. }
+            | Self::ArmouredSignature { .. } => Category::Malformed,
             Self::Empty
             | Self::NoVersion { .. }
             | Self::NoChecksums { .. }

@@ -1,0 +1,97 @@
+//! What is said of a lock file.
+
+use std::path::Path;
+
+use tfoci::error::printable_path;
+use tfoci::lock::target::LockChange;
+
+use super::diff::print_diff;
+use super::request::{Request, Writing};
+use crate::cli::args::Format;
+use crate::cli::error::CommandError;
+use crate::cli::printer::{Printer, Tone};
+
+/// Why a lock file that needs no change differs nevertheless.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flaw {
+    /// It has hashes of no package.
+    Strangers,
+    /// It has no `h1` of a package that was installed.
+    NoH1,
+}
+
+/// Whether a lock file needs no change. `install --locked` compares providers and versions, as `init -lockfile=readonly` does: the packages
+/// match the hashes that are there.
+pub(super) fn stays(change: &LockChange, request: &Request) -> bool {
+    let is_locked = request.installs && request.writing == Writing::Locked;
+    change.is_present || is_locked && change.has_same_versions
+}
+
+/// Prints what became of a file.
+pub(super) fn print_file(
+    path: &Path,
+    changed: Option<&Result<LockChange, CommandError>>,
+    flaw: Option<Flaw>,
+    request: &Request,
+    printer: &Printer,
+) {
+    let (name, writing) = (printable_path(path), request.writing);
+    match changed {
+        None => printer.line(
+            Tone::Warning,
+            "Unchanged",
+            &match request.installs {
+                true => format!("{name}, because not every provider could be installed"),
+                false => format!("{name}, because not every provider could be locked"),
+            },
+        ),
+        Some(Err(error)) => printer.failure(error),
+        Some(Ok(change)) if change.is_present && flaw == Some(Flaw::Strangers) => {
+            let text = format!("{name}: it has hashes of no package");
+            printer.line(Tone::Warning, "Differs", &text);
+        }
+        Some(Ok(_)) if flaw == Some(Flaw::NoH1) => {
+            let text = format!(
+                "{name}: it has no `h1` of these packages, by which clients check what is installed; `tfoci lock --h1` with the same `--platform` adds it"
+            );
+            printer.line(Tone::Warning, "Differs", &text);
+        }
+        Some(Ok(change)) if change.is_present => {
+            printer.line(Tone::Plain, "Unchanged", &name);
+        }
+        Some(Ok(change)) if stays(change, request) => {
+            printer.line(Tone::Plain, "Unchanged", &name);
+            printer.warning(&format!(
+                "{name} does not have all hashes of these packages, and `--locked` leaves it as it is; `tfoci lock --h1` with the same `--platform` adds them"
+            ));
+        }
+        Some(Ok(_)) if writing == Writing::Real => printer.line(Tone::Done, "Wrote", &name),
+        Some(Ok(change)) => {
+            if printer.format == Format::Text {
+                print_diff(change, &name, printer);
+            }
+            let (verb, tone) = match writing {
+                Writing::DryRun => ("Would write", Tone::Plain),
+                _ => ("Differs", Tone::Warning),
+            };
+            printer.line(tone, verb, &name);
+        }
+    }
+}
+
+/// The status of a file in JSON, and its error.
+pub(super) fn status<'a>(
+    changed: Option<&'a Result<LockChange, CommandError>>,
+    request: &Request,
+) -> (&'static str, Option<&'a CommandError>) {
+    match changed {
+        None => ("failed", None),
+        Some(Err(error)) => ("failed", Some(error)),
+        Some(Ok(change)) if stays(change, request) => ("present", None),
+        Some(Ok(_)) => match request.writing {
+            Writing::Locked => ("differs", None),
+            Writing::DryRun => ("planned", None),
+            Writing::Real => ("written", None),
+        },
+    }
+}
