@@ -88,6 +88,7 @@ impl Server {
         let service = Service {
             catalog: Arc::new(catalog),
             access,
+            base: settings.url.as_deref().and_then(path).unwrap_or_default(),
             url: settings.url,
             registry_host: settings.registry_host,
             passed: Arc::default(),
@@ -185,6 +186,12 @@ fn host(url: &str) -> Option<String> {
     let host = url.host_str()?;
     // As certificates name an address of version 6.
     Some(host.trim_matches(['[', ']']).to_owned())
+}
+
+/// The path of a URL, without a slash at its end.
+fn path(url: &str) -> Option<String> {
+    let url = Url::parse(url).ok()?;
+    Some(url.path().trim_end_matches('/').to_owned())
 }
 
 /// The next connection; `None` if the system refused it.

@@ -51,6 +51,8 @@ pub(super) struct Service {
     pub(super) access: Option<Arc<Access>>,
     /// The public URL without a slash at its end.
     pub(super) url: Option<String>,
+    /// The path of the public URL, without a slash at its end. Proxies may take it away from requests, or leave it.
+    pub(super) base: String,
     /// The host of the registry's providers. Without it, the host that the client asked.
     pub(super) registry_host: Option<Hostname>,
     pub(super) passed: Arc<Passed>,
@@ -100,6 +102,8 @@ impl Service {
         request: Request<Body>,
     ) -> Outcome {
         let path = request.uri().path();
+        let below = path.strip_prefix(&self.base);
+        let path = below.filter(|rest| rest.starts_with('/')).unwrap_or(path);
         let signed = links::split(path);
         let plain = signed.map_or(path, |(_, rest)| rest);
         let mut outcome = Outcome::new(answer::method_not_allowed(), "none", path);

@@ -69,6 +69,18 @@ hint: `example.com/*/*` is every provider of a host
 ",
         },
         Case {
+            label: "a pattern with a version",
+            given: NOTHING,
+            arguments: "cli-config --from registry.example.net/{namespace}/{type} acme/demo@1.0.0",
+            exit: 2,
+            says: r"
+error: `demo@1.0.0` is neither a namespace nor a provider type: it has a dot
+  expected letters, digits and inner dashes
+
+hint: a pattern names providers, and no version
+",
+        },
+        Case {
             label: "the option of another tool, which is not that of `tfoci --version`",
             given: NOTHING,
             arguments: "mirror acme/demo --version 1.0.0 --to oci-layout:store",

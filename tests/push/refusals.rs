@@ -190,4 +190,9 @@ fn a_revocation_behind_many_certifications_counts() {
         "{}",
         run.stderr
     );
+    author.push_unsigned(&["--key", "good.asc"]).succeeds();
+    let from = ["--from", "oci-layout:store", "--key", "both.asc"];
+    let run = author.tfoci(&[&["inspect", "acme/demo@1.0.0"], &from[..]].concat());
+    let said = "hint: its owner has revoked this key. ";
+    assert!(run.exits(3).stderr.contains(said));
 }

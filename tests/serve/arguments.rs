@@ -246,6 +246,15 @@ fn mistakes_are_told_before_it_listens() {
             2,
             "providers.example.com",
         ),
+        (
+            [
+                &["--from", layout, "--url", "https://localhost/mirror/"],
+                &plain[..],
+            ]
+            .concat(),
+            2,
+            "leave out /mirror: the network mirror is below the URL of the server",
+        ),
     ] {
         let run = scene().tfoci([&["serve"], arguments.as_slice()].concat());
         let run = run.exits(code);

@@ -40,6 +40,24 @@ fn pages_need_no_script_and_allow_none() {
     }
 }
 
+/// A proxy may take the path of the public URL away, or leave it.
+#[test]
+fn a_url_with_a_path_is_served_below_it_and_without_it() {
+    let store = store();
+    let server = store.serve(&["--url", "https://providers.example.com/tf/"]);
+    let index = format!("/mirror/{DEMO}/index.json");
+    let bare = server.get(&index).is(200).text();
+    assert_eq!(server.get(&format!("/tf{index}")).is(200).text(), bare);
+    let text = server.get("/tf/").is(200).text();
+    assert!(
+        text.contains("https://providers.example.com/tf/mirror/"),
+        "{text}"
+    );
+    for path in [format!("/tfx{index}"), format!("/tf/tf{index}")] {
+        server.get(&path).is(404);
+    }
+}
+
 #[test]
 fn links_of_pages_are_relative() {
     let store = store();

@@ -93,6 +93,9 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
             "name providers, such as `hashicorp/random`, or a file that does: `--file FILE`, `--from-lock FILE`, `--from-config DIR`".to_owned(),
         ),
         CommandError::Selection(selection::Error::Address { text, .. }) => address(text),
+        CommandError::Pattern(pattern::Error::Name { name, .. }) if name.contains('@') => {
+            Some("a pattern names providers, and no version".to_owned())
+        }
         CommandError::Pattern(pattern::Error::Name { name, .. }) if name.contains('.') => {
             Some(format!("`{}/*/*` is every provider of a host", printable(name)))
         }

@@ -63,6 +63,9 @@ fn evidence(error: &trust::Error) -> String {
         _ => None,
     };
     let advice = match reason {
+        Some(SignatureErrorKind::Revoked { .. }) => {
+            return "its owner has revoked this key. Do not use these packages until their author has signed the release by another key, and it is pushed or mirrored again".to_owned();
+        }
         Some(SignatureErrorKind::NotPinned { expected, received }) => {
             proof::pin_too(expected, received)
         }

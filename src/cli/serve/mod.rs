@@ -278,6 +278,9 @@ fn public_url(text: &str) -> Result<Url, String> {
         && url.username().is_empty()
         && url.password().is_none();
     match (url.scheme(), url.has_host() && is_bare) {
+        ("https" | "http", true) if url.path().trim_end_matches('/').ends_with("/mirror") => {
+            Err("leave out /mirror: the network mirror is below the URL of the server".to_owned())
+        }
         ("https" | "http", true) => Ok(url),
         _ => Err("expected https://HOST, with a path if there is one".to_owned()),
     }
