@@ -126,6 +126,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         .write(session.registry(&http))
         .map_err(|error| failed(error.into()))?;
     let to = RepoMut::new(store, name);
+    let to = to.perhaps_shared(endpoint.may_share(&request.provider));
     let report = &session.report;
     let scope = Scope {
         providers: 1,

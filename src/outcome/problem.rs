@@ -161,6 +161,15 @@ pub enum Problem {
         expected: Box<ProviderAddr>,
         stored: Box<ProviderAddr>,
     },
+    /// The repository has versions of another provider, whose versions would get mixed up with these.
+    #[error(
+        "the repository has versions of another provider\n  expected {expected}\n  received {stored}, version {version} (in the store)"
+    )]
+    OtherProviders {
+        expected: Box<ProviderAddr>,
+        stored: Box<ProviderAddr>,
+        version: Version,
+    },
     /// The author released the version again, so that evidence would not cover all packages after a merge.
     #[error("the store has packages of another release of this version")]
     Uncovered { source: trust::Error },
@@ -321,6 +330,7 @@ impl Problem {
             | Self::Taken { .. }
             | Self::OtherPackage { .. }
             | Self::OtherProvider { .. }
+            | Self::OtherProviders { .. }
             | Self::Uncovered { .. }
             | Self::NoEvidence
             | Self::Weaker { .. }

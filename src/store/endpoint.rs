@@ -166,6 +166,25 @@ impl Endpoint {
         }
     }
 
+    /// Whether the template maps a provider of the same type from another host or namespace to the same repository. Who names a single
+    /// repository means that one.
+    pub fn may_share(&self, provider: &ProviderAddr) -> bool {
+        let template = self.template().filter(|_| !self.exact);
+        if template.is_none_or(RepositoryTemplate::is_constant) {
+            return false;
+        }
+        let (host, namespace) = (provider.hostname().as_ascii(), provider.namespace());
+        // No real host and no usual namespace.
+        let others = [("other.invalid", namespace), (host, "other-namespace")];
+        let mut others = others.into_iter().filter_map(|(host, namespace)| {
+            let other = format!("{host}/{namespace}/{}", provider.type_name());
+            self.repository(&ProviderAddr::from_ascii(&other).ok()?)
+                .ok()
+        });
+        let repository = self.repository(provider).ok();
+        others.any(|other| repository.as_ref() == Some(&other))
+    }
+
     /// The template, if the store is a registry.
     pub fn template(&self) -> Option<&RepositoryTemplate> {
         match &self.kind {

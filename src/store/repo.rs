@@ -37,7 +37,11 @@ pub struct Repo {
 
 /// A repository that can also be written.
 #[derive(Clone, Debug)]
-pub struct RepoMut(Repo);
+pub struct RepoMut {
+    repo: Repo,
+    /// Whether the address of the store maps other providers to this repository too.
+    may_be_shared: bool,
+}
 
 impl Repo {
     /// A readable repository of a store.
@@ -212,14 +216,31 @@ impl Deref for RepoMut {
     type Target = Repo;
 
     fn deref(&self) -> &Repo {
-        &self.0
+        &self.repo
     }
 }
 
 impl RepoMut {
     /// A writable repository of a store.
     pub fn new(store: Store, name: Repository) -> Self {
-        Self(Repo::new(store, name))
+        Self {
+            repo: Repo::new(store, name),
+            may_be_shared: false,
+        }
+    }
+
+    /// The repository, to which the address of the store maps other providers too, if `may_be_shared`.
+    #[must_use]
+    pub fn perhaps_shared(self, may_be_shared: bool) -> Self {
+        Self {
+            may_be_shared,
+            ..self
+        }
+    }
+
+    /// Whether other providers may have versions in the repository.
+    pub fn may_be_shared(&self) -> bool {
+        self.may_be_shared
     }
 
     /// Whether the store refuses a manifest that refers to missing parts. If so, tfoci does not check the parts of a tagged artifact one by one.

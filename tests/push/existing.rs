@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::installed;
 use crate::support::author::Author;
 use crate::support::programs::can_trace;
+use crate::support::registry::Registry;
 use crate::support::release::ReleaseFolder;
 use crate::support::{copy, testdata};
 
@@ -294,4 +295,67 @@ fn a_platform_of_a_release_that_was_made_again_is_added_with_a_warning() {
 ",
         );
     assert_eq!(author.installs().len(), 2);
+}
+
+/// A template without namespace maps both to one repository, and clients would take the newest version of both for either.
+#[test]
+fn versions_of_two_providers_are_not_mixed() {
+    let author = Author::with_release();
+    ReleaseFolder::new("demo", "2.0.0")
+        .platform("linux_amd64")
+        .write(&author.scene.path("other"));
+    let registry = Registry::plain();
+    let to = format!("{}/tofu/{{type}}", registry.host());
+    let push = |folder: &str, provider: &str, more: &[&str]| {
+        let to = [
+            "--to",
+            &to,
+            "--plain-http",
+            "127.0.0.1",
+            "--key",
+            "acme.asc",
+        ];
+        let push = ["push", folder, "--provider", provider];
+        author.tfoci(&[&push[..], &to, more].concat())
+    };
+    push("dist", "acme/demo", &[]).succeeds();
+    registry.forget();
+    for provider in ["rival/demo", "a.example/acme/demo"] {
+        let run = push("other", provider, &[]).exits(3).without_result();
+        let stderr = run.stderr.replace(registry.host(), "HOST");
+        let provider = match provider.matches('/').count() {
+            1 => format!("registry.opentofu.org/{provider}"),
+            _ => provider.to_owned(),
+        };
+        let said = format!(
+            "error: {provider} 2.0.0 (HOST/tofu/demo): the repository has versions of another provider
+  expected {provider}
+  received registry.opentofu.org/acme/demo, version 1.0.0 (in the store)
+
+hint: nothing of this version was written. Clients would take the newest version of both for one provider: a template with `{{hostname}}`, `{{namespace}}` and `{{type}}` tells them apart. If the provider only has a new address, `--existing replace`
+"
+        );
+        assert_eq!(stderr, said);
+    }
+    assert_eq!(
+        registry.count(|seen| ["PUT", "POST", "PATCH"].contains(&&*seen.method)),
+        0
+    );
+    // Its own next version costs a look at the one before, and a new address of it is possible.
+    push("other", "acme/demo", &[]).succeeds();
+    let copy = [
+        "copy",
+        "--from",
+        "oci-layout:store",
+        "--to",
+        &to,
+        "--plain-http",
+        "127.0.0.1",
+    ];
+    author.push(&["--provider", "rival/demo@1.0.0"]).succeeds();
+    let run = author
+        .tfoci(&[&copy[..], &["rival/demo"]].concat())
+        .exits(3);
+    assert!(run.stderr.contains("of another provider"), "{}", run.stderr);
+    push("other", "rival/demo", &["--existing", "replace"]).succeeds();
 }

@@ -89,7 +89,10 @@ impl Plan {
                 let subject = Subject::provider(provider);
                 let at_target = |problem: Problem| problem.of(subject, At::To(to.to_string()));
                 let repository = match repository {
-                    Ok(repository) => RepoMut::new(target.clone(), repository),
+                    Ok(repository) => {
+                        let repo = RepoMut::new(target.clone(), repository);
+                        repo.perhaps_shared(to.may_share(provider))
+                    }
                     Err(problem) => return Err(at_target(problem)),
                 };
                 if from.repo.to_string() == repository.to_string() {

@@ -30,6 +30,9 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
         Problem::OtherProvider { .. } => {
             "nothing of this version was changed. Both addresses lead to this repository: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart".to_owned()
         }
+        Problem::OtherProviders { .. } => {
+            "nothing of this version was written. Clients would take the newest version of both for one provider: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart. If the provider only has a new address, `--existing replace`".to_owned()
+        }
         Problem::Taken { .. } => "nothing of this version was changed. `--existing replace` puts the provider in its place".to_owned(),
         Problem::NoPin => format!("name the key with `--key FILE`, or pin its fingerprint for `{address}` in a trust file"),
         Problem::NoVersion { available, .. } if available.is_empty() => {

@@ -66,7 +66,10 @@ pub(super) struct Arguments {
         help_heading = "Selection"
     )]
     chdir: Option<PathBuf>,
-    /// Leave the lock file alone, and exit with 4 if it has other providers or versions than the configuration requires
+    /// Leave the lock file alone, and exit with 4 if it has others than the configuration requires
+    ///
+    /// That is other providers or versions, or no `h1` of an installed package, which `tfoci lock --h1` adds: clients check what is installed
+    /// by nothing else.
     #[arg(long, conflicts_with_all = ["into", "dry_run", "upgrade"], help_heading = "Lock file")]
     locked: bool,
     /// Only this platform, such as linux_amd64, or `all`; may be repeated [default: this machine's]

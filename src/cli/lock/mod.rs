@@ -58,7 +58,7 @@ pub(super) struct Arguments {
     /// Only packages whose hashes no known signature covers are downloaded, or with `--h1`.
     #[arg(long, value_name = "OS_ARCH", help_heading = "Selection")]
     platform: Vec<String>,
-    /// Also record the `h1` of the packages of `--platform`, which are downloaded
+    /// Also record the `h1` of the packages of `--platform`, which are downloaded; `install --locked` needs it
     #[arg(long, help_heading = "Lock file")]
     h1: bool,
     /// The lock file, if it is not DIR/.terraform.lock.hcl

@@ -103,7 +103,8 @@ fn destination(
 ) -> Result<RepoMut, CommandError> {
     let repository = endpoint.repository(provider);
     let name = repository.map_err(|error| Failure::from(Problem::Mapping(error)))?;
-    Ok(RepoMut::new(store.clone(), name))
+    let repo = RepoMut::new(store.clone(), name);
+    Ok(repo.perhaps_shared(endpoint.may_share(provider)))
 }
 
 /// Reads the mirror file of `--file`.

@@ -7,7 +7,11 @@
 
 use std::borrow::Cow;
 
-use super::{BTreeSet, BlobSource, Edition, Error, Options, Publication, RepoMut, Snapshot};
+use super::{
+    BTreeSet, BlobSource, Edition, Error, Existing, Options, Problem, Publication, Release,
+    RepoMut, Snapshot, Tag,
+};
+use crate::oci::reference::version_of;
 use crate::store;
 
 mod merge;
@@ -21,6 +25,9 @@ pub(super) async fn make<B: BlobSource>(
     options: &Options,
 ) -> Result<Publication<B>, Error> {
     let tags = tags(snapshot, to).await?;
+    if to.may_be_shared() && options.existing != Existing::Replace {
+        refuse_others(edition.release, &tags, to).await?;
+    }
     if let Some(index) = &edition.index
         && let Some(publication) = verbatim::plan(edition, index, &tags, to, options).await?
     {
@@ -28,6 +35,36 @@ pub(super) async fn make<B: BlobSource>(
     }
     let index = snapshot.and_then(|snapshot| snapshot.index);
     Ok(merge::plan(edition, (&*tags, index), to, options).await?)
+}
+
+/// Refuses a new version in a repository whose newest version is of another provider. Readers would not tell them apart.
+async fn refuse_others<L>(
+    release: &Release<L>,
+    tags: &BTreeSet<String>,
+    to: &RepoMut,
+) -> Result<(), Problem> {
+    if tags.contains(Tag::of_version(&release.version)?.as_str()) {
+        return Ok(());
+    }
+    let versions = tags.iter().filter_map(|name| version_of(name).ok());
+    let Some(version) = versions.max() else {
+        return Ok(());
+    };
+    let newest = match to.artifact(&Tag::of_version(&version)?).await {
+        Ok(newest) => newest,
+        // What cannot be read is no evidence of another provider.
+        Err(error) if error.is_damage() => None,
+        Err(error) => return Err(error.into()),
+    };
+    let other = newest.and_then(|newest| newest.index.other_provider(&release.provider));
+    match other {
+        Some(stored) => Err(Problem::OtherProviders {
+            expected: Box::new(release.provider.clone()),
+            stored: Box::new(stored),
+            version,
+        }),
+        None => Ok(()),
+    }
 }
 
 /// The names of a repository's tags.
