@@ -58,6 +58,11 @@ impl PackageHash {
         })
     }
 
+    /// Whether this is an `h1:` hash, by which clients check unpacked packages.
+    pub fn is_h1(&self) -> bool {
+        matches!(self, Self::H1(_))
+    }
+
     /// The digest of the zip; `None` unless this is a `zh:` hash.
     pub fn zip_digest(&self) -> Option<Digest> {
         match self {

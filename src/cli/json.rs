@@ -337,7 +337,7 @@ pub(super) struct Locked<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     packages: &'a [InstalledPackage],
     hashes: Vec<&'a PackageHash>,
-    /// Hashes of zips in the file that are of no package of the release.
+    /// Hashes in the file that are of no package of the release.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     strangers: &'a [PackageHash],
     #[serde(skip_serializing_if = "Option::is_none")]

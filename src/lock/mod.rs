@@ -111,7 +111,7 @@ pub struct Locked {
     pub installed: Vec<InstalledPackage>,
     /// The only platforms that the hashes are for; `None` for all.
     pub only: Option<Vec<Platform>>,
-    /// The zips in the lock file that are of no package of this release.
+    /// The hashes in the lock file that are of no package of this release; of `h1`, only if every package was unpacked.
     pub strangers: Vec<PackageHash>,
 }
 
@@ -202,8 +202,9 @@ impl Journey<'_> {
             Entry::Vacant(place) => place.insert(self.record(task, wanted, found).await),
         };
         let recorded = recorded.as_ref().map_err(Clone::clone)?;
+        let has_every_h1 = self.options.h1 && self.options.platforms.named().is_none();
         Ok(Locked {
-            strangers: recorded.strangers(wanted, &version),
+            strangers: recorded.strangers(wanted, &version, has_every_h1),
             hashes: recorded.hashes_for(wanted.client, task, &self.options.trust),
             version,
             authentication: recorded.authentication.clone(),

@@ -99,17 +99,26 @@ pub(super) fn lines<L>(release: &Verified<Release<L>>) -> Result<BTreeSet<Packag
 }
 
 impl Recorded {
-    /// The zips of this version in the lock file that are none of the release; empty if not all of the release's are known. Clients accept
-    /// them, and keep such hashes too.
-    pub(super) fn strangers(&self, wanted: &Wanted, version: &Version) -> Vec<PackageHash> {
+    /// The hashes of this version in the lock file that are of no package of the release; empty if not all of the release's are known.
+    /// Clients accept packages that match them, and keep such hashes too. `has_every_h1` says whether every package was unpacked: only then
+    /// is it known which `h1` there are.
+    pub(super) fn strangers(
+        &self,
+        wanted: &Wanted,
+        version: &Version,
+        has_every_h1: bool,
+    ) -> Vec<PackageHash> {
         if self.only.is_some() || self.hashes.is_empty() {
             return Vec::new();
         }
         let locked = wanted.locked.iter();
         let locked = locked.filter(|(locked, _)| locked == version);
         let locked = locked.flat_map(|(_, hashes)| hashes);
-        let is_strange =
-            |hash: &&PackageHash| hash.zip_digest().is_some() && !self.hashes.contains(hash);
+        let is_strange = |hash: &&PackageHash| {
+            let is_known = self.hashes.contains(hash) || self.reported.h1.contains(hash);
+            let is_compared = hash.zip_digest().is_some() || has_every_h1 && hash.is_h1();
+            is_compared && !is_known
+        };
         locked.filter(is_strange).cloned().collect()
     }
 

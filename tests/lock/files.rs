@@ -268,4 +268,13 @@ fn hashes_of_another_release_are_said() {
     lock(&scene, strict).succeeds();
     scene.write(format!("project/{LOCK}"), file);
     assert!(read(&scene, &format!("project/{LOCK}")).contains(&wrong));
+    // Which `h1` there are is known if every package was unpacked.
+    let planted = format!("h1:{}=", "A".repeat(43));
+    lock(&scene, "--h1 --platform all").succeeds();
+    let file = read(&scene, &format!("project/{LOCK}")).replace(&wrong, &planted);
+    scene.write(format!("project/{LOCK}"), file);
+    lock(&scene, strict).succeeds();
+    let run = lock(&scene, &format!("{strict} --h1 --platform all")).exits(4);
+    let said = format!("take them out by hand: {planted}\n");
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
 }

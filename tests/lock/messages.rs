@@ -286,7 +286,7 @@ fn a_folder_without_signatures_is_answered_with_where_they_are() {
     let root = root.to_str().unwrap().trim_end_matches('/');
     author.scene.write(".tofurc", block.replace("[TMP]", root));
     let said = run("lock acme/demo").exits(3).stderr;
-    let hint = "hint: a mirror of packages has no signatures. `--from STORE --trust FILE` and `--from origin` find them; `--allow-unsigned registry.opentofu.org/acme/demo` locks the packages that the mirror has\n";
+    let hint = "hint: a mirror of packages has no signatures. `--from STORE --trust FILE` and `--from origin` find them; `--allow-unsigned registry.opentofu.org/acme/demo` takes the packages that the mirror has and the lock file admits\n";
     assert!(said.contains(hint), "{said}");
     run("lock acme/demo --from oci-layout:store --key acme.asc").succeeds();
 }

@@ -51,7 +51,7 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
             let address = failure.subject.as_ref()?.provider.to_string();
             format!(
                 "a mirror of packages has no signatures. `--from STORE --trust FILE` and `--from origin` find them; \
-                 `--allow-unsigned {address}` locks the packages that the mirror has"
+                 `--allow-unsigned {address}` takes the packages that the mirror has and the lock file admits"
             )
         }
         Problem::Trust(

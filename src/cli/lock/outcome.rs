@@ -14,6 +14,7 @@ use tfoci::lock::{LockResult, Locked};
 use tfoci::lockfile::Client;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platform;
+use tfoci::source::SourceAddr;
 
 use super::file::{Flaw, print_file, status, stays};
 use super::request::{Request, Writing};
@@ -317,10 +318,19 @@ fn warn_of_others(subject: &Subject, locked: &Locked, writing: Writing, printer:
             Writing::Real => "is locked for",
             Writing::Locked | Writing::DryRun => "was compared for",
         };
-        let text = format!(
-            "{subject} {known} {} only, because no key is pinned for it: `--trust FILE` or `--key FILE` locks every platform",
-            only.join(", ")
+        let is_mirror = matches!(
+            locked.place.parse(),
+            Ok(SourceAddr::NetworkMirror(_) | SourceAddr::FilesystemMirror(_))
         );
+        let only = only.join(", ");
+        let text = match is_mirror {
+            true => format!(
+                "{subject} {known} {only} only, because a mirror has no signatures: `--from STORE --trust FILE` locks every platform, and `--platform all` those that the mirror has"
+            ),
+            false => format!(
+                "{subject} {known} {only} only, because no key is pinned for it: `--trust FILE` or `--key FILE` locks every platform"
+            ),
+        };
         printer.warning(&text);
     }
 }
