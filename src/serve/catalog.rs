@@ -190,9 +190,9 @@ impl Catalog {
         let repository = repository.map_err(|error| failed(Problem::from(error)))?;
         let store = self.endpoint.write(self.registry.clone());
         let store = store.map_err(|error| failed(Problem::from(error)))?;
-        let filled = fill
-            .fill(provider, version, RepoMut::new(store, repository))
-            .await;
+        let to = RepoMut::new(store, repository);
+        let to = to.perhaps_shared(self.endpoint.may_share(provider));
+        let filled = fill.fill(provider, version, to).await;
         match &filled {
             Ok(()) => {}
             Err(Unanswered::Failed(failure)) => {

@@ -85,10 +85,15 @@ impl Server {
             known: Mutex::default(),
             all: Arc::default(),
         };
+        let base = settings
+            .url
+            .as_deref()
+            .filter(|_| tls.is_some())
+            .and_then(path);
         let service = Service {
             catalog: Arc::new(catalog),
             access,
-            base: settings.url.as_deref().and_then(path).unwrap_or_default(),
+            base: base.unwrap_or_default(),
             url: settings.url,
             registry_host: settings.registry_host,
             passed: Arc::default(),

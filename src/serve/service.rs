@@ -51,7 +51,7 @@ pub(super) struct Service {
     pub(super) access: Option<Arc<Access>>,
     /// The public URL without a slash at its end.
     pub(super) url: Option<String>,
-    /// The path of the public URL, without a slash at its end. Proxies may take it away from requests, or leave it.
+    /// The path of the public URL, without a slash at its end; empty behind a proxy, which takes it away.
     pub(super) base: String,
     /// The host of the registry's providers. Without it, the host that the client asked.
     pub(super) registry_host: Option<Hostname>,
@@ -95,15 +95,21 @@ impl Service {
         is_too_fast
     }
 
+    /// A path below the public URL. What is a path of its own without that stays one.
+    fn below_base<'p>(&self, path: &'p str) -> &'p str {
+        let plain = links::split(path).map_or(path, |(_, rest)| rest);
+        let below = path.strip_prefix(&self.base);
+        let below = below.filter(|rest| rest.starts_with('/') && Route::read(plain).is_err());
+        below.unwrap_or(path)
+    }
+
     /// Answers a request.
     pub(super) async fn answer(
         self: &Arc<Self>,
         client: IpAddr,
         request: Request<Body>,
     ) -> Outcome {
-        let path = request.uri().path();
-        let below = path.strip_prefix(&self.base);
-        let path = below.filter(|rest| rest.starts_with('/')).unwrap_or(path);
+        let path = self.below_base(request.uri().path());
         let signed = links::split(path);
         let plain = signed.map_or(path, |(_, rest)| rest);
         let mut outcome = Outcome::new(answer::method_not_allowed(), "none", path);

@@ -63,6 +63,14 @@ impl Wake for Woken {
     }
 }
 
+impl<C> Drop for Together<C> {
+    /// The library gives each request its executor, so that requests that never began would hold themselves in memory.
+    fn drop(&mut self) {
+        let begun = std::mem::take(&mut *self.begun.lock());
+        drop(begun);
+    }
+}
+
 impl<C: Future> Together<C> {
     /// A connection whose requests begin at `begun`.
     pub(super) fn new(connection: C, begun: Begun) -> Self {
@@ -168,5 +176,22 @@ mod tests {
         assert_eq!(wakes.0.load(Ordering::SeqCst), 1);
         let polled = Pin::new(&mut together).poll(&mut context);
         assert_eq!(polled, Poll::Ready(Some(7)));
+    }
+
+    /// As over HTTP/2, where a request refers to its executor.
+    #[test]
+    fn requests_that_never_began_are_forgotten_with_the_connection() {
+        let (begun, request) = (Begun::default(), Arc::new(()));
+        let held = (begun.clone(), request.clone());
+        begun.execute(async move {
+            let _held = held;
+            std::future::pending::<()>().await;
+        });
+        let mut together = Box::pin(Together::new(std::future::ready(()), begun));
+        let waker = Waker::noop();
+        let ended = together.as_mut().poll(&mut Context::from_waker(waker));
+        assert!(ended.is_ready());
+        drop(together);
+        assert_eq!(Arc::strong_count(&request), 1);
     }
 }

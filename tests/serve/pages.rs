@@ -40,19 +40,25 @@ fn pages_need_no_script_and_allow_none() {
     }
 }
 
-/// A proxy may take the path of the public URL away, or leave it.
+/// A proxy takes the path of the public URL away; without one, it arrives.
 #[test]
-fn a_url_with_a_path_is_served_below_it_and_without_it() {
+fn a_url_with_a_path_is_served_below_it() {
     let store = store();
-    let server = store.serve(&["--url", "https://providers.example.com/tf/"]);
+    let server = store.serve(&["--url", "https://localhost/tf/"]);
+    server.get(&format!("/mirror/{DEMO}/index.json")).is(200);
+    server.get(&format!("/tf/mirror/{DEMO}/index.json")).is(404);
+    let url = ["--url", "https://localhost:[PORT]/providers/"];
+    let server = store.serve_tls(&url);
+    for page in ["/", "/providers/"].map(|base| format!("{base}providers/{DEMO}")) {
+        server.get(&page).is(200);
+    }
+    let url = ["--url", "https://localhost:[PORT]/tf/"];
+    let server = store.serve_tls(&url);
     let index = format!("/mirror/{DEMO}/index.json");
     let bare = server.get(&index).is(200).text();
     assert_eq!(server.get(&format!("/tf{index}")).is(200).text(), bare);
     let text = server.get("/tf/").is(200).text();
-    assert!(
-        text.contains("https://providers.example.com/tf/mirror/"),
-        "{text}"
-    );
+    assert!(text.contains("/tf/mirror/"), "{text}");
     for path in [format!("/tfx{index}"), format!("/tf/tf{index}")] {
         server.get(&path).is(404);
     }
