@@ -202,9 +202,8 @@ impl Journey<'_> {
             Entry::Vacant(place) => place.insert(self.record(task, wanted, found).await),
         };
         let recorded = recorded.as_ref().map_err(Clone::clone)?;
-        let has_every_h1 = self.options.h1 && self.options.platforms.named().is_none();
         Ok(Locked {
-            strangers: recorded.strangers(wanted, &version, has_every_h1),
+            strangers: recorded.strangers(wanted, &version, task, &self.options.trust),
             hashes: recorded.hashes_for(wanted.client, task, &self.options.trust),
             version,
             authentication: recorded.authentication.clone(),

@@ -28,6 +28,8 @@ pub(super) struct Recorded {
     /// What the origin reports of every platform, and no signature covers.
     pub(super) reported: Reported,
     pub(super) installed: Vec<InstalledPackage>,
+    /// Whether every `h1` of the release is among the hashes.
+    pub(super) has_every_h1: bool,
     /// The only platforms that the hashes are for; `None` for all.
     pub(super) only: Option<Vec<Platform>>,
 }
@@ -100,13 +102,14 @@ pub(super) fn lines<L>(release: &Verified<Release<L>>) -> Result<BTreeSet<Packag
 
 impl Recorded {
     /// The hashes of this version in the lock file that are of no package of the release; empty if not all of the release's are known.
-    /// Clients accept packages that match them, and keep such hashes too. `has_every_h1` says whether every package was unpacked: only then
-    /// is it known which `h1` there are.
+    /// Clients accept packages that match them, and keep such hashes too. Of `h1`, it is known which there are only if every package was
+    /// unpacked.
     pub(super) fn strangers(
         &self,
         wanted: &Wanted,
         version: &Version,
-        has_every_h1: bool,
+        task: &Task,
+        trust: &TrustOptions,
     ) -> Vec<PackageHash> {
         if self.only.is_some() || self.hashes.is_empty() {
             return Vec::new();
@@ -115,8 +118,9 @@ impl Recorded {
         let locked = locked.filter(|(locked, _)| locked == version);
         let locked = locked.flat_map(|(_, hashes)| hashes);
         let is_strange = |hash: &&PackageHash| {
-            let is_known = self.hashes.contains(hash) || self.reported.h1.contains(hash);
-            let is_compared = hash.zip_digest().is_some() || has_every_h1 && hash.is_h1();
+            let is_known = self.hashes.contains(hash)
+                || believes_origin(wanted.client, task, trust) && self.reported.h1.contains(hash);
+            let is_compared = hash.zip_digest().is_some() || self.has_every_h1 && hash.is_h1();
             is_compared && !is_known
         };
         locked.filter(is_strange).cloned().collect()
@@ -214,6 +218,7 @@ impl Journey<'_> {
             hashes: locked.clone(),
             reported: Reported::default(),
             installed,
+            has_every_h1: false,
             only: None,
         }))
     }
@@ -236,6 +241,21 @@ impl Journey<'_> {
         hashes.extend(release.packages.iter().filter_map(|package| package.zh()));
         hashes.extend(installed.packages.iter().filter_map(|one| one.h1.clone()));
         Ok(installed.packages)
+    }
+
+    /// Whether every `h1` of a release is known once its packages are unpacked: its checksum document lists no other platform.
+    pub(super) fn has_every_h1<L>(&self, release: &Verified<Release<L>>) -> bool {
+        let Some(checksums) = release.checksums() else {
+            return false;
+        };
+        let subject = ReleaseId {
+            provider: &release.provider,
+            version: &release.version,
+        };
+        let is_there = |platform| release.packages.iter().any(|one| one.platform == platform);
+        let names = checksums.lines().map(|(name, _)| name);
+        let mut listed = names.filter_map(|name| subject.platform_of(name));
+        self.options.h1 && self.options.platforms.named().is_none() && listed.all(is_there)
     }
 
     /// The platforms of packages that had to be hashed.

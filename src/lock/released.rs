@@ -68,6 +68,7 @@ impl Journey<'_> {
         };
         let (mut hashes, needs_packages) = proven.hashes();
         let (mut installed, mut only) = (Vec::new(), None);
+        let mut has_every_h1 = false;
         if options.h1 || needs_packages {
             if needs_packages && first != options.platforms {
                 (release, _) = self
@@ -76,6 +77,7 @@ impl Journey<'_> {
                     .map_err(fail)?;
             }
             only = needs_packages.then(|| self.hashed(&release)).flatten();
+            has_every_h1 = self.has_every_h1(&release);
             let packages = source.packages(self.wanted_of(release)).await;
             let packages = packages.map_err(|error| fail(error.into()))?;
             installed = self
@@ -87,6 +89,7 @@ impl Journey<'_> {
             hashes,
             reported: Reported { h1, lines },
             installed,
+            has_every_h1,
             only,
         })
     }

@@ -182,8 +182,11 @@ impl ExistingEvidence {
         // It verifies by a pinned key, and readers who pin a fingerprint only need the key itself. What a manifest states is better than
         // what was assumed without one.
         let is_richer = candidate.as_ref().is_some_and(|candidate| {
-            candidate.has_key && !self.has_key
-                || self.protocols == Protocols::default() && *candidate.protocols != self.protocols
+            let is_assumed = self.protocols == Protocols::default();
+            let is_same = *candidate.protocols == self.protocols;
+            let loses_key = self.has_key && !candidate.has_key;
+            candidate.has_key && !self.has_key && (is_same || is_assumed)
+                || is_assumed && !is_same && !loses_key
         });
         let proven = self.proof.and_then(|verified| {
             let covers = verified.covers(zips.iter().map(|(platform, zip)| (platform, zip)));

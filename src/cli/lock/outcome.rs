@@ -152,7 +152,8 @@ impl Outcome {
             .iter()
             .enumerate()
             .map(|(file, (path, changed))| {
-                let (status, error) = match unusable.contains(&file) {
+                let has_flaw = unusable.contains(&file) || with_strangers.contains(&file);
+                let (status, error) = match has_flaw {
                     true => ("differs", None),
                     false => status(changed.as_ref(), request),
                 };
@@ -188,7 +189,7 @@ impl Outcome {
                 let mut packages = one.locked.installed.iter();
                 packages.any(|package| {
                     let h1 = package.h1.as_ref().map(ToString::to_string);
-                    h1.is_some_and(|h1| !change.before.contains(&h1))
+                    h1.is_some_and(|h1| !has_hash(&change.before, &one.subject, &h1))
                 })
             })
         };
@@ -333,6 +334,15 @@ fn warn_of_others(subject: &Subject, locked: &Locked, writing: Writing, printer:
         };
         printer.warning(&text);
     }
+}
+
+/// Whether a lock file has this hash in the entry of a provider.
+fn has_hash(file: &str, subject: &Subject, hash: &str) -> bool {
+    let begin = format!("provider \"{}\" {{", subject.provider);
+    let entry = file.split_once(&begin).map_or("", |(_, rest)| rest);
+    let quoted = format!("\"{hash}\"");
+    let mut lines = entry.lines().take_while(|line| *line != "}");
+    lines.any(|line| line.trim().trim_end_matches(',') == quoted)
 }
 
 /// What to do with the installed providers.

@@ -46,7 +46,7 @@ pub(in crate::cli) fn is_store(path: &Path) -> bool {
     }
     let store = Endpoint::parse(&format!("oci-layout:{text}"), false);
     let near = store.ok().and_then(|store| store.likely_directory());
-    near.as_deref() == Some(path) || path.join("oci-layout").exists()
+    near.as_deref() == Some(path) || path.join("oci-layout").is_file()
 }
 
 impl Session {
