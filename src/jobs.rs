@@ -1,7 +1,8 @@
-//! Runs tasks concurrently, up to a limit.
+//! Runs tasks concurrently, up to a limit, and blocking work in threads.
 
 use std::future::Future;
 
+use futures_util::FutureExt as _;
 use tokio::task::JoinSet;
 
 /// Runs a task for each item, at most `limit` at a time, and returns the results in the order of the items. The first error
@@ -41,6 +42,14 @@ where
     }
     done.sort_unstable_by_key(|(place, _)| *place);
     Ok(done.into_iter().map(|(_, result)| result).collect())
+}
+
+/// Starts work that may block, in a thread. It runs to its end even if nobody waits for it.
+pub fn in_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> impl Future<Output = T> {
+    let running = tokio::task::spawn_blocking(work);
+    running.map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())))
 }
 
 #[cfg(test)]

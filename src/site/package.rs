@@ -15,6 +15,7 @@ use crate::disk::exposed::exposure;
 use crate::disk::{self, Blocks, Staged};
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::install::InstalledPackage;
+use crate::jobs;
 use crate::oci::Part;
 use crate::outcome::Problem;
 use crate::release::Package;
@@ -93,8 +94,7 @@ impl<B: BlobSource> PackageWriting<B> {
         work: impl FnOnce(Self) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let this = self.clone();
-        let done = tokio::task::spawn_blocking(move || work(this)).await;
-        done.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+        jobs::in_thread(move || work(this)).await
     }
 
     /// The hashes of the package if it is in the site already. A damaged one, or one that everybody may change, is written again.

@@ -18,6 +18,7 @@ use crate::digest::Algorithm;
 use crate::disk::exposed::{exposed, exposure};
 use crate::disk::temp_file::TempFile;
 use crate::error::printable_path;
+use crate::jobs;
 
 /// The locks on directories, which are held while anything is written there.
 pub(super) type Held = Vec<Arc<disk::Lock>>;
@@ -147,8 +148,7 @@ impl Place {
             }
             hashes(open()?, &place.type_name, &file).map(Some)
         };
-        let compared = tokio::task::spawn_blocking(compare).await;
-        compared.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+        jobs::in_thread(compare).await
     }
 
     /// The `h1` of an unpacked package that is already there and has one of the locked `h1`; `None` if there is none. If it is in the
@@ -166,13 +166,11 @@ impl Place {
         }
         let (place, locked, locks) = (self.clone(), Arc::clone(locked), locks.clone());
         // Hashes every file, which can take seconds.
-        let found = tokio::task::spawn_blocking(move || {
+        let found = jobs::in_thread(move || {
             let _locks = locks;
             place.find_unpacked(&locked, dry_run)
         });
-        found
-            .await
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+        found.await
     }
 
     fn find_unpacked(
