@@ -19,7 +19,7 @@ enum Message {
 pub(super) struct Writer(Sender<Message>);
 
 /// The end that a thread reads. It ends only when the zip was verified; it fails if the writer is dropped before.
-pub(super) struct Reader {
+pub(crate) struct Reader {
     receiver: Receiver<Message>,
     chunk: Bytes,
     is_verified: bool,

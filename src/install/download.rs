@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 
-use super::{Arc, At, Event, Package, Problem, Reporter, Subject, disk, store};
+use super::arriving::{self, Reader};
+use super::{Arc, At, Event, Package, Problem, Reporter, Subject, disk, jobs, store};
 use crate::blob::{self, BlobSource, Body, proven};
 use crate::oci::Part;
 use crate::publish::{BlobFailure, FailedPackage};
@@ -67,6 +68,48 @@ impl<B: BlobSource> Download<'_, B> {
             write(&chunk)?;
         }
         Ok(())
+    }
+
+    /// Passes a download that has begun with `front` on to `read`, which reads it in a thread while it arrives. `read` sees the end of
+    /// the zip only if the zip is the expected one.
+    ///
+    /// # Errors
+    /// `read` or the side fails, or the bytes are not the expected ones.
+    pub(crate) async fn arriving<T: Send + 'static>(
+        &self,
+        front: Option<Bytes>,
+        body: &mut Body,
+        read: impl FnOnce(Reader) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let (writer, reader) = arriving::pipe();
+        let reading = jobs::in_thread(move || read(reader));
+        let passed_on = self.pass_on(front, body, writer).await;
+        // Waits for the thread in any case, because it removes what it has written.
+        let read = reading.await;
+        if passed_on? {
+            return read;
+        }
+        let read = read?;
+        // What is wrong with a zip matters only if it is the expected one.
+        while self.next(body).await?.is_some() {}
+        Ok(read)
+    }
+
+    /// Passes a download on until it is verified, or nobody reads any more. Returns whether it is verified.
+    async fn pass_on(
+        &self,
+        mut next: Option<Bytes>,
+        body: &mut Body,
+        writer: arriving::Writer,
+    ) -> Result<bool, Problem> {
+        while let Some(chunk) = next {
+            if !writer.write(chunk).await {
+                return Ok(false);
+            }
+            next = self.next(body).await?;
+        }
+        writer.verified().await;
+        Ok(true)
     }
 
     /// A store that gives other bytes is damaged; a source is not a store.

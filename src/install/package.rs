@@ -1,15 +1,13 @@
 //! Installs one package.
 
-use std::future::Future;
-
 use bytes::Bytes;
-use futures_util::FutureExt as _;
 
+use super::arriving::Reader;
 use super::download::Download;
 use super::place::Held;
 use super::{
     Arc, At, Authentication, BTreeSet, Event, Hashes, InstalledPackage, Package, PackageHash,
-    Place, Problem, Reporter, Subject, Transfer, arriving, disk, trust,
+    Place, Problem, Reporter, Subject, Transfer, disk, jobs, trust,
 };
 use crate::blob::{BlobSource, Body};
 use crate::disk::temp_file::TempFileWriter;
@@ -116,7 +114,7 @@ impl<B: BlobSource> PackageInstallation<B> {
         }
         let (place, file_name) = (self.place.clone(), self.package.file_name.clone());
         let this = self.clone();
-        let settled = in_thread(move || {
+        let settled = jobs::in_thread(move || {
             let _locks = locks;
             let accept = |hashes: &Hashes| this.refuse_unlocked(Some(hashes));
             place.move_into_place(staged, &file_name, &accept)
@@ -132,41 +130,14 @@ impl<B: BlobSource> PackageInstallation<B> {
         body: &mut Body,
         locks: &Held,
     ) -> Result<Option<(Transfer, Hashes)>, Problem> {
-        let (writer, reader) = arriving::pipe();
         let (this, locks) = (self.clone(), locks.clone());
-        let unpacking = in_thread(move || {
+        let unpack = move |reader: Reader| {
             let _locks = locks;
             let accept = |hashes: &Hashes| this.refuse_unlocked(Some(hashes));
             let (size, file) = (this.package.expected.size, &this.package.file_name);
             this.place.unpack_arriving(reader, size, file, &accept)
-        });
-        let passed_on = self.pass_on(front, body, writer).await;
-        // Waits for the thread in any case, because it removes what it has written.
-        let unpacked = unpacking.await;
-        if passed_on? {
-            return unpacked;
-        }
-        let unpacked = unpacked?;
-        // What is wrong with a zip matters only if it is the expected one.
-        while self.download().next(body).await?.is_some() {}
-        Ok(unpacked)
-    }
-
-    /// Passes a download on until it is verified, or nobody reads any more. Returns whether it is verified.
-    async fn pass_on(
-        &self,
-        mut next: Option<Bytes>,
-        body: &mut Body,
-        writer: arriving::Writer,
-    ) -> Result<bool, Problem> {
-        while let Some(chunk) = next {
-            if !writer.write(chunk).await {
-                return Ok(false);
-            }
-            next = self.download().next(body).await?;
-        }
-        writer.verified().await;
-        Ok(true)
+        };
+        self.download().arriving(front, body, unpack).await
     }
 
     /// An unpacked package that is there with a locked `h1`.
@@ -208,7 +179,7 @@ impl<B: BlobSource> PackageInstallation<B> {
         self.download().to(|chunk| writer.write(chunk)).await?;
         let (zip, place) = (writer.finish(), self.place.clone());
         let file_name = self.package.file_name.clone();
-        let hashes = in_thread(move || place.compare_with(&zip, &file_name)).await?;
+        let hashes = jobs::in_thread(move || place.compare_with(&zip, &file_name)).await?;
         Ok((Transfer::Present, Some(hashes)))
     }
 
@@ -220,12 +191,4 @@ impl<B: BlobSource> PackageInstallation<B> {
             reporter: &self.reporter,
         }
     }
-}
-
-/// Starts blocking work, which runs to its end even if nobody waits for it.
-fn in_thread<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> impl Future<Output = T> {
-    let running = tokio::task::spawn_blocking(work);
-    running.map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-use crate::archive::{Archive, Limits};
+use crate::archive::{Archive, Limits, Stop, Stream};
 use crate::authentication::Authentication;
 use crate::blob::BlobSource;
 use crate::disk::temp_file::TempFileWriter;
@@ -82,22 +82,7 @@ impl<B: BlobSource> Measurement<B> {
         let mut hashes = Vec::from_iter(self.package.zh());
         match self.h1 {
             false => download.to(|_| Ok(())).await?,
-            true => {
-                let mut writer = TempFileWriter::new()?;
-                download.to(|chunk| writer.write(chunk)).await?;
-                let zip = writer.finish();
-                let hashed = tokio::task::spawn_blocking(move || {
-                    Archive::open(zip.reader(0), &Limits::default())?.hashes()
-                });
-                let hashed = hashed
-                    .await
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
-                let hashed = hashed.map_err(|source| Problem::Archive {
-                    file: self.package.file_name.clone(),
-                    source,
-                })?;
-                hashes.push(hashed.directory);
-            }
+            true => hashes.push(self.h1_of(&download).await?),
         }
         self.reporter.report(Event::Finished {
             subject: self.subject,
@@ -106,5 +91,36 @@ impl<B: BlobSource> Measurement<B> {
             authentication: self.authentication,
         });
         Ok(hashes)
+    }
+
+    /// The `h1` of the unpacked package, computed while the zip arrives. A zip that only a file can be read from is downloaded again,
+    /// to a temporary file.
+    async fn h1_of(&self, download: &Download<'_, B>) -> Result<PackageHash, Problem> {
+        let (size, file) = (self.package.expected.size, self.package.file_name.clone());
+        let unusable = move |source| Problem::Archive { file, source };
+        let mut body = download.start().await?;
+        let mut next = download.next(&mut body).await?;
+        if next.as_deref().is_some_and(Stream::<&[u8]>::suits) {
+            let unusable = unusable.clone();
+            let read = move |reader| match Stream::new(reader, size, &Limits::default()).finish() {
+                Ok(arrived) => Ok(Some(arrived.hashes.directory)),
+                Err(Stop::Unsuited) => Ok(None),
+                Err(Stop::Refused(error)) => Err(unusable(error)),
+            };
+            if let Some(h1) = download.arriving(next, &mut body, read).await? {
+                return Ok(h1);
+            }
+            body = download.start().await?;
+            next = download.next(&mut body).await?;
+        }
+        let mut writer = TempFileWriter::new()?;
+        while let Some(chunk) = next {
+            writer.write(&chunk)?;
+            next = download.next(&mut body).await?;
+        }
+        let zip = writer.finish();
+        let hashed =
+            jobs::in_thread(move || Archive::open(zip.reader(0), &Limits::default())?.hashes());
+        Ok(hashed.await.map_err(unusable)?.directory)
     }
 }

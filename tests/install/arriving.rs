@@ -160,3 +160,63 @@ fn what_is_there_already_is_not_touched() {
     assert!(run.stderr.contains(said), "{}", run.stderr);
     assert_eq!(given.files()["docs/noise"], b"mine");
 }
+
+/// As for an installation, but nothing is written except the lock file: without a directory for temporary files, the rest fails.
+#[test]
+fn the_h1_of_a_zip_is_computed_while_it_arrives() {
+    let streamed = || large().deflated().streamed();
+    let lock = |given: &Given| {
+        let lock = ["lock", DEMO, "--from", &given.store, "--h1"];
+        given.tfoci(&[&lock[..], &["--platform", "linux_amd64"]].concat())
+    };
+    for (label, files, downloads) in [
+        (
+            "arriving",
+            vec![executable(), streamed(), directory("docs/")],
+            1,
+        ),
+        ("from a file", vec![large().streamed(), executable()], 1),
+        (
+            "from a file after all",
+            vec![executable(), large().streamed()],
+            2,
+        ),
+    ] {
+        let mut given = Given::new(&zip(files));
+        lock(&given).succeeds();
+        assert_eq!(given.downloads(), downloads, "{label}");
+        let text = || fs::read_to_string(given.scene.path(".terraform.lock.hcl")).unwrap();
+        let (locked, h1) = (
+            text(),
+            Facts::of_demo(&given.scene, "linux_amd64").directory_h1,
+        );
+        assert!(locked.contains(&format!("\"{h1}\",")), "{label}\n{locked}");
+
+        fs::remove_file(given.scene.path(".terraform.lock.hcl")).unwrap();
+        given.scene = given.scene.env("TMPDIR", "/nowhere");
+        if label == "arriving" {
+            lock(&given).succeeds();
+            let again = fs::read_to_string(given.scene.path(".terraform.lock.hcl")).unwrap();
+            assert_eq!(again, locked);
+        } else {
+            let run = lock(&given).exits(1);
+            assert!(run.stderr.contains("temporary file"), "{}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn the_h1_of_other_bytes_is_never_recorded() {
+    for files in [
+        [executable(), large().deflated()],
+        [executable(), large().streamed()],
+    ] {
+        let given = Given::new(&zip(files));
+        given.fault(Fault::wrong_bytes());
+        let lock = ["lock", DEMO, "--from", &given.store, "--h1"];
+        let run = given.tfoci(&lock).exits(3);
+        let said = "the bytes do not match their digest";
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        assert!(!given.scene.path(".terraform.lock.hcl").exists());
+    }
+}
