@@ -87,7 +87,9 @@ fn demo() -> Provider {
 fn scene(origin: &Origin) -> Scene {
     let scene = Scene::new()
         .env("TF_REGISTRY_DISCOVERY_RETRY", "1")
-        .env("TF_PROVIDER_DOWNLOAD_RETRY", "1");
+        .env("TF_PROVIDER_DOWNLOAD_RETRY", "1")
+        // Lock files and configurations name it, too: see tests/lock/private.rs.
+        .env("TFOCI_ALLOW_PRIVATE", origin.host());
     origin.write_ca(&scene);
     scene
 }

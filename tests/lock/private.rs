@@ -113,25 +113,26 @@ fn no_option_allows_metadata_services() {
 }
 
 #[test]
-fn mirroring_what_a_configuration_requires_takes_consent_too() {
+fn mirroring_what_a_file_of_a_checkout_names_takes_consent_too() {
     let (origin, scene) = given();
     let (host, demo) = (origin.host(), origin.address("acme/demo"));
     let mirror = |arguments: &str| {
-        let all = format!("mirror --from-config a --to oci-layout:out {arguments}");
+        let all = format!("mirror --to oci-layout:out {arguments}");
         tfoci(&scene, &all)
     };
     // A lock file beside the configuration comes from anybody too.
     let lock = format!("provider \"{demo}\" {{\n  version = \"1.2.0\"\n}}\n");
     scene.write("a/.terraform.lock.hcl", lock);
-    for more in ["", "--from-lock a/.terraform.lock.hcl"] {
-        let run = mirror(more).exits(1);
+    let (configuration, lock) = ("--from-config a", "--from-lock a/.terraform.lock.hcl");
+    for files in [configuration, lock, &format!("{configuration} {lock}")] {
+        let run = mirror(files).exits(1);
         let said = "the host has only private addresses\n";
         assert!(run.stderr.contains(said), "{}", run.stderr);
         let said = format!(
             "hint: if you know this host, `--allow-private {host}`, or TFOCI_ALLOW_PRIVATE={host}\n"
         );
         assert!(run.stderr.contains(&said), "{}", run.stderr);
-        assert_eq!(origin.counters(), "", "{more}");
+        assert_eq!(origin.counters(), "", "{files}");
         assert!(!scene.path("out").exists());
     }
     scene.write(
@@ -144,7 +145,7 @@ fn mirroring_what_a_configuration_requires_takes_consent_too() {
         "--file mirror.toml".to_owned(),
         demo,
     ] {
-        mirror(&consent).succeeds();
+        mirror(&format!("{configuration} {consent}")).succeeds();
         fs::remove_dir_all(scene.path("out")).unwrap();
     }
 }

@@ -335,7 +335,7 @@ fn a_configuration_says_what_is_required_of_all_its_modules() {
     );
     stage.scene.write("root/part/main.tf", required("< 2.0"));
     stage
-        .mirror("--from-config root --platform linux_amd64 --allow-private [ORIGIN]")
+        .mirror("--from-config root --platform linux_amd64")
         .says(
             0,
             "
@@ -346,7 +346,7 @@ fn a_configuration_says_what_is_required_of_all_its_modules() {
     assert_eq!(stage.installs(), ["acme/demo 1.1.0 linux_amd64"]);
     stage.scene.write("root/part/main.tf", required("< 1.0"));
     stage
-        .mirror("--from-config root --allow-private [ORIGIN]")
+        .mirror("--from-config root")
         .says(
             1,
             "
@@ -366,7 +366,7 @@ error: cannot read none
     );
     stage.scene.write("root/part/main.tf", "terraform {");
     stage
-        .mirror("--from-config root --allow-private [ORIGIN]")
+        .mirror("--from-config root")
         .says(
             1,
             "
@@ -381,7 +381,7 @@ error: the module in root/part cannot be read
             + &required("~> 1.0"),
     );
     stage
-        .mirror("--from-config root --jobs 1 --allow-private [ORIGIN]")
+        .mirror("--from-config root --jobs 1")
         .says(
             0,
             "

@@ -30,21 +30,24 @@ pub(super) fn tasks(
     let mut items = addresses(arguments, session)?;
     let listed = file.iter().flat_map(|file| &file.providers);
     let listed = listed.map(|entry| &entry.provider);
-    // Arguments and mirror files are the user's own.
+    // Arguments and mirror files are the user's own. Lock files and configurations may come from anybody.
     let named = items.iter().map(|item| &item.provider).chain(listed);
     let named: BTreeSet<Hostname> = named.map(|provider| provider.hostname().clone()).collect();
-    items.extend(locks.filters().map(|(provider, filter)| Item {
-        provider,
-        filter,
-        to: Vec::new(),
-    }));
+    let mut found: Vec<Item> = locks
+        .filters()
+        .map(|(provider, filter)| Item {
+            provider,
+            filter,
+            to: Vec::new(),
+        })
+        .collect();
     for root in &arguments.from_config {
         requested::directory(root, "--from-config")?;
-        let required: Vec<Item> = required(root, session)?.collect();
-        let hosts = required.iter().map(|item| item.provider.hostname());
-        session.distrust(http, hosts.filter(|host| !named.contains(host)))?;
-        items.extend(required);
+        found.extend(required(root, session)?);
     }
+    let hosts = found.iter().map(|item| item.provider.hostname());
+    session.distrust(http, hosts.filter(|host| !named.contains(host)))?;
+    items.extend(found);
     if let (Some(item), [], Some(path)) = (items.first(), &*arguments.to, &arguments.file) {
         let mut entries = file.iter().flat_map(|file| &file.providers);
         return Err(CommandError::NoDestination {
