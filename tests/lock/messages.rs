@@ -229,6 +229,20 @@ fn hashes_by_which_clients_check_what_is_installed_must_be_there() {
         assert!(words.join(" ").contains(said), "{client}: {}", plan.stderr);
         fs::remove_dir_all(scene.path("a/.terraform")).unwrap();
     }
+    let before = origin.counters();
+    let run = tfoci(&scene, "install --chdir a --locked").exits(4);
+    let demo = origin.address("acme/demo");
+    let hint = "hint: `tfoci lock --h1` adds it for this machine, and with `--platform` for others";
+    let said = format!(
+        "error: a/.terraform.lock.hcl does not lock what the configuration requires\n  the entry of {demo} has no `h1`, by which clients check what is installed\n\n{hint}\n"
+    );
+    says(&run, &said);
+    assert_eq!(origin.counters(), before);
+    assert_eq!(read(&scene, "a/.terraform.lock.hcl"), text);
+    // Only the packages tell of which platform an `h1` is.
+    let [_, other] = platforms();
+    tfoci(&scene, &format!("lock --h1 --chdir a --platform {other}")).succeeds();
+    let text = read(&scene, "a/.terraform.lock.hcl");
     let run = tfoci(&scene, "install --chdir a --locked").exits(4);
     says(
         &run,
@@ -246,7 +260,6 @@ fn hashes_by_which_clients_check_what_is_installed_must_be_there() {
     let text = read(&scene, "a/.terraform.lock.hcl");
 
     // What differs, still differs: an entry too few, and one too many, unless addresses choose.
-    let demo = origin.address("acme/demo");
     let entry = "\nprovider \"registry.example.com/acme/zz\" {\n  version = \"7.0.0\"\n}\n";
     scene.write("a/.terraform.lock.hcl", format!("{text}{entry}"));
     let run = tfoci(&scene, "install --chdir a --locked").exits(4);
@@ -259,13 +272,13 @@ fn hashes_by_which_clients_check_what_is_installed_must_be_there() {
     let run = tfoci(&scene, "install --chdir a --locked").exits(4);
     says(&run, &format!("{demo} is not in it"));
     // Hashes of another release.
-    let zeros = format!("zh:{}", "0".repeat(64));
-    let lines = text
-        .lines()
-        .map(|line| match line.contains("zh:") || line.contains("h1:") {
-            true => format!("    \"{zeros}\",\n"),
-            false => format!("{line}\n"),
-        });
+    let zeros = format!("    \"zh:{}\",\n", "0".repeat(64));
+    let others = format!("    \"h1:{}=\",\n", "A".repeat(43));
+    let lines = text.lines().map(|line| match line {
+        line if line.contains("zh:") => zeros.clone(),
+        line if line.contains("h1:") => others.clone(),
+        line => format!("{line}\n"),
+    });
     scene.write("a/.terraform.lock.hcl", lines.collect::<String>());
     fs::remove_dir_all(scene.path("a/.terraform")).unwrap();
     tfoci(&scene, "install --chdir a --locked").exits(3);

@@ -345,17 +345,15 @@ fn a_configuration_says_what_is_required_of_all_its_modules() {
         );
     assert_eq!(stage.installs(), ["acme/demo 1.1.0 linux_amd64"]);
     stage.scene.write("root/part/main.tf", required("< 1.0"));
-    stage
-        .mirror("--from-config root")
-        .says(
-            1,
-            "
+    stage.mirror("--from-config root").says(
+        1,
+        "
 error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `>= 1.0.0, < 1.0.0`
   has 2.0.0, 1.1.0, 1.0.0
 
 hint: these are all that there are: choose among them by other constraints
 ",
-        );
+    );
     stage.mirror("--from-config none").says(
         1,
         "
@@ -365,29 +363,25 @@ error: cannot read none
 ",
     );
     stage.scene.write("root/part/main.tf", "terraform {");
-    stage
-        .mirror("--from-config root")
-        .says(
-            1,
-            "
+    stage.mirror("--from-config root").says(
+        1,
+        "
 error: the module in root/part cannot be read
   not valid HCL: `{` is not closed
     in main.tf, line 1
 ",
-        );
+    );
     stage.scene.write(
         "root/main.tf",
         "module \"far\" {\n  source = \"git::https://example.com/x\"\n}\n".to_owned()
             + &required("~> 1.0"),
     );
-    stage
-        .mirror("--from-config root --jobs 1")
-        .says(
-            0,
-            "
+    stage.mirror("--from-config root --jobs 1").says(
+        0,
+        "
    Updated [ORIGIN]/acme/demo 1.1.0   2 packages, 407 B   signed [ACME ID] (origin)
    Warning root: the module git::https://example.com/x is not on this disk
   Mirrored 1 version, 1 package (407 B copied, 1 already present) in [TIME]
 ",
-        );
+    );
 }

@@ -13,6 +13,9 @@ pub(in crate::cli) enum LockDifference {
     /// A required provider is not in the file.
     #[error("{provider} is not in it")]
     Missing { provider: ProviderAddr },
+    /// The file has no `h1` of a required provider.
+    #[error("the entry of {provider} has no `h1`, by which clients check what is installed")]
+    NoH1 { provider: ProviderAddr },
     /// A provider in the file is not required.
     #[error("{provider} is in it, and is not required")]
     Unrequired {

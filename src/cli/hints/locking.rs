@@ -83,6 +83,10 @@ pub(super) fn differs(difference: &LockDifference) -> String {
             "`{} init` removes it, and `tfoci lock` does not; or delete its block. Commit the file",
             client.program()
         ),
+        LockDifference::NoH1 { .. } => {
+            "`tfoci lock --h1` adds it for this machine, and with `--platform` for others"
+                .to_owned()
+        }
         LockDifference::NoFile | LockDifference::Missing { .. } => {
             "`tfoci lock` brings it up to date; commit the file".to_owned()
         }

@@ -8,6 +8,7 @@ use tfoci::address::ProviderAddr;
 use tfoci::authentication::Anchor;
 use tfoci::error::{Category, printable_path};
 use tfoci::event::{Subject, Transfer};
+use tfoci::hash::PackageHash;
 use tfoci::install::InstalledPackage;
 use tfoci::lock::target::{self, LockChange};
 use tfoci::lock::{LockResult, Locked};
@@ -36,6 +37,8 @@ pub(super) struct Outcome {
     directories: Vec<String>,
     /// What states the constraints of each provider, for each lock file.
     stated: BTreeMap<(usize, ProviderAddr), Vec<String>>,
+    /// The hashes of each provider in each lock file, as they were before.
+    locked: BTreeMap<(usize, ProviderAddr), BTreeSet<PackageHash>>,
 }
 
 /// A version that was locked.
@@ -60,12 +63,20 @@ impl Outcome {
             let required = root.required.iter();
             required.map(move |(provider, one)| ((file, provider.clone()), one.stated.clone()))
         });
+        let locked = roots.iter().enumerate().flat_map(|(file, root)| {
+            let required = root.required.keys();
+            required.filter_map(move |provider| {
+                let (_, hashes) = root.target.locked(provider)?;
+                Some(((file, provider.clone()), hashes))
+            })
+        });
         Self {
             found,
             files: Vec::new(),
             client: client.unwrap_or(Client::OpenTofu),
             directories: directories.collect(),
             stated: stated.collect(),
+            locked: locked.collect(),
         }
     }
 
@@ -180,21 +191,20 @@ impl Outcome {
     /// else, so that they refuse it.
     fn unusable(&self, locked: &[LockedVersion<'_>], request: &Request) -> BTreeSet<usize> {
         let is_locked = request.installs && request.writing == Writing::Locked;
-        let lacks = |(file, (_, changed)): &(usize, &(PathBuf, FileResult))| {
-            let Some(Ok(change)) = changed else {
-                return false;
+        let versions = locked.iter().filter(|_| is_locked);
+        let files = versions.flat_map(|one| {
+            let lacks = |file: &usize| {
+                let hashes = self.locked.get(&(*file, one.subject.provider.clone()));
+                let mut h1 = one
+                    .locked
+                    .installed
+                    .iter()
+                    .filter_map(|package| package.h1.as_ref());
+                h1.any(|h1| hashes.is_none_or(|hashes| !hashes.contains(h1)))
             };
-            let mut versions = locked.iter().filter(|one| one.files.contains(file));
-            versions.any(|one| {
-                let mut packages = one.locked.installed.iter();
-                packages.any(|package| {
-                    let h1 = package.h1.as_ref().map(ToString::to_string);
-                    h1.is_some_and(|h1| !has_hash(&change.before, &one.subject, &h1))
-                })
-            })
-        };
-        let files = self.files.iter().enumerate().filter(|_| is_locked);
-        files.filter(lacks).map(|(file, _)| file).collect()
+            one.files.iter().copied().filter(lacks)
+        });
+        files.collect()
     }
 
     /// The versions that were locked, and the failures. What several lock files have in common is there once.
@@ -334,15 +344,6 @@ fn warn_of_others(subject: &Subject, locked: &Locked, writing: Writing, printer:
         };
         printer.warning(&text);
     }
-}
-
-/// Whether a lock file has this hash in the entry of a provider.
-fn has_hash(file: &str, subject: &Subject, hash: &str) -> bool {
-    let begin = format!("provider \"{}\" {{", subject.provider);
-    let entry = file.split_once(&begin).map_or("", |(_, rest)| rest);
-    let quoted = format!("\"{hash}\"");
-    let mut lines = entry.lines().take_while(|line| *line != "}");
-    lines.any(|line| line.trim().trim_end_matches(',') == quoted)
 }
 
 /// What to do with the installed providers.

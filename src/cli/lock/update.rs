@@ -8,6 +8,7 @@ use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::disk;
 use tfoci::error::printable_path;
 use tfoci::event::Reporter;
+use tfoci::hash::PackageHash;
 use tfoci::install::{self, DirectoryKind, Form, Installer};
 use tfoci::lock::{LockResult, Task, Wanted, lock};
 use tfoci::lockfile::LockedProvider;
@@ -15,7 +16,7 @@ use tfoci::lockfile::LockedProvider;
 use super::methods::Methods;
 use super::outcome::Outcome;
 use super::request::{Request, Writing};
-use super::roots::{self, Root, Roots};
+use super::roots::{self, Required, Root, Roots};
 use crate::cli::Ending;
 use crate::cli::error::{CommandError, LockDifference};
 use crate::cli::progress::Progress;
@@ -96,11 +97,26 @@ fn is_locked(root: &Root, request: &Request) -> Result<(), CommandError> {
     }
     // Addresses choose some of the providers.
     let is_all = request.providers.is_empty();
-    match unrequired(root).next().filter(|_| is_all) {
-        Some(other) => Err(differs(LockDifference::Unrequired {
+    if let Some(other) = unrequired(root).next().filter(|_| is_all) {
+        return Err(differs(LockDifference::Unrequired {
             provider: other.clone(),
             client: root.target.client(),
-        })),
+        }));
+    }
+    // Of which platforms an `h1` is, only the packages tell. That another version is required is said later.
+    let mut required = root.required.iter();
+    let lacks_h1 = |(provider, required): &(&ProviderAddr, &Required)| {
+        let Some((version, hashes)) = root.target.locked(provider) else {
+            return false;
+        };
+        let has_h1 = hashes.iter().any(|hash| matches!(hash, PackageHash::H1(_)));
+        !has_h1 && required.admitted.admits(&version)
+    };
+    match required.find(lacks_h1) {
+        Some((provider, _)) => {
+            let provider = provider.clone();
+            Err(differs(LockDifference::NoH1 { provider }))
+        }
         None => Ok(()),
     }
 }
