@@ -1,10 +1,11 @@
-//! Zips: an accepted zip means the same to an independent reader, name by name and byte by byte.
+//! Zips: an accepted zip means the same to an independent reader, name by name and byte by byte. Read while it arrives, it has the same
+//! entries and hashes, or is left to be read from a file.
 #![no_main]
 
-use std::io::{Cursor, Read as _};
+use std::io::{BufReader, Cursor, Read as _};
 
 use libfuzzer_sys::fuzz_target;
-use tfoci::archive::{Archive, Frame, EntryType, Limits};
+use tfoci::archive::{Archive, Arrived, EntryType, Frame, Limits, Stop, Stream};
 
 /// Small enough for a fuzzer, and enough for every path.
 const LIMITS: Limits = Limits {
@@ -19,6 +20,16 @@ fuzz_target!(|bytes: &[u8]| {
         frame.pass(chunk);
     }
     let framed = frame.check();
+    // A small buffer, so that every field is cut somewhere.
+    let arriving = BufReader::with_capacity(5, bytes);
+    let arrived = Stream::new(arriving, bytes.len() as u64, &LIMITS).finish();
+    let hashed = Archive::open(Cursor::new(bytes), &LIMITS).and_then(|mut archive| archive.hashes());
+    match (arrived, &hashed) {
+        (Ok(Arrived { hashes, .. }), Ok(expected)) => assert_eq!(hashes, *expected),
+        (Ok(_), Err(error)) => panic!("the stream accepts what a file refuses: {error}"),
+        (Err(Stop::Refused(error)), Ok(_)) => panic!("the stream refuses what a file has: {error}"),
+        (Err(_), _) => {}
+    }
     let Ok(mut archive) = Archive::open(Cursor::new(bytes), &LIMITS) else {
         return;
     };
