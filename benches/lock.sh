@@ -6,19 +6,20 @@ usage() {
     cat <<'TEXT'
 Usage: benches/lock.sh [ROUNDS]
 
-Locks 10 providers for 15 platforms, with packages of 0.5 MB, from an origin that answers after 20 ms, over TLS and without
-`package_size`: with `tofu providers lock` and `terraform providers lock`, those on PATH; with tfoci, which downloads no packages; with
-`tfoci lock --h1`, which downloads all; and with tfoci from a registry over TLS that does not wait, with a pinned key. Medians of all
-rounds are printed, and their ratios to the peers'. Requests are per provider. ROUNDS is 3 unless given.
+Locks 10 providers for 15 platforms, with packages of 5 MB, which is the size of small providers, from an origin that answers after
+20 ms, over TLS and without `package_size`: with `tofu providers lock` and `terraform providers lock`, those on PATH; with tfoci, which
+downloads no packages; with `tfoci lock --h1`, which downloads all; and with tfoci from a registry over TLS that does not wait, with a
+pinned key. Medians of all rounds are printed, and their ratios to the peers'. Requests are per provider. ROUNDS is 3 unless given.
 
 The script fails if `tfoci lock --h1` and a peer write different lock files, or if tfoci locks differently from the registry.
 
 The origin is the one of the tests, as a process of its own (tests/origin_double/serve.rs), in a development build. The temporary
-directory (TMPDIR) needs 1 GiB; it is removed in the end.
+directory (TMPDIR) needs 4 GiB; it is removed in the end.
 
 Environment:
   TFOCI    the executable [default: target/release/tfoci, built first]
   LATENCY  of the origin, in milliseconds [default: 20]
+  SIZE     of each package, in bytes [default: 5000000]
   REGISTRY docker-registry or zot [default: docker-registry]
 
 Needs bash, cargo, coreutils, diffutils, docker-registry, openssl, GNU time (Debian: docker-registry, openssl, time), and tofu or
@@ -47,6 +48,7 @@ fi
 source benches/origin_process.bash
 source benches/registry_process.bash
 latency=${LATENCY:-20}
+size=${SIZE:-5000000}
 providers=10
 platforms=(darwin_{amd64,arm64} freebsd_{386,amd64,arm,arm64} linux_{386,amd64,arm,arm64,ppc64le,s390x} windows_{386,amd64,arm64})
 
@@ -116,7 +118,7 @@ table() {
         titles+=$(printf ' %10s' "/$client")
         peers+=" $(medians "$client" | cut -d' ' -f1)"
     done
-    printf '%-34s %8s %8s%s %8s %8s %9s %9s\n' "$providers x ${#platforms[@]} of 0.5 MB, $latency ms" 'wall s' 'least s' "$titles" 'CPU s' \
+    printf '%-34s %8s %8s%s %8s %8s %9s %9s\n' "$providers x ${#platforms[@]} of $((size / 1000)) kB, $latency ms" 'wall s' 'least s' "$titles" 'CPU s' \
         'peak MiB' origin registry
     while IFS=: read -r row text; do
         [[ -e samples/$row ]] || continue
@@ -136,7 +138,7 @@ ROWS
 }
 
 make_certificates
-start_origin "$providers" 500000 "${platforms[@]}"
+start_origin "$providers" "$size" "${platforms[@]}"
 start_registry registry
 "$TFOCI" mirror "${names[@]}" --to "$(template)" --quiet >/dev/null
 for _ in $(seq "$rounds"); do round; done
