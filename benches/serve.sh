@@ -26,7 +26,7 @@ free_port() {
     until found=$((20000 + RANDOM % 10000)) && ! listens "$found"; do :; done
     echo "$found"
 }
-at_layout=$(free_port) at_nginx=$(free_port) at_registry=$(free_port)
+at_layout=$(free_port) at_nginx=$(free_port) at_nginx2=$(free_port) at_registry=$(free_port)
 
 # The same documents and packages as files.
 serve() { # PORT STORE
@@ -49,7 +49,7 @@ http {
     access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000; default_type application/json;
     client_body_temp_path $scene/t1; proxy_temp_path $scene/t2; fastcgi_temp_path $scene/t3; uwsgi_temp_path $scene/t4; scgi_temp_path $scene/t5;
     server {
-        listen 127.0.0.1:$at_nginx ssl; ssl_certificate $scene/chain.crt; ssl_certificate_key $scene/server.key; root $scene/www;
+        listen 127.0.0.1:$at_nginx ssl; listen 127.0.0.1:$at_nginx2 ssl http2; ssl_certificate $scene/chain.crt; ssl_certificate_key $scene/server.key; root $scene/www;
     }
 }
 NGINX
@@ -57,52 +57,80 @@ nginx -c "$scene/nginx.conf" 2>/dev/null &
 until listens "$at_nginx"; do sleep 0.02; done
 serve "$at_registry" "$template"
 
-measure() { wrk -t1 -c"$2" -d"${seconds}s" --latency "https://127.0.0.1:$1/$base/small0/1.0.0.json"; }
-for connections in 10 100; do
-    for server in "nginx:$at_nginx" "layout:$at_layout" "registry:$at_registry"; do
-        echo "VERSION.json, $connections connections, ${server%:*}: $(measure "${server#*:}" "$connections" | awk '/99%/ {p=$2} /Requests\/sec/ {r=$2} END {print r " requests/s, p99 " p}')"
+# What was measured is noted as `ROW SERVER VALUE`, in several rounds that take turns, and printed as medians with their ratio to nginx.
+note() { echo "$1:$2 $3" >>samples; }
+median() { sort -g | awk '{ all[NR] = $1 } END { print NR % 2 ? all[(NR + 1) / 2] : (all[NR / 2] + all[NR / 2 + 1]) / 2 }'; }
+of() { sed -n "s|^$1:$2 ||p" samples | median; }
+print() { # ROW UNIT
+    local server peer
+    peer=$(of "$1" nginx)
+    for server in nginx layout registry; do
+        grep -q "^$1:$server " samples || continue
+        awk -v row="$1" -v unit="$2" -v server="$server" -v value="$(of "$1" "$server")" -v peer="$peer" \
+            'BEGIN { printf "%-38s %-10s %10.2f %-12s %5.2f of nginx\n", row, server, value, unit, value / peer }'
     done
-done
-fetch() { # PORT READERS
-    local began=$EPOCHREALTIME
-    for _ in $(seq "$2"); do curl --cacert ca.crt -fsS "https://127.0.0.1:$1/$base/large/terraform-provider-large_1.0.0_$platform.zip" -o /dev/null & done
-    wait $(jobs -p | tail -n "$2")
-    awk "BEGIN {printf \"%.2f s\", $EPOCHREALTIME - $began}"
 }
-for readers in 1 4; do
-    for server in "nginx:$at_nginx" "layout:$at_layout" "registry:$at_registry" "nginx:$at_nginx" "layout:$at_layout" "registry:$at_registry"; do
-        echo "150 MB, $readers readers, ${server%:*}: $(fetch "${server#*:}" "$readers")"
+port_of() { case $1 in nginx) echo "$at_nginx" ;; nginx2) echo "$at_nginx2" ;; layout) echo "$at_layout" ;; registry) echo "$at_registry" ;; esac }
+all='nginx layout registry'
+
+# Milliseconds of what `wrk` prints, as `812.00us` or `1.20ms`.
+milliseconds() { sed 's/us$/ 0.001/; s/ms$/ 1/; s/\([0-9]\)s$/\1 1000/' | awk '{ print $1 * $2 }'; }
+documents() { # SERVER CONNECTIONS
+    wrk -t1 -c"$2" -d"${seconds}s" --latency "https://127.0.0.1:$(port_of "$1")/$base/small0/1.0.0.json" >wrk.log
+    note "VERSION.json, $2 connections" "$1" "$(awk '/Requests\/sec/ { print $2 }' wrk.log)"
+    note "its p99" "$1" "$(awk '/99%/ { print $2 }' wrk.log | milliseconds)"
+}
+for connections in 10 100; do
+    for _ in 1 2 3; do for server in $all; do documents "$server" "$connections"; done; done
+    print "VERSION.json, $connections connections" requests/s
+    print 'its p99' ms
+    sed -i '/^its p99/d' samples
+done
+
+since() { awk "BEGIN { print $EPOCHREALTIME - $1 }"; }
+fetch() { # SERVER READERS VERSION
+    local began=$EPOCHREALTIME url
+    url=https://127.0.0.1:$(port_of "$1$([[ $1$3 != nginx2 ]] || echo 2)")/$base/large/terraform-provider-large_1.0.0_$platform.zip
+    for _ in $(seq "$2"); do curl "--http$3" --cacert ca.crt -fsS "$url" -o /dev/null & done
+    wait $(jobs -p | tail -n "$2")
+    note "150 MB, $2 readers, HTTP/$3" "$1" "$(awk "BEGIN { print $2 * 150 / ($EPOCHREALTIME - $began) }")"
+}
+for version in 1.1 2; do
+    for readers in 1 4; do
+        for _ in 1 2 3 4 5; do for server in $all; do fetch "$server" "$readers" "$version"; done; done
+        print "150 MB, $readers readers, HTTP/$version" MB/s
     done
 done
+
 # Clients resume no session, so each of their connections costs a full handshake.
-handshakes() { # PORT CLIENTS
+handshakes() { # SERVER CLIENTS
     local counted=() client
     for client in $(seq "$2"); do
-        openssl s_time -connect "127.0.0.1:$1" -CAfile ca.crt -new -time "$seconds" >"handshakes.$client" 2>/dev/null &
+        openssl s_time -connect "127.0.0.1:$(port_of "$1")" -CAfile ca.crt -new -time "$seconds" >"handshakes.$client" 2>/dev/null &
         counted+=($!)
     done
     wait "${counted[@]}"
-    awk '/real seconds/ { sum += $1 / $4 } END { printf "%.0f handshakes/s", sum }' handshakes.*
+    note "TLS, $2 clients" "$1" "$(awk '/real seconds/ { sum += $1 / $4 } END { print sum }' handshakes.*)"
     rm handshakes.*
 }
 for clients in 1 4; do
-    for server in "nginx:$at_nginx" "layout:$at_layout" "nginx:$at_nginx" "layout:$at_layout"; do
-        echo "TLS, $clients clients, ${server%:*}: $(handshakes "${server#*:}" "$clients")"
-    done
+    for _ in 1 2; do for server in nginx layout; do handshakes "$server" "$clients"; done; done
+    print "TLS, $clients clients" handshakes/s
 done
-init() { # PORT
+
+init() { # SERVER
+    local began
     rm -rf work && mkdir work
     {
         printf 'terraform {\n  required_providers {\n'
         for name in "${names[@]:1}"; do echo "$name = { source = \"registry.example.com/acme/$name\" }"; done
         printf '  }\n}\n'
     } >work/main.tf
-    echo "provider_installation { network_mirror { url = \"https://127.0.0.1:$1/mirror/\" } }" >work/client.tfrc
-    local began=$EPOCHREALTIME
+    echo "provider_installation { network_mirror { url = \"https://127.0.0.1:$(port_of "$1")/mirror/\" } }" >work/client.tfrc
+    began=$EPOCHREALTIME
     (cd work && TF_CLI_CONFIG_FILE=client.tfrc CHECKPOINT_DISABLE=1 terraform init -no-color >init.log) || cat work/init.log
-    awk "BEGIN {printf \"%.2f s\", $EPOCHREALTIME - $began}"
+    note 'terraform init of ten providers' "$1" "$(since "$began")"
 }
-for server in "nginx:$at_nginx" "registry:$at_registry" "nginx:$at_nginx" "registry:$at_registry" "layout:$at_layout"; do
-    echo "terraform init of ten providers, ${server%:*}: $(init "${server#*:}")"
-done
+for _ in 1 2 3 4 5; do for server in $all; do init "$server"; done; done
+print 'terraform init of ten providers' s
 echo "peak memory of the server in front of the registry: $(awk '/VmHWM/ {print $2 / 1024 " MiB"}' "/proc/$serving/status")"
