@@ -3,6 +3,8 @@
 # the throughput of packages, TLS handshakes, `terraform init` of ten providers, and memory. All in one run, since machines differ.
 #
 #   benches/serve.sh [SECONDS]        needs nginx, wrk, curl, openssl, terraform, GNU time, docker-registry
+#
+# PACKAGES says which packages: see packages.bash. `terraform init` unpacks those of `half` and `real` as it does real ones.
 set -euo pipefail
 seconds=${1:-5}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -76,7 +78,7 @@ all='nginx layout registry'
 # Milliseconds of what `wrk` prints, as `812.00us` or `1.20ms`.
 milliseconds() { sed 's/us$/ 0.001/; s/ms$/ 1/; s/\([0-9]\)s$/\1 1000/' | awk '{ print $1 * $2 }'; }
 documents() { # SERVER CONNECTIONS
-    wrk -t1 -c"$2" -d"${seconds}s" --latency "https://127.0.0.1:$(port_of "$1")/$base/small0/1.0.0.json" >wrk.log
+    wrk -t1 -c"$2" -d"${seconds}s" --latency "https://127.0.0.1:$(port_of "$1")/$base/${alike[0]}/1.0.0.json" >wrk.log
     note "VERSION.json, $2 connections" "$1" "$(awk '/Requests\/sec/ { print $2 }' wrk.log)"
     note "its p99" "$1" "$(awk '/99%/ { print $2 }' wrk.log | milliseconds)"
 }
@@ -88,17 +90,19 @@ for connections in 10 100; do
 done
 
 since() { awk "BEGIN { print $EPOCHREALTIME - $1 }"; }
+zip=${names[0]}/terraform-provider-${names[0]}_1.0.0_$platform.zip
+size=$(($(stat -c %s "www/$base/$zip") / 1000000))
 fetch() { # SERVER READERS VERSION
     local began=$EPOCHREALTIME url
-    url=https://127.0.0.1:$(port_of "$1$([[ $1$3 != nginx2 ]] || echo 2)")/$base/large/terraform-provider-large_1.0.0_$platform.zip
+    url=https://127.0.0.1:$(port_of "$1$([[ $1$3 != nginx2 ]] || echo 2)")/$base/$zip
     for _ in $(seq "$2"); do curl "--http$3" --cacert ca.crt -fsS "$url" -o /dev/null & done
     wait $(jobs -p | tail -n "$2")
-    note "150 MB, $2 readers, HTTP/$3" "$1" "$(awk "BEGIN { print $2 * 150 / ($EPOCHREALTIME - $began) }")"
+    note "$size MB, $2 readers, HTTP/$3" "$1" "$(awk "BEGIN { print $2 * $size / ($EPOCHREALTIME - $began) }")"
 }
 for version in 1.1 2; do
     for readers in 1 4; do
         for _ in 1 2 3 4 5; do for server in $all; do fetch "$server" "$readers" "$version"; done; done
-        print "150 MB, $readers readers, HTTP/$version" MB/s
+        print "$size MB, $readers readers, HTTP/$version" MB/s
     done
 done
 
@@ -123,14 +127,14 @@ init() { # SERVER
     rm -rf work && mkdir work
     {
         printf 'terraform {\n  required_providers {\n'
-        for name in "${names[@]:1}"; do echo "$name = { source = \"registry.example.com/acme/$name\" }"; done
+        for name in "${alike[@]}"; do echo "$name = { source = \"registry.example.com/acme/$name\" }"; done
         printf '  }\n}\n'
     } >work/main.tf
     echo "provider_installation { network_mirror { url = \"https://127.0.0.1:$(port_of "$1")/mirror/\" } }" >work/client.tfrc
     began=$EPOCHREALTIME
     (cd work && TF_CLI_CONFIG_FILE=client.tfrc CHECKPOINT_DISABLE=1 terraform init -no-color >init.log) || cat work/init.log
-    note 'terraform init of ten providers' "$1" "$(since "$began")"
+    note "terraform init of ${#alike[@]} providers" "$1" "$(since "$began")"
 }
 for _ in 1 2 3 4 5; do for server in $all; do init "$server"; done; done
-print 'terraform init of ten providers' s
+print "terraform init of ${#alike[@]} providers" s
 echo "peak memory of the server in front of the registry: $(awk '/VmHWM/ {print $2 / 1024 " MiB"}' "/proc/$serving/status")"
