@@ -19,7 +19,7 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | words | [`error`] [`shown`] [`nearest`](mod@nearest) [`secret`] [`json`] [`toml`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
+//! | words | [`error`] [`shown`] [`nearest`](mod@nearest) [`text`] [`secret`] [`json`] [`toml`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`authentication`] [`event`] |
 //! | shapes | [`release`] [`trust`] [`oci`] [`template`] [`archive`] [`protocol`] [`syntax`] [`lockfile`] [`config`] |
 //! | homes | [`jobs`] [`prove`](mod@prove) [`http`] [`disk`] [`credentials`] [`blob`] [`configuration`] [`source`] [`store`] |
 //! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) [`lock`](mod@lock) [`copy`](mod@copy) [`site`] [`serve`](mod@serve) |
@@ -35,6 +35,8 @@ pub mod error;
 pub mod shown;
 
 pub mod nearest;
+
+pub mod text;
 
 pub mod secret;
 

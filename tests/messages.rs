@@ -21,6 +21,7 @@ mod remarks;
 mod second_trial;
 mod shapes;
 mod texts;
+mod third_trial;
 mod trust;
 mod trust_options;
 

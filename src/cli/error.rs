@@ -25,6 +25,7 @@ use tfoci::platform;
 use tfoci::selection;
 use tfoci::shown::Shown;
 use tfoci::source;
+use tfoci::text;
 use tfoci::trust;
 
 /// An error that ends a command, or one of its providers.
@@ -256,6 +257,13 @@ pub(super) enum CommandError {
     /// A file that an option or another file names cannot be read.
     #[error("{failure}{}\n  named by {named_by}", reasons(.failure))]
     File { failure: Failure, named_by: String },
+    /// A file that an option names is not text in UTF-8.
+    #[error("{} is {mistake}\n  named by {named_by}", printable_path(.path))]
+    NotText {
+        path: PathBuf,
+        mistake: text::Error,
+        named_by: String,
+    },
     /// A file of credentials that an option names cannot be used.
     #[error("{error}{}\n  named by {named_by}", causes(.error))]
     Named {

@@ -18,6 +18,7 @@ use super::path::Route;
 use super::settings::{Guard, TlsFiles};
 use super::tls::Certificate;
 use super::tokens::{self, Token, Tokens};
+use crate::text;
 
 /// Who may ask.
 pub(super) struct Access {
@@ -175,7 +176,7 @@ pub(super) fn access(guard: &Guard, files: &mut Vec<Files>) -> Result<Arc<Access
 }
 
 fn tokens_of(content: &Zeroizing<Vec<u8>>) -> Result<Tokens, tokens::Error> {
-    Tokens::parse(&String::from_utf8_lossy(content))
+    Tokens::parse(text::decode(content).map_err(tokens::Error::Text)?)
 }
 
 fn keys_of(content: &Zeroizing<Vec<u8>>, lifetime: Duration) -> Result<Links, links::KeyError> {

@@ -61,3 +61,4 @@ pub use notice::{Denied, Notice, Observer, Record};
 pub use page::{Home, Page, ProviderPage};
 pub use server::Server;
 pub use settings::{Guard, Settings, TlsFiles};
+pub use tokens::Error as TokensError;

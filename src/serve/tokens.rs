@@ -11,6 +11,7 @@ use subtle::ConstantTimeEq as _;
 
 use crate::address::{Hostname, ProviderAddr, ProviderPattern};
 use crate::digest::{Algorithm, Digest, Hasher};
+use crate::text;
 
 /// The most tokens of a file.
 const MOST: usize = 10_000;
@@ -50,6 +51,9 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
+    /// The file is not UTF-8.
+    #[error(transparent)]
+    Text(text::Error),
     /// There are too many.
     #[error("there are more than {MOST} tokens")]
     TooMany,

@@ -2,11 +2,11 @@
 
 use super::block::{Section, Value};
 use super::{Error, hcl1};
+use crate::text;
 
 /// Parses either language. A document that begins with a brace is JSON, as for clients.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Section, Error> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes).map_err(|_| Error::NotText)?;
+    let text = text::decode(bytes).map_err(Error::Text)?;
     if text.trim_start().starts_with('{') {
         let value = serde_json::from_str(text).map_err(|error| Error::Json {
             line: error.line(),
@@ -14,7 +14,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Section, Error> {
         })?;
         return match value {
             Value::Section(section) => Ok(section),
-            _ => Err(Error::NotText),
+            _ => Err(Error::Text(text::Error::NotUtf8)),
         };
     }
     hcl1::parse(text)

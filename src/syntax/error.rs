@@ -1,6 +1,7 @@
 //! Why a text is refused as HCL 1 or JSON.
 
 use crate::error::printable;
+use crate::text;
 
 /// A text that does not parse, or a part of it that has another shape than expected. Messages only show names from it, because values
 /// may be secrets.
@@ -8,8 +9,8 @@ use crate::error::printable;
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// Not UTF-8.
-    #[error("neither HCL nor JSON: not UTF-8 text")]
-    NotText,
+    #[error("neither HCL nor JSON: {0}")]
+    Text(text::Error),
     /// Not HCL. The line is not quoted: it may hold a password.
     #[error("not valid HCL\n  at line {line}, column {column}")]
     Hcl { line: usize, column: usize },

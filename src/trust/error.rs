@@ -104,9 +104,6 @@ pub enum Error {
     /// The trust file is not TOML, or has unknown fields or values.
     #[error("the trust file is malformed")]
     TrustFile(#[source] Box<crate::toml::Error>),
-    /// The trust file is not UTF-8, as TOML requires.
-    #[error("the trust file is not UTF-8")]
-    Encoding,
     /// The tables of the trust file are written in a form to which no table can be added.
     #[error("no table can be added to the trust file as it is written")]
     NoPlace,
@@ -174,7 +171,6 @@ impl Error {
             | Self::ManyKeys { .. } => Category::Malformed,
             Self::Unsupported | Self::NoPlace => Category::Unsupported,
             Self::TrustFile(_)
-            | Self::Encoding
             | Self::UnsignedPin { .. }
             | Self::Pattern(_)
             | Self::KeyId { .. }

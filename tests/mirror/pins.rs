@@ -268,10 +268,10 @@ hint: {HINT}
     stage.demo(PINNING).says(
         2,
         "
-error: trust.toml is not a trust file
-  the trust file is not UTF-8
+error: trust.toml is not UTF-8 text
+  named by --trust
 
-hint: `tfoci help trust` shows a trust file
+hint: save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does
 ",
     );
 }

@@ -10,6 +10,7 @@ use tfoci::outcome::{At, Failure, PackageError, Problem};
 use tfoci::source::SourceAddr;
 use tfoci::trust;
 
+use super::files;
 use crate::cli::error::LockDifference;
 
 /// A hint for a provider that was not locked; `None` if it is that of other commands.
@@ -96,10 +97,12 @@ pub(super) fn differs(difference: &LockDifference) -> String {
 /// A hint for a lock file that cannot be updated.
 pub(super) fn target(error: &target::Error) -> Option<String> {
     match error {
-        target::Error::Malformed { .. } => Some(
-            "clients refuse it too. Restore it, or remove it to select all versions anew"
-                .to_owned(),
-        ),
+        target::Error::Malformed { source, .. } => files::lock(source).or_else(|| {
+            Some(
+                "clients refuse it too. Restore it, or remove it to select all versions anew"
+                    .to_owned(),
+            )
+        }),
         target::Error::Changed { .. } => Some("run the same command again".to_owned()),
         target::Error::Disk(_) => None,
     }

@@ -3,6 +3,7 @@
 //! The library states what happened; only here is known which option or command helps. An error without a hint is one that the user can do
 //! nothing about, or whose message already says what to do.
 
+mod files;
 mod folders;
 mod locking;
 pub(super) mod meant;
@@ -65,6 +66,9 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         CommandError::NotPinned { .. } => {
             Some("pin them by hand: a table with `match` and `keys`, before any other that matches the provider".to_owned())
         }
+        CommandError::NotText { .. } => Some(files::ENCODING.to_owned()),
+        CommandError::LockFile { source, .. } => files::lock(source),
+        CommandError::Serve(error) => files::serve(error),
         CommandError::MirrorFile { source, .. } => Some(mirroring::file(source)),
         CommandError::NoTrustFile => Some("name it with `--trust FILE`: it is created if it does not exist".to_owned()),
         CommandError::NoDestination { file: Some(file), is_in_file: true, .. } => {

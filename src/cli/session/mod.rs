@@ -28,6 +28,7 @@ use tfoci::selection::Selection;
 use tfoci::shown::Shown;
 use tfoci::source;
 use tfoci::store::{Endpoint, Registry, Repo, Store};
+use tfoci::text;
 use tfoci::trust::{Policy, limits};
 
 use super::args::{Globals, ReadTrust};
@@ -325,4 +326,15 @@ pub(super) fn stored_provider(
 /// Reads a file. `named_by` says what names it: an option, or a line of another file.
 pub(super) fn read(path: &Path, named_by: &str) -> Result<Vec<u8>, CommandError> {
     disk::read(path, LARGEST_FILE).map_err(|error| CommandError::file(error, named_by))
+}
+
+/// Reads a file of text. `named_by` says what names it, as for [`read`].
+pub(super) fn read_text(path: &Path, named_by: &str) -> Result<String, CommandError> {
+    let bytes = read(path, named_by)?;
+    let text = text::decode(&bytes).map_err(|mistake| CommandError::NotText {
+        path: path.to_owned(),
+        mistake,
+        named_by: named_by.to_owned(),
+    })?;
+    Ok(text.to_owned())
 }

@@ -11,7 +11,7 @@ use tfoci::lockfile::{FILE_NAME, LockFile};
 use tfoci::mirror::{Locks, VersionFilter};
 use tfoci::platform::Platform;
 
-use super::read;
+use super::{read, read_text};
 use crate::cli::args::Trust;
 use crate::cli::error::CommandError;
 use crate::cli::printer::Printer;
@@ -26,7 +26,7 @@ pub(in crate::cli) struct Item {
 
 /// Reads a mirror file. The path of its trust file becomes relative to the working directory.
 pub(in crate::cli) fn mirror_file(path: &Path) -> Result<MirrorFile, CommandError> {
-    let text = String::from_utf8_lossy(&read(path, "--file")?).into_owned();
+    let text = read_text(path, "--file")?;
     let mut file = MirrorFile::parse(&text).map_err(|source| CommandError::MirrorFile {
         path: path.to_owned(),
         source: Box::new(source),

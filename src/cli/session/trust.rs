@@ -9,7 +9,7 @@ use tfoci::release::Document;
 use tfoci::trust::rule::key_id_digits;
 use tfoci::trust::{self, Fingerprint, KeyFile, Policy, TrustFile};
 
-use super::{Session, read};
+use super::{Session, read, read_text};
 use crate::cli::args::{ReadTrust, Trust};
 use crate::cli::error::CommandError;
 use crate::cli::error::phrases::named_by;
@@ -111,8 +111,7 @@ pub(in crate::cli) fn read_key(trust: &Path, key: &KeyFile) -> Result<Vec<u8>, C
 
 /// Reads the text of a trust file. `named_by` says what names it.
 pub(in crate::cli) fn trust_text(path: &Path, named_by: &str) -> Result<String, CommandError> {
-    let text = String::from_utf8(read(path, named_by)?)
-        .map_err(|_| CommandError::trust_file(path, trust::Error::Encoding))?;
+    let text = read_text(path, named_by)?;
     if text.trim_start().starts_with("-----BEGIN PGP ") {
         let path = path.to_owned();
         return Err(CommandError::KeyAsTrust { path });

@@ -1,6 +1,7 @@
 //! Why a text is not HCL.
 
 use crate::error::{Category, printable};
+use crate::text;
 
 /// Text that is not HCL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,8 +25,8 @@ impl Error {
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum SyntaxError {
     /// Not UTF-8.
-    #[error("not UTF-8 text")]
-    NotText,
+    #[error(transparent)]
+    Text(text::Error),
     /// Neither an attribute nor a block where one must begin.
     #[error("neither an attribute nor a block begins here")]
     Name,

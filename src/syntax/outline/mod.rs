@@ -15,6 +15,7 @@ mod scan;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use crate::text;
 pub use error::{Error, SyntaxError};
 pub use expression::Expression;
 use scan::Scanner;
@@ -50,12 +51,14 @@ impl<'a> Body<'a> {
     /// # Errors
     /// The text is not HCL, judging by its blocks, attributes, brackets and quotes. Expressions are not checked.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let text = std::str::from_utf8(bytes).map_err(|error| {
-            let sound = bytes.iter().take(error.valid_up_to());
+        let text = text::decode(bytes).map_err(|error| {
+            let sound = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
             Error {
-                line: 1 + sound.filter(|byte| **byte == b'\n').count(),
-                mistake: SyntaxError::NotText,
+                line: match error {
+                    text::Error::Utf16 => 1,
+                    text::Error::NotUtf8 => 1 + sound.matches('\n').count(),
+                },
+                mistake: SyntaxError::Text(error),
             }
         })?;
         Self::read(&mut Scanner::new(text, 1), 0)

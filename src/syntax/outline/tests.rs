@@ -104,6 +104,8 @@ fn mistakes_have_a_line() {
     assert_eq!(parse(&"a {}\n".repeat(200_000)).blocks.len(), 200_000);
     let error = Body::parse(b"a = 1\nb = \"\xff\"").unwrap_err();
     assert_eq!(error.to_string(), "line 2: not UTF-8 text");
+    let error = Body::parse(b"a\0 \0=\0\n\0").unwrap_err();
+    assert_eq!(error.to_string(), "line 1: UTF-16 text, expected UTF-8");
 }
 
 #[test]

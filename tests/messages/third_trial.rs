@@ -1,0 +1,133 @@
+//! What people of a third trial wrote, and what it says to them.
+
+use std::fs;
+
+use super::{Case, check};
+use crate::support::author::Author;
+
+const MIRROR: &str = "to = [\"oci-layout:store\"]\n[[provider]]\naddress = \"acme.test/acme/demo\"\nplatforms = [\"nothing\"]\n";
+const TRUST: &str =
+    "[[provider]]\nmatch = \"registry.opentofu.org/acme/*\"\nkeys = [\"acme.asc\"]\n";
+const LOCK: &str = "provider \"acme.test/acme/demo\" {\n  version = \"1.0.0\"\n}\n";
+
+/// A text as PowerShell's `>` writes it.
+fn utf16(text: &str) -> Vec<u8> {
+    let units = format!("\u{feff}{text}");
+    units.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+#[test]
+fn files_in_utf_16() {
+    check(&[
+        Case {
+            label: "a mirror file",
+            given: |author| drop(author.scene.write("mirror.toml", utf16(MIRROR))),
+            arguments: "mirror --file mirror.toml",
+            exit: 2,
+            says: r"
+error: mirror.toml is UTF-16 text, expected UTF-8
+  named by --file
+
+hint: save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does
+",
+        },
+        Case {
+            label: "a trust file",
+            given: |author| drop(author.scene.write("trust.toml", utf16(TRUST))),
+            arguments: "trust check trust.toml",
+            exit: 2,
+            says: r"
+error: trust.toml is UTF-16 text, expected UTF-8
+  named by the argument FILE
+
+hint: save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does
+",
+        },
+        Case {
+            label: "a lock file to mirror from",
+            given: |author| drop(author.scene.write("lock.hcl", utf16(LOCK))),
+            arguments: "mirror --from-lock lock.hcl --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: lock.hcl is not a lock file
+  not valid HCL: UTF-16 text, expected UTF-8
+    at line 1
+
+hint: save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does
+",
+        },
+        Case {
+            label: "a lock file to update",
+            given: |author| {
+                author.scene.write("main.tf", "");
+                author.scene.write(".terraform.lock.hcl", utf16(LOCK));
+            },
+            arguments: "lock acme.test/acme/demo --from oci-layout:store",
+            exit: 1,
+            says: r"
+error: the lock file .terraform.lock.hcl cannot be read
+  not valid HCL: UTF-16 text, expected UTF-8
+    at line 1
+
+hint: save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does
+",
+        },
+        Case {
+            label: "a file of tokens",
+            given: |author| {
+                author.scene.write("store/.keep", "");
+                author.scene.write("tokens.txt", utf16("ci sha256:0\n"));
+            },
+            arguments: "serve --from oci-layout:store --plain-http --listen 127.0.0.1:0 --tokens tokens.txt --signing-key no.key",
+            exit: 1,
+            says: r"
+error: tokens.txt is not a file of tokens
+  UTF-16 text, expected UTF-8
+
+hint: save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does
+",
+        },
+    ]);
+}
+
+/// The mistake that each is refused for lies behind the mark.
+#[test]
+fn a_byte_order_mark_is_accepted() {
+    let marked = |text: &str| format!("\u{feff}{text}");
+    let author = Author::new();
+    author.with_pushed();
+    let line = format!("ci sha256:{}\nci secret\n", "0".repeat(64));
+    for (name, text) in [
+        ("mirror.toml", MIRROR),
+        ("trust.toml", TRUST),
+        ("lock.hcl", "provider \"acme.test/acme/demo\" {\n}\n"),
+        ("tokens.txt", &line),
+    ] {
+        author.scene.write(name, marked(text));
+    }
+    let key = fs::read(author.scene.path("acme.asc")).unwrap();
+    let key = [&b"\xef\xbb\xbf"[..], &key].concat();
+    author.scene.write("acme.asc", key);
+    for (arguments, said) in [
+        (
+            "mirror --file mirror.toml",
+            "the table of `acme.test/acme/demo` cannot be understood",
+        ),
+        (
+            "mirror --from-lock lock.hcl --to oci-layout:store",
+            "an entry has no `version`",
+        ),
+        (
+            "serve --from oci-layout:store --plain-http --listen 127.0.0.1:0 --tokens tokens.txt --signing-key no.key",
+            "line 2 is no token",
+        ),
+    ] {
+        let run = author.tfoci(&arguments.split(' ').collect::<Vec<_>>());
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+    for key in ["--trust trust.toml", "--key acme.asc"] {
+        let inspect = format!("inspect acme/demo@1.0.0 --from oci-layout:store {key}");
+        let run = author.tfoci(&inspect.split(' ').collect::<Vec<_>>());
+        assert!(run.succeeds().stdout.contains("(pinned)"));
+    }
+}
