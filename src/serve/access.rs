@@ -123,10 +123,15 @@ pub(super) fn acceptor(
 /// A file cannot be used.
 pub(super) fn access(guard: &Guard, files: &mut Vec<Files>) -> Result<Arc<Access>, Error> {
     let content = files::read(&guard.tokens)?;
-    let tokens = tokens_of(&content).map_err(|source| Error::Tokens {
-        path: guard.tokens.clone(),
-        source,
-    })?;
+    let tokens = tokens_of(&content)
+        .and_then(|tokens| match tokens.is_empty() {
+            true => Err(tokens::Error::Empty),
+            false => Ok(tokens),
+        })
+        .map_err(|source| Error::Tokens {
+            path: guard.tokens.clone(),
+            source,
+        })?;
     let links = match &guard.signing_key {
         None => Links::of_this_process(guard.lifetime),
         Some(path) => keys_of(&files::read(path)?, guard.lifetime),
@@ -151,6 +156,7 @@ pub(super) fn access(guard: &Guard, files: &mut Vec<Files>) -> Result<Arc<Access
             let Some(content) = contents.first() else {
                 return Ok(());
             };
+            // Who removes the last token revokes it.
             let tokens = tokens_of(content).map_err(|error| error.to_string())?;
             shared.tokens.store(Arc::new(tokens));
             Ok(())

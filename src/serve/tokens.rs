@@ -54,6 +54,9 @@ pub enum Error {
     /// The file is not UTF-8.
     #[error(transparent)]
     Text(text::Error),
+    /// There is none.
+    #[error("it has no token, so that nobody could read\n  expected NAME sha256:HEX on a line")]
+    Empty,
     /// There are too many.
     #[error("there are more than {MOST} tokens")]
     TooMany,
@@ -92,6 +95,11 @@ impl Tokens {
             }
         }
         Ok(Self(tokens))
+    }
+
+    /// Whether there is none, so that nobody can read.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// The token of an `Authorization` header. Every token is compared, in constant time.

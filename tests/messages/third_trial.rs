@@ -131,3 +131,23 @@ fn a_byte_order_mark_is_accepted() {
         assert!(run.succeeds().stdout.contains("(pinned)"));
     }
 }
+
+#[test]
+fn a_file_of_tokens_without_any() {
+    check(&[Case {
+        label: "a comment only",
+        given: |author| {
+            author.scene.write("store/.keep", "");
+            author.scene.write("tokens.txt", "# none yet\n");
+        },
+        arguments: "serve --from oci-layout:store --plain-http --listen 127.0.0.1:0 --tokens tokens.txt --signing-key no.key",
+        exit: 1,
+        says: r"
+error: tokens.txt is not a file of tokens
+  it has no token, so that nobody could read
+    expected NAME sha256:HEX on a line
+
+hint: `tfoci help deployment` shows how to make a token
+",
+    }]);
+}

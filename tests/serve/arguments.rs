@@ -12,6 +12,7 @@ fn scene() -> Scene {
     scene.write("other.key", certified().signing_key.serialize_pem());
     let line = format!("ci sha256:{}", "0".repeat(64));
     scene.write("pattern.txt", format!("{line} a/b/c/d"));
+    scene.write("one.txt", format!("{line}\n"));
     scene.write("many.txt", format!("{line}\n").repeat(10_001));
     scene.write("tokens.txt", b"ci secret\n");
     scene.write("signing.key", b"c2hvcnQ=\n");
@@ -138,7 +139,7 @@ fn mistakes_are_told_before_it_listens() {
                     "--from",
                     layout,
                     "--tokens",
-                    "/dev/null",
+                    "one.txt",
                     "--signing-key",
                     "signing.key",
                 ],
@@ -164,7 +165,7 @@ fn mistakes_are_told_before_it_listens() {
                     "--from",
                     layout,
                     "--tokens",
-                    "/dev/null",
+                    "one.txt",
                     "--signing-key",
                     "/dev/null",
                 ],
@@ -273,7 +274,7 @@ fn a_port_that_is_taken_and_tokens_that_are_missing_are_all_that_is_told() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let serve = ["serve", "--from", "oci-layout:store", "--plain-http"];
-    let listen = ["--listen", &address, "--tokens", "/dev/null"];
+    let listen = ["--listen", &address, "--tokens", "one.txt"];
     let run = scene().tfoci(serve.iter().chain(&listen)).exits(1);
     assert!(
         run.stderr

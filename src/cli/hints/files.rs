@@ -24,6 +24,10 @@ pub(super) fn serve(error: &serve::Error) -> Option<String> {
             source: serve::TokensError::Text(_),
             ..
         } => Some(ENCODING.to_owned()),
+        serve::Error::Tokens {
+            source: serve::TokensError::Empty,
+            ..
+        } => Some("`tfoci help deployment` shows how to make a token".to_owned()),
         _ => None,
     }
 }
