@@ -151,3 +151,56 @@ hint: `tfoci help deployment` shows how to make a token
 ",
     }]);
 }
+
+#[test]
+fn paths_with_a_tilde() {
+    check(&[
+        Case {
+            label: "the trust file of a mirror file",
+            given: |author| {
+                let trust = "trust = \"~/trust.toml\"\nto = [\"oci-layout:store\"]\n";
+                let provider = "[[provider]]\naddress = \"acme.test/acme/demo\"\n";
+                author
+                    .scene
+                    .write("team/mirror.toml", format!("{trust}{provider}"));
+            },
+            arguments: "mirror --file team/mirror.toml",
+            exit: 1,
+            says: r"
+error: there is no trust file team/~/trust.toml
+  named by `trust` in team/mirror.toml
+
+hint: tfoci does not expand `~`: write the whole path
+",
+        },
+        Case {
+            label: "the key of a trust file",
+            given: |author| {
+                author.with_pushed();
+                let text = TRUST.replace("acme.asc", "~/acme.asc");
+                author.scene.write("trust.toml", text);
+            },
+            arguments: "inspect acme/demo@1.0.0 --from oci-layout:store --trust trust.toml",
+            exit: 1,
+            says: r"
+error: cannot read ~/acme.asc
+  No such file or directory (os error 2)
+  named by `keys` in trust.toml, line 3
+
+hint: tfoci does not expand `~`: write the whole path
+",
+        },
+        Case {
+            label: "a store",
+            given: Author::with_release_in_place,
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:~/store",
+            exit: 1,
+            says: r"
+error: registry.opentofu.org/acme/demo (oci-layout:~/store): cannot create the directory ~/store
+  expected that the directory above it exists
+
+hint: tfoci does not expand `~`: write the whole path
+",
+        },
+    ]);
+}

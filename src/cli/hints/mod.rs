@@ -33,6 +33,9 @@ use super::error::CommandError;
 
 /// A suggestion for this error, if there is one.
 pub(super) fn of(error: &CommandError) -> Option<String> {
+    if let Some(hint) = files::home(error) {
+        return Some(hint);
+    }
     match error {
         CommandError::Misspelt { hint, .. } => Some(hint.clone()),
         CommandError::Journey(failure) => journey(failure),
