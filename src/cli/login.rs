@@ -13,6 +13,7 @@ use tfoci::store::{self, Confirmation};
 
 use super::Ending;
 use super::error::CommandError;
+use super::hints::meant;
 use super::json;
 use super::printer::Tone;
 use super::question;
@@ -54,7 +55,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         password_stdin,
     } = arguments;
     // Before a password is typed.
-    let store = CredentialStore::new(&session.locations(), &registry)?;
+    let store = CredentialStore::new(&session.locations(), &registry)
+        .map_err(|error| meant::registry(error, "login"))?;
     let username = match username {
         Some(username) => username,
         None if password_stdin => return Err(CommandError::NoUsername),

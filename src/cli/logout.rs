@@ -7,6 +7,7 @@ use tfoci::error::printable;
 
 use super::Ending;
 use super::error::CommandError;
+use super::hints::meant;
 use super::json;
 use super::login::name;
 use super::printer::Tone;
@@ -31,7 +32,8 @@ pub(super) struct Arguments {
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let printer = &session.printer;
     let Arguments { registry } = arguments;
-    let erased = CredentialStore::new(&session.locations(), &registry)?
+    let erased = CredentialStore::new(&session.locations(), &registry)
+        .map_err(|error| meant::registry(error, "logout"))?
         .erase()
         .await?;
     let status = match &erased {

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use tfoci::address::HostPort;
+use tfoci::credentials;
 use tfoci::error::printable;
 use tfoci::nearest::nearest;
 use tfoci::outcome::Problem;
@@ -39,6 +41,30 @@ pub(in crate::cli) fn explained(error: CommandError, takes: Takes) -> CommandErr
     };
     let error = Box::new(error);
     CommandError::Misspelt { error, hint }
+}
+
+/// Adds the command with the registry alone, if a URL or a repository was named.
+pub(in crate::cli) fn registry(error: credentials::Error, command: &str) -> CommandError {
+    let meant = match &error {
+        credentials::Error::NotARegistry { text } => registry_of(text),
+        _ => None,
+    };
+    match meant {
+        Some(registry) => CommandError::Misspelt {
+            error: Box::new(error.into()),
+            hint: format!("did you mean `tfoci {command} {registry}`?"),
+        },
+        None => error.into(),
+    }
+}
+
+/// The host and port of a URL or repository, without a name and password.
+fn registry_of(text: &str) -> Option<String> {
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let (authority, _) = rest.split_once('/').unwrap_or((rest, ""));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let is_whole = host.contains(['.', ':']) || host == "localhost";
+    (is_whole && HostPort::parse(host).is_some()).then(|| printable(host))
 }
 
 /// The directory in the place of an address.
