@@ -33,6 +33,9 @@ pub enum LockFileErrorKind {
     /// The file is not HCL.
     #[error("not valid HCL: {0}")]
     Hcl(SyntaxError),
+    /// The marks that Git leaves where two branches changed the same lines.
+    #[error("`<<<<<<<` begins a merge conflict that is not resolved")]
+    Conflict,
     /// An unknown block.
     #[error("a lock file has no `{}` blocks", printable(.name))]
     Block { name: String },

@@ -16,6 +16,11 @@ impl LockFile {
     /// [Clients refuse](crate::clients#lock-file-reading) the file, or it has more than [`LARGEST`] bytes, or more than [`MOST`]
     /// providers or hashes.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        let parsed = Self::read(bytes);
+        parsed.map_err(|error| conflict(bytes).unwrap_or(error))
+    }
+
+    fn read(bytes: &[u8]) -> Result<Self, Error> {
         let limit = |what, limit| refuse(1, LockFileErrorKind::Many { what, limit });
         if bytes.len() > LARGEST {
             return Err(limit("bytes", LARGEST));
@@ -98,6 +103,13 @@ impl LockedProvider {
             hashes: hashes.map_or_else(|| Ok(BTreeSet::new()), read_hashes)?,
         })
     }
+}
+
+/// The first mark of a merge conflict. Git writes it at the beginning of a line.
+fn conflict(bytes: &[u8]) -> Option<Error> {
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let line = lines.position(|line| line.starts_with(b"<<<<<<< "))?;
+    Some(refuse(line + 1, LockFileErrorKind::Conflict))
 }
 
 fn refuse(line: usize, kind: LockFileErrorKind) -> Error {

@@ -140,7 +140,8 @@ fn a_locked_version_stays_until_an_upgrade() {
 fn a_file_that_clients_refuse_stays() {
     let (_origin, scene) = given();
     for (text, said) in [
-        ("<<<<<<< HEAD\n", "not valid HCL"),
+        ("<provider\n", "not valid HCL"),
+        ("<<<<<<< HEAD\n", "a merge conflict that is not resolved"),
         (
             "provider \"example.com/a/b\" {\n  version = \"1.0\"\n}\n",
             "a version is not in its normal form",

@@ -224,3 +224,24 @@ fn a_url_or_a_repository_in_the_place_of_a_registry() {
     let run = Author::new().tfoci(&["login", "oci-layout:store"]).exits(2);
     assert!(!run.stderr.contains("hint"), "{}", run.stderr);
 }
+
+#[test]
+fn merge_conflicts_in_lock_files() {
+    let hint = "hint: resolve it; or run `git checkout --ours .terraform.lock.hcl`, and then `tfoci lock`\n";
+    let sides = format!("<<<<<<< HEAD\n{LOCK}=======\n{LOCK}>>>>>>> branch\n");
+    let hashes = "  hashes = [\n<<<<<<< HEAD\n    \"h1:a\",\n=======\n>>>>>>> branch\n  ]\n}";
+    for (text, line) in [(sides, 1), (LOCK.replace("}", hashes), 4)] {
+        let author = Author::new();
+        author.scene.write("main.tf", "");
+        author.scene.write(".terraform.lock.hcl", text);
+        let said = format!(
+            "  `<<<<<<<` begins a merge conflict that is not resolved\n    at line {line}\n\n{hint}"
+        );
+        let lock = ["lock", "acme.test/acme/demo", "--from", "oci-layout:store"];
+        let mirror = ["mirror", "--from-lock", ".", "--to", "oci-layout:store"];
+        for (arguments, code) in [(&lock[..], 1), (&mirror[..], 2)] {
+            let run = author.tfoci(arguments).exits(code);
+            assert!(run.stderr.ends_with(&said), "{}", run.stderr);
+        }
+    }
+}

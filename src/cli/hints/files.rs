@@ -46,6 +46,10 @@ fn missing(error: &CommandError) -> Option<&Path> {
 pub(super) fn lock(error: &lockfile::Error) -> Option<String> {
     match &error.kind {
         LockFileErrorKind::Hcl(SyntaxError::Text(text::Error::Utf16)) => Some(ENCODING.to_owned()),
+        LockFileErrorKind::Conflict => Some(
+            "resolve it; or run `git checkout --ours .terraform.lock.hcl`, and then `tfoci lock`"
+                .to_owned(),
+        ),
         _ => None,
     }
 }
