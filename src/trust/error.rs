@@ -82,6 +82,12 @@ pub enum Error {
     /// A key file of the user contains no certificate.
     #[error("`{}` holds no OpenPGP key\n  expected a public key, armored or binary", printable(.name))]
     NotAKey { name: String },
+    /// A key file of the user was armored, and then stored in another encoding.
+    #[error("`{}` is UTF-16 text\n  expected a public key, armored or binary", printable(.name))]
+    EncodedKey { name: String },
+    /// A key file of the user has a secret key.
+    #[error("`{}` holds a secret key\n  expected a public key", printable(.name))]
+    SecretKey { name: String },
     /// The keys are longer than any real ones.
     #[error("the keys in `{}` are too long\n  expected at most {limit} bytes\n  received {received} bytes", printable(.name))]
     LongKeys {
@@ -167,6 +173,8 @@ impl Error {
             Self::LongDocument { .. }
             | Self::ManyLines { .. }
             | Self::NotAKey { .. }
+            | Self::EncodedKey { .. }
+            | Self::SecretKey { .. }
             | Self::LongKeys { .. }
             | Self::ManyKeys { .. } => Category::Malformed,
             Self::Unsupported | Self::NoPlace => Category::Unsupported,

@@ -34,6 +34,7 @@ mod error;
 mod expected_keys;
 mod file_name;
 mod key_description;
+mod key_file;
 pub mod limits;
 mod lines;
 mod openpgp;
@@ -51,6 +52,7 @@ pub use error::{Error, Mismatch};
 pub use expected_keys::{ExpectedKeys, NamedKey};
 pub use file_name::{PackageName, ReleaseId};
 pub use key_description::KeyDescription;
+pub use key_file::check_key_file;
 pub use policy::{Policy, PolicyEntry};
 pub use rule::{Fingerprint, Rule};
 pub use signature_error::{SignatureError, SignatureErrorKind, UnsupportedSignature};
@@ -134,19 +136,6 @@ pub fn verify_within<L>(
 /// The file has no key, is too long, has too many keys, or reading it costs too much work.
 pub fn describe(ring: KeyRing, now: SystemTime) -> Result<Vec<KeyDescription>, Error> {
     openpgp::describe(ring, now, &Budget::default())
-}
-
-/// Checks that a key file is no other file. Its keys are not read: [`describe`] and [`verify`] do that.
-///
-/// # Errors
-/// [`Error::NotAKey`]
-pub fn check_key_file(name: &str, bytes: &[u8]) -> Result<(), Error> {
-    match openpgp::may_hold_key(bytes) {
-        true => Ok(()),
-        false => Err(Error::NotAKey {
-            name: name.to_owned(),
-        }),
-    }
 }
 
 /// Checks that a lock file lists the zip of a package.

@@ -4,6 +4,7 @@ use std::fs;
 
 use super::{Case, check};
 use crate::support::author::Author;
+use crate::support::signer::Signer;
 
 const MIRROR: &str = "to = [\"oci-layout:store\"]\n[[provider]]\naddress = \"acme.test/acme/demo\"\nplatforms = [\"nothing\"]\n";
 const TRUST: &str =
@@ -244,4 +245,63 @@ fn merge_conflicts_in_lock_files() {
             assert!(run.stderr.ends_with(&said), "{}", run.stderr);
         }
     }
+}
+
+#[test]
+fn keys_that_are_no_public_keys() {
+    check(&[
+        Case {
+            label: "a secret key",
+            given: |author| {
+                author.with_release_in_place();
+                let [armored, _] = Signer::acme().secret();
+                author.scene.write("secret.asc", armored);
+            },
+            arguments: "push dist --provider acme/demo --key secret.asc --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `secret.asc` holds a secret key
+  expected a public key
+  named by --key
+
+hint: keep it where only its owner can read it; `gpg --export --armor FINGERPRINT` writes the public key
+",
+        },
+        Case {
+            label: "a binary secret key that a trust file names",
+            given: |author| {
+                let [_, binary] = Signer::acme().secret();
+                author.scene.write("secret.gpg", binary);
+                let text = TRUST.replace("acme.asc", "secret.gpg");
+                author.scene.write("trust.toml", text);
+                author.with_pushed();
+            },
+            arguments: "inspect acme/demo@1.0.0 --from oci-layout:store --trust trust.toml",
+            exit: 2,
+            says: r"
+error: `secret.gpg` holds a secret key
+  expected a public key
+  named by `keys` in trust.toml, line 3
+
+hint: keep it where only its owner can read it; `gpg --export --armor FINGERPRINT` writes the public key
+",
+        },
+        Case {
+            label: "an armored key in another encoding",
+            given: |author| {
+                author.with_pushed();
+                let key = Signer::acme().public_armored();
+                author.scene.write("key.asc", utf16(&key));
+            },
+            arguments: "inspect acme/demo@1.0.0 --from oci-layout:store --key key.asc",
+            exit: 2,
+            says: r"
+error: `key.asc` is UTF-16 text
+  expected a public key, armored or binary
+  named by --key
+
+hint: `gpg --armor --output FILE --export FINGERPRINT` writes one; in PowerShell, `>` changes the encoding
+",
+        },
+    ]);
 }

@@ -132,6 +132,12 @@ impl Signer {
         String::from_utf8(self.cert.armored().to_vec().unwrap()).unwrap()
     }
 
+    /// The secret key, as its owner exports it by mistake: armored, and binary.
+    pub fn secret(&self) -> [Vec<u8>; 2] {
+        let secret = || self.cert.as_tsk();
+        [secret().armored().to_vec(), secret().to_vec()].map(Result::unwrap)
+    }
+
     /// A public key without its revocation, and the revocation in a block of its own, as programs make it along with the key.
     pub fn revocation_apart(key: &str) -> [String; 2] {
         let packets = Cert::from_bytes(key.as_bytes()).unwrap().into_packets();

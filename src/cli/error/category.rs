@@ -24,7 +24,10 @@ impl CommandError {
             Self::File { failure, .. } => failure.category(),
             Self::NotPinned { source, .. } => source.category(),
             Self::KeyFile {
-                error: trust::Error::NotAKey { .. },
+                error:
+                    trust::Error::NotAKey { .. }
+                    | trust::Error::EncodedKey { .. }
+                    | trust::Error::SecretKey { .. },
                 ..
             } => Category::Usage,
             Self::Trust(error) | Self::KeyFile { error, .. } => error.category(),

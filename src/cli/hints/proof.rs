@@ -36,8 +36,17 @@ pub(super) fn trust_file(error: &trust::Error) -> &'static str {
 
 /// A key file that cannot be used.
 pub(super) fn key_file(error: &trust::Error) -> Option<String> {
-    let is_none = matches!(error, trust::Error::NotAKey { .. });
-    is_none.then(|| "`gpg --export --armor FINGERPRINT` writes one".to_owned())
+    let text = match error {
+        trust::Error::NotAKey { .. } => "`gpg --export --armor FINGERPRINT` writes one",
+        trust::Error::EncodedKey { .. } => {
+            "`gpg --armor --output FILE --export FINGERPRINT` writes one; in PowerShell, `>` changes the encoding"
+        }
+        trust::Error::SecretKey { .. } => {
+            "keep it where only its owner can read it; `gpg --export --armor FINGERPRINT` writes the public key"
+        }
+        _ => return None,
+    };
+    Some(text.to_owned())
 }
 
 pub(super) fn untrusted(error: &trust::Error, address: &str) -> Option<String> {

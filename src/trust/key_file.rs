@@ -1,0 +1,33 @@
+//! The file of a key, as people name it.
+
+use super::{Error, openpgp};
+use crate::text;
+
+/// The line that begins an armored secret key.
+const SECRET: &[u8] = b"-----BEGIN PGP PRIVATE KEY BLOCK-----";
+
+/// Checks that a key file is no other file. Its keys are not read: [`super::describe`] and [`super::verify`] do that.
+///
+/// # Errors
+/// [`Error::NotAKey`], [`Error::EncodedKey`] or [`Error::SecretKey`]
+pub fn check_key_file(name: &str, bytes: &[u8]) -> Result<(), Error> {
+    let name = || name.to_owned();
+    if text::is_utf16(bytes) {
+        return Err(Error::EncodedKey { name: name() });
+    }
+    if has_secret(bytes) {
+        return Err(Error::SecretKey { name: name() });
+    }
+    match openpgp::may_hold_key(bytes) {
+        true => Ok(()),
+        false => Err(Error::NotAKey { name: name() }),
+    }
+}
+
+/// Whether a file has a secret key: armored anywhere, or as its first packet, in the old or the new format of packets.
+fn has_secret(bytes: &[u8]) -> bool {
+    let is_packet = bytes
+        .first()
+        .is_some_and(|first| matches!(first, 0x94..=0x97 | 0xc5));
+    is_packet || bytes.windows(SECRET.len()).any(|window| window == SECRET)
+}
