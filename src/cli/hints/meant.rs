@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use tfoci::address::HostPort;
+use tfoci::constraint::VersionConstraints;
 use tfoci::credentials;
 use tfoci::error::printable;
 use tfoci::nearest::nearest;
@@ -65,6 +66,19 @@ fn registry_of(text: &str) -> Option<String> {
     let host = authority.rsplit('@').next().unwrap_or_default();
     let is_whole = host.contains(['.', ':']) || host == "localhost";
     (is_whole && HostPort::parse(host).is_some()).then(|| printable(host))
+}
+
+/// The provider and version that are meant by the way in which other package managers write them, such as `acme/demo=1.0.0`.
+pub(super) fn selection(text: &str) -> Option<String> {
+    let (provider, constraints) = text.split_at(text.find(['=', '<', '>', '!', '~'])?);
+    let constraints = constraints.trim_start_matches('=').trim();
+    let parsed: VersionConstraints = constraints.parse().ok()?;
+    let meant = printable(&format!("{}@{constraints}", provider.trim()));
+    // The shell reads `<` and `>` otherwise.
+    Some(match parsed.as_exact() {
+        Some(_) => format!("`{meant}`"),
+        None => format!("`'{meant}'`"),
+    })
 }
 
 /// The directory in the place of an address.

@@ -155,6 +155,9 @@ fn address(text: &str) -> Option<String> {
     if text.contains('*') {
         return Some("an address names one provider and has no `*`".to_owned());
     }
+    if let Some(meant) = meant::selection(text) {
+        return Some(format!("a version follows an `@`: {meant}"));
+    }
     let extension = Path::new(text).extension().and_then(OsStr::to_str);
     let shown = printable(text);
     match extension {
