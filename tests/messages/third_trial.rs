@@ -325,3 +325,22 @@ fn versions_as_other_package_managers_write_them() {
         }
     }
 }
+
+#[test]
+fn a_mirror_in_the_place_of_the_packages_of_clients() {
+    let author = Author::new();
+    author.with_pushed();
+    let install = |into: &str| {
+        let arguments =
+            format!("install acme/demo --from oci-layout:store --into {into} --platform all");
+        author
+            .tfoci(&arguments.split(' ').collect::<Vec<_>>())
+            .succeeds()
+            .stderr
+    };
+    let said = install(".terraform/providers");
+    let warning = "   Warning .terraform/providers has the packages of a working directory, and no mirror: `tfoci install` without `--into` fills it, and the lock file\n";
+    assert!(said.starts_with(warning), "{said}");
+    let said = install("providers");
+    assert!(!said.contains("without `--into`"), "{said}");
+}

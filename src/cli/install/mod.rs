@@ -1,9 +1,10 @@
 //! `tfoci install`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use tfoci::error::printable_path;
 use tfoci::event::Subject;
 use tfoci::install::{DirectoryKind, Form, Installed, Request, Task, install};
 use tfoci::lockfile::Client;
@@ -125,6 +126,11 @@ fn into_working_directory(
     })
 }
 
+/// Whether a path is that of the packages of a working directory.
+fn is_of_clients(into: &Path) -> bool {
+    into.ends_with(".terraform/providers") || into.ends_with(".terraform/plugins")
+}
+
 async fn into_mirror(
     arguments: Arguments,
     into: PathBuf,
@@ -133,6 +139,13 @@ async fn into_mirror(
     if is_store(&into) {
         let expected = "the directory of a filesystem mirror, for `--into`";
         return Err(CommandError::IntoStore { into, expected });
+    }
+    if is_of_clients(&into) {
+        let into = printable_path(&into);
+        let text = format!(
+            "{into} has the packages of a working directory, and no mirror: `tfoci install` without `--into` fills it, and the lock file"
+        );
+        session.printer.warning(&text);
     }
     let request = Request {
         into: into.clone(),
