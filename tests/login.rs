@@ -229,7 +229,9 @@ fn the_file_is_the_one_that_the_user_or_the_environment_names() {
     login(&scene, &door.host, "hunter2", &[]).succeeds();
     assert!(scene.path("podman.json").exists() && !scene.path("docker").exists());
     let scene = Scene::new().env("DOCKER_CONFIG", "docker");
-    login(&scene, &door.host, "hunter2", &[]).succeeds();
+    let run = login(&scene, &door.host, "hunter2", &[]).succeeds();
+    let warning = "   Warning `tofu` does not read docker/config.json, which a variable names, unless `docker_style_config_files` of a block `oci_default_credentials` does too\n";
+    assert!(run.stderr.contains(warning), "{}", run.stderr);
     assert!(scene.path("docker/config.json").exists() && !scene.path(".docker").exists());
 }
 

@@ -102,24 +102,26 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         printer.warning(&text);
     }
     let credentials = session.credentials();
+    // This reads the sources.
+    let found = credentials.for_repository(&registry, "").await;
     let sources = credentials.registry_sources();
     let is_ours = |source: &&SourceReport| {
         !source.clients && matches!(&location, Location::File(path) if *path == source.path)
     };
     if let Some(source) = sources.iter().find(is_ours) {
         let text = format!(
-            "`tofu` does not read {}, which a variable names; tfoci does",
+            "`tofu` does not read {}, which a variable names, unless `docker_style_config_files` of a block `oci_default_credentials` does too",
             printable_path(&source.path)
         );
         printer.warning(&text);
     }
-    if let Ok(Some(found)) = credentials.for_repository(&registry, "").await
+    if let Ok(Some(found)) = found
         && found.basic() != typed.basic()
     {
         let text = format!("{} counts before what was stored", found.found_in);
         printer.line(Tone::Warning, "Note", &text);
     }
-    report_considered(&credentials.registry_sources(), printer);
+    report_considered(&sources, printer);
     printer.document(&json::Login::new(&registry, "stored", Some(&location)));
     Ok(Ending::Done)
 }

@@ -42,6 +42,7 @@ pub use report::{SourceReport, SourceState};
 pub use store::{CredentialStore, Location};
 
 use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -130,6 +131,15 @@ impl Credentials {
     pub fn clients_have(&self, repository: &Repository) -> Result<bool, Error> {
         let (host, name) = repository.as_str().split_once('/').unwrap_or_default();
         Ok(self.registries()?.clients_have(host, name))
+    }
+
+    /// The file of credentials for a repository that [clients do not read](crate::clients#credential-files).
+    ///
+    /// # Errors
+    /// A file that the user named is invalid.
+    pub fn unread_by_clients(&self, repository: &Repository) -> Result<Option<PathBuf>, Error> {
+        let (host, name) = repository.as_str().split_once('/').unwrap_or_default();
+        Ok(self.registries()?.unread_by_clients(host, name))
     }
 
     /// Finds the token for a provider registry or a network mirror; `None` if there is none. If a source fails, the next one is tried.

@@ -114,13 +114,23 @@ impl RegistryCredentials {
 
     /// Whether a source that clients read has an entry for a repository.
     pub(super) fn clients_have(&self, host: &str, repository: &str) -> bool {
+        self.sources_of(host, repository)
+            .any(|source| source.clients)
+    }
+
+    /// The file with an entry for a repository that clients do not read.
+    pub(super) fn unread_by_clients(&self, host: &str, repository: &str) -> Option<PathBuf> {
+        let mut sources = self.sources_of(host, repository);
+        let source = sources.find(|source| !source.clients)?;
+        Some(source.path.clone())
+    }
+
+    /// The sources that have an entry for a repository.
+    fn sources_of(&self, host: &str, repository: &str) -> impl Iterator<Item = &SourceReport> {
         let domain = hub::canonical(host);
-        let is_clients = |entry: &Entry| {
-            let source = self.sources.get(entry.source);
-            source.is_some_and(|source| source.clients)
-        };
-        let mut entries = self.entries.iter();
-        entries.any(|one| is_clients(one) && one.specificity(domain, repository).is_some())
+        let has = move |one: &&Entry| one.specificity(domain, repository).is_some();
+        let entries = self.entries.iter().filter(has);
+        entries.filter_map(|one| self.sources.get(one.source))
     }
 
     /// The sources, with their current state.

@@ -210,7 +210,12 @@ fn notes_are_no_failures() {
         (
             REGISTRY.replace("known", "unseen"),
             "no_credentials",
-            "line 2: note: clients find no credentials for repositories such as unseen.example/example.com/example-namespace/example-type: they can pull only if it is public",
+            "line 2: note: clients find no credentials for repositories such as unseen.example/example.com/example-namespace/example-type: they can pull only if it is public; those in unseen/config.json are for tfoci only, unless `docker_style_config_files` of a block `oci_default_credentials` names the file",
+        ),
+        (
+            REGISTRY.replace("known", "none"),
+            "no_credentials",
+            "line 2: note: clients find no credentials for repositories such as none.example/example.com/example-namespace/example-type: they can pull only if it is public; `tfoci login none.example` stores some",
         ),
     ] {
         let run = check(&methods, &[]).succeeds();

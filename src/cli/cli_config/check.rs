@@ -188,8 +188,11 @@ fn no_credentials(
     let Some(repository) = example(method, template) else {
         return Ok(None);
     };
-    let is_known = credentials.clients_have(&repository)?;
-    Ok((!is_known).then_some(TrapKind::NoCredentials { repository }))
+    if credentials.clients_have(&repository)? {
+        return Ok(None);
+    }
+    let unread = credentials.unread_by_clients(&repository)?;
+    Ok(Some(TrapKind::NoCredentials { repository, unread }))
 }
 
 /// The repository of a provider that the method installs.

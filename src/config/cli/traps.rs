@@ -1,11 +1,13 @@
 //! Traps of a CLI configuration: clients refuse it, drop a part of it, or do something else than its author probably meant.
 
+use std::path::{Path, PathBuf};
+
 use url::Url;
 
 use super::installation::METHODS;
 use super::{CliConfig, InstallationMethod, MethodKind};
 use crate::address::ProviderPattern;
-use crate::error::printable;
+use crate::error::{printable, printable_path};
 use crate::lockfile::Client;
 use crate::nearest::nearest;
 use crate::oci::Repository;
@@ -124,9 +126,28 @@ pub enum TrapKind {
     },
     /// Without credentials, clients can pull from public repositories only.
     #[error(
-        "clients find no credentials for repositories such as {repository}: they can pull only if it is public"
+        "clients find no credentials for repositories such as {repository}: they can pull only if it is public; {}",
+        to_have_credentials(repository, .unread.as_deref())
     )]
-    NoCredentials { repository: Repository },
+    NoCredentials {
+        repository: Repository,
+        /// A file with credentials for it that clients do not read.
+        unread: Option<PathBuf>,
+    },
+}
+
+/// How clients find credentials.
+fn to_have_credentials(repository: &Repository, unread: Option<&Path>) -> String {
+    match unread {
+        Some(file) => format!(
+            "those in {} are for tfoci only, unless `docker_style_config_files` of a block `oci_default_credentials` names the file",
+            printable_path(file)
+        ),
+        None => {
+            let (registry, _) = repository.as_str().split_once('/').unwrap_or_default();
+            format!("`tfoci login {registry}` stores some")
+        }
+    }
 }
 
 impl TrapKind {
