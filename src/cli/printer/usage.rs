@@ -22,35 +22,43 @@ fn remove_escape_tip(error: &mut clap::Error) {
     }
 }
 
-/// Adds what is meant by a version that stands alone after a provider: `acme/demo 1.0.0`.
-fn add_version_tip(error: &mut clap::Error, arguments: &[OsString]) {
-    let Some(ContextValue::String(alone)) = error.get(ContextKind::InvalidArg) else {
-        return;
-    };
-    let texts: Vec<&str> = arguments.iter().filter_map(|text| text.to_str()).collect();
-    let after = texts.windows(2).find_map(|pair| match pair {
-        [before, text] if text == alone => Some(*before),
-        _ => None,
-    });
-    if let Some(provider) = after.filter(|text| text.contains('/') && !text.contains(['@', ':']))
-        && alone.parse::<Version>().is_ok()
-    {
-        let tip = format!("a version follows an `@`: `{provider}@{alone}`");
+/// Replaces clap's tips by one of our own, if there is one.
+fn add_tip(error: &mut clap::Error, arguments: &[OsString]) {
+    let tip = spelling_tip(error)
+        .or_else(|| check_tip(error))
+        .or_else(|| version_tip(error, arguments));
+    if let Some(tip) = tip {
+        error.remove(ContextKind::SuggestedArg);
         let tips = ContextValue::StyledStrs(vec![tip.into()]);
         error.insert(ContextKind::Suggested, tips);
     }
 }
 
-/// Adds what is meant by an argument that other tools, or other commands, have.
-fn add_spelling_tip(error: &mut clap::Error) {
-    let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else {
-        return;
-    };
-    let value = match error.get(ContextKind::InvalidValue) {
-        Some(ContextValue::String(value)) => value.as_str(),
-        _ => "",
-    };
-    let tip = match argument.as_str() {
+/// The text of a kind, if the error has one.
+fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// What is meant by a version that stands alone after a provider: `acme/demo 1.0.0`.
+fn version_tip(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
+    let alone = text(error, ContextKind::InvalidArg)?;
+    let texts: Vec<&str> = arguments.iter().filter_map(|text| text.to_str()).collect();
+    let after = texts.windows(2).find_map(|pair| match pair {
+        [before, text] if *text == alone => Some(*before),
+        _ => None,
+    });
+    let provider = after.filter(|text| text.contains('/') && !text.contains(['@', ':']))?;
+    let is_version = alone.parse::<Version>().is_ok();
+    is_version.then(|| format!("a version follows an `@`: `{provider}@{alone}`"))
+}
+
+/// What is meant by an argument that other tools, or other commands, have.
+fn spelling_tip(error: &clap::Error) -> Option<String> {
+    let value = text(error, ContextKind::InvalidValue).unwrap_or_default();
+    let tip = match text(error, ContextKind::InvalidArg)? {
         platform if platform.starts_with("--platform") && value == "all" => {
             "without `--platform`, all are meant".to_owned()
         }
@@ -72,32 +80,22 @@ fn add_spelling_tip(error: &mut clap::Error) {
         store if store.starts_with("oci-layout:") || store.contains("{namespace}") => {
             format!("a store is named with `--from {store}`")
         }
-        _ => return,
+        _ => return None,
     };
-    error.remove(ContextKind::SuggestedArg);
-    let tips = ContextValue::StyledStrs(vec![tip.into()]);
-    error.insert(ContextKind::Suggested, tips);
+    Some(tip)
 }
 
-/// Adds how to name the file for `cli-config --check`, which takes no arguments.
-fn add_check_tip(error: &mut clap::Error) {
-    let is = |kind, text: &str| {
-        let value = error.get(kind);
-        matches!(value, Some(ContextValue::String(value)) if value == text)
-    };
-    if is(ContextKind::InvalidArg, "--check") && is(ContextKind::PriorArg, "[PATTERN]...") {
-        let tip = "`--cli-config FILE` names the configuration to check";
-        let tips = ContextValue::StyledStrs(vec![tip.into()]);
-        error.insert(ContextKind::Suggested, tips);
-    }
+/// How to name the file for `cli-config --check`, which takes no arguments.
+fn check_tip(error: &clap::Error) -> Option<String> {
+    let is_check = text(error, ContextKind::InvalidArg)? == "--check"
+        && text(error, ContextKind::PriorArg)? == "[PATTERN]...";
+    is_check.then(|| "`--cli-config FILE` names the configuration to check".to_owned())
 }
 
 /// Prints clap's usage error or help. Both may repeat arguments or variables, so they are sanitised.
 pub(in crate::cli) fn usage(mut error: clap::Error, arguments: &[OsString]) -> ExitCode {
     remove_escape_tip(&mut error);
-    add_version_tip(&mut error, arguments);
-    add_check_tip(&mut error);
-    add_spelling_tip(&mut error);
+    add_tip(&mut error, arguments);
     let redaction = Redaction::of(arguments);
     let plain = redaction.apply(&error.render().to_string());
     let lines: Vec<String> = plain.lines().map(neutral::quoted).collect();
