@@ -344,3 +344,34 @@ fn a_mirror_in_the_place_of_the_packages_of_clients() {
     let said = install("providers");
     assert!(!said.contains("without `--into`"), "{said}");
 }
+
+#[test]
+fn commands_of_other_tools() {
+    for (word, tip) in [
+        (
+            "verify",
+            "`tfoci inspect ADDR@VERSION --from STORE --trust FILE --require-pinned` verifies a version",
+        ),
+        (
+            "pull",
+            "`tfoci install` puts packages into this directory, `tfoci mirror` and `tfoci copy` into a store",
+        ),
+        (
+            "sync",
+            "`tfoci mirror` copies from origins, and `tfoci copy` from another store",
+        ),
+        ("publish", "`tfoci push` publishes a release"),
+        (
+            "sign",
+            "tfoci signs nothing: `gpg --detach-sign` makes the signature that `tfoci push` needs",
+        ),
+        (
+            "delete",
+            "tfoci deletes nothing from a store: `tfoci help mirror-file` says how to withdraw a version",
+        ),
+    ] {
+        let run = Author::new().tfoci(&[word]).exits(2);
+        let said = format!("error: unrecognized subcommand '{word}'\n\n  tip: {tip}\n\nUsage: ");
+        assert!(run.stderr.starts_with(&said), "{}", run.stderr);
+    }
+}

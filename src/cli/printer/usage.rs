@@ -24,11 +24,13 @@ fn remove_escape_tip(error: &mut clap::Error) {
 
 /// Replaces clap's tips by one of our own, if there is one.
 fn add_tip(error: &mut clap::Error, arguments: &[OsString]) {
-    let tip = spelling_tip(error)
+    let tip = command_tip(error)
+        .or_else(|| spelling_tip(error))
         .or_else(|| check_tip(error))
         .or_else(|| version_tip(error, arguments));
     if let Some(tip) = tip {
         error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::SuggestedSubcommand);
         let tips = ContextValue::StyledStrs(vec![tip.into()]);
         error.insert(ContextKind::Suggested, tips);
     }
@@ -53,6 +55,44 @@ fn version_tip(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     let provider = after.filter(|text| text.contains('/') && !text.contains(['@', ':']))?;
     let is_version = alone.parse::<Version>().is_ok();
     is_version.then(|| format!("a version follows an `@`: `{provider}@{alone}`"))
+}
+
+/// The command that does what other tools have a command for.
+fn command_tip(error: &clap::Error) -> Option<String> {
+    let tip = match text(error, ContextKind::InvalidSubcommand)? {
+        "verify" | "check" | "validate" | "audit" => {
+            "`tfoci inspect ADDR@VERSION --from STORE --trust FILE --require-pinned` verifies a version"
+        }
+        "pull" | "get" | "download" | "fetch" | "init" => {
+            "`tfoci install` puts packages into this directory, `tfoci mirror` and `tfoci copy` into a store"
+        }
+        "sync" => "`tfoci mirror` copies from origins, and `tfoci copy` from another store",
+        "publish" | "release" | "upload" => "`tfoci push` publishes a release",
+        "sign" => {
+            "tfoci signs nothing: `gpg --detach-sign` makes the signature that `tfoci push` needs"
+        }
+        "update" | "upgrade" | "outdated" => {
+            "`tfoci lock --upgrade` selects the newest versions, and with `--check` only shows them"
+        }
+        "export" | "save" | "import" | "load" | "backup" => {
+            "`tfoci copy` copies to and from a directory, `oci-layout:DIR`"
+        }
+        "delete" | "remove" | "rm" | "prune" | "gc" | "clean" | "unpublish" | "withdraw" => {
+            "tfoci deletes nothing from a store: `tfoci help mirror-file` says how to withdraw a version"
+        }
+        "show" | "info" | "search" => {
+            "`tfoci list`, `versions` and `inspect` show what a store has"
+        }
+        "pin" | "key" | "keys" => {
+            "`tfoci mirror --pin-new` pins keys, and `tfoci trust` shows those of a trust file"
+        }
+        "auth" | "whoami" | "token" | "tokens" => {
+            "`tfoci help credentials` says where tfoci finds passwords and tokens"
+        }
+        "diff" => "`tfoci lock --check` compares a lock file",
+        _ => return None,
+    };
+    Some(tip.to_owned())
 }
 
 /// What is meant by an argument that other tools, or other commands, have.
