@@ -67,7 +67,10 @@ fn of_a_registry_that_lists_its_repositories_page_by_page() {
         run.stdout,
         "a.example/acme/demo\nregistry.opentofu.org/acme/demo\nregistry.opentofu.org/acme/more\n"
     );
-    let skipped = format!("   Skipped 2 repositories that do not match {from}\n");
+    let skipped = format!(
+        "   Skipped 2 repositories that do not match {from}, such as {}/other\n",
+        registry.host()
+    );
     assert_eq!(run.stderr, skipped);
     assert_eq!(registry.seen().len(), 3);
 }
@@ -83,7 +86,10 @@ fn without_a_host_name_in_the_template_providers_are_on_the_default_host() {
         .tfoci([&arguments[..], &PLAIN].concat())
         .succeeds();
     assert_eq!(run.stdout, "a.example/acme/demo\n");
-    let skipped = format!("   Skipped 1 repository that does not match {from}\n");
+    let skipped = format!(
+        "   Skipped 1 repository that does not match {from}, such as {}/acme-demo-more\n",
+        registry.host()
+    );
     assert_eq!(run.stderr, skipped);
 }
 

@@ -19,7 +19,7 @@ Examples:
 ///
 /// tfoci reads the list of a registry's repositories (`/v2/_catalog`), and finds the provider of each by the template. Some registries do
 /// not list repositories, or not for every user. The template may consist of text, `hostname`, `namespace` and `type` only. tfoci skips
-/// repositories that do not belong to exactly one provider, and prints their number.
+/// repositories that do not belong to exactly one provider, and prints their number and one of them.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

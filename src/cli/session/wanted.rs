@@ -149,7 +149,9 @@ impl Session {
                 1 => "1 repository that does not match".to_owned(),
                 others => format!("{others} repositories that do not match"),
             };
-            let line = format!("{repositories} {endpoint}");
+            let example = example.map(|example| format!(", such as {}", endpoint.name(&example)));
+            let example = example.unwrap_or_default();
+            let line = format!("{repositories} {endpoint}{example}");
             self.printer.line(Tone::Plain, "Skipped", &line);
         }
         let host = self.default_host();
