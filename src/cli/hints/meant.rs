@@ -14,6 +14,9 @@ use tfoci::template::Error as TemplateError;
 
 use crate::cli::error::CommandError;
 
+/// What `--from` names if it is each provider's own registry.
+pub(in crate::cli) const ORIGIN: &str = "origin";
+
 /// The prefix of directories of layouts.
 const LAYOUT: &str = "oci-layout";
 
@@ -101,7 +104,7 @@ fn in_store(error: &CommandError, takes_sources: bool) -> Option<String> {
     match (text.contains(':'), takes_sources) {
         (true, true) => prefix(text, &[LAYOUT, MIRRORS[0], MIRRORS[1]]),
         (true, false) => prefix(text, &[LAYOUT]),
-        (false, true) => nearest(text, &["origin"]).map(str::to_owned),
+        (false, true) => nearest(text, &[ORIGIN]).map(str::to_owned),
         (false, false) => None,
     }
 }

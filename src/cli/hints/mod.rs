@@ -55,7 +55,7 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         CommandError::NoTerminal => {
             Some("`--username NAME --password-stdin` reads the password from standard input".to_owned())
         }
-        CommandError::TrustFile { source, .. } => Some(proof::trust_file(source).to_owned()),
+        CommandError::TrustFile { source, .. } => Some(proof::trust_file(source)),
         CommandError::KeyAsTrust { .. } => Some("a file of keys is named with `--key`, or by `keys` in a trust file".to_owned()),
         CommandError::KeyFile { is_trust_file: true, .. } => Some("a trust file is named with `--trust`".to_owned()),
         CommandError::KeyFile { error, .. } | CommandError::Trust(error) => proof::key_file(error),
@@ -90,7 +90,7 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         CommandError::NoSelection => {
             Some("a directory is written `oci-layout:DIR`. A template whose providers can be listed has `{namespace}` and `{type}`, and no other expressions; else name the provider, such as `acme/demo@1.0.0`".to_owned())
         }
-        CommandError::NotAStore { text } if text == "origin" => Some(
+        CommandError::NotAStore { text } if text == meant::ORIGIN => Some(
             "`tfoci mirror ADDR --to STORE` copies from the origin into a store".to_owned(),
         ),
         CommandError::NotAStore { text } => Some(format!(

@@ -12,26 +12,27 @@ pub(super) const COSTLY: &str =
     "Its keys or signatures were made to keep readers busy, or are damaged: ask its author";
 
 /// A trust file that cannot be used.
-pub(super) fn trust_file(error: &trust::Error) -> &'static str {
-    match error {
-        trust::Error::Entry { error, .. } => trust_file(error),
+pub(super) fn trust_file(error: &trust::Error) -> String {
+    const EXAMPLE: &str = "`tfoci help trust` shows a trust file";
+    let text = match error {
+        trust::Error::Entry { error, .. } => return trust_file(error),
         trust::Error::UnsignedPin { .. } => {
             "pinned means signed: leave out one of them, or write two entries, of which the first that matches decides"
         }
         trust::Error::KeyId { .. } | trust::Error::Fingerprint(_) => {
             "`gpg --show-keys --with-fingerprint FILE` prints the fingerprint of a key"
         }
-        trust::Error::TrustFile(error) => match error.unknown_field() {
-            Some("key" | "fingerprint" | "fingerprints") => {
-                "did you mean `keys`? `tfoci help trust` shows a trust file"
-            }
-            Some("address" | "provider" | "pattern" | "source") => {
-                "did you mean `match`? `tfoci help trust` shows a trust file"
-            }
-            _ => "`tfoci help trust` shows a trust file",
-        },
-        _ => "`tfoci help trust` shows a trust file",
-    }
+        trust::Error::TrustFile(error) => {
+            let meant = match error.unknown_field() {
+                Some("key" | "fingerprint" | "fingerprints") => "keys",
+                Some("address" | "provider" | "pattern" | "source") => "match",
+                _ => return EXAMPLE.to_owned(),
+            };
+            return format!("did you mean `{meant}`? {EXAMPLE}");
+        }
+        _ => EXAMPLE,
+    };
+    text.to_owned()
 }
 
 /// A key file that cannot be used.

@@ -95,6 +95,7 @@ pub(in crate::cli) fn report_considered(sources: &[SourceReport], printer: &Prin
     }
 }
 
-fn variable(name: &str) -> Option<OsString> {
+/// The value of a variable. An empty one counts as unset.
+pub(super) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }

@@ -12,6 +12,7 @@ use tfoci::error::printable_path;
 use tfoci::http::{Pem, Settings, Timeouts};
 use tfoci::shown::Shown;
 
+use super::environment::variable;
 use crate::cli::args::Network;
 use crate::cli::error::CommandError;
 
@@ -88,10 +89,9 @@ fn pem(path: &Path, option: &str) -> Result<Pem, CommandError> {
 pub(super) fn missing_authorities() -> Vec<String> {
     let mut warnings = Vec::new();
     for name in ["SSL_CERT_FILE", "SSL_CERT_DIR"] {
-        let Some(value) = std::env::var_os(name).filter(|value| !value.is_empty()) else {
+        let Some(path) = variable(name).map(PathBuf::from) else {
             continue;
         };
-        let path = PathBuf::from(value);
         let shown = printable_path(&path);
         let read = path.is_file().then(|| disk::read(&path, LARGEST_PEM));
         match read {
@@ -113,7 +113,7 @@ pub(super) fn missing_authorities() -> Vec<String> {
 pub(super) fn unusable_proxies() -> Vec<String> {
     let mut warnings = Vec::new();
     for name in PROXIES {
-        let Some(value) = std::env::var(name).ok().filter(|value| !value.is_empty()) else {
+        let Some(value) = variable(name).and_then(|value| value.into_string().ok()) else {
             continue;
         };
         let is_other = |scheme: &str| !["http", "https"].contains(&scheme);

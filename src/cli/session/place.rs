@@ -14,9 +14,7 @@ use tfoci::store::{Endpoint, Registry, Store};
 
 use super::Session;
 use crate::cli::error::CommandError;
-
-/// What `--from` names if it is each provider's own registry.
-pub(in crate::cli) const ORIGIN: &str = "origin";
+use crate::cli::hints::meant::ORIGIN;
 
 /// A store, or a source of releases.
 pub(in crate::cli) enum Place {

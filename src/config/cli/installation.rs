@@ -5,12 +5,15 @@ use crate::address::{Hostname, ProviderAddr};
 use crate::config::Error;
 use crate::syntax::{Block, Section};
 
-/// The names of the installation methods.
-pub(super) const METHODS: [&str; 4] = [
-    "direct",
-    "filesystem_mirror",
-    "network_mirror",
-    "oci_mirror",
+/// The installation methods and their arguments.
+pub(super) const METHODS: [(&str, &[&str]); 4] = [
+    ("direct", &["include", "exclude", "download_retry_count"]),
+    ("filesystem_mirror", &["path", "include", "exclude"]),
+    (
+        "network_mirror",
+        &["url", "include", "exclude", "download_retry_count"],
+    ),
+    ("oci_mirror", &["repository_template", "include", "exclude"]),
 ];
 
 /// `dev_overrides`: directories that clients use in place of the packages of providers.

@@ -270,7 +270,7 @@ impl InstallationMethod {
             },
             MethodKind::Other(name) => vec![TrapKind::UnknownMethod {
                 name: name.clone(),
-                meant: nearest(name, &METHODS),
+                meant: nearest(name, &METHODS.map(|(name, _)| name)),
             }],
         }
     }

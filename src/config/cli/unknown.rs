@@ -1,6 +1,7 @@
 //! What clients ignore in a CLI configuration without a word: names that they do not know, and credentials without a token
 //! ([clients: CLI configuration](crate::clients#cli-configuration)).
 
+use super::installation::METHODS;
 use super::{Trap, TrapKind};
 use crate::nearest::nearest;
 use crate::syntax::{Block, Section, Value};
@@ -64,17 +65,6 @@ const BLOCKS: [(&str, usize, &[&str]); 5] = [
         0,
         &["retry_count", "request_timeout_seconds"],
     ),
-];
-
-/// The installation methods and their arguments.
-const METHODS: [(&str, &[&str]); 4] = [
-    ("direct", &["include", "exclude", "download_retry_count"]),
-    ("filesystem_mirror", &["path", "include", "exclude"]),
-    (
-        "network_mirror",
-        &["url", "include", "exclude", "download_retry_count"],
-    ),
-    ("oci_mirror", &["repository_template", "include", "exclude"]),
 ];
 
 /// What clients ignore, in the order of the kinds of blocks.
