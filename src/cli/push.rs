@@ -36,6 +36,9 @@ Examples:
 /// The folder contains terraform-provider-TYPE_VERSION_OS_ARCH.zip files, a SHA256SUMS file and its signature, as the release process of a
 /// provider creates them. tfoci verifies the signature before it writes anything, and each zip during its upload. It writes the tag of the
 /// version last, so clients never see a part of a version. The reference of the version goes to stdout.
+///
+/// The manifest, terraform-provider-TYPE_VERSION_manifest.json, says which plugin protocols the provider speaks; one that speaks only 6.0 needs
+/// it. It may also lie in the folder or the one above it as terraform-registry-manifest.json, as in the sources, if SHA256SUMS lists it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
