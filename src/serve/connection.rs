@@ -66,7 +66,9 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             let open = activity.begin();
             let service = service.clone();
             async move {
-                Ok::<_, std::convert::Infallible>(answered(service, client, request, open).await)
+                // An idle connection keeps the room of one request, and this is 12 KiB.
+                let answered = Box::pin(answered(service, client, request, open));
+                Ok::<_, std::convert::Infallible>(answered.await)
             }
         })
     };
@@ -95,14 +97,15 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
                 if last.is_some_and(|last| Instant::now() >= last) {
                     return;
                 }
+                together.look();
                 if activity.deadline().is_some_and(|deadline| Instant::now() >= deadline) {
-                    together.connection.as_mut().graceful_shutdown();
+                    together.connection().graceful_shutdown();
                     last = Some(Instant::now() + FAREWELL);
                 }
             }
             changed = draining.changed(), if last.is_none() => {
                 if changed.is_err() || *draining.borrow() {
-                    together.connection.as_mut().graceful_shutdown();
+                    together.connection().graceful_shutdown();
                     // A header that is on its way gets a moment, and answers get the server's grace.
                     if activity.is_idle() {
                         last = Some(Instant::now() + FAREWELL);

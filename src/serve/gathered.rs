@@ -13,6 +13,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The bytes that are gathered: as many as TLS takes at once.
 const MOST: usize = 64 << 10;
+/// So many bytes are answers to frames of the client, which need no room for more.
+const FEW: usize = 1 << 10;
 /// How long nothing is written before the memory is freed. A transfer has many short pauses, after each of which it would be allocated again.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -54,8 +56,9 @@ impl<S> Gathered<S> {
     fn take(&mut self, bytes: &[u8]) -> usize {
         let room = MOST.saturating_sub(self.bytes.len());
         let taken = bytes.get(..room).unwrap_or(bytes);
-        if self.bytes.capacity() == 0 {
-            self.bytes.reserve_exact(MOST);
+        let length = self.bytes.len() + taken.len();
+        if length > FEW && self.bytes.capacity() < length {
+            self.bytes.reserve_exact(MOST - self.bytes.len());
         }
         self.bytes.extend_from_slice(taken);
         self.is_new |= !taken.is_empty();

@@ -36,16 +36,19 @@ impl Begun {
 
 /// A connection with its requests. It ends when the connection does.
 pub(super) struct Together<C> {
-    pub(super) connection: Pin<Box<C>>,
+    connection: Pin<Box<C>>,
     begun: Begun,
     requests: FuturesUnordered<BoxFuture<'static, ()>>,
     woken: Arc<Woken>,
+    /// Whether it had a turn since it was last woken, so that it has let go of its memory.
+    is_idle: bool,
 }
 
 /// Whether one of them was woken. It wakes the task only if the task is not at work.
-#[derive(Default)]
 struct Woken {
     is_woken: AtomicBool,
+    /// Whether one of them was woken since [`Together::look`].
+    was_woken: AtomicBool,
     is_at_work: AtomicBool,
     task: AtomicWaker,
 }
@@ -56,6 +59,7 @@ impl Wake for Woken {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
+        self.was_woken.store(true, Ordering::SeqCst);
         self.is_woken.store(true, Ordering::SeqCst);
         if !self.is_at_work.load(Ordering::SeqCst) {
             self.task.wake();
@@ -78,8 +82,29 @@ impl<C: Future> Together<C> {
             connection: Box::pin(connection),
             begun,
             requests: FuturesUnordered::new(),
-            woken: Arc::default(),
+            woken: Arc::new(Woken {
+                is_woken: AtomicBool::new(true),
+                was_woken: AtomicBool::new(true),
+                is_at_work: AtomicBool::new(false),
+                task: AtomicWaker::new(),
+            }),
+            is_idle: false,
         }
+    }
+
+    /// Gives the connection one turn, in which it lets go of memory, if nothing happened since the last look.
+    pub(super) fn look(&mut self) {
+        let was_idle = self.is_idle;
+        self.is_idle = !self.woken.was_woken.swap(false, Ordering::SeqCst);
+        if self.is_idle && !was_idle {
+            self.woken.is_woken.store(true, Ordering::SeqCst);
+        }
+    }
+
+    /// The connection, which has its turn after this even if nothing else happens.
+    pub(super) fn connection(&mut self) -> Pin<&mut C> {
+        self.woken.is_woken.store(true, Ordering::SeqCst);
+        self.connection.as_mut()
     }
 
     fn poll_turn(&mut self, context: &mut Context<'_>) -> Poll<C::Output> {
@@ -98,6 +123,11 @@ impl<C: Future> Future for Together<C> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<C::Output> {
         let woken = self.woken.clone();
         woken.task.register(context.waker());
+        // The task looks at its time too. Hundreds of idle connections would each allocate for that what they read into, and let it go again,
+        // in the holes that the blocks of packages leave.
+        if !woken.is_woken.load(Ordering::SeqCst) {
+            return Poll::Pending;
+        }
         woken.is_at_work.store(true, Ordering::SeqCst);
         let waker = Waker::from(woken.clone());
         for _ in 0..MOST_TURNS {
@@ -176,6 +206,35 @@ mod tests {
         assert_eq!(wakes.0.load(Ordering::SeqCst), 1);
         let polled = Pin::new(&mut together).poll(&mut context);
         assert_eq!(polled, Poll::Ready(Some(7)));
+    }
+
+    #[test]
+    fn an_idle_connection_has_one_turn_more_and_then_none() {
+        let turns = Arc::new(AtomicUsize::new(0));
+        let waker = Arc::new(AtomicWaker::new());
+        let connection = std::future::poll_fn(|context| {
+            turns.fetch_add(1, Ordering::SeqCst);
+            waker.register(context.waker());
+            Poll::<()>::Pending
+        });
+        let mut together = Together::new(connection, Begun::default());
+        let mut turns_after = |action: fn(&mut Together<_>)| {
+            action(&mut together);
+            let mut context = Context::from_waker(Waker::noop());
+            assert!(Pin::new(&mut together).poll(&mut context).is_pending());
+            turns.load(Ordering::SeqCst)
+        };
+        assert_eq!(turns_after(|_| {}), 1);
+        assert_eq!(turns_after(|_| {}), 1);
+        let look = |together: &mut Together<_>| together.look();
+        assert_eq!([(); 4].map(|()| turns_after(look)), [1, 2, 2, 2]);
+        waker.wake();
+        assert_eq!(turns_after(|_| {}), 3);
+        assert_eq!([(); 4].map(|()| turns_after(look)), [3, 4, 4, 4]);
+        let gives = |together: &mut Together<_>| {
+            let _given = together.connection();
+        };
+        assert_eq!(turns_after(gives), 5);
     }
 
     /// As over HTTP/2, where a request refers to its executor.
