@@ -137,4 +137,28 @@ init() { # SERVER
 }
 for _ in 1 2 3 4 5; do for server in $all; do init "$server"; done; done
 print "terraform init of ${#alike[@]} providers" s
-echo "peak memory of the server in front of the registry: $(awk '/VmHWM/ {print $2 / 1024 " MiB"}' "/proc/$serving/status")"
+
+peak() { awk '/VmHWM/ { print $2 / 1024 " MiB" }' "/proc/$serving/status"; }
+echo "peak memory of the server in front of the registry: $(peak)"
+
+# 500 connections that are idle after one request, and eight readers that take ten seconds, longer than the server waits before it looks at
+# idle connections.
+cat >idle.lua <<'LUA'
+local asked = 0
+function delay() asked = asked + 1; return asked > 500 and 60000 or 0 end
+LUA
+crowd() { # VERSION
+    local readers=()
+    kill "$serving" && wait "$serving" || true
+    at_registry=$(free_port)
+    serve "$at_registry" "$template"
+    wrk -t1 -c500 -d20s -s idle.lua "https://127.0.0.1:$at_registry/healthz" >/dev/null &
+    until (($(curl --cacert ca.crt -fsS "https://127.0.0.1:$at_registry/metrics" | awk '/^tfoci_connections / { print $2 }') > 500)); do sleep 0.1; done
+    for _ in $(seq 8); do
+        curl "--http$1" --limit-rate "$((size / 10))M" --cacert ca.crt -fsS "https://127.0.0.1:$at_registry/$base/$zip" -o /dev/null &
+        readers+=($!)
+    done
+    wait "${readers[@]}"
+    echo "peak memory with 500 idle connections and eight readers over HTTP/$1: $(peak)"
+}
+for version in 1.1 2; do crowd "$version"; done
