@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future;
 
+use super::changes;
 use super::currency::Currency;
 use super::fill::Fill;
 use super::fresh::{Ages, Answer, Fresh, Unanswered};
@@ -266,7 +267,9 @@ impl Catalog {
             }
         };
         match &listing {
-            Ok(listing) => self.report(listing, old.as_deref()),
+            Ok(listing) => {
+                changes::report(listing, old.as_deref(), &self.metrics, &*self.observer);
+            }
             Err(failure) => {
                 self.metrics.store_failures.inc();
                 self.observer.notice(&Notice::StoreFailed { failure });
@@ -332,32 +335,6 @@ impl Catalog {
         if let Err(failure) = &asked {
             self.metrics.store_failures.inc();
             self.observer.notice(&Notice::StoreFailed { failure });
-        }
-    }
-
-    /// Reports the versions that are hidden or unsigned, unless they were before.
-    fn report(&self, new: &Listing, old: Option<&Listing>) {
-        for (version, served) in &new.versions {
-            let known = old.and_then(|old| old.versions.get(version));
-            if !served.is_signed() && known.is_none_or(|known| known.is_signed()) {
-                self.metrics.unsigned.inc();
-                self.observer.notice(&Notice::Unsigned {
-                    provider: &new.provider,
-                    version,
-                    authentication: &served.authentication,
-                });
-            }
-        }
-        for (version, hidden) in &new.hidden {
-            let was_hidden = old.is_some_and(|old| old.hidden.contains_key(version));
-            if !was_hidden {
-                self.metrics.hidden.inc();
-                self.observer.notice(&Notice::Hidden {
-                    provider: &new.provider,
-                    version,
-                    problem: &hidden.problem,
-                });
-            }
         }
     }
 

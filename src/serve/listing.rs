@@ -59,6 +59,8 @@ pub struct Served {
     checked: tokio::sync::Mutex<Checked>,
     /// Whether a tag moved, so that the version has to be read again.
     has_moved: AtomicBool,
+    /// The provider that the artifact names, if it is another one.
+    pub made_for: Option<ProviderAddr>,
     /// How it was authenticated.
     pub authentication: Authentication,
     /// The packages, sorted by platform.
@@ -236,6 +238,7 @@ impl Served {
 
     fn of(stored: &StoredProvider, examined: Examined<StoreBlob>) -> Result<Self, Problem> {
         let release = examined.proof?;
+        let index = &examined.artifact.index;
         let identity = Identity {
             index: examined.artifact.raw.expected.digest,
             evidence: examined.evidence.map(|raw| raw.expected.digest),
@@ -303,6 +306,7 @@ impl Served {
                 currency: Currency::Current,
             }),
             has_moved: AtomicBool::new(false),
+            made_for: index.other_provider(&stored.provider),
             authentication,
             packages,
             are_protocols_known: examined.protocols.is_some(),

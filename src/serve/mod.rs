@@ -21,6 +21,7 @@ mod access;
 mod activity;
 mod answer;
 mod catalog;
+mod changes;
 mod connection;
 mod currency;
 mod documents;

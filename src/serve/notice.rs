@@ -82,6 +82,17 @@ pub enum Notice<'a> {
         /// How it was authenticated.
         authentication: &'a Authentication,
     },
+    /// Versions were made for another provider, as if the repositories of the two have one name.
+    OtherProvider {
+        /// The provider that clients ask for.
+        provider: &'a ProviderAddr,
+        /// The newest of these versions.
+        version: &'a Version,
+        /// How many older ones there are.
+        others: usize,
+        /// The provider that the artifact of the newest names.
+        made_for: &'a ProviderAddr,
+    },
     /// The certificate does not name the host that clients connect to.
     OtherNames {
         /// The file of the certificate.

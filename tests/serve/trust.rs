@@ -273,3 +273,34 @@ fn a_version_whose_package_is_a_link_to_another_file_is_hidden() {
     server.logs("is a symbolic link, which is not followed");
     server.stop();
 }
+
+/// As if two addresses lead to one repository: the policy of one provider lets through what was made for the other.
+#[test]
+fn versions_of_another_provider_are_served_with_a_warning() {
+    const OTHER: &str = "registry.acme.test/other/demo";
+    let store = Store::demo();
+    let push = |version| store.push(DEMO, version, None);
+    push("1.1.0");
+    let repository = store.repository(OTHER);
+    fs::create_dir_all(repository.parent().unwrap()).unwrap();
+    fs::rename(store.repository(DEMO), &repository).unwrap();
+    let server = store.serve(&["--max-age", "0"]);
+    let warnings = |expected: &[&str]| {
+        let index = format!("/mirror/{OTHER}/index.json");
+        for _ in 0..2 {
+            server.get(&index).is(200);
+        }
+        let log = server.log();
+        let lines = log.lines().filter(|line| line.contains("Warning"));
+        let expected = expected
+            .iter()
+            .map(|versions| format!("   Warning {OTHER} {versions}: made for {DEMO}"));
+        assert_eq!(lines.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    };
+    warnings(&["1.1.0 and an older version"]);
+    fs::rename(&repository, store.repository(DEMO)).unwrap();
+    push("1.2.0");
+    fs::rename(store.repository(DEMO), &repository).unwrap();
+    warnings(&["1.1.0 and an older version", "1.2.0"]);
+    server.stop();
+}

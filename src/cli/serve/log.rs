@@ -190,6 +190,20 @@ impl Observer for Log {
                     format!("{provider} {version}: {authentication}; on the network mirror only");
                 self.event("unsigned", Tone::Warning, "Unsigned", text);
             }
+            Notice::OtherProvider {
+                provider,
+                version,
+                others,
+                made_for,
+            } => {
+                let older = match others {
+                    0 => String::new(),
+                    1 => " and an older version".to_owned(),
+                    _ => format!(" and {others} older versions"),
+                };
+                let text = format!("{provider} {version}{older}: made for {made_for}");
+                self.event("other-provider", Tone::Warning, "Warning", text);
+            }
             Notice::OtherNames { path, host } => {
                 let text = format!(
                     "{} does not name {host}, the host of --url: clients will refuse to connect",

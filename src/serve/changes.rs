@@ -1,0 +1,55 @@
+//! What operators are told of a list that was read.
+
+use super::listing::Listing;
+use super::metrics::Metrics;
+use super::notice::{Notice, Observer};
+
+/// Reports the versions that are hidden, unsigned, or made for another provider, unless they were before.
+pub(super) fn report(
+    new: &Listing,
+    old: Option<&Listing>,
+    metrics: &Metrics,
+    observer: &dyn Observer,
+) {
+    for (version, served) in &new.versions {
+        let known = old.and_then(|old| old.versions.get(version));
+        if !served.is_signed() && known.is_none_or(|known| known.is_signed()) {
+            metrics.unsigned.inc();
+            observer.notice(&Notice::Unsigned {
+                provider: &new.provider,
+                version,
+                authentication: &served.authentication,
+            });
+        }
+    }
+    for (version, hidden) in &new.hidden {
+        let was_hidden = old.is_some_and(|old| old.hidden.contains_key(version));
+        if !was_hidden {
+            metrics.hidden.inc();
+            observer.notice(&Notice::Hidden {
+                provider: &new.provider,
+                version,
+                problem: &hidden.problem,
+            });
+        }
+    }
+    report_others(new, old, observer);
+}
+
+/// Reports versions that were made for another provider. A template that leaves out a part of the address gives two providers one
+/// repository, with hundreds of versions, so the newest stands for all.
+fn report_others(new: &Listing, old: Option<&Listing>, observer: &dyn Observer) {
+    let is_news = |version| old.is_none_or(|old| !old.versions.contains_key(version));
+    let mut others = new.versions.iter().filter_map(|(version, served)| {
+        let other = served.made_for.as_ref().filter(|_| is_news(version))?;
+        Some((version, other))
+    });
+    if let Some((version, other)) = others.next_back() {
+        observer.notice(&Notice::OtherProvider {
+            provider: &new.provider,
+            version,
+            others: others.count(),
+            made_for: other,
+        });
+    }
+}
