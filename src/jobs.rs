@@ -2,7 +2,6 @@
 
 use std::future::Future;
 
-use futures_util::FutureExt as _;
 use tokio::task::JoinSet;
 
 /// Runs a task for each item, at most `limit` at a time, and returns the results in the order of the items. The first error
@@ -49,7 +48,14 @@ pub fn in_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> impl Future<Output = T> {
     let running = tokio::task::spawn_blocking(work);
-    running.map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic())))
+    async {
+        match running.await {
+            Ok(done) => done,
+            // The runtime is ending, and drops this future.
+            Err(ended) if ended.is_cancelled() => std::future::pending().await,
+            Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 //! takes longer than clients wait, they are asked to come again, and it goes on.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::panic::resume_unwind;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -19,6 +18,7 @@ use crate::constraint::VersionConstraints;
 use crate::error::Category;
 use crate::event::Reporter;
 use crate::examine::TrustOptions;
+use crate::jobs;
 use crate::mirror::{self, Task, VersionFilter};
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
@@ -267,7 +267,7 @@ async fn on_one_thread<T: Send + 'static>(
 ) -> T {
     let runtime = tokio::runtime::Handle::current();
     let (_wanted, unwanted) = oneshot::channel::<()>();
-    let working = tokio::task::spawn_blocking(move || {
+    let working = jobs::in_thread(move || {
         let _permit = permit;
         runtime.block_on(async {
             match select(pin!(work()), unwanted).await {
@@ -277,12 +277,9 @@ async fn on_one_thread<T: Send + 'static>(
         })
     });
     match working.await {
-        Ok(Some(result)) => result,
+        Some(result) => result,
         // Nobody waits for this future any more.
-        Ok(None) => std::future::pending().await,
-        // The runtime is ending, and drops this future.
-        Err(ended) if ended.is_cancelled() => std::future::pending().await,
-        Err(panic) => resume_unwind(panic.into_panic()),
+        None => std::future::pending().await,
     }
 }
 

@@ -23,6 +23,7 @@ use crate::blob::{self, BlobSource, Body, File};
 use crate::digest::Digest;
 use crate::disk::temp_file::{Permit, TempFile};
 use crate::hash::PackageHash;
+use crate::jobs;
 use crate::release::Expected;
 
 /// The most packages of one version that are requested at once. Most versions have more packages, and higher numbers would only wait for
@@ -270,7 +271,7 @@ async fn h1(file: &TempFile, permit: &Arc<Permit>) -> Result<PackageHash, archiv
     let (reader, permit) = (file.reader(0), Arc::clone(permit));
     let wanted = Arc::new(());
     let is_wanted = Arc::downgrade(&wanted);
-    let inflating = tokio::task::spawn_blocking(move || {
+    let inflating = jobs::in_thread(move || {
         // Hold the permit while the file is open.
         let _permit = permit;
         let mut archive = Archive::open(reader, &Limits::default())?;
@@ -286,7 +287,7 @@ async fn h1(file: &TempFile, permit: &Arc<Permit>) -> Result<PackageHash, archiv
     });
     let inflated = inflating.await;
     drop(wanted);
-    inflated.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+    inflated
 }
 
 fn list(hashes: &[PackageHash]) -> String {
