@@ -13,6 +13,7 @@ pub use error::{AddressError, MappingError};
 use super::{Error, Layout, Providers, Registry, Store};
 use super::{known, nearby};
 use crate::address::{Hostname, ProviderAddr};
+use crate::jobs;
 use crate::oci::Repository;
 use crate::shown::userinfo;
 use crate::template::RepositoryTemplate;
@@ -238,7 +239,10 @@ impl Endpoint {
                 };
                 (registry.catalog(inverse.registry()).await?, Some(inverse))
             }
-            (Store::Layout(layout), _) => (layout.repositories()?, None),
+            (Store::Layout(layout), _) => {
+                let layout = layout.clone();
+                (jobs::in_thread(move || layout.repositories()).await?, None)
+            }
             (Store::Registry(_), None) => return Ok(None),
         };
         let provider = |repository: &Repository| match &inverse {
