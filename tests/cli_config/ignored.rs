@@ -172,3 +172,24 @@ fn a_variable_that_names_the_file_is_named() {
         run.stderr
     );
 }
+
+/// Clients read the names of directories as addresses, in whatever spelling of a host.
+#[test]
+fn a_mirror_has_the_providers_of_a_host_in_any_spelling() {
+    let scene = Scene::new();
+    scene.write("mirror/Bücher.example:8443/acme/demo/1.0.0/x", "");
+    for (pattern, is_there) in [
+        ("bücher.example:8443/acme/*", true),
+        ("bücher.example:8443/*/*", true),
+        ("bücher.example/acme/*", false),
+        ("bücher.example:8443/other/*", false),
+    ] {
+        scene.write(
+            "c.tfrc",
+            format!("provider_installation {{\n filesystem_mirror {{\n  path = \"mirror\"\n  include = [\"{pattern}\"]\n }}\n direct {{\n  exclude = [\"{pattern}\"]\n }}\n}}\n"),
+        );
+        let run = scene.tfoci(CHECK);
+        let lacks = run.stdout.contains("mirror has no provider of");
+        assert_eq!(lacks, !is_there, "{pattern}: {}", run.stdout);
+    }
+}

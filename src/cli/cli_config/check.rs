@@ -1,10 +1,12 @@
 //! `tfoci cli-config --check`.
 
+use std::ffi::OsStr;
+use std::fs::DirEntry;
 use std::path::Path;
 
 use serde::Serialize;
 
-use tfoci::address::ProviderPattern;
+use tfoci::address::{Hostname, ProviderPattern};
 use tfoci::config::cli::{self, CliConfig, InstallationMethod, MethodKind, Trap, TrapKind};
 use tfoci::credentials::{Credentials, Locations};
 use tfoci::error::{Category, printable_path};
@@ -157,9 +159,11 @@ fn traps(
 /// What a filesystem mirror includes, and its directory lacks.
 fn nothing_included(method: &InstallationMethod, path: &str) -> Option<TrapKind> {
     let has = |pattern: &ProviderPattern| {
-        let pattern = pattern.to_string();
-        let segments: Vec<&str> = pattern.split('/').collect();
-        has_below(Path::new(path), &segments)
+        let [host, rest @ ..] = pattern.segments();
+        entries(Path::new(path)).any(|entry| {
+            let is_host = is_host(&entry.file_name(), host);
+            is_host && has_below(&entry.path(), &rest)
+        })
     };
     let lacking = method.included().iter().filter(|pattern| !has(pattern));
     let providers: Vec<_> = lacking.cloned().collect();
@@ -167,17 +171,25 @@ fn nothing_included(method: &InstallationMethod, path: &str) -> Option<TrapKind>
     (!providers.is_empty()).then_some(TrapKind::NothingIncluded { path, providers })
 }
 
-/// Whether a directory has a directory for these segments, of which `*` is any.
-fn has_below(directory: &Path, segments: &[&str]) -> bool {
+/// Whether clients read the name of a directory as this host, in whatever spelling; `None` is any host.
+fn is_host(name: &OsStr, host: Option<&str>) -> bool {
+    let named = name.to_str().and_then(|name| name.parse::<Hostname>().ok());
+    named.is_some_and(|named| host.is_none_or(|host| named.as_ascii() == host))
+}
+
+/// Whether a directory has a directory for these segments, of which `None` is any.
+fn has_below(directory: &Path, segments: &[Option<&str>]) -> bool {
     match segments.split_first() {
         None => directory.is_dir(),
-        Some((&"*", rest)) => {
-            let entries = std::fs::read_dir(directory).into_iter().flatten();
-            let mut entries = entries.flatten();
-            entries.any(|entry| has_below(&entry.path(), rest))
-        }
-        Some((name, rest)) => has_below(&directory.join(name), rest),
+        Some((None, rest)) => entries(directory).any(|entry| has_below(&entry.path(), rest)),
+        Some((Some(name), rest)) => has_below(&directory.join(name), rest),
     }
+}
+
+/// What is in a directory; nothing if it cannot be read.
+fn entries(directory: &Path) -> impl Iterator<Item = DirEntry> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten();
+    entries.flatten()
 }
 
 fn no_credentials(
