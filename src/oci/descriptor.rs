@@ -14,7 +14,7 @@ use super::descriptor_platform::{DescriptorPlatform, ReadPlatform, text};
 use super::{DescriptorError, Part, Refusal};
 use crate::digest::Digest;
 use crate::json::{self, Object};
-use crate::release::Expected;
+use crate::release::{Expected, LARGEST_BLOB};
 
 /// A reference to a blob or manifest: media type, digest, size, and attributes in an index.
 ///
@@ -56,11 +56,14 @@ impl Descriptor {
     /// The digest and size that the bytes must have.
     ///
     /// # Errors
-    /// The digest is malformed or its algorithm is unknown, or the size is negative.
+    /// The digest is malformed or its algorithm is unknown, or the size is negative or more than [`LARGEST_BLOB`].
     pub fn expected(&self) -> Result<Expected, DescriptorError> {
         let digest: Digest = self.digest.parse()?;
         let size =
             u64::try_from(self.size).map_err(|_| DescriptorError::Size { size: self.size })?;
+        if size > LARGEST_BLOB {
+            return Err(DescriptorError::Large { size });
+        }
         Ok(Expected { digest, size })
     }
 

@@ -1,6 +1,7 @@
 //! Errors of descriptors.
 
 use crate::digest;
+use crate::release::LARGEST_BLOB;
 
 /// A descriptor with an invalid digest or size.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -12,4 +13,7 @@ pub enum DescriptorError {
     /// The size is negative.
     #[error("the size {size} is negative")]
     Size { size: i64 },
+    /// Nothing is so large.
+    #[error("the size {size} is larger than {LARGEST_BLOB}, the most that is read")]
+    Large { size: u64 },
 }

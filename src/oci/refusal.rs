@@ -226,5 +226,6 @@ fn fault(error: &DescriptorError) -> &'static str {
         DescriptorError::Digest(digest::Error::UnknownAlgorithm { .. }) => "digest-unsupported",
         DescriptorError::Digest(_) => "digest-malformed",
         DescriptorError::Size { .. } => "size-malformed",
+        DescriptorError::Large { .. } => "size-too-large",
     }
 }

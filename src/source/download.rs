@@ -12,11 +12,8 @@ use super::package_metadata::RemoteMetadata;
 use crate::blob::MOST_RESUMPTIONS;
 use crate::digest::{Algorithm, Hasher};
 use crate::disk::temp_file::{TempFile, TempFileWriter};
-use crate::http::{self, Answer, LEAST_FLOW, Retry, Transient};
-use crate::release::Expected;
-
-/// The largest package that is downloaded to compute its digest, in bytes. It equals the limit for an unpacked provider.
-const LARGEST: u64 = 8 << 30;
+use crate::http::{Answer, LEAST_FLOW, Retry, Transient};
+use crate::release::{Expected, LARGEST_BLOB};
 
 /// A package that is downloaded into a temporary file.
 pub(super) struct PackageDownload<'a> {
@@ -80,15 +77,18 @@ impl<'a> PackageDownload<'a> {
         if answer.status() != StatusCode::PARTIAL_CONTENT {
             self.start_over()?;
         }
-        if self.announced(&answer).is_some_and(|size| size > LARGEST) {
-            return Err(self.too_large());
+        if self
+            .announced(&answer)
+            .is_some_and(|size| size > LARGEST_BLOB)
+        {
+            return Err(self.metadata.too_large());
         }
         self.etag = answer.header(ETAG).filter(|etag| !etag.starts_with("W/"));
         let mut chunks = pin!(answer.chunks());
         while let Some(chunk) = chunks.try_next().await? {
             self.size += chunk.len() as u64;
-            if self.size > LARGEST {
-                return Err(self.too_large());
+            if self.size > LARGEST_BLOB {
+                return Err(self.metadata.too_large());
             }
             self.hasher.update(&chunk);
             self.file.write(&chunk)?;
@@ -109,12 +109,5 @@ impl<'a> PackageDownload<'a> {
     fn announced(&self, answer: &Answer) -> Option<u64> {
         let rest = answer.content_length()?;
         self.size.checked_add(rest)
-    }
-
-    fn too_large(&self) -> Error {
-        Error::Http(http::Error::Large {
-            url: self.metadata.location.url.clone().into(),
-            limit: LARGEST,
-        })
     }
 }

@@ -121,6 +121,9 @@ pub(super) async fn resolve(
     all_metadata: Vec<RemoteMetadata>,
 ) -> Result<Vec<RemotePackage>, Error> {
     let mut all_metadata = with_sizes(all_metadata).await?;
+    all_metadata
+        .iter()
+        .try_for_each(RemoteMetadata::check_size)?;
     let unknown = |metadata: &&RemoteMetadata| metadata.known().is_none();
     let mut left = all_metadata.iter().filter(unknown).count();
     let Some(first) = all_metadata.iter().find(unknown) else {

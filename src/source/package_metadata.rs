@@ -1,9 +1,12 @@
 //! Metadata of a package at a URL.
 
+use super::error::Error;
 use super::location::PackageLocation;
 use super::opened::Opened;
 use crate::digest::Digest;
 use crate::hash::PackageHash;
+use crate::http;
+use crate::release::LARGEST_BLOB;
 
 /// A package at a URL, with the metadata that the source provides.
 #[derive(Clone, Debug)]
@@ -17,4 +20,21 @@ pub struct RemoteMetadata {
     pub(super) hashes: Vec<PackageHash>,
     /// The response from whose headers the size comes. Its body has not been read.
     pub(super) opened: Option<Opened>,
+}
+
+impl RemoteMetadata {
+    /// Refuses a size that no package has.
+    pub(super) fn check_size(&self) -> Result<(), Error> {
+        match self.size {
+            Some(size) if size > LARGEST_BLOB => Err(self.too_large()),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn too_large(&self) -> Error {
+        Error::Http(http::Error::Large {
+            url: self.location.url.clone().into(),
+            limit: LARGEST_BLOB,
+        })
+    }
 }

@@ -284,5 +284,20 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index entry
   the size -1 is negative
 ",
         },
+        Case {
+            label: "entry-size-too-large",
+            given: |author| {
+                author.with_pushed();
+                tamper::alter(&author.repository(""), "1.0.0", |index| {
+                    index["manifests"][1]["size"] = (9_u64 << 30).into();
+                });
+            },
+            arguments: "install acme/demo@1.0.0 --platform linux_amd64 --from oci-layout:store --into out",
+            exit: 1,
+            says: r"
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index entry describes nothing that can be fetched
+  the size 9663676416 is larger than 8589934592, the most that is read
+",
+        },
     ]);
 }

@@ -5,6 +5,7 @@ use super::{LINUX, demo};
 use crate::bounds::bounded;
 use crate::support::origin::{Fault, Provider, asks, lie};
 use crate::support::scene::Run;
+use crate::support::server::answer::End;
 
 /// Nearly as much as a JSON document may have.
 const LARGE: usize = 8_000_000;
@@ -145,6 +146,32 @@ fn what_is_said_of_a_package_is_counted() {
             "expected at most 524288 bytes",
         ],
     );
+}
+
+/// Whoever says how large a package is may say anything. What was said must fill no disk.
+#[test]
+fn a_package_of_a_size_that_no_package_has_is_not_downloaded() {
+    const HUGE: u64 = 9 << 30;
+    for is_in_metadata in [false, true] {
+        let stage = OriginScene::of([demo()]);
+        let metadata = match is_in_metadata {
+            true => lie::says("packages/linux_amd64/package_size", HUGE),
+            false => lie::says("packages", serde_json::Value::Null),
+        };
+        stage.origin.always(asks("download"), metadata);
+        let announced = Fault::alter(|answer| {
+            answer.set("content-length", &HUGE.to_string());
+            answer.end = End::Stall(100);
+        });
+        stage.origin.always(asks("package"), announced);
+        let run = mirror(&stage, "[ORIGIN]/acme/demo").exits(1);
+        let says =
+            ": the answer is too large\n  expected at most 8589934592 bytes\n  from https://";
+        assert!(run.stderr.contains(says), "{}", run.stderr);
+        assert!(stage.installs().is_empty());
+        let requests = stage.origin.count(asks("package"));
+        assert_eq!(requests, usize::from(!is_in_metadata));
+    }
 }
 
 #[test]
