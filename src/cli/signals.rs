@@ -16,16 +16,20 @@ pub(super) async fn until_interrupted<T>(work: impl Future<Output = T>) -> Optio
     }
 }
 
-/// Ends with the first SIGINT or SIGTERM.
+/// Ends with the first SIGINT or SIGTERM after this call.
 #[cfg(unix)]
-pub(super) async fn interrupted() {
+pub(super) fn interrupted() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
+    // Not when somebody first waits: until then a signal would end the program at once.
+    let [interrupt, terminate] = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
+    async {
+        let (Ok(mut interrupt), Ok(mut terminate)) = (interrupt, terminate) else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
     }
 }
 
@@ -36,16 +40,19 @@ pub(super) async fn interrupted() {
     }
 }
 
-/// Calls `reload` after each SIGHUP. Never ends.
+/// Calls `reload` after each SIGHUP since this call. Never ends.
 #[cfg(unix)]
-pub(super) async fn hung_up(reload: impl Fn()) {
+pub(super) fn hung_up(reload: impl Fn()) -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
-    if let Ok(mut hangup) = signal(SignalKind::hangup()) {
-        while hangup.recv().await.is_some() {
-            reload();
+    let hangup = signal(SignalKind::hangup());
+    async move {
+        if let Ok(mut hangup) = hangup {
+            while hangup.recv().await.is_some() {
+                reload();
+            }
         }
+        std::future::pending().await
     }
-    std::future::pending().await
 }
 
 #[cfg(not(unix))]

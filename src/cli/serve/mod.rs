@@ -237,6 +237,10 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     settings::warn_of_links(&arguments, session);
     let address = server.address().unwrap_or(arguments.listen);
     let url = url.unwrap_or_else(|| format!("{scheme}://{address}"));
+    let reload = Arc::new(Notify::new());
+    // Whoever starts the server may send signals as soon as it listens.
+    let hung_up = signals::hung_up(|| reload.notify_one());
+    let interrupted = signals::interrupted();
     log.listening(&url, address);
     let telling = async {
         // The list of a registry can be long, refused or slow, and the page shows it when somebody asks.
@@ -246,12 +250,11 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         }
         std::future::pending::<()>().await;
     };
-    let reload = Arc::new(Notify::new());
-    let serving = server.run(signals::interrupted(), reload.clone());
+    let serving = server.run(interrupted, reload.clone());
     tokio::select! {
         () = serving => {}
         () = telling => {}
-        () = signals::hung_up(|| reload.notify_one()) => {}
+        () = hung_up => {}
     }
     Ok(Ending::Done)
 }
