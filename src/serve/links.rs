@@ -5,6 +5,7 @@
 //! wrappers of clients escape the `?` of a query. It covers the class of the method, the host of the provider where the path does not name it,
 //! the path and the expiry, so that it opens nothing else.
 
+use percent_encoding::percent_decode_str;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
@@ -144,27 +145,51 @@ pub(super) fn split(path: &str) -> Option<(&str, &str)> {
     rest.split_at_checked(end)
 }
 
-/// A path without what could be the proof of a link, wherever it stands: clients may misspell the path before it.
+/// A path without what could be the proof of a link, wherever it stands and however often it is escaped: clients and proxies may misspell the
+/// path, and the proof opens the right one.
 pub(super) fn without_proofs(path: &str) -> String {
     let is_proof = |text: &str| {
-        let mut parts = text.splitn(3, '.');
-        let expires = parts.next().unwrap_or_default();
-        let (id, mac) = (parts.next(), parts.next());
-        let is_base64 = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        !expires.is_empty()
-            && expires.chars().all(|c| c.is_ascii_digit())
-            && id.is_some_and(|id| id.len() == 8 && id.chars().all(|c| c.is_ascii_hexdigit()))
-            && mac.is_some_and(|mac| mac.len() >= 40 && mac.chars().all(is_base64))
+        let parts: Vec<&str> = text.split('.').collect();
+        parts.windows(3).any(|parts| match parts {
+            [expires, id, mac] => {
+                expires.ends_with(|c: char| c.is_ascii_digit())
+                    && id.len() == 8
+                    && id.chars().all(|c| c.is_ascii_hexdigit())
+                    && mac.len() >= 40
+            }
+            _ => false,
+        })
     };
-    // An escaped slash ends a segment, too.
-    let escaped = path.replace("%2f", "/").replace("%2F", "/");
-    match escaped.split('/').any(is_proof) {
-        true => {
-            let shown = |text| if is_proof(text) { "PROOF" } else { text };
-            escaped.split('/').map(shown).collect::<Vec<_>>().join("/")
+    let plain = unescaped(path);
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let parts = plain.split_inclusive(|c| !is_part(c));
+    let mut has_proof = false;
+    let shown = parts.map(|part| {
+        let text = part.trim_end_matches(|c| !is_part(c));
+        let is_proof = is_proof(text);
+        has_proof |= is_proof;
+        match is_proof {
+            true => format!("PROOF{}", part.strip_prefix(text).unwrap_or_default()),
+            false => part.to_owned(),
         }
-        false => path.to_owned(),
+    });
+    let shown: String = shown.collect();
+    if has_proof { shown } else { path.to_owned() }
+}
+
+/// A path without its escapes, of which each may be escaped again: `%2f`, `%252f` and so on are a slash.
+fn unescaped(path: &str) -> String {
+    let mut once = String::with_capacity(path.len());
+    for part in path.split_inclusive('%') {
+        // What follows a `%`, unless it is the first part.
+        let rest = match once.ends_with('%') {
+            true => part.trim_start_matches("25"),
+            false => part,
+        };
+        // Of `%25%25` each is one.
+        once.push_str(rest);
     }
+    percent_decode_str(&once).decode_utf8_lossy().into_owned()
 }
 
 fn seconds(time: SystemTime) -> u64 {
@@ -261,6 +286,17 @@ mod tests {
             (format!("/signed%2f{proof}/a"), "/signed/PROOF/a"),
             (format!("/signed%2F{proof}%2Fa"), "/signed/PROOF/a"),
             (format!("/{proof}"), "/PROOF"),
+            (format!("/signed%252f{proof}%25252Fmirror"), "/signed/PROOF/mirror"),
+            (format!("/signed%5c{proof}.zip;x"), "/signed\\PROOF;x"),
+            (
+                format!("/signed/{}", proof.replace('.', "%252e")),
+                "/signed/PROOF",
+            ),
+            (
+                "/mirror/a.example/b/terraform-provider-a-name-of-more-than-forty-letters_1.0.0.zip"
+                    .to_owned(),
+                "/mirror/a.example/b/terraform-provider-a-name-of-more-than-forty-letters_1.0.0.zip",
+            ),
             (
                 "/mirror/a.example/b/c%2fd/1.0.0.json".to_owned(),
                 "/mirror/a.example/b/c%2fd/1.0.0.json",
