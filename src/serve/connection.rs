@@ -240,7 +240,10 @@ impl Drop for Sent {
             agent: &self.agent,
         };
         self.service.metrics.answered(&record);
-        self.service.observer.request(&record);
+        let is_refused = self.status == StatusCode::TOO_MANY_REQUESTS.as_u16();
+        if !is_refused || self.service.refused.is_news(self.client) {
+            self.service.observer.request(&record);
+        }
     }
 }
 

@@ -35,6 +35,7 @@ mod links;
 mod listing;
 mod metrics;
 mod mirror;
+mod news;
 mod notice;
 mod outcome;
 mod package;

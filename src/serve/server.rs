@@ -18,6 +18,7 @@ use super::error::Error;
 use super::files::{self, Files};
 use super::fill::Fill;
 use super::metrics::Metrics;
+use super::news::News;
 use super::notice::{Notice, Observer};
 use super::page::Page;
 use super::rate::Rate;
@@ -40,6 +41,8 @@ pub struct Server {
     connections: Arc<Semaphore>,
     /// How many of them are for one client; `None` behind a proxy.
     shares: Option<Shares>,
+    /// The clients that wanted more.
+    wanted_more: News,
     grace: Duration,
 }
 
@@ -104,6 +107,7 @@ impl Server {
             is_draining: AtomicBool::new(false),
             rate: settings.rate.map(Rate::new),
             packages: Arc::new(Semaphore::new(MOST_PACKAGES)),
+            refused: News::default(),
             shares: tls.is_some().then(|| Shares::halves_of(MOST_PACKAGES)),
         };
         let address = settings.listen;
@@ -114,6 +118,7 @@ impl Server {
             shares: tls
                 .is_some()
                 .then(|| Shares::halves_of(settings.connections)),
+            wanted_more: News::default(),
             tls,
             service: Arc::new(service),
             files,
@@ -140,6 +145,7 @@ impl Server {
             files,
             connections,
             shares,
+            wanted_more,
             grace,
         } = self;
         let mut background = JoinSet::new();
@@ -162,7 +168,7 @@ impl Server {
             let left = shares.as_ref().map(|shares| shares.of(client));
             let Ok(share) = left.map(Semaphore::try_acquire_owned).transpose() else {
                 service.metrics.limited_connections.inc();
-                if shares.as_ref().is_some_and(|shares| shares.is_news(client)) {
+                if wanted_more.is_news(client) {
                     let notice = Notice::TooManyConnections { client };
                     service.observer.notice(&notice);
                 }

@@ -19,6 +19,7 @@ use super::fresh::{Answer, Unanswered};
 use super::links;
 use super::listing::{Listing, Served};
 use super::metrics::Metrics;
+use super::news::News;
 use super::notice::{Denied, Observer};
 use super::outcome::Outcome;
 use super::package::{self, Passed};
@@ -63,6 +64,8 @@ pub(super) struct Service {
     pub(super) redirects: bool,
     pub(super) is_draining: AtomicBool,
     pub(super) rate: Option<Rate>,
+    /// The clients that were answered `429`.
+    pub(super) refused: News,
     /// As many permits as packages may be sent at once.
     pub(super) packages: Arc<Semaphore>,
     /// How many of them are for one client; `None` behind a proxy.

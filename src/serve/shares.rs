@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 
@@ -14,8 +13,6 @@ use super::rate::network;
 
 /// The least number of clients after which those that hold nothing are forgotten.
 const LEAST_CLIENTS: usize = 1_000;
-/// How long nothing is written about a client after it was.
-const LULL: Duration = Duration::from_secs(60);
 
 /// Shares of a limit.
 pub(super) struct Shares {
@@ -26,15 +23,10 @@ pub(super) struct Shares {
 
 #[derive(Default)]
 struct Clients {
-    all: HashMap<IpAddr, Client>,
+    /// What each client does not hold yet.
+    all: HashMap<IpAddr, Arc<Semaphore>>,
     /// How many there may be before those that hold nothing are forgotten.
     most: usize,
-}
-
-struct Client {
-    left: Arc<Semaphore>,
-    /// When it was last written that it wanted more.
-    noted: Option<Instant>,
 }
 
 impl Shares {
@@ -48,34 +40,15 @@ impl Shares {
 
     /// What a client does not hold yet.
     pub(super) fn of(&self, client: IpAddr) -> Arc<Semaphore> {
-        self.with(client, |client| client.left.clone())
-    }
-
-    /// Whether to write that a client wants more. A client that tries without end must not fill the log.
-    pub(super) fn is_news(&self, client: IpAddr) -> bool {
-        self.with(client, |client| {
-            let is_news = client.noted.is_none_or(|noted| noted.elapsed() >= LULL);
-            if is_news {
-                client.noted = Some(Instant::now());
-            }
-            is_news
-        })
-    }
-
-    fn with<T>(&self, client: IpAddr, act: impl FnOnce(&mut Client) -> T) -> T {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if clients.all.len() >= clients.most.max(LEAST_CLIENTS) {
             // What is held refers to its share.
-            clients
-                .all
-                .retain(|_, client| Arc::strong_count(&client.left) > 1);
+            clients.all.retain(|_, left| Arc::strong_count(left) > 1);
             clients.most = clients.all.len().saturating_mul(2);
         }
-        let client = clients.all.entry(network(client));
-        act(client.or_insert_with(|| Client {
-            left: Arc::new(Semaphore::new(self.most)),
-            noted: None,
-        }))
+        let left = clients.all.entry(network(client));
+        left.or_insert_with(|| Arc::new(Semaphore::new(self.most)))
+            .clone()
     }
 }
 
@@ -114,12 +87,5 @@ mod tests {
         assert!(shares.clients.lock().unwrap().all.len() < 3 * held.len());
         let first = shares.of(address(0));
         assert_eq!(first.available_permits(), 1, "one of two is held");
-    }
-
-    #[test]
-    fn what_a_client_wants_again_is_no_news() {
-        let shares = Shares::halves_of(4);
-        let news = [1, 1, 2, 1].map(|number| shares.is_news(address(number)));
-        assert_eq!(news, [true, false, true, false]);
     }
 }

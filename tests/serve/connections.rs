@@ -245,6 +245,14 @@ fn a_client_that_asks_too_often_is_told_to_wait() {
     assert_eq!(statuses[..4], [200; 4]);
     assert!(statuses.contains(&429), "{statuses:?}");
     server.until("/healthz", |reply| reply.status == 200);
+    // Such a client does not fill the log.
+    assert!(statuses.iter().filter(|status| **status == 429).count() > 1);
+    let log = server.stop();
+    let mut lines = log.lines().filter(|line| line.contains(" 429 GET"));
+    let line = lines.next().unwrap();
+    let says = "; the next such lines of this client are left out for a minute";
+    assert!(line.ends_with(says), "{line}");
+    assert_eq!(lines.next(), None, "{log}");
     // No limit behind a proxy, whose address is that of all clients.
     let server = store.serve(&[]);
     let mut connection = server.connect();

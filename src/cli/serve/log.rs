@@ -159,6 +159,10 @@ impl Observer for Log {
         for (is, mark) in [
             (record.is_stale, ", older than --max-age"),
             (!record.is_complete, ", cut before its end"),
+            (
+                record.status == 429,
+                "; the next such lines of this client are left out for a minute",
+            ),
         ] {
             if is {
                 text.push_str(mark);
