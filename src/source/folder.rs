@@ -174,9 +174,22 @@ impl Folder {
         })
     }
 
+    /// The first directory in this one that has a release, among as many entries as a project has.
+    fn meant(&self) -> Option<PathBuf> {
+        const MOST: usize = 1_000;
+        let entries = std::fs::read_dir(&self.directory).ok()?;
+        let paths = entries.take(MOST).flatten().map(|entry| entry.path());
+        let directories = paths.filter(|path| path.is_dir());
+        let has_release =
+            |path: &PathBuf| Self::open(path).is_ok_and(|folder| !folder.files.is_empty());
+        directories.filter(has_release).min()
+    }
+
     fn choose(&self, type_name: &str, version: Option<&Version>) -> Result<Version, Error> {
         if self.files.is_empty() {
-            return Err(Error::Empty);
+            return Err(Error::Empty {
+                meant: self.meant(),
+            });
         }
         let types: BTreeSet<&str> = self
             .files

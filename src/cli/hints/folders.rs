@@ -2,7 +2,7 @@
 
 use tfoci::archive;
 use tfoci::disk;
-use tfoci::error::printable;
+use tfoci::error::{printable, printable_path};
 use tfoci::source::folder;
 
 pub(super) fn in_zip(error: &archive::Error) -> Option<String> {
@@ -17,7 +17,10 @@ pub(super) fn in_zip(error: &archive::Error) -> Option<String> {
 
 pub(super) fn in_folder(error: &folder::Error, address: &str) -> Option<String> {
     let text = match error {
-        folder::Error::Disk(disk::Error::Io { action: "list", .. }) | folder::Error::Empty => "name the folder that the release process writes, such as `dist`".to_owned(),
+        folder::Error::Empty { meant: Some(meant) } => {
+            format!("did you mean {}?", printable_path(meant))
+        }
+        folder::Error::Disk(disk::Error::Io { action: "list", .. }) | folder::Error::Empty { .. } => "name the folder that the release process writes, such as `dist`".to_owned(),
         folder::Error::SeveralVersions { .. } => {
             format!("choose one: `--provider {address}@VERSION`")
         }

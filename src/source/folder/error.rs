@@ -1,5 +1,7 @@
 //! Errors of release folders. They do not contain the path of the folder, which the caller knows.
 
+use std::path::PathBuf;
+
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::{Category, printable};
@@ -19,7 +21,10 @@ pub enum Error {
     #[error(
         "the folder has no release\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip and its SHA256SUMS"
     )]
-    Empty,
+    Empty {
+        /// A directory in it that has one.
+        meant: Option<PathBuf>,
+    },
     /// The folder has releases of other provider types only.
     #[error("the folder has no release of this type\n  expected {asked}\n  has {}", .found.join(", "))]
     OtherType {
@@ -123,7 +128,7 @@ impl Error {
             | Self::Protocol { .. }
             | Self::SamePlatform { .. }
             | Self::ArmouredSignature { .. } => Category::Malformed,
-            Self::Empty
+            Self::Empty { .. }
             | Self::NoVersion { .. }
             | Self::NoChecksums { .. }
             | Self::NoZip
