@@ -121,6 +121,18 @@ fn options_of_other_tools() {
             "mirror acme/demo --to oci-layout:store --platform linux_amd64,linux_arm64",
             "repeat the option: `--platform linux_amd64 --platform linux_arm64`",
         ),
+        (
+            "site --from oci-layout:store --into site",
+            "a store is named with `--to`; directories are written by `tfoci site DIR` and `tfoci install --into DIR`",
+        ),
+        (
+            "site --from oci-layout:store --to site",
+            "this command writes to no store: `tfoci site DIR` and `tfoci install --into DIR` write into a directory",
+        ),
+        (
+            "push --from dist --to oci-layout:store",
+            "the folder of the release stands alone: `tfoci push FOLDER --to STORE`",
+        ),
     ] {
         let run = Author::new()
             .tfoci(&arguments.split(' ').collect::<Vec<_>>())

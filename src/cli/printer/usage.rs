@@ -25,7 +25,7 @@ fn remove_escape_tip(error: &mut clap::Error) {
 /// Replaces clap's tips by one of our own, if there is one.
 fn add_tip(error: &mut clap::Error, arguments: &[OsString]) {
     let tip = command_tip(error)
-        .or_else(|| spelling_tip(error))
+        .or_else(|| spelling_tip(error, arguments))
         .or_else(|| check_tip(error))
         .or_else(|| version_tip(error, arguments));
     if let Some(tip) = tip {
@@ -96,7 +96,7 @@ fn command_tip(error: &clap::Error) -> Option<String> {
 }
 
 /// What is meant by an argument that other tools, or other commands, have.
-fn spelling_tip(error: &clap::Error) -> Option<String> {
+fn spelling_tip(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     let value = text(error, ContextKind::InvalidValue).unwrap_or_default();
     let tip = match text(error, ContextKind::InvalidArg)? {
         platform if platform.starts_with("--platform") && value == "all" => {
@@ -117,6 +117,15 @@ fn spelling_tip(error: &clap::Error) -> Option<String> {
         "-p" | "--password" => {
             "`--password-stdin` reads the password from standard input".to_owned()
         }
+        "--into" | "--out" | "--output" | "--output-dir" => {
+            "a store is named with `--to`; directories are written by `tfoci site DIR` and `tfoci install --into DIR`"
+                .to_owned()
+        }
+        "--to" => {
+            "this command writes to no store: `tfoci site DIR` and `tfoci install --into DIR` write into a directory"
+                .to_owned()
+        }
+        "--from" if arguments.iter().any(|word| word == "push") => "the folder of the release stands alone: `tfoci push FOLDER --to STORE`".to_owned(),
         store if store.starts_with("oci-layout:") || store.contains("{namespace}") => {
             format!("a store is named with `--from {store}`")
         }
