@@ -5,11 +5,12 @@
 //! wrappers of clients escape the `?` of a query. It covers the class of the method, the host of the provider where the path does not name it,
 //! the path and the expiry, so that it opens nothing else.
 
-use percent_encoding::percent_decode_str;
+use std::borrow::Cow;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use percent_encoding::percent_decode_str;
 use ring::hmac;
 use ring::rand::{SecureRandom as _, SystemRandom};
 
@@ -148,37 +149,46 @@ pub(super) fn split(path: &str) -> Option<(&str, &str)> {
 /// A path without what could be the proof of a link, wherever it stands and however often it is escaped: clients and proxies may misspell the
 /// path, and the proof opens the right one.
 pub(super) fn without_proofs(path: &str) -> String {
-    let is_proof = |text: &str| {
-        let parts: Vec<&str> = text.split('.').collect();
-        parts.windows(3).any(|parts| match parts {
-            [expires, id, mac] => {
-                expires.ends_with(|c: char| c.is_ascii_digit())
-                    && id.len() == 8
-                    && id.chars().all(|c| c.is_ascii_hexdigit())
-                    && mac.len() >= 40
-            }
-            _ => false,
-        })
-    };
     let plain = unescaped(path);
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-    let parts = plain.split_inclusive(|c| !is_part(c));
-    let mut has_proof = false;
-    let shown = parts.map(|part| {
-        let text = part.trim_end_matches(|c| !is_part(c));
-        let is_proof = is_proof(text);
-        has_proof |= is_proof;
-        match is_proof {
-            true => format!("PROOF{}", part.strip_prefix(text).unwrap_or_default()),
-            false => part.to_owned(),
-        }
+    let parts = || {
+        let parts = plain.split_inclusive(|c| !is_part(c));
+        parts.map(|part| part.split_at(part.rfind(is_part).map_or(0, |last| last + 1)))
+    };
+    if !parts().any(|(part, _)| has_proof(part)) {
+        return path.to_owned();
+    }
+    let shown = parts().map(|(part, end)| {
+        let part = if has_proof(part) { "PROOF" } else { part };
+        format!("{part}{end}")
     });
-    let shown: String = shown.collect();
-    if has_proof { shown } else { path.to_owned() }
+    shown.collect()
+}
+
+/// Whether a text without slashes has what could be a proof: when it expires, the key, and the signature.
+fn has_proof(text: &str) -> bool {
+    const ID: usize = 8;
+    const MAC: usize = 40;
+    if text.len() < ID + MAC {
+        return false;
+    }
+    let parts: Vec<&str> = text.split('.').collect();
+    parts.windows(3).any(|parts| match parts {
+        [expires, id, mac] => {
+            expires.ends_with(|c: char| c.is_ascii_digit())
+                && id.len() == ID
+                && id.chars().all(|c| c.is_ascii_hexdigit())
+                && mac.len() >= MAC
+        }
+        _ => false,
+    })
 }
 
 /// A path without its escapes, of which each may be escaped again: `%2f`, `%252f` and so on are a slash.
-fn unescaped(path: &str) -> String {
+fn unescaped(path: &str) -> Cow<'_, str> {
+    if !path.contains('%') {
+        return path.into();
+    }
     let mut once = String::with_capacity(path.len());
     for part in path.split_inclusive('%') {
         // What follows a `%`, unless it is the first part.
@@ -186,10 +196,12 @@ fn unescaped(path: &str) -> String {
             true => part.trim_start_matches("25"),
             false => part,
         };
-        // Of `%25%25` each is one.
         once.push_str(rest);
     }
-    percent_decode_str(&once).decode_utf8_lossy().into_owned()
+    percent_decode_str(&once)
+        .decode_utf8_lossy()
+        .into_owned()
+        .into()
 }
 
 fn seconds(time: SystemTime) -> u64 {
