@@ -16,10 +16,10 @@ const LIMITS: Limits = Limits {
 
 fuzz_target!(|bytes: &[u8]| {
     let mut frame = Frame::new(bytes.len() as u64);
-    for chunk in bytes.chunks(7) {
-        frame.pass(chunk);
+    for (place, chunk) in bytes.chunks(7).enumerate() {
+        frame.pass(place as u64 * 7, chunk);
     }
-    let framed = frame.check();
+    let framed = frame.check(bytes.len() as u64);
     // A small buffer, so that every field is cut somewhere.
     let arriving = BufReader::with_capacity(5, bytes);
     let arrived = Stream::new(arriving, bytes.len() as u64, &LIMITS).finish();

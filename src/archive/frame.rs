@@ -10,7 +10,6 @@ use super::end::{self, FRONT, LONGEST};
 #[derive(Debug)]
 pub struct Frame {
     length: u64,
-    passed: u64,
     front: Vec<u8>,
     tail: Vec<u8>,
 }
@@ -20,19 +19,17 @@ impl Frame {
     pub fn new(length: u64) -> Self {
         Self {
             length,
-            passed: 0,
             front: Vec::new(),
             tail: Vec::new(),
         }
     }
 
-    /// Processes the next bytes. The caller checks their total length.
-    pub fn pass(&mut self, bytes: &[u8]) {
+    /// Processes the next bytes, which begin at this offset. The caller checks their total length.
+    pub fn pass(&mut self, at: u64, bytes: &[u8]) {
         let missing = FRONT.saturating_sub(self.front.len());
         self.front.extend(bytes.iter().take(missing));
         let start = self.length.saturating_sub(LONGEST as u64);
-        let before = start.saturating_sub(self.passed);
-        self.passed += bytes.len() as u64;
+        let before = start.saturating_sub(at);
         let last = usize::try_from(before)
             .ok()
             .and_then(|before| bytes.get(before..))
@@ -45,12 +42,12 @@ impl Frame {
         }
     }
 
-    /// Checks the zip after its last byte.
+    /// Checks the zip after its last byte, if it has `passed` bytes.
     ///
     /// # Errors
     /// The end record is missing, or contradicts the length. The errors are those of [`Archive::open`](super::Archive::open).
-    pub fn check(self) -> Result<(), Error> {
-        end::find_in(&self.front, &self.tail, self.passed).map(drop)
+    pub fn check(self, passed: u64) -> Result<(), Error> {
+        end::find_in(&self.front, &self.tail, passed).map(drop)
     }
 }
 
@@ -67,11 +64,13 @@ mod tests {
     /// The result for these chunks.
     fn framed<'a>(length: usize, chunks: impl IntoIterator<Item = &'a [u8]>) -> Result<(), Error> {
         let mut frame = Frame::new(length as u64);
+        let mut passed = 0;
         for chunk in chunks {
-            frame.pass(chunk);
+            frame.pass(passed, chunk);
+            passed += chunk.len() as u64;
             assert!(frame.front.len() <= FRONT && frame.tail.capacity() <= LONGEST.min(length));
         }
-        frame.check()
+        frame.check(passed)
     }
 
     /// The result of the check on a seekable file.

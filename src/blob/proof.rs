@@ -38,6 +38,7 @@ impl HoldBack {
             return Ok(None);
         }
         self.hasher.update(&chunk);
+        let at = self.passed;
         self.passed += chunk.len() as u64;
         if self.passed > self.expected.size {
             return Err(Error::Longer {
@@ -45,7 +46,7 @@ impl HoldBack {
             });
         }
         if let Some(frame) = &mut self.frame {
-            frame.pass(&chunk);
+            frame.pass(at, &chunk);
         }
         Ok(self.held.replace(chunk))
     }
@@ -67,7 +68,7 @@ impl HoldBack {
         }
         // Only after the digest matched: otherwise the digest error is the better message.
         if let Some(frame) = self.frame {
-            frame.check()?;
+            frame.check(self.passed)?;
         }
         Ok(self.held)
     }

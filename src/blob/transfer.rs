@@ -1,5 +1,5 @@
-//! The transfer of a blob: one stream that resumes after a lost connection, and verifies what it passes on. It counts the bytes for
-//! itself; progress, the journal of requests and the stall timers have their own counts.
+//! The transfer of a blob: one stream that resumes after a lost connection, and verifies what it passes on. Its count of the
+//! bytes is the offset from which it resumes.
 
 use std::time::Duration;
 

@@ -11,7 +11,6 @@ use url::Url;
 
 use super::journal::JournalEntry;
 use super::limits::{Permit, SMALL};
-use super::window::Window;
 use super::{Error, Silence};
 
 /// A server's answer.
@@ -40,8 +39,6 @@ pub(super) struct Incoming {
     pub(super) entry: JournalEntry,
     /// The longest time for which the server may stall.
     pub(super) stall: Duration,
-    /// The rate at which the server sends the body.
-    pub(super) window: Window,
     pub(super) _permit: Option<Permit>,
 }
 
@@ -221,19 +218,18 @@ fn body_stream(
                 AnswerBody::Incoming(incoming) => incoming,
             };
             let (limit, began) = (incoming.stall, Instant::now());
-            let left = incoming.window.left(limit);
+            let left = incoming.entry.received.left(limit);
             let error = match tokio::time::timeout(left, incoming.response.chunk()).await {
                 Ok(Ok(Some(chunk))) => {
-                    incoming.window.waited(began.elapsed());
-                    incoming.window.flowed(chunk.len());
-                    incoming.entry.received(chunk.len());
+                    incoming.entry.received.waited(began.elapsed());
+                    incoming.entry.received.passed(chunk.len());
                     return Some((Ok(chunk), Some(AnswerBody::Incoming(incoming))));
                 }
                 Ok(Ok(None)) => return None,
                 Ok(Err(source)) => Error::transport(&url, &source, None),
                 Err(_) => Error::Silent {
                     url: url.into(),
-                    silence: match incoming.window.flows() {
+                    silence: match incoming.entry.received.moves() {
                         true => Silence::SlowDownload,
                         false => Silence::Download,
                     },

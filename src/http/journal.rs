@@ -9,6 +9,7 @@ use reqwest::header::RANGE;
 use reqwest::{StatusCode, Url};
 
 use super::Request;
+use super::flow::Flow;
 use crate::event::{Event, Exchange, Reporter};
 
 /// Reports every request, and counts them.
@@ -45,6 +46,7 @@ impl Journal {
         JournalEntry {
             journal: self.clone(),
             started: Instant::now(),
+            received: Flow::default(),
             exchange: Some(Exchange {
                 host,
                 method: request.method.to_string(),
@@ -79,6 +81,8 @@ impl fmt::Debug for Journal {
 pub(super) struct JournalEntry {
     journal: Journal,
     started: Instant,
+    /// The bytes of the response's body.
+    pub(super) received: Flow,
     exchange: Option<Exchange>,
 }
 
@@ -94,17 +98,12 @@ impl JournalEntry {
             exchange.sent = bytes;
         }
     }
-
-    pub(super) fn received(&mut self, bytes: usize) {
-        if let Some(exchange) = &mut self.exchange {
-            exchange.received += bytes as u64;
-        }
-    }
 }
 
 impl Drop for JournalEntry {
     fn drop(&mut self) {
         if let Some(mut exchange) = self.exchange.take() {
+            exchange.received = self.received.bytes();
             exchange.elapsed = self.started.elapsed();
             self.journal.report(Event::Requested(exchange));
         }

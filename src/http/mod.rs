@@ -23,6 +23,7 @@ mod connection;
 mod connection_error;
 mod deadline;
 mod error;
+mod flow;
 mod guard;
 mod journal;
 mod limits;
@@ -32,18 +33,17 @@ mod reached;
 mod retry;
 mod settings;
 mod upload;
-mod window;
 
 pub use answer::Answer;
 pub use authorization::{Authorization, basic_pair};
 pub use connection_error::{ConnectionError, Reason};
 pub use error::{Error, Silence};
+pub use flow::LEAST_FLOW;
 pub use limits::{Permit, SMALL};
 pub use message::{Payload, Request};
 pub use range::Range;
 pub use retry::{Retry, Transient, retry_after};
 pub use settings::{Pem, Settings, Timeouts};
-pub use window::LEAST_FLOW;
 
 pub use crate::shown::Shown;
 
@@ -68,7 +68,6 @@ use limits::{Limits, RequestClass};
 use message::BodyUse;
 use reached::Reached;
 use upload::Progress;
-use window::Window;
 
 /// The most redirects that the client follows. Go's HTTP client, which clients use, follows the same number.
 const MOST_REDIRECTS: usize = 10;
@@ -239,7 +238,6 @@ impl Http {
             response,
             entry,
             stall: settings.timeouts.stall,
-            window: Window::default(),
             _permit: permit,
         });
         match body_use {

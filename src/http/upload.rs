@@ -11,7 +11,7 @@ use futures_util::Stream;
 use http_body::Body as _;
 use tokio::time::Instant;
 
-use super::window::Window;
+use super::flow::Flow;
 use super::{Payload, SMALL, Silence, Timeouts};
 
 /// The size of the chunks in which bytes in memory are sent: that of a pipe or socket buffer, so that a stalled upload is noticed soon.
@@ -25,9 +25,8 @@ pub(super) struct Progress(Arc<Mutex<State>>);
 struct State {
     stage: Stage,
     since: Instant,
-    /// The rate at which the server takes the body.
-    window: Window,
-    sent: u64,
+    /// What the server has taken of the body.
+    flow: Flow,
     size: u64,
 }
 
@@ -57,7 +56,7 @@ impl Progress {
         };
         match payload {
             Some(Payload::Stream { body, size }) => {
-                let progress = Self::at(Stage::Taking, 0, size);
+                let progress = Self::at(Stage::Taking, size);
                 let watched = TrackedBody {
                     body,
                     progress: progress.clone(),
@@ -67,39 +66,42 @@ impl Progress {
             }
             at_hand => {
                 let size = at_hand.as_ref().map_or(0, Payload::size);
-                (Self::at(Stage::Answering, size, size), at_hand)
+                (Self::at(Stage::Answering, size), at_hand)
             }
         }
     }
 
-    fn at(stage: Stage, sent: u64, size: u64) -> Self {
+    fn at(stage: Stage, size: u64) -> Self {
         Self(Arc::new(Mutex::new(State {
             stage,
             since: Instant::now(),
-            window: Window::default(),
-            sent,
+            flow: Flow::default(),
             size,
         })))
     }
 
     pub(super) fn sent(&self) -> u64 {
-        self.state().sent
+        let state = self.state();
+        match state.stage {
+            Stage::Answering => state.size,
+            _ => state.flow.bytes(),
+        }
     }
 
     /// Waits until the server has been silent for too long. Returns what the client waited for, and the timeout.
     pub(super) async fn silence(&self, timeouts: &Timeouts) -> (Silence, Duration) {
         loop {
-            let (stage, since, window) = {
+            let (stage, since, flow) = {
                 let state = self.state();
-                (state.stage, state.since, state.window)
+                (state.stage, state.since, state.flow)
             };
             let (silence, limit, left) = match stage {
                 Stage::Taking => {
-                    let silence = match window.flows() {
+                    let silence = match flow.moves() {
                         true => Silence::SlowUpload,
                         false => Silence::Upload,
                     };
-                    (silence, timeouts.stall, window.left(timeouts.stall))
+                    (silence, timeouts.stall, flow.left(timeouts.stall))
                 }
                 Stage::Answering => (Silence::Answer, timeouts.answer, timeouts.answer),
                 Stage::Committing => (Silence::Answer, timeouts.commit, timeouts.commit),
@@ -120,10 +122,9 @@ impl Progress {
     fn count_sent(&self, bytes: usize) {
         let mut state = self.state();
         state.end_turn();
-        state.window.flowed(bytes);
-        state.sent += bytes as u64;
+        state.flow.passed(bytes);
         state.stage = match state.size {
-            size if state.sent < size => Stage::Taking,
+            size if state.flow.bytes() < size => Stage::Taking,
             0..=SMALL => Stage::Answering,
             _ => Stage::Committing,
         };
@@ -145,7 +146,7 @@ impl State {
     fn end_turn(&mut self) {
         let now = Instant::now();
         if self.stage == Stage::Taking {
-            self.window.waited(now - self.since);
+            self.flow.waited(now - self.since);
         }
         self.since = now;
     }
