@@ -10,8 +10,8 @@
 //! | [`Registry`] | `REGISTRY/REPOSITORY` | OCI registries |
 
 mod action;
-mod any;
 pub mod artifact;
+mod blob;
 pub mod endpoint;
 mod error;
 pub mod known;
@@ -22,20 +22,31 @@ mod ping;
 mod put_error;
 pub mod registry;
 mod repo;
+mod repo_mut;
 
 pub use action::Action;
-pub use any::{Store, StoreBlob};
 pub use artifact::{Artifact, StoredEvidence, StoredPackage};
+pub use blob::StoreBlob;
 pub use endpoint::Endpoint;
 pub use error::Error;
 pub use layout::Layout;
 pub use put_error::PutError;
 pub use registry::{Confirmation, Registry};
-pub use repo::{Repo, RepoMut};
+pub use repo::Repo;
+pub use repo_mut::RepoMut;
 
 use crate::address::ProviderAddr;
 use crate::digest::Digest;
 use crate::oci::{Descriptor, Part, RawManifest, Repository, Tag};
+
+/// A store of any kind. Journeys do not use it itself but one of its repositories, so that code that only reads cannot write.
+#[derive(Clone, Debug)]
+pub enum Store {
+    /// OCI image layouts on disk.
+    Layout(Layout),
+    /// OCI registries.
+    Registry(Registry),
+}
 
 /// How to find a manifest.
 #[derive(Clone, Copy, Debug)]

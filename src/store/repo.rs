@@ -1,19 +1,13 @@
-//! One repository of a store, for reading or for writing.
-//!
-//! [`Repo`] reads tags, manifests and evidence, and refuses what clients refuse. [`RepoMut`] also
-//! writes; only commands that write get one.
+//! One repository of a store: reads tags, manifests and evidence, and refuses what clients refuse.
 
 use std::fmt;
-use std::ops::Deref;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use super::artifact::{Artifact, StoredEvidence, StoredPackage};
-use super::{At, Error, Move, Put, PutError, Store, StoreBlob, Tagged};
-use crate::blob::{BlobSource, proven};
+use super::{At, Error, Store, StoreBlob};
+use crate::blob::proven;
 use crate::digest::Digest;
-use crate::disk;
-use crate::event::Reporter;
 use crate::oci::{Descriptor, Evidence, Index, Part, RawManifest, Repository, Tag, manifest};
 use crate::platform::Platform;
 use crate::release::Expected;
@@ -28,19 +22,11 @@ const CONCURRENT_READS: usize = 8;
 /// A repository that can be read.
 #[derive(Clone, Debug)]
 pub struct Repo {
-    store: Store,
+    pub(super) store: Store,
     /// The repository's name in that store.
-    name: Repository,
+    pub(super) name: Repository,
     /// The digest that a tag has to refer to, because the user named both.
     pinned: Option<(Tag, Digest)>,
-}
-
-/// A repository that can also be written.
-#[derive(Clone, Debug)]
-pub struct RepoMut {
-    repo: Repo,
-    /// Whether the address of the store maps other providers to this repository too.
-    may_be_shared: bool,
 }
 
 impl Repo {
@@ -67,12 +53,16 @@ impl Repo {
         self.pinned.is_some()
     }
 
-    /// The names of the tags, sorted; `None` if the repository does not exist.
+    /// The names of the tags as the store lists them, sorted; `None` if the repository does not exist. Other tools may have written names
+    /// that are not valid tags.
     ///
     /// # Errors
     /// The store fails.
     pub async fn tags(&self) -> Result<Option<Vec<String>>, Error> {
-        self.store.tags(&self.name).await
+        match &self.store {
+            Store::Layout(layout) => layout.tags(&self.name),
+            Store::Registry(registry) => registry.tags(&self.name).await,
+        }
     }
 
     /// A manifest or index; `None` if it does not exist.
@@ -80,7 +70,10 @@ impl Repo {
     /// # Errors
     /// The store fails, the manifest is damaged, or a pinned tag refers to another one.
     pub async fn manifest(&self, at: At<'_>) -> Result<Option<RawManifest>, Error> {
-        let raw = self.store.manifest(&self.name, at).await?;
+        let raw = match &self.store {
+            Store::Layout(layout) => layout.manifest(&self.name, at).await?,
+            Store::Registry(registry) => registry.manifest(&self.name, at).await?,
+        };
         let (At::Tag(tag), Some(raw)) = (at, &raw) else {
             return Ok(raw);
         };
@@ -101,12 +94,18 @@ impl Repo {
     /// # Errors
     /// The store fails.
     pub async fn digest(&self, tag: &Tag) -> Result<Option<Digest>, Error> {
-        self.store.digest(&self.name, tag).await
+        match &self.store {
+            Store::Layout(layout) => layout.digest(&self.name, tag),
+            Store::Registry(registry) => registry.digest(&self.name, tag).await,
+        }
     }
 
     /// A blob. Whether it exists is only known when it is opened.
     pub fn blob(&self, expected: Expected) -> StoreBlob {
-        self.store.blob(&self.name, expected)
+        match &self.store {
+            Store::Layout(layout) => StoreBlob::Layout(layout.blob(&self.name, expected)),
+            Store::Registry(registry) => StoreBlob::Registry(registry.blob(&self.name, expected)),
+        }
     }
 
     /// `REPOSITORY:TAG@DIGEST` with the store's prefix.
@@ -208,104 +207,9 @@ impl Repo {
 /// The full name, with the store's prefix.
 impl fmt::Display for Repo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.store.name(&self.name))
-    }
-}
-
-impl Deref for RepoMut {
-    type Target = Repo;
-
-    fn deref(&self) -> &Repo {
-        &self.repo
-    }
-}
-
-impl RepoMut {
-    /// A writable repository of a store.
-    pub fn new(store: Store, name: Repository) -> Self {
-        Self {
-            repo: Repo::new(store, name),
-            may_be_shared: false,
+        match &self.store {
+            Store::Layout(layout) => f.write_str(&layout.name(&self.name)),
+            Store::Registry(_) => write!(f, "{}", self.name),
         }
-    }
-
-    /// The repository, to which the address of the store maps other providers too, if `may_be_shared`.
-    #[must_use]
-    pub fn perhaps_shared(self, may_be_shared: bool) -> Self {
-        Self {
-            may_be_shared,
-            ..self
-        }
-    }
-
-    /// Whether other providers may have versions in the repository.
-    pub fn may_be_shared(&self) -> bool {
-        self.may_be_shared
-    }
-
-    /// Whether the store refuses a manifest that refers to missing parts. If so, tfoci does not check the parts of a tagged artifact one by one.
-    pub fn refuses_incomplete(&self) -> bool {
-        self.store.refuses_incomplete()
-    }
-
-    /// Whether the store may accept evidence, as far as is known.
-    pub fn takes_evidence(&self) -> bool {
-        self.store.takes_evidence(&self.name)
-    }
-
-    /// Locks the repository against other writers until the lock is dropped; `None` if the store needs no lock.
-    ///
-    /// # Errors
-    /// The store fails.
-    pub async fn lock(&self, reporter: &dyn Reporter) -> Result<Option<disk::Lock>, Error> {
-        self.store.lock(&self.name, reporter).await
-    }
-
-    /// Whether the store has a blob of this digest and size. Its bytes are not checked.
-    ///
-    /// # Errors
-    /// The store fails.
-    pub async fn has_blob(&self, expected: &Expected) -> Result<bool, Error> {
-        self.store.has_blob(&self.name, expected).await
-    }
-
-    /// Stores a blob unless it exists.
-    ///
-    /// # Errors
-    /// The store fails, or the source fails or gives wrong bytes.
-    pub async fn put_blob<B: BlobSource>(&self, blob: &B) -> Result<Put, PutError> {
-        self.store.put_blob(&self.name, blob).await
-    }
-
-    /// As [`RepoMut::put_blob`], for a small blob that probably does not exist: it is sent without checking first.
-    ///
-    /// # Errors
-    /// As [`RepoMut::put_blob`].
-    pub async fn put_new_blob<B: BlobSource>(&self, blob: &B) -> Result<Put, PutError> {
-        self.store.put_new_blob(&self.name, blob).await
-    }
-
-    /// Stores a manifest or index without a tag.
-    ///
-    /// # Errors
-    /// The store fails.
-    pub async fn put_manifest(&self, manifest: &RawManifest) -> Result<(), Error> {
-        self.store.put_manifest(&self.name, manifest).await
-    }
-
-    /// Moves tags in the given order. Each moves only if it still refers to the digest that it was last seen with.
-    ///
-    /// # Errors
-    /// The store fails.
-    pub async fn tag(&self, moves: &[Move<'_>]) -> Result<Tagged, Error> {
-        self.store.tag(&self.name, moves).await
-    }
-
-    /// Removes blobs and manifests that no tag refers to any more, if the store does not do so itself.
-    ///
-    /// # Errors
-    /// The store fails.
-    pub async fn sweep(&self) -> Result<(), Error> {
-        self.store.sweep(&self.name).await
     }
 }

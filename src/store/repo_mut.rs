@@ -1,0 +1,145 @@
+//! One repository of a store, for writing. Only commands that write get one.
+
+use std::ops::Deref;
+
+use super::{Error, Move, Put, PutError, Repo, Store, Tagged};
+use crate::blob::BlobSource;
+use crate::disk;
+use crate::event::Reporter;
+use crate::oci::{RawManifest, Repository};
+use crate::release::Expected;
+
+/// A repository that can also be written. Wrong bytes are never stored.
+#[derive(Clone, Debug)]
+pub struct RepoMut {
+    repo: Repo,
+    /// Whether the address of the store maps other providers to this repository too.
+    may_be_shared: bool,
+}
+
+impl Deref for RepoMut {
+    type Target = Repo;
+
+    fn deref(&self) -> &Repo {
+        &self.repo
+    }
+}
+
+impl RepoMut {
+    /// A writable repository of a store.
+    pub fn new(store: Store, name: Repository) -> Self {
+        Self {
+            repo: Repo::new(store, name),
+            may_be_shared: false,
+        }
+    }
+
+    /// The repository, to which the address of the store maps other providers too, if `may_be_shared`.
+    #[must_use]
+    pub fn perhaps_shared(self, may_be_shared: bool) -> Self {
+        Self {
+            may_be_shared,
+            ..self
+        }
+    }
+
+    /// Whether other providers may have versions in the repository.
+    pub fn may_be_shared(&self) -> bool {
+        self.may_be_shared
+    }
+
+    /// Whether the store refuses a manifest that refers to missing parts. If so, tfoci does not check the parts of a tagged artifact one by one.
+    pub fn refuses_incomplete(&self) -> bool {
+        match &self.store {
+            // Users and other tools can delete files from a directory.
+            Store::Layout(_) => false,
+            Store::Registry(_) => true,
+        }
+    }
+
+    /// Whether the store may accept evidence, as far as is known. If it has refused evidence once, tfoci does not send it again.
+    pub fn takes_evidence(&self) -> bool {
+        match &self.store {
+            Store::Layout(_) => true,
+            Store::Registry(registry) => registry.takes_evidence(&self.name),
+        }
+    }
+
+    /// Locks the repository against other writers until the lock is dropped; `None` if the store needs no lock. The methods below may only be
+    /// called while the lock is held.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub async fn lock(&self, reporter: &dyn Reporter) -> Result<Option<disk::Lock>, Error> {
+        match &self.store {
+            Store::Layout(layout) => layout.lock(&self.name, reporter).await.map(Some),
+            Store::Registry(_) => Ok(None),
+        }
+    }
+
+    /// Whether the store has a blob of this digest and size. Its bytes are not checked.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub async fn has_blob(&self, expected: &Expected) -> Result<bool, Error> {
+        match &self.store {
+            Store::Layout(layout) => Ok(layout.has_blob(&self.name, expected)),
+            Store::Registry(registry) => registry.has_blob(&self.name, expected).await,
+        }
+    }
+
+    /// Stores a blob unless it exists.
+    ///
+    /// # Errors
+    /// The store fails, or the source fails or gives wrong bytes.
+    pub async fn put_blob<B: BlobSource>(&self, blob: &B) -> Result<Put, PutError> {
+        match &self.store {
+            Store::Layout(layout) => layout.put_blob(&self.name, blob).await,
+            Store::Registry(registry) => registry.put_blob(&self.name, blob).await,
+        }
+    }
+
+    /// As [`RepoMut::put_blob`], for a small blob that probably does not exist: sending it to a registry costs no more than checking for it.
+    ///
+    /// # Errors
+    /// As [`RepoMut::put_blob`].
+    pub async fn put_new_blob<B: BlobSource>(&self, blob: &B) -> Result<Put, PutError> {
+        match &self.store {
+            Store::Layout(layout) => layout.put_blob(&self.name, blob).await,
+            Store::Registry(registry) => registry.put_new_blob(&self.name, blob).await,
+        }
+    }
+
+    /// Stores a manifest or index without a tag.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub async fn put_manifest(&self, manifest: &RawManifest) -> Result<(), Error> {
+        match &self.store {
+            Store::Layout(layout) => layout.put_manifest(&self.name, manifest),
+            Store::Registry(registry) => registry.put_manifest(&self.name, manifest).await,
+        }
+    }
+
+    /// Stores manifests and moves tags to them in the given order, atomically if the store can. Each moves only if it still refers to the digest that it was last seen with.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub async fn tag(&self, moves: &[Move<'_>]) -> Result<Tagged, Error> {
+        match &self.store {
+            Store::Layout(layout) => layout.tag(&self.name, moves),
+            Store::Registry(registry) => registry.tag(&self.name, moves).await,
+        }
+    }
+
+    /// Removes blobs and manifests that no tag refers to any more. Registries have garbage collectors of their own.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub async fn sweep(&self) -> Result<(), Error> {
+        match &self.store {
+            Store::Layout(layout) => layout.sweep(&self.name).await,
+            Store::Registry(_) => Ok(()),
+        }
+    }
+}
