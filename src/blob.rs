@@ -26,7 +26,7 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use reqwest::StatusCode;
 
-use crate::digest::{Algorithm, Hasher};
+use crate::digest::{Algorithm, Digest, Hasher};
 use crate::disk;
 use crate::http::Answer;
 use crate::oci::Repository;
@@ -35,31 +35,44 @@ use proof::HoldBack;
 
 /// Bytes that can be read from the start or from any offset, as often as needed.
 pub trait BlobSource: Clone + Send + Sync + 'static {
-    /// The digest and size that the bytes must have.
-    fn expected(&self) -> Expected;
-
-    /// Whether a read may end early because a connection was lost.
-    fn may_end_early(&self) -> bool {
-        false
-    }
-
-    /// Whether it is a package that was not opened before. Its frame is then checked during the transfer.
-    fn is_unopened(&self) -> bool {
-        false
-    }
-
-    /// Whether its bytes have to be verified even if the destination already has them.
-    fn is_unverified(&self) -> bool {
-        false
-    }
-
-    /// The place of the blob in a store, from which another repository can share it without a copy.
-    fn location(&self) -> Option<BlobLocation<'_>> {
-        None
-    }
+    /// What is known about the blob before it is read.
+    fn info(&self) -> BlobInfo<'_>;
 
     /// Starts reading at an offset.
     fn open(&self, from: u64) -> impl Future<Output = Result<Body, Error>> + Send;
+
+    /// The digest and size that the bytes must have.
+    fn expected(&self) -> Expected {
+        self.info().expected
+    }
+}
+
+/// What is known about a blob before it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlobInfo<'a> {
+    /// The digest and size that the bytes must have.
+    pub expected: Expected,
+    /// Whether a read may end early because a connection was lost.
+    pub may_end_early: bool,
+    /// Whether it is a package that was not opened before. Its frame is then checked during the transfer.
+    pub is_unopened: bool,
+    /// Whether its bytes have to be verified even if the destination already has them.
+    pub is_unverified: bool,
+    /// The place of the blob in a store, from which another repository can share it without a copy.
+    pub location: Option<BlobLocation<'a>>,
+}
+
+impl BlobInfo<'_> {
+    /// A local blob that is in no store, and was verified.
+    pub fn of(expected: Expected) -> Self {
+        Self {
+            expected,
+            may_end_early: false,
+            is_unopened: false,
+            is_unverified: false,
+            location: None,
+        }
+    }
 }
 
 /// The place of a blob in a store.
@@ -159,8 +172,8 @@ impl Memory {
 }
 
 impl BlobSource for Memory {
-    fn expected(&self) -> Expected {
-        self.expected
+    fn info(&self) -> BlobInfo<'_> {
+        BlobInfo::of(self.expected)
     }
 
     async fn open(&self, from: u64) -> Result<Body, Error> {
@@ -179,6 +192,8 @@ pub struct File {
     pub path: std::path::PathBuf,
     /// The digest and size that it must have.
     pub expected: Expected,
+    /// Whether its digest is that of a document, and not of its bytes.
+    pub is_unverified: bool,
 }
 
 impl File {
@@ -199,13 +214,32 @@ impl File {
         Ok(Self {
             path,
             expected: Expected { digest, size },
+            is_unverified: false,
+        })
+    }
+
+    /// A file that must have this digest. Only its size is read.
+    ///
+    /// # Errors
+    /// The file cannot be opened.
+    pub fn claimed(path: std::path::PathBuf, digest: Digest) -> Result<Self, disk::Error> {
+        let metadata = disk::open(&path)?.metadata();
+        let metadata = metadata.map_err(|source| disk::Error::at("read", &path, source))?;
+        let size = metadata.len();
+        Ok(Self {
+            path,
+            expected: Expected { digest, size },
+            is_unverified: true,
         })
     }
 }
 
 impl BlobSource for File {
-    fn expected(&self) -> Expected {
-        self.expected
+    fn info(&self) -> BlobInfo<'_> {
+        BlobInfo {
+            is_unverified: self.is_unverified,
+            ..BlobInfo::of(self.expected)
+        }
     }
 
     async fn open(&self, from: u64) -> Result<Body, Error> {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use crate::address::ProviderAddr;
 use crate::archive::{self, Archive, Limits};
 use crate::authentication::Note;
-use crate::blob::{self, BlobSource, Body, File};
+use crate::blob::{self, File};
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::printable_path;
@@ -26,7 +26,7 @@ use crate::outcome::{At, Failure, Problem, Published};
 use crate::platform::Platform;
 use crate::prove::prove;
 use crate::publish::{self, BlobFailure, Edition, publish};
-use crate::release::{Expected, Package, Release};
+use crate::release::{Package, Release};
 use crate::source::folder::{self, Files, Folder, Zip};
 use crate::store::RepoMut;
 use crate::trust::{self, Mismatch, Rule};
@@ -107,7 +107,7 @@ fn read_folder(request: &Request) -> Result<Files, Problem> {
 
 /// Builds the release, with the digests from the checksum document. A zip that the document does not list is hashed, so that the
 /// error can show its digest.
-async fn locate(files: Files, request: &Request) -> Result<Release<ReleaseZip>, Problem> {
+async fn locate(files: Files, request: &Request) -> Result<Release<File>, Problem> {
     let mut packages = Vec::new();
     for zip in files.zips {
         let Zip {
@@ -118,19 +118,13 @@ async fn locate(files: Files, request: &Request) -> Result<Release<ReleaseZip>, 
         } = zip;
         let file = match digest {
             None => File::measured(path).await?,
-            Some(digest) => {
-                let metadata = disk::open(&path)?.metadata();
-                let metadata = metadata.map_err(|source| disk::Error::at("read", &path, source))?;
-                let size = metadata.len();
-                let expected = Expected { digest, size };
-                File { path, expected }
-            }
+            Some(digest) => File::claimed(path, digest)?,
         };
         packages.push(Package {
             platform,
             file_name,
             expected: file.expected,
-            location: ReleaseZip(file),
+            location: file,
         });
     }
     Ok(Release {
@@ -148,12 +142,12 @@ async fn locate(files: Files, request: &Request) -> Result<Release<ReleaseZip>, 
 /// Reads the central directory of each zip as clients do, and notes entries that clients handle badly. If a zip is invalid and its
 /// digest is wrong too, the error is about the digest.
 async fn inspect(
-    packages: &[Package<ReleaseZip>],
+    packages: &[Package<File>],
     provider: &ProviderAddr,
 ) -> Result<Vec<Note>, Problem> {
     let mut notes = Vec::new();
     for package in packages {
-        let File { path, expected } = &package.location.0;
+        let File { path, expected, .. } = &package.location;
         let source = match has_directory_entries(disk::open(path)?, provider) {
             Ok(false) => continue,
             Ok(true) => {
@@ -200,22 +194,4 @@ fn mismatch(file_name: String, expected: Digest, received: Digest) -> Problem {
         received,
     };
     trust::Error::Mismatch(Box::new(mismatch)).into()
-}
-
-/// A zip of the folder. Its digest comes from the checksum document and has not been checked yet.
-#[derive(Clone, Debug)]
-struct ReleaseZip(File);
-
-impl BlobSource for ReleaseZip {
-    fn expected(&self) -> Expected {
-        self.0.expected()
-    }
-
-    fn is_unverified(&self) -> bool {
-        true
-    }
-
-    async fn open(&self, from: u64) -> Result<Body, blob::Error> {
-        self.0.open(from).await
-    }
 }

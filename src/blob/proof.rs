@@ -32,6 +32,11 @@ impl HoldBack {
         self.passed
     }
 
+    /// Whether as many bytes as expected have passed.
+    pub(super) fn is_full(&self) -> bool {
+        self.passed >= self.expected.size
+    }
+
     /// Takes a chunk, and releases the one before it.
     pub(super) fn push(&mut self, chunk: Bytes) -> Result<Option<Bytes>, Error> {
         if chunk.is_empty() {
@@ -78,7 +83,7 @@ impl HoldBack {
 mod tests {
     use futures_util::{FutureExt as _, StreamExt as _};
 
-    use super::super::{BlobSource, Body, proven};
+    use super::super::{BlobInfo, BlobSource, Body, proven};
     use super::*;
     use crate::archive::zipfile::{executable, zip};
 
@@ -87,8 +92,8 @@ mod tests {
     struct Chunks(&'static [&'static str], Expected);
 
     impl BlobSource for Chunks {
-        fn expected(&self) -> Expected {
-            self.1
+        fn info(&self) -> BlobInfo<'_> {
+            BlobInfo::of(self.1)
         }
 
         async fn open(&self, _: u64) -> Result<Body, Error> {
@@ -122,12 +127,11 @@ mod tests {
     struct Unopened(Vec<u8>, Expected);
 
     impl BlobSource for Unopened {
-        fn expected(&self) -> Expected {
-            self.1
-        }
-
-        fn is_unopened(&self) -> bool {
-            true
+        fn info(&self) -> BlobInfo<'_> {
+            BlobInfo {
+                is_unopened: true,
+                ..BlobInfo::of(self.1)
+            }
         }
 
         async fn open(&self, from: u64) -> Result<Body, Error> {

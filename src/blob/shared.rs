@@ -10,9 +10,8 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use tokio::sync::Mutex;
 
-use super::{BlobSource, Body, Error};
+use super::{BlobInfo, BlobSource, Body, Error};
 use crate::disk::temp_file::{Permit, TempFileWriter};
-use crate::release::Expected;
 
 /// A blob for one or several destinations. Clones share the download.
 #[derive(Clone)]
@@ -56,23 +55,15 @@ impl<B: BlobSource> Shared<B> {
         };
         Self {
             // A local file is read as often as needed.
-            download: source.may_end_early().then(|| Arc::new(download)),
+            download: source.info().may_end_early.then(|| Arc::new(download)),
             source,
         }
     }
 }
 
 impl<B: BlobSource> BlobSource for Shared<B> {
-    fn expected(&self) -> Expected {
-        self.source.expected()
-    }
-
-    fn may_end_early(&self) -> bool {
-        self.source.may_end_early()
-    }
-
-    fn is_unopened(&self) -> bool {
-        self.source.is_unopened()
+    fn info(&self) -> BlobInfo<'_> {
+        self.source.info()
     }
 
     async fn open(&self, from: u64) -> Result<Body, Error> {
@@ -220,22 +211,19 @@ mod tests {
     use super::*;
     use crate::archive::zipfile::{executable, zip};
     use crate::disk::temp_file::TempFileBudget;
+    use crate::release::Expected;
 
     /// A remote package that arrives in pieces of fifty bytes and records the offsets at which it was opened.
     #[derive(Clone)]
     struct Remote(Bytes, Arc<StdMutex<Vec<u64>>>);
 
     impl BlobSource for Remote {
-        fn expected(&self) -> Expected {
-            Expected::of(&self.0)
-        }
-
-        fn may_end_early(&self) -> bool {
-            true
-        }
-
-        fn is_unopened(&self) -> bool {
-            true
+        fn info(&self) -> BlobInfo<'_> {
+            BlobInfo {
+                may_end_early: true,
+                is_unopened: true,
+                ..BlobInfo::of(Expected::of(&self.0))
+            }
         }
 
         async fn open(&self, from: u64) -> Result<Body, Error> {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 
 use super::proof::HoldBack;
-use super::{BlobSource, Body, Error};
+use super::{BlobInfo, BlobSource, Body, Error};
 use crate::archive::Frame;
 use crate::http::LEAST_FLOW;
 
@@ -30,10 +30,16 @@ const FIRST_PAUSE: Duration = Duration::from_millis(1);
 /// # Errors
 /// The blob cannot be opened. An empty blob is verified here, and fails if the source has any bytes.
 pub async fn proven<B: BlobSource>(blob: &B) -> Result<Body, Error> {
-    let expected = blob.expected();
-    let frame = blob.is_unopened().then(|| Frame::new(expected.size));
+    let BlobInfo {
+        expected,
+        is_unopened,
+        may_end_early,
+        ..
+    } = blob.info();
+    let frame = is_unopened.then(|| Frame::new(expected.size));
     let transfer = Transfer {
         blob: blob.clone(),
+        may_end_early,
         body: blob.open(0).await?,
         proof: HoldBack::new(expected, frame),
         opened_at: 0,
@@ -65,6 +71,7 @@ pub async fn proven<B: BlobSource>(blob: &B) -> Result<Body, Error> {
 
 struct Transfer<B> {
     blob: B,
+    may_end_early: bool,
     body: Body,
     proof: HoldBack,
     /// The offset at which the blob was last opened.
@@ -90,11 +97,11 @@ impl<B: BlobSource> Transfer<B> {
                 Some(Ok(chunk)) => return Some(Ok(chunk)),
                 Some(Err(error)) if !error.is_transient() => return Some(Err(error)),
                 // All bytes have arrived, so an error at the end does not matter.
-                _ if passed >= self.blob.expected().size => return None,
+                _ if self.proof.is_full() => return None,
                 Some(Err(error)) => Some(error),
                 None => None,
             };
-            let is_final = cut.is_none() && (self.body.is_whole || !self.blob.may_end_early());
+            let is_final = cut.is_none() && (self.body.is_whole || !self.may_end_early);
             let is_enough = self.failures >= MOST_FAILURES || self.resumptions >= MOST_RESUMPTIONS;
             if is_enough || is_final {
                 // A body that is too short fails the check of size and digest.
@@ -143,12 +150,11 @@ mod tests {
     }
 
     impl BlobSource for Faltering {
-        fn expected(&self) -> Expected {
-            Expected::of(&self.bytes)
-        }
-
-        fn may_end_early(&self) -> bool {
-            true
+        fn info(&self) -> BlobInfo<'_> {
+            BlobInfo {
+                may_end_early: true,
+                ..BlobInfo::of(Expected::of(&self.bytes))
+            }
         }
 
         async fn open(&self, from: u64) -> Result<Body, Error> {

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use crate::blob::{self, BlobLocation, BlobSource, Body, Memory};
+use crate::blob::{self, BlobInfo, BlobSource, Body, Memory};
 use crate::oci::{Descriptor, Part, RawManifest, Refusal, Tag, parts};
 use crate::release::Expected;
 use crate::store::{At, Error, Repo, RepoMut};
@@ -166,24 +166,13 @@ impl<B> Blob<B> {
 }
 
 impl<B: BlobSource> BlobSource for Blob<B> {
-    fn expected(&self) -> Expected {
+    fn info(&self) -> BlobInfo<'_> {
         match self {
-            Self::Read { bytes, .. } => bytes.expected(),
-            Self::Unproven(blob) => blob.expected(),
-        }
-    }
-
-    fn may_end_early(&self) -> bool {
-        match self {
-            Self::Read { .. } => false,
-            Self::Unproven(blob) => blob.may_end_early(),
-        }
-    }
-
-    fn location(&self) -> Option<BlobLocation<'_>> {
-        match self {
-            Self::Read { stored, .. } => stored.as_ref()?.location(),
-            Self::Unproven(blob) => blob.location(),
+            Self::Read { bytes, stored, .. } => BlobInfo {
+                location: stored.as_ref().and_then(|blob| blob.info().location),
+                ..bytes.info()
+            },
+            Self::Unproven(blob) => blob.info(),
         }
     }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{BlobSource, Event, Expected, Reporter, Subject};
-use crate::blob::{self, BlobLocation, Body};
+use super::{BlobSource, Event, Reporter, Subject};
+use crate::blob::{self, BlobInfo, Body};
 
 /// A blob whose progress is reported.
 #[derive(Clone)]
@@ -42,24 +42,8 @@ impl<B: BlobSource> ReportedBlob<B> {
 }
 
 impl<B: BlobSource> BlobSource for ReportedBlob<B> {
-    fn expected(&self) -> Expected {
-        self.blob.expected()
-    }
-
-    fn may_end_early(&self) -> bool {
-        self.blob.may_end_early()
-    }
-
-    fn is_unopened(&self) -> bool {
-        self.blob.is_unopened()
-    }
-
-    fn is_unverified(&self) -> bool {
-        self.blob.is_unverified()
-    }
-
-    fn location(&self) -> Option<BlobLocation<'_>> {
-        self.blob.location()
+    fn info(&self) -> BlobInfo<'_> {
+        self.blob.info()
     }
 
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {

@@ -217,7 +217,7 @@ async fn deliver_package<B: BlobSource>(
 /// Checks the bytes of a package that the repository has, unless they were checked before.
 async fn check_package<B: BlobSource>(package: &Package<B>) -> Result<Transfer, Error> {
     let blob = &package.location;
-    if blob.is_unverified() {
+    if blob.info().is_unverified {
         let read = read(blob).await;
         read.map_err(|source| Error::Source(package_failure(package, source)))?;
     }

@@ -264,7 +264,7 @@ impl Served {
         let mut packages = Vec::new();
         for package in &release.packages {
             let blob = package.location.clone();
-            if let Some(BlobLocation::InFile(path)) = blob.location() {
+            if let Some(BlobLocation::InFile(path)) = blob.info().location {
                 let found = std::fs::symlink_metadata(path).ok();
                 if found.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
                     let path = path.to_owned();

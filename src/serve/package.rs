@@ -69,7 +69,7 @@ fn key(package: &ServedPackage) -> Key {
 
 /// The file of a package; `None` in a registry.
 fn file(package: &ServedPackage) -> Option<&Path> {
-    match package.blob.location()? {
+    match package.blob.info().location? {
         BlobLocation::InFile(path) => Some(path),
         BlobLocation::InRegistry(_) => None,
     }

@@ -75,7 +75,7 @@ impl<B: BlobSource> PackageWriting<B> {
             subject: self.subject.clone(),
             size: self.package.expected.size,
         });
-        if let Some(BlobLocation::InFile(path)) = self.package.location.location() {
+        if let Some(BlobLocation::InFile(path)) = self.package.location.info().location {
             let path = path.to_owned();
             let linked = self.blocking(move |this| this.link(path)).await?;
             if let Some(hashes) = linked {

@@ -17,7 +17,7 @@ use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
-use super::{AvailableVersion, AvailableVersions, PackageMetadata, ReleaseAnswer, SourcePackage};
+use super::{AvailableVersion, AvailableVersions, PackageMetadata, ReleaseAnswer};
 use crate::address::{Hostname, ProviderAddr};
 use crate::archive::{Archive, Limits};
 use crate::blob::File;
@@ -323,7 +323,7 @@ impl FilesystemMirror {
                 file_name: canonical_file_name(provider, version.version(), &one.platform),
                 platform: one.platform,
                 expected: location.expected,
-                location: PackageMetadata::Complete(SourcePackage::File(location)),
+                location: PackageMetadata::Complete(location.into()),
             });
         }
         Ok(ReleaseAnswer::of(

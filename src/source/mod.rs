@@ -39,15 +39,15 @@ mod opened;
 pub mod origin;
 mod package;
 mod package_metadata;
-mod remote;
 mod renewal;
+mod source_package;
 
 pub use auth::AuthTried;
 pub use error::{Document, Error};
 pub use fetch::{Access, RequestLimits};
 pub use opened::OpenAnswers;
-pub use package::{PackageMetadata, SourcePackage};
-pub use remote::RemotePackage;
+pub use package::PackageMetadata;
+pub use source_package::SourcePackage;
 
 /// A place that providers are mirrored from.
 #[derive(Clone)]

@@ -18,11 +18,10 @@ use super::auth::RequestAuth;
 use super::error::{Document, Error};
 use super::fetch::{self, Access, RequestKind};
 use super::location::PackageLocation;
-use super::package::{self, PackageMetadata, SourcePackage};
+use super::package::{self, PackageMetadata};
 use super::package_metadata::RemoteMetadata;
 use super::{AvailableVersion, AvailableVersions, ReleaseAnswer};
 use crate::address::{Hostname, ProviderAddr};
-use crate::blob::BlobSource as _;
 use crate::hash::PackageHash;
 use crate::http::{Answer, Request, Shown};
 use crate::platform::Platform;
@@ -301,8 +300,7 @@ impl NetworkMirror {
                 ),
                 None => {
                     let package = downloaded.next()?;
-                    let location = SourcePackage::Remote(package);
-                    (location.expected(), PackageMetadata::Complete(location))
+                    (package.expected, PackageMetadata::Complete(package))
                 }
             };
             Some(Package {

@@ -17,9 +17,8 @@ use super::download::PackageDownload;
 use super::error::Error;
 use super::opened::Opened;
 use super::package_metadata::RemoteMetadata;
-use super::remote::{PackageBytes, RemotePackage};
+use super::source_package::{PackageBytes, SourcePackage};
 use crate::archive::{self, Archive, Limits};
-use crate::blob::{self, BlobSource, Body, File};
 use crate::digest::Digest;
 use crate::disk::temp_file::{Permit, TempFile};
 use crate::hash::PackageHash;
@@ -59,45 +58,6 @@ impl PackageMetadata {
     }
 }
 
-/// A package of a source, of known size and digest.
-#[derive(Clone, Debug)]
-pub enum SourcePackage {
-    /// A package of an origin or a network mirror.
-    Remote(RemotePackage),
-    /// A package of a filesystem mirror.
-    File(File),
-}
-
-impl BlobSource for SourcePackage {
-    fn expected(&self) -> Expected {
-        match self {
-            Self::Remote(package) => package.expected(),
-            Self::File(file) => file.expected(),
-        }
-    }
-
-    fn may_end_early(&self) -> bool {
-        match self {
-            Self::Remote(package) => package.may_end_early(),
-            Self::File(file) => file.may_end_early(),
-        }
-    }
-
-    fn is_unopened(&self) -> bool {
-        match self {
-            Self::Remote(package) => package.is_unopened(),
-            Self::File(file) => file.is_unopened(),
-        }
-    }
-
-    async fn open(&self, from: u64) -> Result<Body, blob::Error> {
-        match self {
-            Self::Remote(package) => package.open(from).await,
-            Self::File(file) => file.open(from).await,
-        }
-    }
-}
-
 /// Determines sizes and digests that the source does not provide.
 pub(super) async fn complete(
     all_metadata: Vec<PackageMetadata>,
@@ -110,7 +70,7 @@ pub(super) async fn complete(
     let packages = all_metadata
         .into_iter()
         .filter_map(|metadata| match metadata {
-            PackageMetadata::Remote(_) => found.next().map(SourcePackage::Remote),
+            PackageMetadata::Remote(_) => found.next(),
             PackageMetadata::Complete(package) => Some(package),
         });
     Ok(packages.collect())
@@ -119,7 +79,7 @@ pub(super) async fn complete(
 /// Like [`complete`], for packages at URLs.
 pub(super) async fn resolve(
     all_metadata: Vec<RemoteMetadata>,
-) -> Result<Vec<RemotePackage>, Error> {
+) -> Result<Vec<SourcePackage>, Error> {
     let mut all_metadata = with_sizes(all_metadata).await?;
     all_metadata
         .iter()
@@ -203,8 +163,8 @@ impl RemoteMetadata {
         Some(Expected { digest, size })
     }
 
-    fn remote(&self) -> Option<RemotePackage> {
-        self.known().map(|expected| RemotePackage {
+    fn remote(&self) -> Option<SourcePackage> {
+        self.known().map(|expected| SourcePackage {
             bytes: PackageBytes::Remote {
                 location: Box::new(self.location.clone()),
                 opened: self.opened.clone(),
@@ -214,7 +174,7 @@ impl RemoteMetadata {
     }
 
     /// Downloads the package if its size or digest is still unknown. If the file is not kept, the upload downloads the package again.
-    async fn into_remote(self, permit: Arc<Permit>, keeps: bool) -> Result<RemotePackage, Error> {
+    async fn into_remote(self, permit: Arc<Permit>, keeps: bool) -> Result<SourcePackage, Error> {
         if let Some(package) = self.remote() {
             return Ok(package);
         }
@@ -224,7 +184,7 @@ impl RemoteMetadata {
         }
         // If the source provides a digest, it is used here. A package that differs from it is refused when it is published.
         let digest = self.digest.unwrap_or(found.digest);
-        Ok(RemotePackage {
+        Ok(SourcePackage {
             expected: Expected { digest, ..found },
             bytes: match keeps {
                 true => PackageBytes::TempFile {

@@ -21,7 +21,7 @@ use futures_util::StreamExt as _;
 
 use self::last_index::LastIndex;
 use super::{At, Error, Move, Put, PutError, Tagged};
-use crate::blob::{self, BlobLocation, BlobSource, Body, proven};
+use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, Body, proven};
 use crate::digest::Digest;
 use crate::disk::{self, FileState, Staged, if_exists, staged};
 use crate::error::Category;
@@ -215,12 +215,11 @@ impl Layout {
 pub struct LayoutBlob(blob::File);
 
 impl BlobSource for LayoutBlob {
-    fn expected(&self) -> Expected {
-        self.0.expected()
-    }
-
-    fn location(&self) -> Option<BlobLocation<'_>> {
-        Some(BlobLocation::InFile(&self.0.path))
+    fn info(&self) -> BlobInfo<'_> {
+        BlobInfo {
+            location: Some(BlobLocation::InFile(&self.0.path)),
+            ..self.0.info()
+        }
     }
 
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {
@@ -268,6 +267,7 @@ impl Layout {
 
     pub(super) fn blob(&self, repository: &Repository, expected: Expected) -> LayoutBlob {
         LayoutBlob(blob::File {
+            is_unverified: false,
             path: self.blob_path(repository, &expected.digest),
             expected,
         })
@@ -305,13 +305,15 @@ impl Layout {
         repository: &Repository,
         blob: &B,
     ) -> Result<Put, PutError> {
-        let expected = blob.expected();
+        let BlobInfo {
+            expected, location, ..
+        } = blob.info();
         let path = self.create_parent(repository, &expected.digest)?;
         // A check of the size alone would let a new version refer to a damaged blob.
         if self.has_blob(repository, &expected) && matches_digest(&path, &expected)? {
             return Ok(Put::Present);
         }
-        if self.link(repository, &expected, blob.location())? {
+        if self.link(repository, &expected, location)? {
             return Ok(Put::Mounted);
         }
         let mut staged = Staged::new(&path)?;

@@ -301,9 +301,8 @@ async fn wrong_bytes_are_never_complete() {
         std::fs::write(&path, noise(300 * KIB)).unwrap();
         let mut promised = noise(300 * KIB);
         promised[10] ^= 1;
-        let expected = tfoci::release::Expected::of(&promised);
         let destination = user.destination();
-        let blob = File { path, expected };
+        let blob = File::claimed(path, tfoci::release::Expected::of(&promised).digest).unwrap();
         let put = destination.put_blob(&blob);
         let error = put.await.unwrap_err();
         assert_eq!(error.category(), Category::Untrusted, "{error}");

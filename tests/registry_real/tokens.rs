@@ -1,11 +1,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tfoci::blob::{self, BlobSource, Body, Memory};
+use tfoci::blob::{self, BlobInfo, BlobSource, Body, Memory};
 use tfoci::credentials::{Credentials, Locations};
 use tfoci::http::{Http, Settings};
 use tfoci::oci::Repository;
-use tfoci::release::Expected;
 use tfoci::store::{Put, Registry, RepoMut, Store};
 
 use super::doors::round_trip;
@@ -165,8 +164,8 @@ where
     F: Fn() -> E + Clone + Send + Sync + 'static,
     E: Future<Output = ()> + Send,
 {
-    fn expected(&self) -> Expected {
-        self.memory.expected()
+    fn info(&self) -> BlobInfo<'_> {
+        self.memory.info()
     }
 
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {

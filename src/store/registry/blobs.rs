@@ -11,7 +11,7 @@ use super::chunked_upload::ChunkedUpload;
 use super::upload::{Upload, UploadError};
 use super::upload_strategy::{UploadMode, UploadStrategy};
 use super::{Error, Registry, Repository};
-use crate::blob::{BlobLocation, BlobSource};
+use crate::blob::{BlobInfo, BlobLocation, BlobSource};
 use crate::event::Event;
 use crate::http::{Retry, Transient};
 use crate::release::Expected;
@@ -64,13 +64,16 @@ impl Registry {
         repository: &Repository,
         blob: &B,
     ) -> Result<Put, PutError> {
-        let digest = blob.expected().digest;
+        let BlobInfo {
+            expected, location, ..
+        } = blob.info();
+        let digest = expected.digest;
         let (session, name) = self.locate(repository).await?;
         let _turn = session.uploads.enter(digest).await;
         if session.remembers(&digest, name) == Some(true) {
             return Ok(Put::Present);
         }
-        let source = mount_source(repository, blob.location()).map(str::to_owned);
+        let source = mount_source(repository, location).map(str::to_owned);
         let from = source.or_else(|| session.elsewhere(&digest, name));
         // An earlier run may have uploaded the blob and stopped before its first tag. Mounting it from the repository itself
         // finds it without an additional request.

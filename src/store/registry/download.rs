@@ -6,7 +6,7 @@ use url::Url;
 
 use super::auth::Scope;
 use super::{Error, Registry};
-use crate::blob::{self, BlobLocation, BlobSource, Body};
+use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, Body};
 use crate::event::Event;
 use crate::http::{Answer, SMALL};
 use crate::oci::{LARGEST_READ, Part, Repository};
@@ -22,16 +22,12 @@ pub struct RegistryBlob {
 }
 
 impl BlobSource for RegistryBlob {
-    fn expected(&self) -> Expected {
-        self.expected
-    }
-
-    fn may_end_early(&self) -> bool {
-        true
-    }
-
-    fn location(&self) -> Option<BlobLocation<'_>> {
-        Some(BlobLocation::InRegistry(&self.repository))
+    fn info(&self) -> BlobInfo<'_> {
+        BlobInfo {
+            may_end_early: true,
+            location: Some(BlobLocation::InRegistry(&self.repository)),
+            ..BlobInfo::of(self.expected)
+        }
     }
 
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {

@@ -1,4 +1,4 @@
-//! Packages of origins and network mirrors.
+//! Packages of a source.
 
 use std::sync::Arc;
 use std::task::Poll;
@@ -6,19 +6,20 @@ use std::task::Poll;
 use super::error::Error;
 use super::location::PackageLocation;
 use super::opened::Opened;
-use crate::blob::{self, BlobSource, Body};
+use crate::blob::{self, BlobInfo, BlobSource, Body, File};
 use crate::disk::temp_file::{Permit, TempFile};
 use crate::release::Expected;
 
-/// A package at a URL, of known size and digest.
+/// A package of a source, of known size and digest.
 #[derive(Clone, Debug)]
-pub struct RemotePackage {
+pub struct SourcePackage {
     pub(super) bytes: PackageBytes,
     pub(super) expected: Expected,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum PackageBytes {
+    /// A package of an origin or a network mirror.
     Remote {
         location: Box<PackageLocation>,
         /// The open response from whose headers the size comes.
@@ -30,24 +31,32 @@ pub(super) enum PackageBytes {
         /// Held as long as the file exists.
         _permit: Arc<Permit>,
     },
+    /// A file of a filesystem mirror.
+    File(File),
 }
 
-impl BlobSource for RemotePackage {
-    fn expected(&self) -> Expected {
-        self.expected
+impl From<File> for SourcePackage {
+    fn from(file: File) -> Self {
+        Self {
+            expected: file.expected,
+            bytes: PackageBytes::File(file),
+        }
     }
+}
 
-    fn may_end_early(&self) -> bool {
-        matches!(self.bytes, PackageBytes::Remote { .. })
-    }
-
-    fn is_unopened(&self) -> bool {
-        true
+impl BlobSource for SourcePackage {
+    fn info(&self) -> BlobInfo<'_> {
+        BlobInfo {
+            may_end_early: matches!(self.bytes, PackageBytes::Remote { .. }),
+            is_unopened: !matches!(self.bytes, PackageBytes::File(_)),
+            ..BlobInfo::of(self.expected)
+        }
     }
 
     async fn open(&self, from: u64) -> Result<Body, blob::Error> {
         let (location, opened) = match &self.bytes {
             PackageBytes::Remote { location, opened } => (location, opened),
+            PackageBytes::File(file) => return file.open(from).await,
             PackageBytes::TempFile { file, .. } => {
                 let mut reader = file.reader(from);
                 return Ok(Body::new(futures_util::stream::poll_fn(move |_| {
