@@ -68,6 +68,8 @@ pub struct Request {
     pub(super) redirects: usize,
     /// Whether a redirect is the answer.
     pub(super) is_unfollowed: bool,
+    /// Whether it is sent only once, because the caller finds out first whether it took effect.
+    pub(super) is_unrepeated: bool,
     /// Whether it requests a token. Such requests are not counted.
     pub(super) is_for_token: bool,
 }
@@ -86,6 +88,7 @@ impl Request {
             limit: None,
             redirects: MOST_REDIRECTS,
             is_unfollowed: false,
+            is_unrepeated: false,
             is_for_token: false,
         }
     }
@@ -139,6 +142,13 @@ impl Request {
         self
     }
 
+    /// Sends it only once, because the caller finds out whether it took effect before it sends it again.
+    #[must_use]
+    pub fn unrepeated(mut self) -> Self {
+        self.is_unrepeated = true;
+        self
+    }
+
     /// Marks it as a request for a token, which is not counted.
     #[must_use]
     pub fn for_token(mut self) -> Self {
@@ -182,6 +192,7 @@ impl Request {
             limit: self.limit,
             redirects: self.redirects,
             is_unfollowed: self.is_unfollowed,
+            is_unrepeated: self.is_unrepeated,
             is_for_token: self.is_for_token,
         }
     }

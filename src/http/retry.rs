@@ -146,7 +146,7 @@ impl Retry {
 }
 
 impl Http {
-    /// Sends a request and retries transient failures. Returns the last response or error.
+    /// Sends a request and retries transient failures, unless the request is [unrepeated](Request::unrepeated). Returns the last response or error.
     ///
     /// # Errors
     /// As [`Http::send`].
@@ -157,9 +157,9 @@ impl Http {
     ) -> Result<Answer, Error> {
         loop {
             let next = request();
-            let requested = next.url().clone();
+            let (requested, is_unrepeated) = (next.url().clone(), next.is_unrepeated);
             let sent = self.send(next).await;
-            let Some(failure) = Transient::of(&sent) else {
+            let Some(failure) = Transient::of(&sent).filter(|_| !is_unrepeated) else {
                 return sent;
             };
             let url = sent.as_ref().map_or(&requested, Answer::url);

@@ -15,8 +15,13 @@ pub(super) struct ReportedBlob<B> {
     was_read: Arc<AtomicBool>,
 }
 
-impl<B> ReportedBlob<B> {
-    pub(super) fn new(blob: B, subject: &Subject, reporter: &Arc<dyn Reporter>) -> Self {
+impl<B: BlobSource> ReportedBlob<B> {
+    /// Reports that the transfer of a blob begins.
+    pub(super) fn start(blob: B, subject: &Subject, reporter: &Arc<dyn Reporter>) -> Self {
+        reporter.report(Event::Started {
+            subject: subject.clone(),
+            size: blob.expected().size,
+        });
         Self {
             blob,
             subject: subject.clone(),
@@ -28,16 +33,6 @@ impl<B> ReportedBlob<B> {
     /// Whether the blob was read to its end. If the store then accepted it, its bytes were right.
     pub(super) fn was_read(&self) -> bool {
         self.was_read.load(Ordering::Acquire)
-    }
-}
-
-impl<B: BlobSource> ReportedBlob<B> {
-    /// Reports that the transfer begins.
-    pub(super) fn start(&self) {
-        self.reporter.report(Event::Started {
-            subject: self.subject.clone(),
-            size: self.blob.expected().size,
-        });
     }
 }
 

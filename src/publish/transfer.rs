@@ -204,7 +204,7 @@ async fn deliver_package<B: BlobSource>(
     subject: &Subject,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Transfer, Error> {
-    let watched = ReportedBlob::new(package.location.clone(), subject, reporter);
+    let watched = ReportedBlob::start(package.location.clone(), subject, reporter);
     let blob_failure = |source| package_failure(package, source);
     let transfer = deliver(&watched, to).await;
     let transfer = transfer.map_err(|error| Error::of_blob(error, blob_failure))?;
@@ -252,7 +252,6 @@ async fn deliver<B: BlobSource>(
     watched: &ReportedBlob<B>,
     to: &RepoMut,
 ) -> Result<Transfer, PutError> {
-    watched.start();
     Ok(match to.put_blob(watched).await? {
         Put::Stored => Transfer::Copied,
         Put::Mounted => Transfer::Mounted,
@@ -314,7 +313,7 @@ async fn unproven<B: BlobSource>(
         let subject = edition.subject();
         async move {
             let expected = blob.expected();
-            let transfer = deliver(&ReportedBlob::new(blob, &subject, &reporter), &to).await;
+            let transfer = deliver(&ReportedBlob::start(blob, &subject, &reporter), &to).await;
             let transfer = transfer.map_err(|error| {
                 Error::of_blob(error, |source| BlobFailure {
                     what,

@@ -73,11 +73,8 @@ impl Registry {
         if session.remembers(&digest, name) == Some(true) {
             return Ok(Put::Present);
         }
-        let source = mount_source(repository, location).map(str::to_owned);
-        let from = source.or_else(|| session.elsewhere(&digest, name));
-        // An earlier run may have uploaded the blob and stopped before its first tag. Mounting it from the repository itself
-        // finds it without an additional request.
-        let from = from.or_else(|| session.may_mount_from_itself(name).then(|| name.to_owned()));
+        let from = mount_source(repository, location).map(str::to_owned);
+        let from = from.or_else(|| session.known_source(&digest, name));
         let upload = Upload {
             registry: self,
             session: &session,

@@ -80,17 +80,17 @@ impl Registry {
                 .request(Method::PUT, url.clone())
                 .header(CONTENT_TYPE, &manifest.media_type)
                 .payload(Payload::Bytes(manifest.bytes.clone()));
-            match put.if_match {
+            let request = match put.if_match {
                 Some(etag) => request.header(IF_MATCH, etag),
                 None => request,
+            };
+            match put.is_repeatable {
+                true => request,
+                false => request.unrepeated(),
             }
         };
         let scope = Scope::push(name);
-        let sent = match put.is_repeatable {
-            true => self.send(&session, &scope, request).await,
-            false => self.send_once(&session, &scope, request).await,
-        };
-        let answer = match sent {
+        let answer = match self.send(&session, &scope, request).await {
             Ok(answer) if answer.status().is_success() => return Ok(PutOutcome::Written),
             Ok(answer) => answer,
             Err(Error::Http(error)) if error.is_transient() => {

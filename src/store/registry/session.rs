@@ -179,35 +179,11 @@ impl Registry {
         scope: &Scope,
         request: impl Fn() -> Request,
     ) -> Result<Answer, Error> {
-        self.send_authenticated(session, scope, request, true).await
-    }
-
-    /// As [`Registry::send`], but without retries: the caller first finds out whether the request took effect.
-    pub(super) async fn send_once(
-        &self,
-        session: &RepositorySession,
-        scope: &Scope,
-        request: impl Fn() -> Request,
-    ) -> Result<Answer, Error> {
-        self.send_authenticated(session, scope, request, false)
-            .await
-    }
-
-    async fn send_authenticated(
-        &self,
-        session: &RepositorySession,
-        scope: &Scope,
-        request: impl Fn() -> Request,
-        is_repeatable: bool,
-    ) -> Result<Answer, Error> {
         let mut attempt = 1;
         loop {
             let secret = session.auth.secret(scope).await?;
             let request = || request().authorization(secret.clone(), &session.base);
-            let answer = match is_repeatable {
-                true => self.http.retrying(Retry::default(), request).await?,
-                false => self.http.send(request()).await?,
-            };
+            let answer = self.http.retrying(Retry::default(), request).await?;
             if answer.status() != StatusCode::UNAUTHORIZED
                 || attempt == AUTH_ATTEMPTS
                 || !session.auth.learn(&answer, scope, secret.as_ref()).await?
@@ -305,16 +281,15 @@ impl RepositorySession {
         }
     }
 
-    /// Another repository that is known to have a blob.
-    pub(super) fn elsewhere(&self, digest: &Digest, name: &str) -> Option<String> {
+    /// Another repository that is known to have a blob, from which it can be mounted. An earlier run may have uploaded the blob and stopped
+    /// before its first tag: in a repository without tags, a mount from the repository itself finds it without an additional request.
+    pub(super) fn known_source(&self, digest: &Digest, name: &str) -> Option<String> {
         let cache = self.cache();
-        cache.blobs.other(digest, name).map(str::to_owned)
-    }
-
-    /// Whether to look for a blob of a repository without tags by mounting it from the repository itself.
-    pub(super) fn may_mount_from_itself(&self, name: &str) -> bool {
-        let cache = self.cache();
-        cache.empty.contains(name) && !cache.refuses_mounts
+        let itself = || cache.empty.contains(name) && !cache.refuses_mounts;
+        let other = cache.blobs.other(digest, name);
+        other
+            .or_else(|| itself().then_some(name))
+            .map(str::to_owned)
     }
 
     pub(super) fn url(&self, name: &str, rest: &str) -> Result<Url, Error> {

@@ -17,18 +17,15 @@ pub(super) struct SingleFlight(Mutex<HashMap<Digest, Weak<Lock>>>);
 impl SingleFlight {
     /// Waits until no other task uploads this blob, and keeps others waiting until the guard is dropped.
     pub(super) async fn enter(&self, digest: Digest) -> OwnedMutexGuard<()> {
-        self.lock(digest).lock_owned().await
-    }
-
-    fn lock(&self, digest: Digest) -> Arc<Lock> {
-        let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        locks.retain(|_, lock| lock.strong_count() > 0);
-        let found = locks.get(&digest).and_then(Weak::upgrade);
-        found.unwrap_or_else(|| {
-            let lock = Arc::default();
+        let lock = {
+            let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            locks.retain(|_, lock| lock.strong_count() > 0);
+            let lock = locks.get(&digest).and_then(Weak::upgrade);
+            let lock: Arc<Lock> = lock.unwrap_or_default();
             locks.insert(digest, Arc::downgrade(&lock));
             lock
-        })
+        };
+        lock.lock_owned().await
     }
 }
 
@@ -49,7 +46,7 @@ mod tests {
         assert!(flights.enter(second).now_or_never().is_some());
         drop(guard);
         assert!(flights.enter(first).now_or_never().is_some());
-        let _other = flights.lock(second);
+        let _other = flights.enter(second).now_or_never();
         assert_eq!(flights.0.lock().unwrap().len(), 1);
     }
 }
