@@ -8,7 +8,7 @@ fn main() {
     // `TFOCI_COMMIT` names the commit where there is no Git repository, as in a source archive.
     println!("cargo::rerun-if-env-changed=TFOCI_COMMIT");
     println!("cargo::rerun-if-changed=src/build.rs");
-    for file in [".git/HEAD", ".git/logs/HEAD"] {
+    for file in [".git/HEAD", ".git/logs/HEAD", ".git/refs/heads"] {
         if Path::new(file).exists() {
             println!("cargo::rerun-if-changed={file}");
         }
