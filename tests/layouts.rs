@@ -17,7 +17,7 @@ use std::time::SystemTime;
 use tfoci::authentication::Note;
 use tfoci::event::{Event, Reporter};
 use tfoci::examine::{Platforms, StoredProvider, TrustOptions, Versions};
-use tfoci::install::{Form, Installed, Request, install_version};
+use tfoci::install::{Form, Installed, Installer, Request};
 use tfoci::oci::Repository;
 use tfoci::oci::reference::Ignored;
 use tfoci::outcome::Failure;
@@ -82,7 +82,8 @@ pub fn install_from(
     let reporter: Arc<dyn Reporter> = Arc::new(Unheard);
     wait(async {
         let (version, _) = stored.choose(&selection).await?;
-        install_version(stored, &version, &request, &reporter).await
+        let installer = Installer::new(&request, &reporter);
+        installer.install(stored, &version).await
     })
 }
 

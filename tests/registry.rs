@@ -222,7 +222,9 @@ impl User {
             jobs: 2,
         };
         let version = VERSION.parse().unwrap();
-        install::install_version(&stored, &version, &request, &quiet()).await
+        let reporter = quiet();
+        let installer = install::Installer::new(&request, &reporter);
+        installer.install(&stored, &version).await
     }
 
     /// What was installed is what was released.

@@ -183,21 +183,6 @@ pub async fn install(
     installing.await;
 }
 
-/// Installs one version.
-///
-/// # Errors
-/// The store fails, verification fails, a zip is unusable, or the path of a package is occupied. Packages that were installed before the
-/// error remain.
-pub async fn install_version(
-    from: &StoredProvider,
-    version: &Version,
-    request: &Request,
-    reporter: &Arc<dyn Reporter>,
-) -> Result<Installed, Failure> {
-    let installer = Installer::new(request, reporter);
-    installer.install(from, version).await
-}
-
 /// Installs the packages of several providers into one directory.
 pub struct Installer<'a> {
     request: &'a Request,
@@ -231,7 +216,12 @@ impl<'a> Installer<'a> {
         self.install(from, &version).await
     }
 
-    async fn install(
+    /// Installs one version.
+    ///
+    /// # Errors
+    /// The store fails, verification fails, a zip is unusable, or the path of a package is occupied. Packages that were installed before the
+    /// error remain.
+    pub async fn install(
         &self,
         from: &StoredProvider,
         version: &Version,

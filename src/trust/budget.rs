@@ -16,7 +16,6 @@ const HONEST: u64 = RELEASE / 50;
 /// The remaining work of one verification. A unit is about one multiplication of two machine words, or half a nanosecond.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    limit: u64,
     left: Arc<AtomicU64>,
 }
 
@@ -39,7 +38,6 @@ impl Budget {
 
     fn of(limit: u64) -> Self {
         Self {
-            limit,
             left: Arc::new(AtomicU64::new(limit)),
         }
     }
@@ -49,9 +47,10 @@ impl Budget {
         self.left.store(0, Ordering::Relaxed);
     }
 
-    /// The units spent so far; after [`Budget::end`], the whole budget.
-    pub fn spent(&self) -> u64 {
-        self.limit - self.left.load(Ordering::Relaxed)
+    /// The units that a verification with the budget of a release has spent; after [`Budget::end`], all of them.
+    #[cfg(test)]
+    pub(super) fn spent(&self) -> u64 {
+        RELEASE - self.left.load(Ordering::Relaxed)
     }
 
     /// Subtracts a step's cost before the step is done. A step beyond the budget ends the verification.
