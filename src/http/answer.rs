@@ -19,8 +19,8 @@ pub struct Answer {
     status: StatusCode,
     headers: HeaderMap,
     url: Url,
-    is_verified: bool,
-    is_elsewhere: bool,
+    pub(super) is_verified: bool,
+    pub(super) is_elsewhere: bool,
     body: AnswerBody,
 }
 
@@ -75,12 +75,6 @@ impl Answer {
         self.is_elsewhere
     }
 
-    pub(super) fn with_final_url(mut self, is_verified: bool, is_elsewhere: bool) -> Self {
-        self.is_verified = is_verified;
-        self.is_elsewhere = is_elsewhere;
-        self
-    }
-
     /// A header, if it is there and is text.
     pub fn header(&self, name: HeaderName) -> Option<String> {
         self.headers.get(name)?.to_str().ok().map(str::to_owned)
@@ -123,9 +117,22 @@ impl Answer {
         marks.iter().any(|name| self.headers.contains_key(name))
     }
 
-    /// Reads the whole body now, so that the request can be retried if the connection is lost.
+    /// Reads the whole body now, at most `limit` bytes, so that the request can be retried if the connection is lost.
     pub(super) async fn read(mut self, limit: u64) -> Result<Self, Error> {
-        self.body = AnswerBody::Read(whole(self.body, &self.url, limit).await?);
+        // The body may hold a token, and a buffer that grows leaves copies of it in memory. The server's announced size is trusted up to
+        // `SMALL` only.
+        let announced = self.content_length().unwrap_or_default();
+        let announced = usize::try_from(announced.min(limit).min(SMALL)).unwrap_or_default();
+        let mut all = Vec::with_capacity(announced);
+        let mut chunks = Box::pin(body_stream(self.body, self.url.clone()));
+        while let Some(chunk) = chunks.next().await {
+            all.extend_from_slice(&chunk?);
+            if all.len() as u64 > limit {
+                let url = self.url.into();
+                return Err(Error::Large { url, limit });
+            }
+        }
+        self.body = AnswerBody::Read(all);
         Ok(self)
     }
 
@@ -144,30 +151,24 @@ impl Answer {
         self
     }
 
-    /// The body, if it was read already.
-    pub(super) fn read_bytes(&self) -> &[u8] {
+    /// The body that was read: all of it, or the start of that of an error. It is empty if the body is a stream.
+    pub fn body(&self) -> &[u8] {
         match &self.body {
             AnswerBody::Incoming(_) => &[],
             AnswerBody::Read(bytes) => bytes,
         }
     }
 
-    /// Reads the whole body, of at most `limit` bytes.
-    ///
-    /// # Errors
-    /// The connection was lost, or the body has more than `limit` bytes.
-    pub async fn bytes(self, limit: u64) -> Result<Vec<u8>, Error> {
-        whole(self.body, &self.url, limit).await
+    /// As [`Answer::body`], without a copy.
+    pub fn into_body(self) -> Vec<u8> {
+        match self.body {
+            AnswerBody::Incoming(_) => Vec::new(),
+            AnswerBody::Read(bytes) => bytes,
+        }
     }
 
-    /// Returns the answer's permit to download from its host, while the body is not read. [`super::Http::with_permit`] waits for another one.
-    #[must_use]
-    pub fn without_permit(mut self) -> Self {
-        self.hold(None);
-        self
-    }
-
-    pub(super) fn hold(&mut self, permit: Option<Permit>) {
+    /// Replaces the permit to download from its host. Without one, the body must not be read.
+    pub fn set_permit(&mut self, permit: Option<Permit>) {
         if let AnswerBody::Incoming(incoming) = &mut self.body {
             incoming._permit = permit;
         }
@@ -177,32 +178,6 @@ impl Answer {
     pub fn chunks(self) -> impl Stream<Item = Result<Bytes, Error>> + Send + 'static {
         body_stream(self.body, self.url)
     }
-}
-
-async fn whole(body: AnswerBody, url: &Url, limit: u64) -> Result<Vec<u8>, Error> {
-    let too_large = || Error::Large {
-        url: url.clone().into(),
-        limit,
-    };
-    let size = match body {
-        AnswerBody::Read(bytes) if bytes.len() as u64 > limit => return Err(too_large()),
-        AnswerBody::Read(bytes) => return Ok(bytes),
-        AnswerBody::Incoming(ref incoming) => {
-            incoming.response.content_length().unwrap_or_default()
-        }
-    };
-    // The body may hold a token, and a buffer that grows leaves copies of it in memory. The server's announced size is trusted up to
-    // `SMALL` only.
-    let size = usize::try_from(size.min(limit).min(SMALL)).unwrap_or_default();
-    let mut all = Vec::with_capacity(size);
-    let mut chunks = Box::pin(body_stream(body, url.clone()));
-    while let Some(chunk) = chunks.next().await {
-        all.extend_from_slice(&chunk?);
-        if all.len() as u64 > limit {
-            return Err(too_large());
-        }
-    }
-    Ok(all)
 }
 
 fn body_stream(

@@ -1,15 +1,14 @@
-//! The journal: reports and counts every request.
+//! The journal: reports and counts every request, and the bytes of each direction.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use reqwest::StatusCode;
 use reqwest::header::RANGE;
-use reqwest::{StatusCode, Url};
 
-use super::Request;
-use super::flow::Flow;
+use super::{Request, authority};
 use crate::event::{Event, Exchange, Reporter};
 
 /// Reports every request, and counts them.
@@ -40,12 +39,13 @@ impl Journal {
         if !request.is_for_token {
             self.requests.fetch_add(1, Ordering::Relaxed);
         }
-        let host = host_of(&request.url);
+        let host = authority(&request.url).unwrap_or_default();
         self.report(Event::Requesting { host: host.clone() });
         let range = request.headers.get(RANGE);
         JournalEntry {
             journal: self.clone(),
             started: Instant::now(),
+            sent: 0,
             received: Flow::default(),
             exchange: Some(Exchange {
                 host,
@@ -61,15 +61,6 @@ impl Journal {
     }
 }
 
-/// The host, with its port if the URL has one.
-fn host_of(url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    match url.port() {
-        Some(port) => format!("{host}:{port}"),
-        None => host.to_owned(),
-    }
-}
-
 impl fmt::Debug for Journal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Journal({} requests)", self.requests())
@@ -81,6 +72,8 @@ impl fmt::Debug for Journal {
 pub(super) struct JournalEntry {
     journal: Journal,
     started: Instant,
+    /// The bytes of the request's body.
+    pub(super) sent: u64,
     /// The bytes of the response's body.
     pub(super) received: Flow,
     exchange: Option<Exchange>,
@@ -92,20 +85,79 @@ impl JournalEntry {
             exchange.status = Some(status.as_u16());
         }
     }
-
-    pub(super) fn sent(&mut self, bytes: u64) {
-        if let Some(exchange) = &mut self.exchange {
-            exchange.sent = bytes;
-        }
-    }
 }
 
 impl Drop for JournalEntry {
     fn drop(&mut self) {
         if let Some(mut exchange) = self.exchange.take() {
+            exchange.sent = self.sent;
             exchange.received = self.received.bytes();
             exchange.elapsed = self.started.elapsed();
             self.journal.report(Event::Requested(exchange));
         }
+    }
+}
+
+/// The bytes that must pass within the silence timeout, unless the body ends before. With the default of a minute this is 1 KiB/s, less than
+/// any usable connection.
+pub const LEAST_FLOW: u64 = 64 << 10;
+
+/// The bytes that have passed, and the time spent waiting for the server in the current window. A window ends when [`LEAST_FLOW`] bytes have
+/// passed in it. Time spent waiting for the other side of the transfer does not count.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Flow {
+    bytes: u64,
+    /// The bytes that had passed when the window began.
+    before: u64,
+    waited: Duration,
+}
+
+impl Flow {
+    /// The number of bytes that have passed.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The time that the server has left in this window.
+    pub(super) fn left(&self, silence: Duration) -> Duration {
+        silence.saturating_sub(self.waited)
+    }
+
+    /// Whether any byte has passed in this window.
+    pub(super) fn moves(&self) -> bool {
+        self.bytes > self.before
+    }
+
+    pub(super) fn waited(&mut self, time: Duration) {
+        self.waited += time;
+    }
+
+    pub(super) fn passed(&mut self, bytes: usize) {
+        self.bytes += bytes as u64;
+        if self.bytes - self.before >= LEAST_FLOW {
+            (self.before, self.waited) = (self.bytes, Duration::ZERO);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn enough_bytes_begin_another_window_and_time_does_not() {
+        let silence = Duration::from_secs(60);
+        let mut flow = Flow::default();
+        assert!(!flow.moves());
+        flow.waited(Duration::from_secs(59));
+        flow.passed(65_535);
+        assert!(flow.moves());
+        assert_eq!(flow.left(silence), Duration::from_secs(1));
+        flow.passed(1);
+        assert!(!flow.moves());
+        assert_eq!(flow.left(silence), silence);
+        flow.waited(silence + silence);
+        assert_eq!(flow.left(silence), Duration::ZERO);
+        assert_eq!(flow.bytes(), 65_536);
     }
 }

@@ -44,8 +44,8 @@ pub(super) struct Limits {
     hosts: Mutex<HashMap<String, HostLimits>>,
 }
 
-/// The permits of one host.
-#[derive(Clone, Debug)]
+/// The permits of one host. A request that holds a permit, or waits for one, shares them.
+#[derive(Debug)]
 struct HostLimits {
     small: Arc<Semaphore>,
     downloads: Arc<Semaphore>,
@@ -53,6 +53,15 @@ struct HostLimits {
 }
 
 impl HostLimits {
+    fn new(transfers: usize) -> Self {
+        let permits = |count| Arc::new(Semaphore::new(count));
+        Self {
+            small: permits(SMALL_REQUESTS),
+            downloads: permits(transfers),
+            uploads: permits(transfers),
+        }
+    }
+
     /// Whether a request or transfer holds a permit, or waits for one.
     fn is_used(&self, transfers: usize) -> bool {
         let all = [
@@ -77,32 +86,25 @@ impl Limits {
 
     /// Waits for a permit.
     pub(super) async fn permit(&self, url: &Url, what: RequestClass) -> Permit {
-        let gate = self.host_limits(url);
-        let permits = match what {
-            RequestClass::Small => gate.small,
-            RequestClass::Download => gate.downloads,
-            RequestClass::Upload => gate.uploads,
+        let permits = {
+            let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+            let host = url.origin().ascii_serialization();
+            if hosts.len() >= MOST_HOSTS && !hosts.contains_key(&host) {
+                hosts.retain(|_, limits| limits.is_used(self.transfers));
+            }
+            let limits = hosts
+                .entry(host)
+                .or_insert_with(|| HostLimits::new(self.transfers));
+            Arc::clone(match what {
+                RequestClass::Small => &limits.small,
+                RequestClass::Download => &limits.downloads,
+                RequestClass::Upload => &limits.uploads,
+            })
         };
         Permit {
             // The semaphores are never closed, so that acquiring a permit cannot fail.
             _permit: permits.acquire_owned().await.ok(),
         }
-    }
-
-    fn host_limits(&self, url: &Url) -> HostLimits {
-        let host = url.origin().ascii_serialization();
-        let permits = |count| Arc::new(Semaphore::new(count));
-        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
-        if hosts.len() >= MOST_HOSTS && !hosts.contains_key(&host) {
-            // Whoever holds a permit of a host, or waits for one, shares its limits.
-            hosts.retain(|_, limits| limits.is_used(self.transfers));
-        }
-        let gate = hosts.entry(host).or_insert_with(|| HostLimits {
-            small: permits(SMALL_REQUESTS),
-            downloads: permits(self.transfers),
-            uploads: permits(self.transfers),
-        });
-        gate.clone()
     }
 }
 

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use reqwest::Method;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Method, RequestBuilder};
 use url::Url;
 
-use super::limits::RequestClass;
-use super::{Authorization, MOST_REDIRECTS, SMALL};
+use super::{Authorization, MOST_REDIRECTS};
 
 /// The body of a request.
 pub enum Payload {
@@ -16,8 +16,8 @@ pub enum Payload {
     Bytes(Bytes),
     /// A stream of known length.
     Stream {
-        /// The bytes.
-        body: reqwest::Body,
+        /// The bytes. After an error, the request fails.
+        body: BoxStream<'static, std::io::Result<Bytes>>,
         /// Their length.
         size: u64,
     },
@@ -29,15 +29,6 @@ impl Payload {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
             Self::Stream { size, .. } => *size,
-        }
-    }
-
-    pub(super) fn attach(self, builder: RequestBuilder) -> RequestBuilder {
-        match self {
-            Self::Bytes(bytes) => builder.body(bytes),
-            Self::Stream { body, size } => builder
-                .header(reqwest::header::CONTENT_LENGTH, size)
-                .body(body),
         }
     }
 }
@@ -163,16 +154,6 @@ impl Request {
         self
     }
 
-    /// The permit that it needs; `None` for the upload of a package or of a part of one, because one permit covers all requests of an
-    /// upload.
-    pub(super) fn permit(&self) -> Option<RequestClass> {
-        match &self.payload {
-            Some(payload) if payload.size() > SMALL => None,
-            _ if self.body_use == BodyUse::Stream => Some(RequestClass::Download),
-            _ => Some(RequestClass::Small),
-        }
-    }
-
     /// Adds a body.
     #[must_use]
     pub fn payload(mut self, payload: Payload) -> Self {
@@ -180,28 +161,11 @@ impl Request {
         self
     }
 
-    pub(super) fn without_body(&self) -> Self {
-        Self {
-            method: self.method.clone(),
-            url: self.url.clone(),
-            named: self.named.clone(),
-            headers: self.headers.clone(),
-            authorization: self.authorization.clone(),
-            payload: None,
-            body_use: self.body_use,
-            limit: self.limit,
-            redirects: self.redirects,
-            is_unfollowed: self.is_unfollowed,
-            is_unrepeated: self.is_unrepeated,
-            is_for_token: self.is_for_token,
-        }
-    }
-
-    pub(super) fn redirected(mut self, from: &Url, to: Url) -> Self {
-        if from.origin() != to.origin() {
+    /// Follows a redirect. An authorization is for one scheme, host and port.
+    pub(super) fn redirect(&mut self, to: Url) {
+        if self.url.origin() != to.origin() {
             self.authorization = None;
         }
         self.url = to;
-        self
     }
 }

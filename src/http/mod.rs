@@ -19,17 +19,13 @@
 mod answer;
 mod authorization;
 mod clients;
-mod connection;
 mod connection_error;
-mod deadline;
 mod error;
-mod flow;
 mod guard;
 mod journal;
 mod limits;
 mod message;
 mod range;
-mod reached;
 mod retry;
 mod settings;
 mod upload;
@@ -38,7 +34,7 @@ pub use answer::Answer;
 pub use authorization::{Authorization, basic_pair};
 pub use connection_error::{ConnectionError, Reason};
 pub use error::{Error, Silence};
-pub use flow::LEAST_FLOW;
+pub use journal::LEAST_FLOW;
 pub use limits::{Permit, SMALL};
 pub use message::{Payload, Request};
 pub use range::Range;
@@ -47,26 +43,26 @@ pub use settings::{Pem, Settings, Timeouts};
 
 pub use crate::shown::Shown;
 
-use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use hyper_util::client::proxy::matcher::Matcher;
-use reqwest::header::AUTHORIZATION;
+use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH};
 use reqwest::{Method, Response};
+use tokio::time::{Instant, timeout};
 use url::Url;
 
 use crate::address::HostPort;
 use crate::event::{Event, Reporter};
 use answer::Incoming;
 use clients::{Clients, ConnectionKind, Trust};
-use deadline::Deadline;
 use guard::{Private, Strangers};
 use journal::{Journal, JournalEntry};
 use limits::{Limits, RequestClass};
 use message::BodyUse;
-use reached::Reached;
+use retry::Reached;
 use upload::Progress;
 
 /// The most redirects that the client follows. Go's HTTP client, which clients use, follows the same number.
@@ -131,15 +127,9 @@ impl Http {
         }
     }
 
-    /// Waits for a permit to read an answer that was [set aside](Answer::without_permit).
-    pub async fn with_permit(&self, mut answer: Answer) -> Answer {
-        let permit = self
-            .0
-            .limits
-            .permit(answer.url(), RequestClass::Download)
-            .await;
-        answer.hold(Some(permit));
-        answer
+    /// Waits for a permit to download from the host of a URL, for an answer [whose permit was given up](Answer::set_permit).
+    pub async fn download_permit(&self, url: &Url) -> Permit {
+        self.0.limits.permit(url, RequestClass::Download).await
     }
 
     /// The base URL of a host that the user named.
@@ -147,10 +137,11 @@ impl Http {
     /// # Errors
     /// The text is not a host.
     pub fn base(&self, host: &str) -> Result<Url, Error> {
-        let scheme = if names(&self.0.settings.plain, host) {
-            "http"
-        } else {
-            "https"
+        let plain = &self.0.settings.plain;
+        let bare = HostPort::parse(host).map_or(host, |parsed| parsed.host);
+        let scheme = match plain.contains(host) || plain.contains(bare) {
+            true => "http",
+            false => "https",
         };
         let url = Url::parse(&format!("{scheme}://{host}/")).ok();
         url.filter(|url| url.path() == "/" && url.username().is_empty())
@@ -188,15 +179,15 @@ impl Http {
         loop {
             let kind = self.connection(&request.url, &named).await?;
             is_verified &= kind.trust == Trust::Authorities;
-            let (url, again) = (request.url.clone(), request.without_body());
-            let answer = self.once(request, &kind, &mut deadline).await?;
+            let mut answer = self.once(&mut request, &kind, &mut deadline).await?;
             let Some(target) = answer.redirect().filter(|_| follows) else {
-                return Ok(answer.with_final_url(is_verified, is_elsewhere));
+                (answer.is_verified, answer.is_elsewhere) = (is_verified, is_elsewhere);
+                return Ok(answer);
             };
-            let target = target?;
+            let (url, target) = (&request.url, target?);
             if url.scheme() == "https" && target.scheme() == "http" {
                 return Err(Error::Downgrade {
-                    from: url.into(),
+                    from: url.clone().into(),
                     url: target.into(),
                 });
             }
@@ -206,28 +197,34 @@ impl Http {
             };
             left = left.checked_sub(1).ok_or_else(exhausted)?;
             is_elsewhere |= url.origin() != target.origin();
-            request = again.redirected(&url, target);
+            request.redirect(target);
         }
     }
 
     async fn once(
         &self,
-        request: Request,
+        request: &mut Request,
         kind: &ConnectionKind,
         deadline: &mut Deadline,
     ) -> Result<Answer, Error> {
         let Shared {
             settings, journal, ..
         } = &*self.0;
-        let permit = match request.permit() {
-            Some(use_of_host) => Some(self.0.limits.permit(&request.url, use_of_host).await),
+        let url = request.url.clone();
+        let is_upload = request.payload.as_ref().map_or(0, Payload::size) > SMALL;
+        let class = match request.body_use {
+            // One permit covers all requests of an upload.
+            _ if is_upload => None,
+            BodyUse::Stream => Some(RequestClass::Download),
+            BodyUse::Whole(_) | BodyUse::Nothing => Some(RequestClass::Small),
+        };
+        let permit = match class {
+            Some(class) => Some(self.0.limits.permit(&url, class).await),
             None => None,
         };
-        let mut entry = journal.begin(&request);
-        let (body_use, url) = (request.body_use, request.url.clone());
-        // An upload has no deadline: the stall timeout applies instead.
-        let is_upload = request.payload.as_ref().map_or(0, Payload::size) > SMALL;
+        let mut entry = journal.begin(request);
         let exchange = self.exchange(request, kind, &mut entry);
+        // An upload has no deadline: the stall timeout applies instead.
         let response = match is_upload {
             true => exchange.await?,
             false => deadline.hold(&url, exchange).await?,
@@ -240,7 +237,7 @@ impl Http {
             stall: settings.timeouts.stall,
             _permit: permit,
         });
-        match body_use {
+        match request.body_use {
             BodyUse::Whole(limit) if answer.status().is_success() => {
                 deadline.hold(&url, answer.read(limit)).await
             }
@@ -252,7 +249,7 @@ impl Http {
     /// Sends a request and waits for the headers of the response.
     async fn exchange(
         &self,
-        request: Request,
+        request: &mut Request,
         kind: &ConnectionKind,
         entry: &mut JournalEntry,
     ) -> Result<Response, Error> {
@@ -260,11 +257,12 @@ impl Http {
             settings, clients, ..
         } = &*self.0;
         let timeouts = &settings.timeouts;
-        let url = request.url;
+        let payload = request.payload.take();
+        let url = &request.url;
         let mut builder = clients
             .get(kind, settings)?
-            .request(request.method, url.clone())
-            .headers(request.headers);
+            .request(request.method.clone(), url.clone())
+            .headers(request.headers.clone());
         if let Some(authorization) = &request.authorization {
             let unsendable = || Error::Secret {
                 url: url.clone().into(),
@@ -272,9 +270,12 @@ impl Http {
             let header = authorization.header().ok_or_else(unsendable)?;
             builder = builder.header(AUTHORIZATION, header);
         }
-        let (progress, payload) = Progress::of(request.payload);
-        if let Some(payload) = payload {
-            builder = payload.attach(builder);
+        if let Some(Payload::Stream { size, .. }) = &payload {
+            builder = builder.header(CONTENT_LENGTH, *size);
+        }
+        let (progress, body) = Progress::of(payload);
+        if let Some(body) = body {
+            builder = builder.body(body);
         }
         let silent = |(silence, limit)| Error::Silent {
             url: url.clone().into(),
@@ -283,14 +284,14 @@ impl Http {
         };
         let (answer, silence) = (pin!(builder.send()), pin!(progress.silence(timeouts)));
         let ended = select(answer, silence).await;
-        entry.sent(progress.sent());
+        entry.sent = progress.sent();
         match ended {
             Either::Left((Ok(response), _)) => Ok(response),
             Either::Left((Err(source), _)) if source.is_connect() && source.is_timeout() => {
                 Err(silent((Silence::Connection, timeouts.connect)))
             }
             Either::Left((Err(source), _)) => {
-                Err(Error::transport(&url, &source, self.proxy(&url).as_ref()))
+                Err(Error::transport(url, &source, self.proxy(url).as_ref()))
             }
             Either::Right((silence, _)) => Err(silent(silence)),
         }
@@ -313,8 +314,39 @@ pub fn authority(url: &Url) -> Option<String> {
     )
 }
 
-/// Whether a set contains a host, either with this port or without a port.
-fn names(set: &BTreeSet<String>, host: &str) -> bool {
-    let bare = HostPort::parse(host).map_or(host, |parsed| parsed.host);
-    set.contains(host) || set.contains(bare)
+/// The time that is left for one response, with its redirects and headers. Waiting for a permit does not count.
+struct Deadline {
+    left: Duration,
+    limit: Duration,
+    /// Whether the request set the limit. Otherwise it is the default for documents.
+    is_chosen: bool,
+}
+
+impl Deadline {
+    fn new(chosen: Option<Duration>, timeouts: &Timeouts) -> Self {
+        let limit = chosen.unwrap_or(timeouts.document);
+        Self {
+            left: limit,
+            limit,
+            is_chosen: chosen.is_some(),
+        }
+    }
+
+    /// Waits for work on a URL, and fails when the deadline has passed.
+    async fn hold<T>(
+        &mut self,
+        url: &Url,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let began = Instant::now();
+        let done = timeout(self.left, work).await;
+        self.left = self.left.saturating_sub(began.elapsed());
+        done.unwrap_or_else(|_| {
+            let (url, limit) = (url.clone().into(), self.limit);
+            Err(match self.is_chosen {
+                true => Error::Slow { url, limit },
+                false => Error::Endless { url, limit },
+            })
+        })
+    }
 }

@@ -5,14 +5,15 @@
 //! [`Retry`] counts the failures of one operation and waits before each new attempt: with exponential backoff and jitter, and at least as
 //! long as `Retry-After`.
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use backon::{BackoffBuilder as _, ExponentialBuilder};
-use reqwest::StatusCode;
 use reqwest::header::RETRY_AFTER;
 use url::Url;
 
-use super::{Answer, Error, Http, Request};
+use super::{Answer, Error, Http, Request, authority};
 use crate::event::Event;
 
 /// The default number of retries. Their pauses add up to at least 7 seconds, which outlasts short outages.
@@ -23,6 +24,8 @@ const UNREACHED_RETRIES: u32 = 2;
 /// The longest `Retry-After` that the client waits for. If the server requires a longer pause, its quota
 /// is used up, and the request fails at once.
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
+/// The most hosts that are remembered as reached. To forget one costs no more than retries that are in vain.
+const MOST_REACHED: usize = 4_096;
 
 /// A failure after which the same request may succeed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,7 +166,7 @@ impl Http {
                 return sent;
             };
             let url = sent.as_ref().map_or(&requested, Answer::url);
-            if sent.as_ref().is_err_and(Error::is_unconnected) && !self.has_reached(url) {
+            if sent.as_ref().is_err_and(Error::is_unconnected) && !self.0.reached.has(url) {
                 retry.at_most(UNREACHED_RETRIES);
             }
             if !retry.wait(self, url, failure).await {
@@ -173,17 +176,44 @@ impl Http {
     }
 }
 
+/// The hosts that have responded, with their ports.
+#[derive(Debug, Default)]
+pub(super) struct Reached(Mutex<BTreeSet<String>>);
+
+impl Reached {
+    pub(super) fn insert(&self, url: &Url) {
+        if let Some(host) = authority(url) {
+            let mut reached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if reached.len() >= MOST_REACHED {
+                reached.clear();
+            }
+            reached.insert(host);
+        }
+    }
+
+    fn has(&self, url: &Url) -> bool {
+        let reached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        authority(url).is_some_and(|host| reached.contains(&host))
+    }
+}
+
 /// The `Retry-After` of a transient failure, zero without one; `None` if the response is not a transient failure.
 pub fn retry_after(answer: &Answer) -> Option<Duration> {
-    // 501 is final: the server does not support the request (`crate::clients#retries`).
-    let is_failing = matches!(answer.status().as_u16(), 408 | 500 | 502..=599);
-    if !is_failing && !is_throttled(answer) {
-        return None;
-    }
-    let asked = answer
-        .header(RETRY_AFTER)
-        .and_then(|text| parse_retry_after(&text, SystemTime::now()));
-    Some(asked.unwrap_or_default())
+    let is_transient = match answer.status().as_u16() {
+        // 501 is final: the server does not support the request (`crate::clients#retries`).
+        408 | 429 | 500 | 502..=599 => true,
+        // GitHub limits the rate of requests with 403, and only the text of the body differs from a real refusal.
+        403 => {
+            let text = String::from_utf8_lossy(answer.body()).to_lowercase();
+            text.contains("secondary rate limit") || text.contains("rate limit exceeded")
+        }
+        _ => false,
+    };
+    let asked = || {
+        let text = answer.header(RETRY_AFTER)?;
+        parse_retry_after(&text, SystemTime::now())
+    };
+    is_transient.then(|| asked().unwrap_or_default())
 }
 
 /// The pause after this many failures: exponential, at most 20 seconds, with jitter.
@@ -198,16 +228,6 @@ fn backoff(failures: u32) -> Duration {
         .build();
     let pause = pauses.nth(failures.min(LONGEST_STEP) as usize);
     pause.unwrap_or_default()
-}
-
-/// Whether the server limits the rate of requests. GitHub responds with 403, and only the text of the body differs from a real refusal.
-fn is_throttled(answer: &Answer) -> bool {
-    let says_so = || {
-        let text = String::from_utf8_lossy(answer.read_bytes()).to_lowercase();
-        text.contains("secondary rate limit") || text.contains("rate limit exceeded")
-    };
-    answer.status() == StatusCode::TOO_MANY_REQUESTS
-        || (answer.status() == StatusCode::FORBIDDEN && says_so())
 }
 
 /// Parses `Retry-After`, a number of seconds or a date.

@@ -1,17 +1,17 @@
 //! Request bodies. The client notices when a server stops reading, and cancels the request.
 
-use std::convert::Infallible;
+use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::Stream;
-use http_body::Body as _;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{Stream, StreamExt as _};
 use tokio::time::Instant;
 
-use super::flow::Flow;
+use super::journal::Flow;
 use super::{Payload, SMALL, Silence, Timeouts};
 
 /// The size of the chunks in which bytes in memory are sent: that of a pipe or socket buffer, so that a stalled upload is noticed soon.
@@ -44,31 +44,24 @@ enum Stage {
 }
 
 impl Progress {
-    /// Returns the progress of a request with this payload, and a payload that updates it.
-    pub(super) fn of(payload: Option<Payload>) -> (Self, Option<Payload>) {
-        let payload = match payload {
+    /// Returns the progress of a request with this payload, and a body that updates it.
+    pub(super) fn of(payload: Option<Payload>) -> (Self, Option<reqwest::Body>) {
+        let (size, chunks) = match payload {
+            None => return (Self::at(Stage::Answering, 0), None),
+            Some(Payload::Stream { body, size }) => (size, body),
+            Some(Payload::Bytes(bytes)) if bytes.len() as u64 <= SMALL => {
+                let progress = Self::at(Stage::Answering, bytes.len() as u64);
+                return (progress, Some(bytes.into()));
+            }
             // Long bodies in memory are sent as streams, so that their progress is known.
-            Some(Payload::Bytes(bytes)) if bytes.len() as u64 > SMALL => Some(Payload::Stream {
-                size: bytes.len() as u64,
-                body: in_pieces(bytes),
-            }),
-            payload => payload,
+            Some(Payload::Bytes(bytes)) => (bytes.len() as u64, in_pieces(bytes)),
         };
-        match payload {
-            Some(Payload::Stream { body, size }) => {
-                let progress = Self::at(Stage::Taking, size);
-                let watched = TrackedBody {
-                    body,
-                    progress: progress.clone(),
-                };
-                let body = reqwest::Body::wrap_stream(watched);
-                (progress, Some(Payload::Stream { body, size }))
-            }
-            at_hand => {
-                let size = at_hand.as_ref().map_or(0, Payload::size);
-                (Self::at(Stage::Answering, size), at_hand)
-            }
-        }
+        let progress = Self::at(Stage::Taking, size);
+        let tracked = TrackedBody {
+            chunks,
+            progress: progress.clone(),
+        };
+        (progress, Some(reqwest::Body::wrap_stream(tracked)))
     }
 
     fn at(stage: Stage, size: u64) -> Self {
@@ -80,6 +73,7 @@ impl Progress {
         })))
     }
 
+    /// The bytes that the server has taken. Those of a small body count at once.
     pub(super) fn sent(&self) -> u64 {
         let state = self.state();
         match state.stage {
@@ -153,45 +147,36 @@ impl State {
 }
 
 /// Splits bytes in memory into chunks.
-fn in_pieces(bytes: Bytes) -> reqwest::Body {
-    let pieces = futures_util::stream::unfold(bytes, |mut rest| async move {
+fn in_pieces(bytes: Bytes) -> BoxStream<'static, io::Result<Bytes>> {
+    let pieces = stream::unfold(bytes, |mut rest| async move {
         let piece = rest.split_to(rest.len().min(PIECE));
-        (!piece.is_empty()).then_some((Ok::<_, Infallible>(piece), rest))
+        (!piece.is_empty()).then_some((Ok(piece), rest))
     });
-    reqwest::Body::wrap_stream(pieces)
+    pieces.boxed()
 }
 
 struct TrackedBody {
-    body: reqwest::Body,
+    chunks: BoxStream<'static, io::Result<Bytes>>,
     progress: Progress,
 }
 
 impl Stream for TrackedBody {
-    type Item = Result<Bytes, reqwest::Error>;
+    type Item = io::Result<Bytes>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        loop {
-            let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
-                self.progress.waits_for_its_source();
-                return Poll::Pending;
-            };
-            match frame.map(|frame| frame.map(http_body::Frame::into_data)) {
-                None => return Poll::Ready(None),
-                Some(Ok(Ok(bytes))) => {
-                    self.progress.count_sent(bytes.len());
-                    return Poll::Ready(Some(Ok(bytes)));
-                }
-                // Trailers: the bodies of tfoci have none.
-                Some(Ok(Err(_))) => {}
-                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
-            }
+        let polled = self.chunks.poll_next_unpin(context);
+        match &polled {
+            Poll::Pending => self.progress.waits_for_its_source(),
+            Poll::Ready(Some(Ok(bytes))) => self.progress.count_sent(bytes.len()),
+            Poll::Ready(Some(Err(_)) | None) => {}
         }
+        polled
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use futures_util::StreamExt as _;
+    use http_body::Body as _;
 
     use super::*;
 
@@ -203,16 +188,13 @@ mod tests {
             commit: Duration::from_secs(600),
             ..Timeouts::default()
         };
-        let bytes = move |_| Ok::<_, Infallible>(Bytes::from(vec![0; piece]));
-        let body = futures_util::stream::iter(0..PIECES).map(bytes);
+        let bytes = move |_| Ok(Bytes::from(vec![0; piece]));
         let payload = Payload::Stream {
-            body: reqwest::Body::wrap_stream(body),
+            body: stream::iter(0..PIECES).map(bytes).boxed(),
             size: (PIECES * piece) as u64,
         };
-        let (progress, payload) = Progress::of(Some(payload));
-        let Some(Payload::Stream { mut body, .. }) = payload else {
-            panic!("it flows");
-        };
+        let (progress, body) = Progress::of(Some(payload));
+        let mut body = body.expect("it flows");
         let takes = async {
             while std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context))
                 .await

@@ -59,7 +59,7 @@ pub(super) async fn provider_registry(
         return Err(no_service(host, false, []));
     }
     let what = Document::Discovery;
-    let answer = fetch::successful(&what, answer, auth).await?;
+    let answer = fetch::successful(&what, answer, auth)?;
     let content_type = answer.header(CONTENT_TYPE);
     let (is_verified, is_own) = (answer.is_verified(), !answer.is_elsewhere());
     let final_url = answer.url().clone();
@@ -70,7 +70,7 @@ pub(super) async fn provider_registry(
             received: content_type,
         });
     }
-    let services = fetch::json(&what, answer, LARGEST, services).await?;
+    let services = fetch::json(&what, answer, services)?;
     let service = services.get(SERVICE);
     let service = service.ok_or_else(|| no_service(host, false, services.keys()))?;
     Ok(RegistryLocation {

@@ -15,9 +15,6 @@ use crate::disk::temp_file::TempFileBudget;
 use crate::http::{self, Answer, Http, Request, Retry};
 use crate::json::{self, Fault, Object};
 
-/// The largest body of an error that is read, in bytes. Messages quote only a few hundred.
-const LARGEST_EXPLANATION: u64 = 64 << 10;
-
 /// Access to the network for sources: HTTP client, credentials, retries and limits.
 #[derive(Clone, Debug)]
 pub struct Access {
@@ -106,7 +103,7 @@ impl Access {
 }
 
 /// Returns a successful response, or the error for its status.
-pub(super) async fn successful(
+pub(super) fn successful(
     what: &Document,
     answer: Answer,
     auth: &RequestAuth,
@@ -132,8 +129,7 @@ pub(super) async fn successful(
             source: auth.failure.clone().map(Box::new),
         });
     }
-    let body = answer.bytes(LARGEST_EXPLANATION).await.unwrap_or_default();
-    let text = String::from_utf8_lossy(&body);
+    let text = String::from_utf8_lossy(answer.body());
     let line = text.lines().next().unwrap_or_default().trim();
     Err(Error::Status {
         what: what.clone(),
@@ -149,38 +145,38 @@ pub(super) async fn successful(
     })
 }
 
-/// Parses a response of at most `limit` bytes as a JSON object. Like clients, it ignores anything after the object ([clients:
+/// Parses a response as a JSON object. Like clients, it ignores anything after the object ([clients:
 /// JSON](crate::clients#json)).
-pub(super) async fn json<T>(
+pub(super) fn json<T>(
     what: &Document,
     answer: Answer,
-    limit: u64,
     read: impl FnOnce(Object<'_>) -> Result<T, json::Error>,
 ) -> Result<T, Error> {
     let (url, received) = (answer.url().clone(), answer.header(CONTENT_TYPE));
     let received = received.unwrap_or_else(|| "none".to_owned());
-    let body = answer.bytes(limit).await?;
-    Object::first(&body).and_then(read).map_err(|source| {
-        let (what, url) = (what.clone(), url.into());
-        match source.fault {
-            Fault::Repeated { .. } => Error::Repeated {
-                what,
-                url,
-                repeated: source,
-            },
-            Fault::TooMany { .. } => Error::TooMany {
-                what,
-                url,
-                counted: source,
-            },
-            Fault::Malformed(_) => Error::Json {
-                what,
-                url,
-                received: Some(received).filter(|received| !is_json(received)),
-                source,
-            },
-        }
-    })
+    Object::first(answer.body())
+        .and_then(read)
+        .map_err(|source| {
+            let (what, url) = (what.clone(), url.into());
+            match source.fault {
+                Fault::Repeated { .. } => Error::Repeated {
+                    what,
+                    url,
+                    repeated: source,
+                },
+                Fault::TooMany { .. } => Error::TooMany {
+                    what,
+                    url,
+                    counted: source,
+                },
+                Fault::Malformed(_) => Error::Json {
+                    what,
+                    url,
+                    received: Some(received).filter(|received| !is_json(received)),
+                    source,
+                },
+            }
+        })
 }
 
 /// Whether a content type is that of JSON.

@@ -58,7 +58,7 @@ impl PackageLocation {
             if answer.status() == StatusCode::PARTIAL_CONTENT {
                 return Ok(answer);
             }
-            return fetch::successful(&self.what(), answer, &auth).await;
+            return fetch::successful(&self.what(), answer, &auth);
         }
     }
 

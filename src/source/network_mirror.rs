@@ -93,7 +93,7 @@ impl NetworkMirror {
 
     /// Returns a successful response, or the error for its status.
     async fn successful(&self, what: &Document, answer: Answer) -> Result<Answer, Error> {
-        fetch::successful(what, answer, self.auth().await).await
+        fetch::successful(what, answer, self.auth().await)
     }
 
     /// Requests a document about a provider from the path that clients use. On 404 it tries the path that `providers mirror` writes, which
@@ -156,7 +156,7 @@ impl NetworkMirror {
         let answer = self.ask(provider, &file).await?;
         let answer = json_only(&what, self.successful(&what, answer).await?)?;
         let url = answer.url().clone();
-        let said = fetch::json(&what, answer, LARGEST_JSON, Archives::read).await?;
+        let said = fetch::json(&what, answer, Archives::read)?;
         let mut archives = BTreeMap::new();
         for (platform, archive) in said.archives {
             let platform = platform.parse().map_err(|source| Error::Platform {
@@ -244,7 +244,7 @@ impl NetworkMirror {
             });
         }
         let answer = json_only(&what, self.successful(&what, answer).await?)?;
-        let listed = fetch::json(&what, answer, LARGEST_JSON, VersionIndex::read).await?;
+        let listed = fetch::json(&what, answer, VersionIndex::read)?;
         // Like clients, skip invalid versions.
         let versions = listed.versions.keys();
         let versions = versions.filter_map(|text| text.parse().ok());

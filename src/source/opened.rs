@@ -56,18 +56,17 @@ impl OpenAnswers {
 pub(super) struct Opened(Arc<Mutex<Option<(Answer, OwnedSemaphorePermit)>>>);
 
 impl Opened {
-    pub(super) fn new(answer: Answer, permit: OwnedSemaphorePermit) -> Self {
-        Self(Arc::new(Mutex::new(Some((
-            answer.without_permit(),
-            permit,
-        )))))
+    pub(super) fn new(mut answer: Answer, permit: OwnedSemaphorePermit) -> Self {
+        answer.set_permit(None);
+        Self(Arc::new(Mutex::new(Some((answer, permit)))))
     }
 
     /// Waits for a download permit and returns the response; `None` if it was already taken.
     pub(super) async fn take(&self, http: &Http) -> Option<Answer> {
         let waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let (answer, _permit) = waiting?;
-        Some(http.with_permit(answer).await)
+        let (mut answer, _permit) = waiting?;
+        answer.set_permit(Some(http.download_permit(answer.url()).await));
+        Some(answer)
     }
 }
 

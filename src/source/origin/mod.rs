@@ -85,7 +85,7 @@ impl Origin {
             return Ok(None);
         }
         let what = Document::Download(platform.clone());
-        let answer = fetch::successful(&what, answer, &service.auth).await?;
+        let answer = fetch::successful(&what, answer, &service.auth)?;
         let asked = MetadataRequest {
             platform,
             access: &self.access,
@@ -93,7 +93,7 @@ impl Origin {
             url: answer.url().clone(),
             is_verified: service.is_verified && answer.is_verified(),
         };
-        let said = fetch::json(&what, answer, LARGEST_METADATA, DownloadMetadata::read).await?;
+        let said = fetch::json(&what, answer, DownloadMetadata::read)?;
         Metadata::read(said, &asked).map(Some)
     }
 
@@ -107,11 +107,11 @@ impl Origin {
     ) -> Result<release::Document, Error> {
         let request = || Request::new(Method::GET, url.clone(), named).whole(limit);
         let answer = self.access.send(RequestKind::Document, request).await?;
-        let answer = fetch::successful(&what, answer, &RequestAuth::none()).await?;
+        let answer = fetch::successful(&what, answer, &RequestAuth::none())?;
         let name = url.path_segments().and_then(|mut all| all.next_back());
         Ok(release::Document {
             name: name.unwrap_or_default().to_owned(),
-            bytes: answer.bytes(limit).await?,
+            bytes: answer.into_body(),
         })
     }
 
@@ -196,9 +196,9 @@ impl Origin {
             });
         }
         let what = Document::Versions;
-        let answer = fetch::successful(&what, answer, &service.auth).await?;
+        let answer = fetch::successful(&what, answer, &service.auth)?;
         let url = answer.url().clone();
-        let list = fetch::json(&what, answer, LARGEST_JSON, VersionList::read).await?;
+        let list = fetch::json(&what, answer, VersionList::read)?;
         available_versions(list, &url)
     }
 

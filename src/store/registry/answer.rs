@@ -9,9 +9,6 @@ use super::wire::{ErrorItem, ErrorList};
 use crate::error::printable;
 use crate::http::Answer;
 
-/// The longest body of an error that is read, in bytes. Messages quote only a few hundred.
-pub(super) const LARGEST_ERROR: u64 = 64 << 10;
-
 /// What a host answers that is no registry.
 pub(super) const A_PAGE: &str = "it answers with a web page";
 
@@ -53,14 +50,13 @@ pub(super) fn text(body: &[u8]) -> String {
 }
 
 /// Turns an answer that is not a success into an error.
-pub(super) async fn failure(what: &'static str, answer: Answer) -> Error {
+pub(super) fn failure(what: &'static str, answer: Answer) -> Error {
     let (url, status) = (answer.url().clone(), answer.status().as_u16());
-    let body = answer.bytes(LARGEST_ERROR).await.unwrap_or_default();
     Error::Registry {
         what,
         url: url.into(),
         status,
-        answer: text(&body),
+        answer: text(answer.body()),
     }
 }
 

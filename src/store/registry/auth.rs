@@ -186,7 +186,7 @@ impl Auth {
         let request = || self.token_request(scope, realm, service);
         let answer = self.http.retrying(Retry::default(), request).await?;
         let (status, url) = (answer.status(), answer.url().clone());
-        let body = Zeroizing::new(answer.bytes(LARGEST_TOKEN).await?);
+        let body = Zeroizing::new(answer.into_body());
         if !status.is_success() {
             return Err(self.refused(&url, status.as_u16(), &body));
         }

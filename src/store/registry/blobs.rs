@@ -38,7 +38,7 @@ impl Registry {
             status if status.is_success() => Ok(answer
                 .content_length()
                 .is_none_or(|length| length == expected.size)),
-            _ => Err(self.refusal(&session, Action::Pull, "blob", answer).await),
+            _ => Err(self.refusal(&session, Action::Pull, "blob", answer)),
         }
     }
 

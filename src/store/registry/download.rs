@@ -99,8 +99,7 @@ impl RegistryBlob {
             status if status.is_success() => Ok(answer),
             _ => Err(self
                 .registry
-                .refusal(&session, Action::Pull, "blob", answer)
-                .await),
+                .refusal(&session, Action::Pull, "blob", answer)),
         }
     }
 }

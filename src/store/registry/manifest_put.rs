@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, IF_MATCH};
 
-use super::answer::{self, LARGEST_ERROR};
+use super::answer;
 use super::auth::Scope;
 use super::manifest_rejection::ManifestRejection;
 use super::{Error, Registry, Repository, RepositorySession};
@@ -103,7 +103,7 @@ impl Registry {
         };
         let retry_after = retry_after(&answer);
         let reference = format!("{repository}:{}", put.reference);
-        let (rejection, error) = rejection(&session, put.part, reference, answer).await;
+        let (rejection, error) = rejection(&session, put.part, reference, answer);
         let error = Box::new(error);
         Ok(match retry_after {
             Some(retry_after) => PutOutcome::Failed { retry_after, error },
@@ -113,14 +113,14 @@ impl Registry {
 }
 
 /// Why a registry rejects a manifest, and the error for it.
-async fn rejection(
+fn rejection(
     session: &RepositorySession,
     part: Part,
     reference: String,
     answer: Answer,
 ) -> (ManifestRejection, Error) {
     let (url, status) = (answer.url().clone(), answer.status().as_u16());
-    let body = answer.bytes(LARGEST_ERROR).await.unwrap_or_default();
+    let body = answer.into_body();
     let rejection = ManifestRejection::read(status, &body);
     let answer = answer::text(&body);
     if part == Part::Evidence && rejection == ManifestRejection::MediaType {

@@ -130,9 +130,7 @@ impl Registry {
         match answer.status() {
             StatusCode::NOT_FOUND => Ok(None),
             status if status.is_success() => Ok(Some(answer)),
-            _ => Err(self
-                .refusal(&session, Action::Pull, "manifest", answer)
-                .await),
+            _ => Err(self.refusal(&session, Action::Pull, "manifest", answer)),
         }
     }
 }
@@ -140,7 +138,7 @@ impl Registry {
 /// The body of a manifest that was requested by its tag, and its digest. If the registry names a SHA-256, it must match.
 async fn body_by_tag(answer: Answer, what: Part) -> Result<(Vec<u8>, Expected), Error> {
     let named = named_digest(&answer);
-    let bytes = answer.bytes(LARGEST_READ).await?;
+    let bytes = answer.into_body();
     let expected = Expected::of(&bytes);
     match named.filter(|named| *named != expected.digest) {
         None => Ok((bytes, expected)),

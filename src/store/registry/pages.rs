@@ -72,18 +72,13 @@ impl Registry {
             let status = answer.status();
             let url = answer.url().clone();
             if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
-                let body = answer
-                    .bytes(answer::LARGEST_ERROR)
-                    .await
-                    .unwrap_or_default();
-                let body = body.to_vec();
+                let body = answer.into_body();
                 return Ok(Err(Refused { status, url, body }));
             }
             let next = answer::next_page(&answer).transpose()?;
             let is_page = answer::is_page(&answer);
-            let body = answer.bytes(LARGEST_PAGE).await?;
+            let body = answer.into_body();
             if !status.is_success() {
-                let body = body.to_vec();
                 return Ok(Err(Refused { status, url, body }));
             }
             if is_page {

@@ -94,7 +94,7 @@ impl Registry {
                 false => Confirmation::NotAsked,
             });
         }
-        Err(self.unwelcome(&session, answer).await)
+        Err(self.unwelcome(&session, answer))
     }
 
     /// Asks the registry of a repository whether it answers and accepts the credential that belongs to the repository.
@@ -113,16 +113,15 @@ impl Registry {
         if status.is_success() || is_unknown {
             return Ok(());
         }
-        Err(self.unwelcome(&session, answer).await)
+        Err(self.unwelcome(&session, answer))
     }
 
     /// The error of a host that does not answer as a registry does.
-    async fn unwelcome(&self, session: &RepositorySession, answer: Answer) -> Error {
+    fn unwelcome(&self, session: &RepositorySession, answer: Answer) -> Error {
         if let Some(error) = session.no_registry(&answer) {
             return error;
         }
         self.refusal(session, Action::Pull, "registry's version", answer)
-            .await
     }
 
     /// The session for a repository, and the repository's name in its registry.
@@ -214,7 +213,7 @@ impl Registry {
     }
 
     /// Turns an answer that is not a success into an error.
-    pub(super) async fn refusal(
+    pub(super) fn refusal(
         &self,
         session: &RepositorySession,
         action: Action,
@@ -223,13 +222,9 @@ impl Registry {
     ) -> Error {
         let (status, url) = (answer.status(), answer.url().clone());
         if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
-            let body = answer
-                .bytes(answer::LARGEST_ERROR)
-                .await
-                .unwrap_or_default();
-            return session.refused(action, what, &url, status.as_u16(), &body);
+            return session.refused(action, what, &url, status.as_u16(), answer.body());
         }
-        answer::failure(what, answer).await
+        answer::failure(what, answer)
     }
 }
 

@@ -122,7 +122,7 @@ impl<B: BlobSource> Upload<'_, B> {
             StatusCode::CREATED if from.is_some() => return Ok(None),
             StatusCode::ACCEPTED => {}
             StatusCode::NOT_FOUND => return Err(self.no_repository(answer).await),
-            _ => return Err(self.refusal(answer).await),
+            _ => return Err(self.refusal(answer)),
         }
         let location = location(&answer, &self.session.base)
             .ok_or_else(|| Error::NoLocation { url: url.into() })?;
@@ -149,17 +149,16 @@ impl<B: BlobSource> Upload<'_, B> {
         }
     }
 
-    pub(super) async fn refusal(&self, answer: Answer) -> Error {
+    pub(super) fn refusal(&self, answer: Answer) -> Error {
         self.registry
             .refusal(self.session, Action::Push, "upload", answer)
-            .await
     }
 
     async fn no_repository(&self, answer: Answer) -> Error {
         if let Err(error) = self.registry.check_registry(self.session, b"").await {
             return error;
         }
-        match self.refusal(answer).await {
+        match self.refusal(answer) {
             Error::Registry { url, answer, .. } => Error::NoRepository {
                 registry: self.session.known,
                 name: self.name.to_owned(),

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::TryStreamExt as _;
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Method, StatusCode};
 
@@ -35,7 +35,7 @@ impl<B: BlobSource> Upload<'_, B> {
             .header(CONTENT_TYPE, BYTES)
             .authorization(secret.clone(), &self.session.base)
             .payload(Payload::Stream {
-                body: reqwest::Body::wrap_stream(body),
+                body: body.boxed(),
                 size: expected.size,
             });
         let sent = self.registry.http.send(request).await;
@@ -69,7 +69,7 @@ impl<B: BlobSource> Upload<'_, B> {
         }
         let renewed = status == StatusCode::UNAUTHORIZED
             && self.session.auth.learn(&answer, scope, secret).await?;
-        let error = self.refusal(answer).await;
+        let error = self.refusal(answer);
         match (status, retry_after) {
             (StatusCode::UNAUTHORIZED, _) if renewed => {
                 Err(UploadError::retry(Duration::ZERO, error))
