@@ -25,7 +25,7 @@ use crate::oci::{EMPTY_BYTES, RawManifest, Tag};
 use crate::outcome::{AttachedBlobs, Change, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::release::{Expected, Package, Release};
-use crate::store::{self, RepoMut, Tagged};
+use crate::store::{RepoMut, Tagged};
 use crate::trust::Verified;
 
 mod content;
@@ -184,11 +184,11 @@ pub async fn publish<B: BlobSource>(
                 .await?;
             return Ok(report(edition, &publication, to, outcomes, options));
         }
-        refused = refused.or(probe(&mut publication, to).await?);
+        refused = refused.or(publication.probe(to).await?);
         outcomes
             .transfer_all(edition, &publication, to, options.jobs, &events)
             .await?;
-        let (tagged, refusal) = move_tags(&mut publication, to).await?;
+        let (tagged, refusal) = publication.move_tags(to).await?;
         refused = refused.or(refusal);
         if tagged == Tagged::Moved {
             if let Some(message) = refused.as_ref().and_then(evidence::refusal) {
@@ -207,50 +207,6 @@ pub async fn publish<B: BlobSource>(
         events = Arc::new(());
         if !retry.wait_quietly().await {
             return Err(Problem::Contended { attempts: ATTEMPTS }.into());
-        }
-    }
-}
-
-/// Finds out whether the store accepts evidence for an existing version that has none. If the store refused the evidence before,
-/// this avoids sending its documents again. The manifest is written by digest only, so that it is not visible.
-async fn probe<B>(
-    publication: &mut Publication<B>,
-    to: &RepoMut,
-) -> Result<Option<store::Error>, Error> {
-    let Some(evidence) = &publication.evidence else {
-        return Ok(None);
-    };
-    let is_lacking = publication.index.was.is_some() && evidence.was.is_none();
-    if !is_lacking || !to.refuses_incomplete() {
-        return Ok(None);
-    }
-    match to.put_manifest(&evidence.content.root).await {
-        Err(error) if error.is_unsupported_artifact() => {
-            Ok(Some(evidence::leave_out(publication, error)?))
-        }
-        // The store may refuse the manifest because its documents are missing; other errors will occur again later.
-        _ => Ok(None),
-    }
-}
-
-/// Moves the tags, the version's tag last. If the store does not accept the evidence, it is left out and the refusal is returned.
-async fn move_tags<B>(
-    publication: &mut Publication<B>,
-    to: &RepoMut,
-) -> Result<(Tagged, Option<store::Error>), Error> {
-    let mut refused = None;
-    loop {
-        let moves = publication.moves();
-        if moves.is_empty() {
-            return Ok((Tagged::Moved, refused));
-        }
-        let moved = to.tag(&moves).await;
-        match moved {
-            // No tag has moved yet, because the evidence comes first.
-            Err(error) if error.is_unsupported_artifact() => {
-                refused = Some(evidence::leave_out(publication, error)?);
-            }
-            moved => return Ok((moved?, refused)),
         }
     }
 }

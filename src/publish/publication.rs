@@ -1,7 +1,7 @@
 //! A publication: everything to write for a version, decided before anything is written.
 
-use super::{Blob, Change, ContentGraph, Digest, Tag};
-use crate::store::Move;
+use super::{Blob, Change, ContentGraph, Digest, Error, RepoMut, Tag, evidence};
+use crate::store::{self, Move, Tagged};
 
 /// The changes to a repository that publish a version.
 #[derive(Debug)]
@@ -33,11 +33,51 @@ pub(super) struct TagUpdate<B> {
 }
 
 impl<B> Publication<B> {
-    /// The tag moves, the version's tag last.
-    pub(super) fn moves(&self) -> Vec<Move<'_>> {
-        let evidence = self.evidence.as_ref().map(TagUpdate::as_move);
-        let index = self.moves_index.then(|| self.index.as_move());
-        evidence.into_iter().chain(index).collect()
+    /// Finds out whether the store accepts evidence for an existing version that has none. If the store refused the evidence before,
+    /// this avoids sending its documents again. The manifest is written by digest only, so that it is not visible. Returns the refusal.
+    pub(super) async fn probe(&mut self, to: &RepoMut) -> Result<Option<store::Error>, Error> {
+        let Some(evidence) = &self.evidence else {
+            return Ok(None);
+        };
+        let is_lacking = self.index.was.is_some() && evidence.was.is_none();
+        if !is_lacking || !to.refuses_incomplete() {
+            return Ok(None);
+        }
+        match to.put_manifest(&evidence.content.root).await {
+            Err(error) if error.is_unsupported_artifact() => {
+                Ok(Some(evidence::leave_out(self, error)?))
+            }
+            // The store may refuse the manifest because its documents are missing; other errors will occur again later.
+            _ => Ok(None),
+        }
+    }
+
+    /// Moves the tags, the version's tag last. If the store does not accept the evidence, it is left out and the refusal is returned.
+    pub(super) async fn move_tags(
+        &mut self,
+        to: &RepoMut,
+    ) -> Result<(Tagged, Option<store::Error>), Error> {
+        let mut refused = None;
+        loop {
+            let index = Some(&self.index).filter(|_| self.moves_index);
+            let moves = self.evidence.iter().chain(index);
+            let moves = moves.map(|update| Move {
+                tag: &update.tag,
+                to: &update.content.root,
+                was: update.was.as_ref(),
+            });
+            let moves: Vec<_> = moves.collect();
+            if moves.is_empty() {
+                return Ok((Tagged::Moved, refused));
+            }
+            match to.tag(&moves).await {
+                // No tag has moved yet, because the evidence comes first.
+                Err(error) if error.is_unsupported_artifact() => {
+                    refused = Some(evidence::leave_out(self, error)?);
+                }
+                moved => return Ok((moved?, refused)),
+            }
+        }
     }
 
     /// The status to report for the version.
@@ -46,16 +86,6 @@ impl<B> Publication<B> {
             None => Change::Copied,
             Some(_) if self.is_incomplete || self.evidence.is_some() => Change::Updated,
             Some(_) => Change::Present,
-        }
-    }
-}
-
-impl<B> TagUpdate<B> {
-    fn as_move(&self) -> Move<'_> {
-        Move {
-            tag: &self.tag,
-            to: &self.content.root,
-            was: self.was.as_ref(),
         }
     }
 }

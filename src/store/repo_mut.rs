@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 
+use super::registry::Lookup;
 use super::{Error, Move, Put, PutError, Repo, Store, Tagged};
 use crate::blob::BlobSource;
 use crate::disk;
@@ -95,7 +96,7 @@ impl RepoMut {
     pub async fn put_blob<B: BlobSource>(&self, blob: &B) -> Result<Put, PutError> {
         match &self.store {
             Store::Layout(layout) => layout.put_blob(&self.name, blob).await,
-            Store::Registry(registry) => registry.put_blob(&self.name, blob).await,
+            Store::Registry(registry) => registry.put_blob(&self.name, blob, Lookup::First).await,
         }
     }
 
@@ -106,7 +107,7 @@ impl RepoMut {
     pub async fn put_new_blob<B: BlobSource>(&self, blob: &B) -> Result<Put, PutError> {
         match &self.store {
             Store::Layout(layout) => layout.put_blob(&self.name, blob).await,
-            Store::Registry(registry) => registry.put_new_blob(&self.name, blob).await,
+            Store::Registry(registry) => registry.put_blob(&self.name, blob, Lookup::Never).await,
         }
     }
 

@@ -1,26 +1,23 @@
-//! Writing blobs: by mounting them from another repository of the registry, or by uploading them.
-//!
-//! An upload is one POST and one PUT of known length. Some registries abort a long PUT, and some proxies in front of registries
-//! refuse it. The blob is then uploaded in chunks ([`ChunkedUpload`]): from the start if the registry is known to need them, and
-//! never if it is known to corrupt them.
+//! Blobs: whether a repository has them, and writing them, by a mount from another repository of the registry or by an [`Upload`].
 
 use reqwest::{Method, StatusCode};
 
 use super::auth::Scope;
-use super::chunked_upload::ChunkedUpload;
-use super::upload::{Upload, UploadError};
-use super::upload_strategy::{UploadMode, UploadStrategy};
+use super::upload::Upload;
 use super::{Error, Registry, Repository};
 use crate::blob::{BlobInfo, BlobLocation, BlobSource};
 use crate::event::Event;
-use crate::http::{Retry, Transient};
 use crate::release::Expected;
-use crate::store::Action;
-use crate::store::{Put, PutError};
+use crate::store::{Action, Put, PutError};
 
-/// The number of times that the upload of a blob may start again from its first byte. Each time may send
-/// the whole blob again.
-const RETRIES: u32 = 4;
+/// Whether to ask the registry for a blob before it is uploaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::store) enum Lookup {
+    /// Ask first: to send the blob costs more than the question.
+    First,
+    /// Upload at once: the repository probably lacks the blob, which is small.
+    Never,
+}
 
 impl Registry {
     /// Whether a repository has a blob.
@@ -42,39 +39,33 @@ impl Registry {
         }
     }
 
-    /// Writes a blob unless the repository has it.
+    /// Writes a blob unless the repository has it. If it probably has, the registry is asked first, which costs a request.
     pub(in crate::store) async fn put_blob<B: BlobSource>(
         &self,
         repository: &Repository,
         blob: &B,
-    ) -> Result<Put, PutError> {
-        let expected = blob.expected();
-        let (session, name) = self.locate(repository).await?;
-        if session.remembers(&expected.digest, name).is_none()
-            && self.has_blob(repository, &expected).await?
-        {
-            session.remember(expected.digest, name);
-        }
-        self.put_new_blob(repository, blob).await
-    }
-
-    /// Writes a blob that the repository is not expected to have.
-    pub(in crate::store) async fn put_new_blob<B: BlobSource>(
-        &self,
-        repository: &Repository,
-        blob: &B,
+        lookup: Lookup,
     ) -> Result<Put, PutError> {
         let BlobInfo {
             expected, location, ..
         } = blob.info();
         let digest = expected.digest;
         let (session, name) = self.locate(repository).await?;
+        if lookup == Lookup::First
+            && session.remembers(&digest, name).is_none()
+            && self.has_blob(repository, &expected).await?
+        {
+            session.remember(digest, name);
+        }
+        // While this task waited for its turn, another one may have uploaded the blob.
         let _turn = session.uploads.enter(digest).await;
         if session.remembers(&digest, name) == Some(true) {
             return Ok(Put::Present);
         }
-        let from = mount_source(repository, location).map(str::to_owned);
-        let from = from.or_else(|| session.known_source(&digest, name));
+        let from = location.and_then(|location| mount_source(repository, location));
+        let from = from
+            .map(str::to_owned)
+            .or_else(|| session.known_source(&digest, name));
         let upload = Upload {
             registry: self,
             session: &session,
@@ -101,58 +92,9 @@ impl Registry {
     }
 }
 
-impl<B: BlobSource> Upload<'_, B> {
-    /// Uploads the blob, with retries and in another mode where the registry refuses one.
-    pub(super) async fn run(&self) -> Result<Put, PutError> {
-        let learnt = self.session.cache().chunk;
-        let size = self.blob.expected().size;
-        let http = &self.registry.http;
-        let _permit = http.upload_permit(&self.session.base, size).await;
-        let url = self.session.url(self.name, "blobs/uploads/")?;
-        let support = self.session.known.upload_support();
-        let mut strategy = UploadStrategy::new(support, learnt, size);
-        let mut retry = Retry::new(RETRIES);
-        loop {
-            match self.attempt(strategy.mode()).await {
-                Ok(put) => return Ok(put),
-                Err(UploadError::Fatal(error)) => return Err(error),
-                Err(UploadError::ModeRefused(error)) => {
-                    if !strategy.exclude_mode() {
-                        return Err(error.into());
-                    }
-                }
-                Err(UploadError::Retry {
-                    retry_after,
-                    is_cut,
-                    error,
-                }) => {
-                    let failure = Transient {
-                        retry_after,
-                        reason: error.summary(),
-                    };
-                    if !retry.wait(http, &url, failure).await {
-                        return Err(error.into());
-                    }
-                    strategy.retry(is_cut);
-                }
-            }
-        }
-    }
-
-    async fn attempt(&self, mode: UploadMode) -> Result<Put, UploadError> {
-        let Some(opened) = self.begin().await? else {
-            return Ok(Put::Mounted);
-        };
-        match mode {
-            UploadMode::Whole => self.put(opened).await,
-            UploadMode::Chunks(length) => ChunkedUpload::new(self, opened, length)?.run().await,
-        }
-    }
-}
-
 /// The name of the repository that a blob is copied from, if it belongs to the same registry.
-fn mount_source<'a>(repository: &Repository, kept: Option<BlobLocation<'a>>) -> Option<&'a str> {
-    let Some(BlobLocation::InRegistry(other)) = kept else {
+fn mount_source<'a>(repository: &Repository, location: BlobLocation<'a>) -> Option<&'a str> {
+    let BlobLocation::InRegistry(other) = location else {
         return None;
     };
     let (host, name) = other.as_str().split_once('/')?;

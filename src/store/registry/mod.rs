@@ -16,17 +16,14 @@ mod catalog;
 mod chunked_upload;
 mod download;
 pub mod headers;
-mod manifest_put;
 mod manifest_rejection;
 mod manifests;
 mod pages;
 mod session;
-mod single_flight;
 mod tag_moves;
 mod tags;
 mod upload;
 mod upload_strategy;
-mod whole_upload;
 mod wire;
 
 use std::collections::HashMap;
@@ -39,6 +36,7 @@ use crate::credentials::Credentials;
 use crate::http::Http;
 use crate::oci::Repository;
 use crate::release::Expected;
+pub(super) use blobs::Lookup;
 pub use download::RegistryBlob;
 pub use session::Confirmation;
 

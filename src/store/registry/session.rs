@@ -7,8 +7,7 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::auth::{self, Auth, Scope};
-use super::cache::RegistryCache;
-use super::single_flight::SingleFlight;
+use super::cache::{RegistryCache, SingleFlight};
 use super::{Error, Registry, answer};
 use crate::credentials::Credential;
 use crate::digest::Digest;

@@ -1,7 +1,7 @@
 //! Moving tags.
 
-use super::manifest_put::{ManifestPut, PutOutcome};
 use super::manifest_rejection::ManifestRejection;
+use super::manifests::{ManifestPut, PutOutcome};
 use super::{At, Error, Move, Registry, Repository, Tagged};
 use crate::http::{Retry, Transient};
 
@@ -21,12 +21,13 @@ impl Registry {
         let Some(Move { tag, to, .. }) = moves.last() else {
             return Ok(Tagged::Moved);
         };
-        let now = self.digest(repository, tag).await?;
-        Ok(if now == Some(to.expected.digest) {
-            Tagged::Moved
-        } else {
-            Tagged::Conflict
-        })
+        let now = self.tag_target(repository, tag).await?;
+        Ok(
+            match now.is_some_and(|now| now.digest == to.expected.digest) {
+                true => Tagged::Moved,
+                false => Tagged::Conflict,
+            },
+        )
     }
 
     /// Moves one tag. The tag is read before each attempt: if the answer to an earlier attempt was lost, that attempt may have

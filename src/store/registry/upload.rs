@@ -1,19 +1,30 @@
-//! Upload sessions, and the code that all modes of upload share.
+//! Uploading a blob: in one request, or in chunks ([`ChunkedUpload`]).
+//!
+//! An upload is one POST and one PUT of known length. Some registries abort a long PUT, and some proxies in front of registries
+//! refuse it. The blob is then uploaded in chunks: from the start if the registry is known to need them, and never if it is known to
+//! corrupt them.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use reqwest::header::{HeaderName, LOCATION};
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use reqwest::header::{CONTENT_TYPE, HeaderName, LOCATION};
 use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::auth::Scope;
+use super::chunked_upload::ChunkedUpload;
+use super::upload_strategy::{UploadMode, UploadStrategy};
 use super::{Error, Registry, RepositorySession};
-use crate::blob::BlobSource;
+use crate::blob::{BlobSource, proven};
 use crate::digest::Digest;
-use crate::http::{Answer, Payload};
+use crate::http::{Answer, Authorization, Payload, Retry, Transient, retry_after};
 use crate::oci::Repository;
-use crate::store::Action;
-use crate::store::{Put, PutError};
+use crate::store::{Action, Put, PutError};
+
+/// The number of times that the upload of a blob may start again from its first byte. Each time may send
+/// the whole blob again.
+const RETRIES: u32 = 4;
 
 /// The least length of all chunks but the last (OCI distribution specification).
 const CHUNK_MIN_LENGTH: HeaderName = HeaderName::from_static("oci-chunk-min-length");
@@ -83,8 +94,55 @@ impl UploadError {
 }
 
 impl<B: BlobSource> Upload<'_, B> {
+    /// Uploads the blob, with retries and in another mode where the registry refuses one.
+    pub(super) async fn run(&self) -> Result<Put, PutError> {
+        let learnt = self.session.cache().chunk;
+        let size = self.blob.expected().size;
+        let http = &self.registry.http;
+        let _permit = http.upload_permit(&self.session.base, size).await;
+        let url = self.session.url(self.name, "blobs/uploads/")?;
+        let support = self.session.known.upload_support();
+        let mut strategy = UploadStrategy::new(support, learnt, size);
+        let mut retry = Retry::new(RETRIES);
+        loop {
+            match self.attempt(strategy.mode()).await {
+                Ok(put) => return Ok(put),
+                Err(UploadError::Fatal(error)) => return Err(error),
+                Err(UploadError::ModeRefused(error)) => {
+                    if !strategy.exclude_mode() {
+                        return Err(error.into());
+                    }
+                }
+                Err(UploadError::Retry {
+                    retry_after,
+                    is_cut,
+                    error,
+                }) => {
+                    let failure = Transient {
+                        retry_after,
+                        reason: error.summary(),
+                    };
+                    if !retry.wait(http, &url, failure).await {
+                        return Err(error.into());
+                    }
+                    strategy.retry(is_cut);
+                }
+            }
+        }
+    }
+
+    async fn attempt(&self, mode: UploadMode) -> Result<Put, UploadError> {
+        let Some(opened) = self.begin().await? else {
+            return Ok(Put::Mounted);
+        };
+        match mode {
+            UploadMode::Whole => self.put(opened).await,
+            UploadMode::Chunks(length) => ChunkedUpload::new(self, opened, length)?.run().await,
+        }
+    }
+
     /// Opens an upload session; `None` if the registry mounted the blob instead.
-    pub(super) async fn begin(&self) -> Result<Option<UploadSession>, Error> {
+    async fn begin(&self) -> Result<Option<UploadSession>, Error> {
         if let Some(from) = self.from {
             let is_itself = from == self.name;
             match self.post(Some(from)).await {
@@ -133,6 +191,83 @@ impl<B: BlobSource> Upload<'_, B> {
                 .header(CHUNK_MIN_LENGTH)
                 .and_then(|text| text.parse().ok()),
         }))
+    }
+
+    /// Sends all bytes in one request, which also completes the upload.
+    async fn put(&self, opened: UploadSession) -> Result<Put, UploadError> {
+        let expected = self.blob.expected();
+        // The body can be sent only once, so a token is fetched beforehand rather than after a 401.
+        let secret = self.session.auth.secret(&opened.scope).await?;
+        let body = proven(self.blob).await.map_err(PutError::Source)?;
+        let read_error = Arc::new(Mutex::new(None));
+        let cell = Arc::clone(&read_error);
+        // Kept aside, since the HTTP client would only report that the body failed.
+        let body = body.map_err(move |error| {
+            let text = error.to_string();
+            *cell.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            std::io::Error::other(text)
+        });
+        let request = self
+            .session
+            .request(Method::PUT, with_digest(opened.location, &expected.digest))
+            .header(CONTENT_TYPE, BYTES)
+            .authorization(secret.clone(), &self.session.base)
+            .payload(Payload::Stream {
+                body: body.boxed(),
+                size: expected.size,
+            });
+        let sent = self.registry.http.send(request).await;
+        if let Some(source) = read_error
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+        {
+            return Err(PutError::Source(source).into());
+        }
+        let answer = match sent {
+            Ok(answer) => answer,
+            Err(error) if error.is_transient() => {
+                return self.unanswered(Duration::ZERO, error.into()).await;
+            }
+            Err(error) => return Err(Error::from(error).into()),
+        };
+        self.outcome(answer, &opened.scope, secret.as_ref()).await
+    }
+
+    /// The outcome of a PUT with all bytes.
+    async fn outcome(
+        &self,
+        answer: Answer,
+        scope: &Scope,
+        secret: Option<&Authorization>,
+    ) -> Result<Put, UploadError> {
+        let (status, retry_after) = (answer.status(), retry_after(&answer));
+        if status.is_success() {
+            return Ok(Put::Stored);
+        }
+        let renewed = status == StatusCode::UNAUTHORIZED
+            && self.session.auth.learn(&answer, scope, secret).await?;
+        let error = self.refusal(answer);
+        match (status, retry_after) {
+            (StatusCode::UNAUTHORIZED, _) if renewed => {
+                Err(UploadError::retry(Duration::ZERO, error))
+            }
+            // The registry has forgotten the upload session.
+            (StatusCode::NOT_FOUND, _) => Err(UploadError::retry(Duration::ZERO, error)),
+            // A proxy limits the size of requests, or refuses this form of them.
+            (StatusCode::PAYLOAD_TOO_LARGE | StatusCode::LENGTH_REQUIRED, _) => {
+                Err(UploadError::ModeRefused(error))
+            }
+            // Throttled: the registry has stored nothing, and chunks would only be more requests.
+            (
+                StatusCode::TOO_MANY_REQUESTS
+                | StatusCode::FORBIDDEN
+                | StatusCode::SERVICE_UNAVAILABLE,
+                Some(retry_after),
+            ) => Err(UploadError::retry(retry_after, error)),
+            (_, Some(retry_after)) => self.unanswered(retry_after, error).await,
+            (_, None) => Err(error.into()),
+        }
     }
 
     /// Whether the last request of an upload succeeded although its answer was lost or an error. A blob that is there is not
