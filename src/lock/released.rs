@@ -8,7 +8,7 @@ use crate::examine::{Platforms, Released};
 use crate::hash::PackageHash;
 use crate::outcome::{At, Failure, Problem};
 use crate::release::Release;
-use crate::source::{AvailableVersion, PackageMetadata, Source};
+use crate::source::{self, AvailableVersion, PackageMetadata, Source};
 use crate::trust::rule::Unsigned;
 use crate::trust::{Rule, Verified};
 
@@ -78,7 +78,7 @@ impl Journey<'_> {
             }
             only = needs_packages.then(|| self.hashed(&release)).flatten();
             has_every_h1 = self.has_every_h1(&release);
-            let packages = source.packages(self.wanted_of(release)).await;
+            let packages = source::complete(self.wanted_of(release)).await;
             let packages = packages.map_err(|error| fail(error.into()))?;
             installed = self
                 .read(packages, &subject, at(), locked, &mut hashes)

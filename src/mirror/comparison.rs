@@ -2,7 +2,7 @@
 
 use futures_util::future;
 
-use super::journey::Journey;
+use super::Journey;
 use super::planned::Completed;
 use super::selection::Selected;
 use super::target::{MirrorTarget, Missing, Stored, TargetState};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future;
 
-use super::journey::Journey;
+use super::Journey;
 use super::planned::{Completed, PlannedCopy};
 use super::target::Missing;
 use crate::blob::Shared;
@@ -12,7 +12,7 @@ use crate::disk::temp_file::Permit;
 use crate::event::Subject;
 use crate::outcome::OnResult;
 use crate::release::Release;
-use crate::source::{PackageMetadata, SourcePackage};
+use crate::source::{self, PackageMetadata, SourcePackage};
 use crate::trust::Verified;
 
 impl Journey<'_> {
@@ -60,10 +60,10 @@ impl Journey<'_> {
         permit: Option<&Arc<Permit>>,
         on_result: &OnResult<'_>,
     ) -> Option<PlannedCopy<'t>> {
-        while let Some(first) = self.source.too_many_unsized(&release) {
+        while let Some(first) = source::too_many_unsized(&release) {
             let some = release.clone().only(|platform| first.contains(platform));
             let some = self.packages(some, &missing, on_result).await?;
-            release = self.source.with_sizes(release, &some);
+            release = source::with_sizes(release, &some);
             if self.options.publish.dry_run {
                 continue;
             }
@@ -99,7 +99,7 @@ impl Journey<'_> {
         on_result: &OnResult<'_>,
     ) -> Option<Verified<Release<SourcePackage>>> {
         let subject = Subject::version(&release.provider, &release.version);
-        match self.source.packages(release).await {
+        match source::complete(release).await {
             Ok(release) => Some(release),
             Err(error) => {
                 let failure = self.at_source(error, subject);

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use futures_util::future;
 
+use super::Journey;
 use super::Task;
-use super::journey::Journey;
 use super::selection::Selected;
 use super::target::MirrorTarget;
 use crate::error::printable;

@@ -20,7 +20,6 @@
 
 mod comparison;
 mod copying;
-mod journey;
 mod listing;
 mod locks;
 mod planned;
@@ -48,7 +47,6 @@ use crate::store::RepoMut;
 use crate::trust::Rule;
 use crate::version::Version;
 use comparison::Compared;
-use journey::Journey;
 pub use locks::Locks;
 use planned::{Completed, Planned, PlannedCopy};
 use selection::Selected;
@@ -129,6 +127,17 @@ pub async fn mirror(
 }
 
 /// The steps are those of the module's documentation.
+/// The mirroring of one provider to all of its destinations.
+struct Journey<'a> {
+    task: &'a Task,
+    source: &'a Source,
+    options: &'a Options,
+    reporter: &'a Arc<dyn Reporter>,
+    /// Limits the temporary files of packages that several destinations read. A version with more packages than the limit takes the whole
+    /// budget, and creates one file per package.
+    shared_files: &'a TempFileBudget,
+}
+
 impl Journey<'_> {
     /// Mirrors the selected versions of one provider.
     async fn run(&self, on_result: &OnResult<'_>) {
@@ -157,8 +166,8 @@ impl Journey<'_> {
             }
             for no_match in selection.unmatched {
                 let completed = self.without_match(&no_match, &targets).await;
-                let copying = None;
-                let _all_received = sender.send(Planned { completed, copying }).await;
+                let planned = Planned::without_copy(completed);
+                let _all_received = sender.send(planned).await;
             }
         };
         let copying = async {
@@ -187,8 +196,7 @@ impl Journey<'_> {
             wanted,
         } = self.compare(selected, targets).await;
         if missing.is_empty() {
-            let copying = None;
-            return Planned { completed, copying };
+            return Planned::without_copy(completed);
         }
         let proven = async {
             // 4. Release.
@@ -209,11 +217,15 @@ impl Journey<'_> {
                     .iter()
                     .map(|one| Completed::failed(one.target, &failure));
                 completed.extend(failed);
-                let copying = None;
-                return Planned { completed, copying };
+                return Planned::without_copy(completed);
             }
         };
-        let is_released = |one: &Missing<'_>| release.as_ref().is_some_and(|all| one.is_in(all));
+        let is_released = |one: &Missing<'_>| {
+            let packages = release.iter().flat_map(|release| &release.packages);
+            packages
+                .into_iter()
+                .any(|package| one.wants(&package.platform))
+        };
         let (missing, unreleased): (Vec<_>, Vec<_>) = missing.into_iter().partition(is_released);
         let unreleased = self.unreleased(selected, &unreleased, wanted.as_deref(), &absent);
         if release.is_none() && unreleased.iter().any(|one| one.result.is_ok()) {

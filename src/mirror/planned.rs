@@ -25,6 +25,16 @@ pub(super) struct PlannedCopy<'t> {
     pub(super) missing: Vec<Missing<'t>>,
 }
 
+impl<'t> Planned<'t> {
+    /// The plan for a version of which nothing is copied.
+    pub(super) fn without_copy(completed: Vec<Completed<'t>>) -> Self {
+        Self {
+            completed,
+            copying: None,
+        }
+    }
+}
+
 impl<'t> Completed<'t> {
     pub(super) fn present(target: &'t MirrorTarget<'t>, published: Published) -> Self {
         Self {

@@ -1,6 +1,8 @@
 //! Requests the release of a version, and verifies it.
 
-use super::journey::Journey;
+use std::borrow::Cow;
+
+use super::Journey;
 use super::planned::Completed;
 use super::selection::Selected;
 use super::target::Missing;
@@ -82,32 +84,27 @@ impl Journey<'_> {
         release: Release<PackageMetadata>,
     ) -> Result<Verified<Release<PackageMetadata>>, trust::Error> {
         let (rule, now) = (&self.task.rule, self.options.publish.now);
-        let Some(hashes) = self.task.locked.get(&release.version) else {
-            return self.can_be_pinned(prove(release, rule, now).await?);
+        let locked = self.task.locked.get(&release.version);
+        // The lock file replaces the signature that this source cannot have. With pinned keys, a signature by one of them is required.
+        let lock_is_enough =
+            locked.is_some() && !self.source.has_checksum_documents() && !rule.pinned();
+        let rule = match lock_is_enough {
+            true => Cow::Owned(Rule {
+                unsigned: Unsigned::Allow,
+                ..rule.clone()
+            }),
+            false => Cow::Borrowed(rule),
         };
-        // With pinned keys, a signature by one of them is required, and a lock file cannot replace it.
-        if self.source.has_checksum_documents() || rule.pinned() {
-            let verified = prove(release, rule, now).await?.locked(hashes)?;
-            return self.can_be_pinned(verified);
+        let mut verified = prove(release, &rule, now).await?;
+        if let Some(hashes) = locked {
+            verified = verified.locked(hashes)?;
         }
-        // The lock file replaces the signature that this source cannot have.
-        let rule = Rule {
-            unsigned: Unsigned::Allow,
-            ..rule.clone()
-        };
-        prove(release, &rule, now).await?.locked(hashes)
-    }
-
-    /// If keys will be pinned, refuses a release whose keys came over an unverified connection.
-    fn can_be_pinned(
-        &self,
-        release: Verified<Release<PackageMetadata>>,
-    ) -> Result<Verified<Release<PackageMetadata>>, trust::Error> {
-        let notes = &release.authentication().notes;
-        if self.options.pins_keys && notes.contains(&Note::UnverifiedTransport) {
+        let notes = &verified.authentication().notes;
+        let pins_keys = self.options.pins_keys && !lock_is_enough;
+        if pins_keys && notes.contains(&Note::UnverifiedTransport) {
             return Err(trust::Error::UnverifiedTransport);
         }
-        Ok(release)
+        Ok(verified)
     }
 }
 

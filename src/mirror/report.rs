@@ -1,6 +1,6 @@
 //! Reports of a run, and failures with the side on which they happened.
 
-use super::journey::Journey;
+use super::Journey;
 use super::selection::Selected;
 use super::target::MirrorTarget;
 use crate::event::{Event, Subject};

@@ -213,12 +213,6 @@ impl Missing<'_> {
         platforms.is_none_or(|platforms| platforms.contains(platform))
     }
 
-    /// Whether a release has any package that is to be copied.
-    pub(super) fn is_in<L>(&self, release: &Release<L>) -> bool {
-        let mut packages = release.packages.iter();
-        packages.any(|package| self.wants(&package.platform))
-    }
-
     /// The result for a version whose missing platforms the source does not have: present, if the store has any of the wanted platforms.
     pub(super) fn present_for(
         &self,

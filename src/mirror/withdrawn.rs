@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::journey::Journey;
+use super::Journey;
 use super::planned::Completed;
 use super::selection::NoMatch;
 use super::target::{MirrorTarget, Stored};

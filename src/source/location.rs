@@ -1,5 +1,9 @@
-//! The URLs of packages, and requests to them.
+//! The URLs of packages, and requests to them. Origins sign these URLs for a limited time, which may end while a download runs or waits.
 
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::future::BoxFuture;
 use reqwest::header::{IF_RANGE, RANGE};
 use reqwest::{Method, StatusCode};
 use url::Url;
@@ -7,10 +11,13 @@ use url::Url;
 use super::auth::RequestAuth;
 use super::error::{Document, Error};
 use super::fetch::{self, Access, RequestKind};
-use super::renewal::{Renewal, is_expired};
 use crate::event::Event;
 use crate::http::{Answer, Request};
 use crate::platform::Platform;
+
+/// The most times that a new URL is requested for one package. URLs are valid for minutes, so an origin whose third URL is refused too has
+/// another problem.
+const MOST_RENEWALS: u32 = 2;
 
 /// The URL of a package.
 #[derive(Clone, Debug)]
@@ -28,10 +35,6 @@ pub(super) struct PackageLocation {
 impl PackageLocation {
     pub(super) fn what(&self) -> Document {
         Document::Package(self.platform.clone())
-    }
-
-    fn request(&self, url: &Url, auth: &RequestAuth) -> Request {
-        Request::new(Method::GET, url.clone(), &self.named).authorization(auth.secret.clone(), url)
     }
 
     /// Requests the package from an offset on, at its latest URL. With an `ETag`, the server sends the rest only if that is
@@ -68,7 +71,11 @@ impl PackageLocation {
         auth: &RequestAuth,
         (from, etag): (u64, Option<&str>),
     ) -> Result<Answer, Error> {
-        let all = || self.request(url, auth).streaming();
+        let all = || {
+            Request::new(Method::GET, url.clone(), &self.named)
+                .authorization(auth.secret.clone(), url)
+                .streaming()
+        };
         let rest = || all().header(RANGE, &format!("bytes={from}-"));
         let request = || match (from, etag) {
             (0, _) => all(),
@@ -89,4 +96,68 @@ impl PackageLocation {
             _ => Ok(answer),
         }
     }
+}
+
+/// Requests the current URL of a package from its origin.
+type RequestUrl = dyn Fn() -> BoxFuture<'static, Result<Option<Url>, Error>> + Send + Sync;
+
+/// Requests new URLs for one package. Clones share the responses.
+#[derive(Clone)]
+pub(super) struct Renewal(Arc<Shared>);
+
+struct Shared {
+    ask: Box<RequestUrl>,
+    latest: Mutex<Option<Url>>,
+    /// The number of requests. Locked during a request, so that only one runs at a time.
+    asked: tokio::sync::Mutex<u32>,
+}
+
+impl Renewal {
+    pub(super) fn new(
+        ask: impl Fn() -> BoxFuture<'static, Result<Option<Url>, Error>> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(Shared {
+            ask: Box::new(ask),
+            latest: Mutex::default(),
+            asked: tokio::sync::Mutex::default(),
+        }))
+    }
+
+    /// The URL from the last response.
+    fn latest(&self) -> Option<Url> {
+        let latest = self.0.latest.lock();
+        latest.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns a URL other than the expired one; `None` if there is none, or the limit is reached.
+    ///
+    /// # Errors
+    /// The request failed, or the origin now has a package with another digest.
+    async fn after(&self, expired: &Url) -> Result<Option<Url>, Error> {
+        let mut asked = self.0.asked.lock().await;
+        let known = self.latest().filter(|latest| latest != expired);
+        if known.is_some() {
+            return Ok(known);
+        }
+        if *asked == MOST_RENEWALS {
+            return Ok(None);
+        }
+        *asked += 1;
+        let answer = (self.0.ask)().await?;
+        let other = answer.filter(|url| url != expired);
+        let mut latest = self.0.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        *latest = other.clone().or(latest.take());
+        Ok(other)
+    }
+}
+
+impl fmt::Debug for Renewal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Renewal")
+    }
+}
+
+/// Whether object stores respond with this status to an expired signature. One of them responds with 400.
+fn is_expired(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 400 | 401 | 403 | 410)
 }

@@ -15,12 +15,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::address::ProviderAddr;
-use crate::blob::BlobSource;
 use crate::hash::PackageHash;
 use crate::http::Shown;
 use crate::platform::Platform;
-use crate::release::{Expected, Release};
-use crate::trust::Verified;
+use crate::release::Release;
 use crate::version::SpelledVersion;
 use filesystem_mirror::FilesystemMirror;
 use network_mirror::NetworkMirror;
@@ -35,19 +33,15 @@ pub mod filesystem_mirror;
 pub mod folder;
 mod location;
 pub mod network_mirror;
-mod opened;
 pub mod origin;
 mod package;
-mod package_metadata;
-mod renewal;
 mod source_package;
 
 pub use auth::AuthTried;
 pub use error::{Document, Error};
 pub use fetch::{Access, RequestLimits};
-pub use opened::OpenAnswers;
-pub use package::PackageMetadata;
-pub use source_package::SourcePackage;
+pub use package::{PackageMetadata, complete, too_many_unsized, with_sizes};
+pub use source_package::{OpenAnswers, SourcePackage};
 
 /// A place that providers are mirrored from.
 #[derive(Clone)]
@@ -114,56 +108,6 @@ impl Source {
             Self::NetworkMirror(mirror) => mirror.release(provider, version, platforms).await,
             Self::FilesystemMirror(mirror) => mirror.release(provider, version, platforms).await,
         }
-    }
-
-    /// Completes the metadata of verified packages before they are transferred. It requests packages of unknown size, and the caller has to
-    /// read those soon.
-    ///
-    /// # Errors
-    /// A package does not exist, or cannot be requested.
-    pub async fn packages(
-        &self,
-        release: Verified<Release<PackageMetadata>>,
-    ) -> Result<Verified<Release<SourcePackage>>, Error> {
-        let all_metadata = release.packages.iter();
-        let all_metadata = all_metadata.map(|package| package.location.clone());
-        let packages = package::complete(all_metadata.collect()).await?;
-        let found = packages.into_iter().map(|package| {
-            let Expected { size, .. } = package.expected();
-            (package, size)
-        });
-        Ok(release.located(found))
-    }
-
-    /// Packages of unknown size, as many as responses may be open at once; `None` if [`Source::packages`] can request all of them.
-    pub fn too_many_unsized(&self, release: &Release<PackageMetadata>) -> Option<Vec<Platform>> {
-        let packages = release.packages.iter();
-        let mut lacking = packages.filter_map(|package| {
-            let limit = package.location.open_limit()?;
-            Some((limit, package.platform.clone()))
-        });
-        let limit = lacking.clone().next()?.0;
-        let first = lacking.by_ref().take(limit).map(|(_, platform)| platform);
-        let first: Vec<Platform> = first.collect();
-        lacking.next().is_some().then_some(first)
-    }
-
-    /// Adds the sizes of packages that were requested.
-    pub fn with_sizes(
-        &self,
-        release: Verified<Release<PackageMetadata>>,
-        requested: &Release<SourcePackage>,
-    ) -> Verified<Release<PackageMetadata>> {
-        let found = release.packages.iter().map(|package| {
-            let mut requested = requested.packages.iter();
-            let metadata = package.location.clone();
-            match requested.find(|one| one.platform == package.platform) {
-                Some(one) => (metadata.with_size(one.expected.size), one.expected.size),
-                None => (metadata, package.expected.size),
-            }
-        });
-        let found: Vec<_> = found.collect();
-        release.located(found)
     }
 
     /// The name of the source of a provider, for messages.

@@ -1,8 +1,8 @@
 //! Packages whose size or digest is not in the metadata of the source.
 //!
 //! The headers of the response to a download contain the size. tfoci sends the request when it needs the size, and the upload reads the
-//! response ([`super::opened`]). If a version has more such packages than responses may be open at once, the first of them are uploaded
-//! before the version is published ([`super::Source::too_many_unsized`]).
+//! response ([`super::OpenAnswers`]). If a version has more such packages than responses may be open at once, the first of them are uploaded
+//! before the version is published ([`too_many_unsized`]).
 //!
 //! A package whose digest is unknown, or whose server announces no length, is downloaded into a temporary file before it is uploaded. The
 //! number of these files is limited over all versions of all providers. If a version has more such packages than the limit, the others are
@@ -15,15 +15,17 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::download::PackageDownload;
 use super::error::Error;
-use super::opened::Opened;
-use super::package_metadata::RemoteMetadata;
-use super::source_package::{PackageBytes, SourcePackage};
+use super::location::PackageLocation;
+use super::source_package::{Opened, PackageBytes, SourcePackage};
 use crate::archive::{self, Archive, Limits};
 use crate::digest::Digest;
 use crate::disk::temp_file::{Permit, TempFile};
 use crate::hash::PackageHash;
+use crate::http;
 use crate::jobs;
-use crate::release::Expected;
+use crate::platform::Platform;
+use crate::release::{Expected, LARGEST_BLOB, Release};
+use crate::trust::Verified;
 
 /// The most packages of one version that are requested at once. Most versions have more packages, and higher numbers would only wait for
 /// the limits of the HTTP client.
@@ -38,52 +40,91 @@ pub enum PackageMetadata {
     Complete(SourcePackage),
 }
 
-impl PackageMetadata {
-    /// The most responses that may be open, for a package whose size has to be requested.
-    pub(super) fn open_limit(&self) -> Option<usize> {
-        match self {
-            Self::Remote(remote) if remote.lacks_size() => {
-                Some(remote.location.access.open_answers.limit())
-            }
-            Self::Remote(_) | Self::Complete(_) => None,
-        }
-    }
-
-    /// Sets the size of a package that was requested.
-    pub(super) fn with_size(mut self, size: u64) -> Self {
-        if let Self::Remote(remote) = &mut self {
-            remote.size = Some(size);
-        }
-        self
-    }
+/// A package at a URL, with the metadata that the source provides.
+#[derive(Clone, Debug)]
+pub struct RemoteMetadata {
+    pub(super) location: PackageLocation,
+    /// The digest, if the source provides it.
+    pub(super) digest: Option<Digest>,
+    /// The size in bytes, if the source provides it.
+    pub(super) size: Option<u64>,
+    /// If the digest is unknown, the package must match one of these hashes. If there are none, any package is accepted.
+    pub(super) hashes: Vec<PackageHash>,
+    /// The response from whose headers the size comes. Its body has not been read.
+    pub(super) opened: Option<Opened>,
 }
 
-/// Determines sizes and digests that the source does not provide.
-pub(super) async fn complete(
-    all_metadata: Vec<PackageMetadata>,
-) -> Result<Vec<SourcePackage>, Error> {
-    let remote = all_metadata.iter().filter_map(|metadata| match metadata {
+/// Completes the metadata of verified packages before they are transferred. It requests packages of unknown size, and the caller has to
+/// read those soon.
+///
+/// # Errors
+/// A package does not exist, or cannot be requested.
+pub async fn complete(
+    release: Verified<Release<PackageMetadata>>,
+) -> Result<Verified<Release<SourcePackage>>, Error> {
+    let remote = release.packages.iter();
+    let remote = remote.filter_map(|package| match &package.location {
         PackageMetadata::Remote(remote) => Some(RemoteMetadata::clone(remote)),
         PackageMetadata::Complete(_) => None,
     });
     let mut found = resolve(remote.collect()).await?.into_iter();
-    let packages = all_metadata
-        .into_iter()
-        .filter_map(|metadata| match metadata {
-            PackageMetadata::Remote(_) => found.next(),
-            PackageMetadata::Complete(package) => Some(package),
-        });
-    Ok(packages.collect())
+    let packages = release.packages.iter();
+    let packages = packages.filter_map(|package| match &package.location {
+        PackageMetadata::Remote(_) => found.next(),
+        PackageMetadata::Complete(package) => Some(package.clone()),
+    });
+    let packages = packages.map(|package| {
+        let size = package.expected.size;
+        (package, size)
+    });
+    let packages: Vec<_> = packages.collect();
+    Ok(release.located(packages))
+}
+
+/// Packages of unknown size, as many as responses may be open at once; `None` if [`complete`] can request all of them.
+pub fn too_many_unsized(release: &Release<PackageMetadata>) -> Option<Vec<Platform>> {
+    let packages = release.packages.iter();
+    let mut lacking = packages.filter_map(|package| match &package.location {
+        PackageMetadata::Remote(remote) if remote.lacks_size() => {
+            let limit = remote.location.access.open_answers.limit();
+            Some((limit, package.platform.clone()))
+        }
+        PackageMetadata::Remote(_) | PackageMetadata::Complete(_) => None,
+    });
+    let limit = lacking.clone().next()?.0;
+    let first = lacking.by_ref().take(limit).map(|(_, platform)| platform);
+    let first: Vec<Platform> = first.collect();
+    lacking.next().is_some().then_some(first)
+}
+
+/// Adds the sizes of packages that were requested.
+pub fn with_sizes(
+    release: Verified<Release<PackageMetadata>>,
+    requested: &Release<SourcePackage>,
+) -> Verified<Release<PackageMetadata>> {
+    let found = release.packages.iter().map(|package| {
+        let mut requested = requested.packages.iter();
+        let mut metadata = package.location.clone();
+        let requested = requested.find(|one| one.platform == package.platform);
+        let size = requested.map_or(package.expected.size, |one| one.expected.size);
+        if let (PackageMetadata::Remote(remote), Some(_)) = (&mut metadata, requested) {
+            remote.size = Some(size);
+        }
+        (metadata, size)
+    });
+    let found: Vec<_> = found.collect();
+    release.located(found)
 }
 
 /// Like [`complete`], for packages at URLs.
 pub(super) async fn resolve(
     all_metadata: Vec<RemoteMetadata>,
 ) -> Result<Vec<SourcePackage>, Error> {
-    let mut all_metadata = with_sizes(all_metadata).await?;
-    all_metadata
-        .iter()
-        .try_for_each(RemoteMetadata::check_size)?;
+    let mut all_metadata = requested(all_metadata).await?;
+    let is_too_large = |one: &&RemoteMetadata| one.size.is_some_and(|size| size > LARGEST_BLOB);
+    if let Some(refused) = all_metadata.iter().find(is_too_large) {
+        return Err(refused.too_large());
+    }
     let unknown = |metadata: &&RemoteMetadata| metadata.known().is_none();
     let mut left = all_metadata.iter().filter(unknown).count();
     let Some(first) = all_metadata.iter().find(unknown) else {
@@ -119,7 +160,7 @@ pub(super) async fn resolve(
 }
 
 /// Requests the sizes that the source does not provide.
-async fn with_sizes(all_metadata: Vec<RemoteMetadata>) -> Result<Vec<RemoteMetadata>, Error> {
+async fn requested(all_metadata: Vec<RemoteMetadata>) -> Result<Vec<RemoteMetadata>, Error> {
     let count = all_metadata
         .iter()
         .filter(|metadata| metadata.lacks_size())
@@ -143,6 +184,14 @@ async fn with_sizes(all_metadata: Vec<RemoteMetadata>) -> Result<Vec<RemoteMetad
 }
 
 impl RemoteMetadata {
+    /// The error of a size that no package has.
+    pub(super) fn too_large(&self) -> Error {
+        Error::Http(http::Error::Large {
+            url: self.location.url.clone().into(),
+            limit: LARGEST_BLOB,
+        })
+    }
+
     /// Whether its size has to be requested. If the digest is unknown, the package is downloaded anyway.
     fn lacks_size(&self) -> bool {
         self.digest.is_some() && self.size.is_none()

@@ -7,10 +7,8 @@ use url::Url;
 
 use super::super::error::{Document, Error};
 use super::super::fetch::Access;
-use super::super::location::PackageLocation;
-use super::super::package::PackageMetadata;
-use super::super::package_metadata::RemoteMetadata;
-use super::super::renewal::Renewal;
+use super::super::location::{PackageLocation, Renewal};
+use super::super::package::{PackageMetadata, RemoteMetadata};
 use crate::authentication::Anchor;
 use crate::digest::{Digest, from_hex};
 use crate::hash::PackageHash;
