@@ -22,7 +22,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use bytes::Bytes;
+use bytes::{Buf as _, Bytes};
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use reqwest::StatusCode;
 
@@ -89,6 +89,8 @@ pub struct Body {
     chunks: Pin<Box<dyn Stream<Item = Result<Bytes, Error>> + Send>>,
     /// Whether the source says so if it has no more bytes. Otherwise a lost connection may look like the end.
     is_whole: bool,
+    /// The bytes to leave out before the first one.
+    skip: u64,
 }
 
 impl Body {
@@ -97,6 +99,7 @@ impl Body {
         Self {
             chunks: Box::pin(stream),
             is_whole: false,
+            skip: 0,
         }
     }
 
@@ -111,15 +114,12 @@ impl Body {
     /// Calls `watch` with each chunk or error, and with `None` at the end.
     #[must_use]
     pub fn watched(
-        self,
+        mut self,
         mut watch: impl FnMut(Option<&Result<Bytes, Error>>) + Send + 'static,
     ) -> Self {
-        let Self {
-            mut chunks,
-            is_whole,
-        } = self;
+        let is_whole = self.is_whole;
         let chunks = futures_util::stream::poll_fn(move |context| {
-            let chunk = ready!(chunks.poll_next_unpin(context));
+            let chunk = ready!(self.poll_next_unpin(context));
             watch(chunk.as_ref());
             Poll::Ready(chunk)
         });
@@ -149,7 +149,20 @@ impl Stream for Body {
     type Item = Result<Bytes, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.chunks.poll_next_unpin(context)
+        loop {
+            let mut polled = ready!(self.chunks.poll_next_unpin(context));
+            if let Some(Ok(chunk)) = &mut polled
+                && self.skip > 0
+            {
+                let skipped = self.skip.min(chunk.len() as u64);
+                self.skip -= skipped;
+                chunk.advance(usize::try_from(skipped).unwrap_or(usize::MAX));
+                if chunk.is_empty() {
+                    continue;
+                }
+            }
+            return Poll::Ready(polled);
+        }
     }
 }
 
@@ -262,64 +275,29 @@ pub async fn document(mut body: Body, expected: Expected) -> Result<Vec<u8>, Err
 }
 
 /// The body of a response to a request for the bytes from an offset on. If the server ignored the range, the bytes before the offset are
-/// skipped.
-pub fn received(answer: Answer, from: u64) -> Body {
-    let skip = match answer.status() {
-        StatusCode::PARTIAL_CONTENT => 0,
-        _ => from,
-    };
-    skipping(Body::new(answer.chunks().map_err(Error::Http)), skip)
-}
-
-/// Like [`received`], for a blob of known size. It is an error if the response announces another length, or if a response with
-/// `Content-Length` or `Transfer-Encoding` ends regularly before `size` bytes.
+/// skipped. If the `size` of the blob is known, a response with `Content-Length` or `Transfer-Encoding` must not end before it.
 ///
 /// # Errors
-/// The response announces another length.
-pub fn promised(answer: Answer, from: u64, size: u64) -> Result<Body, Error> {
-    let differs = |received: u64| match received < size {
-        true => Error::Shorter {
-            expected: size,
-            received,
-        },
-        false => Error::Longer { expected: size },
+/// The response announces another length than `size`.
+pub fn received(answer: Answer, from: u64, size: Option<u64>) -> Result<Body, Error> {
+    let is_part = answer.status() == StatusCode::PARTIAL_CONTENT;
+    let announced = match is_part {
+        true => answer.range().and_then(|range| range.total),
+        false => answer.content_length(),
     };
-    let announced = match answer.status() {
-        StatusCode::PARTIAL_CONTENT => answer.range().and_then(|range| range.total),
-        _ => answer.content_length(),
-    };
-    if let Some(announced) = announced.filter(|announced| *announced != size) {
-        return Err(differs(announced));
+    match (announced, size) {
+        (Some(received), Some(expected)) if received < expected => {
+            return Err(Error::Shorter { expected, received });
+        }
+        (Some(received), Some(expected)) if received > expected => {
+            return Err(Error::Longer { expected });
+        }
+        _ => {}
     }
+    let is_whole = size.is_some() && answer.is_framed();
     Ok(Body {
-        is_whole: answer.is_framed(),
-        ..received(answer, from)
+        is_whole,
+        skip: if is_part { 0 } else { from },
+        ..Body::new(answer.chunks().map_err(Error::Http))
     })
-}
-
-fn skipping(body: Body, count: u64) -> Body {
-    if count == 0 {
-        return body;
-    }
-    Body::new(futures_util::stream::unfold(
-        (body, count),
-        |(mut body, count)| async move {
-            let chunk = body.next().await?;
-            let (chunk, left) = match chunk {
-                Ok(mut bytes) => {
-                    let skipped = count.min(bytes.len() as u64);
-                    (
-                        Ok(bytes.split_off(
-                            usize::try_from(skipped)
-                                .unwrap_or(usize::MAX)
-                                .min(bytes.len()),
-                        )),
-                        count - skipped,
-                    )
-                }
-                Err(error) => (Err(error), count),
-            };
-            Some((chunk, (body, left)))
-        },
-    ))
 }

@@ -36,7 +36,9 @@ pub async fn prove<L>(
     }
     // Verification does not need the locations of the packages.
     let (release, locations) = split_locations(release);
-    if size_of_keys(&release, rule) > LARGEST_AT_ONCE {
+    let keys = release.keys.iter().chain(&rule.keys);
+    let size = keys.map(|ring| ring.bytes.len()).sum::<usize>();
+    if size > LARGEST_AT_ONCE {
         return Ok(on_a_thread(release, rule, now).await?.located(locations));
     }
     let copy = release.clone();
@@ -48,11 +50,6 @@ pub async fn prove<L>(
         Err(_) => return Err(Error::Costly),
     };
     Ok(verified.located(locations))
-}
-
-fn size_of_keys(release: &Release<()>, rule: &Rule) -> usize {
-    let rings = release.keys.iter().chain(&rule.keys);
-    rings.map(|ring| ring.bytes.len()).sum()
 }
 
 /// Verifies a release on a blocking thread, within the time limit.

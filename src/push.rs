@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::address::ProviderAddr;
-use crate::archive::{self, Archive, Limits};
+use crate::archive::{Archive, Limits};
 use crate::authentication::Note;
 use crate::blob::{self, File};
 use crate::digest::Digest;
@@ -148,10 +148,15 @@ async fn inspect(
     let mut notes = Vec::new();
     for package in packages {
         let File { path, expected, .. } = &package.location;
-        let source = match has_directory_entries(disk::open(path)?, provider) {
-            Ok(false) => continue,
-            Ok(true) => {
-                notes.push(Note::DirectoryEntries);
+        let opened = Archive::open(disk::open(path)?, &Limits::default());
+        let usable =
+            opened.and_then(|zip| zip.executable(provider.type_name()).map(drop).map(|()| zip));
+        let source = match usable {
+            Ok(zip) => {
+                notes.extend(
+                    zip.has_directory_entries()
+                        .then_some(Note::DirectoryEntries),
+                );
                 continue;
             }
             Err(source) => source,
@@ -164,15 +169,6 @@ async fn inspect(
         });
     }
     Ok(notes)
-}
-
-fn has_directory_entries(
-    zip: std::fs::File,
-    provider: &ProviderAddr,
-) -> Result<bool, archive::Error> {
-    let archive = Archive::open(zip, &Limits::default())?;
-    archive.executable(provider.type_name())?;
-    Ok(archive.has_directory_entries())
 }
 
 /// Turns the failure of a package that was being sent into a problem; a wrong digest becomes a checksum mismatch.

@@ -19,6 +19,7 @@
 mod answer;
 mod authorization;
 mod clients;
+mod connection;
 mod connection_error;
 mod error;
 mod guard;
@@ -270,8 +271,8 @@ impl Http {
             let header = authorization.header().ok_or_else(unsendable)?;
             builder = builder.header(AUTHORIZATION, header);
         }
-        if let Some(Payload::Stream { size, .. }) = &payload {
-            builder = builder.header(CONTENT_LENGTH, *size);
+        if let Some(payload) = &payload {
+            builder = builder.header(CONTENT_LENGTH, payload.size());
         }
         let (progress, body) = Progress::of(payload);
         if let Some(body) = body {

@@ -11,6 +11,7 @@ use crate::blob::Shared;
 use crate::disk::temp_file::Permit;
 use crate::event::Subject;
 use crate::outcome::OnResult;
+use crate::platform::Platform;
 use crate::release::Release;
 use crate::source::{self, PackageMetadata, SourcePackage};
 use crate::trust::Verified;
@@ -29,11 +30,15 @@ impl Journey<'_> {
             )),
             false => None,
         };
-        let copying = PlannedCopy { release, missing };
-        let Some(copying) = self.copy_ahead(copying, permit.as_ref(), on_result).await else {
-            return;
-        };
-        let PlannedCopy { release, missing } = copying;
+        let (mut release, mut missing) = (release, missing);
+        while let Some(first) = source::too_many_unsized(&release) {
+            let copying = PlannedCopy { release, missing };
+            let copied = self.copy_ahead(copying, &first, permit.as_ref(), on_result);
+            let Some(left) = copied.await else {
+                return;
+            };
+            (release, missing) = (left.release, left.missing);
+        }
         let Some(release) = self.packages(release, &missing, on_result).await else {
             return;
         };
@@ -48,46 +53,35 @@ impl Journey<'_> {
         future::join_all(copying).await;
     }
 
-    /// Copies packages of unknown size before the version is published, as many at a time as responses may be open, until the responses of
-    /// the rest may be open at once. Their sizes are known then, and each package has taken one request. `None` if every destination has
-    /// failed.
+    /// Copies the first packages of unknown size before the version is published, as many as responses may be open. Their sizes are known
+    /// then, and each package has taken one request. `None` if every destination has failed.
     async fn copy_ahead<'t>(
         &self,
-        PlannedCopy {
-            mut release,
-            mut missing,
-        }: PlannedCopy<'t>,
+        PlannedCopy { release, missing }: PlannedCopy<'t>,
+        first: &[Platform],
         permit: Option<&Arc<Permit>>,
         on_result: &OnResult<'_>,
     ) -> Option<PlannedCopy<'t>> {
-        while let Some(first) = source::too_many_unsized(&release) {
-            let some = release.clone().only(|platform| first.contains(platform));
-            let some = self.packages(some, &missing, on_result).await?;
-            release = source::with_sizes(release, &some);
-            if self.options.publish.dry_run {
-                continue;
-            }
-            let some = shared(some, &missing, permit);
-            let copying =
-                missing
-                    .into_iter()
-                    .map(async |mut one| match one.deliver(some.clone()).await {
-                        Ok(()) => Some(one),
-                        Err(error) => {
-                            on_result(Err(self.unpublished(error, &some, one.target)));
-                            None
-                        }
-                    });
-            missing = future::join_all(copying)
-                .await
-                .into_iter()
-                .flatten()
-                .collect();
-            if missing.is_empty() {
-                return None;
+        let some = release.clone().only(|platform| first.contains(platform));
+        let some = self.packages(some, &missing, on_result).await?;
+        let release = source::with_sizes(release, &some);
+        if self.options.publish.dry_run {
+            return Some(PlannedCopy { release, missing });
+        }
+        let some = shared(some, &missing, permit);
+        let copying = missing.into_iter().map(async |mut one| {
+            let delivered = one.deliver(some.clone()).await;
+            let failed = delivered.map_err(|error| self.unpublished(error, &some, one.target));
+            failed.map(|()| one)
+        });
+        let mut missing = Vec::new();
+        for delivered in future::join_all(copying).await {
+            match delivered {
+                Ok(one) => missing.push(one),
+                Err(failure) => on_result(Err(failure)),
             }
         }
-        Some(PlannedCopy { release, missing })
+        (!missing.is_empty()).then_some(PlannedCopy { release, missing })
     }
 
     /// Requests the packages of unknown size. Their responses stay open until the packages are copied. `None` after a failure, which is

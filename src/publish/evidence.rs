@@ -17,11 +17,11 @@
 use super::existing::{Candidate, Decision, ExistingEvidence};
 use super::{
     BTreeSet, Blob, BlobSource, ContentGraph, Digest, EMPTY_BYTES, Edition, Options, Package,
-    Platform, Problem, Publication, Release, RepoMut, Tag, TagUpdate, Verified,
+    Platform, Problem, Release, RepoMut, Tag, TagUpdate, Verified,
 };
 use crate::authentication::Status;
+use crate::oci::Evidence;
 use crate::oci::evidence::KEYS;
-use crate::oci::{Evidence, Part};
 use crate::release::Document;
 use crate::store;
 
@@ -150,28 +150,6 @@ fn content<B>(
 pub(super) fn has_evidence(tags: &BTreeSet<String>) -> bool {
     let is_evidence = |name: &String| Tag::parse(name).is_ok_and(|tag| tag.is_evidence());
     tags.iter().any(is_evidence)
-}
-
-/// Leaves the evidence out if the store does not accept evidence, and returns the store's refusal. If the repository
-/// has other evidence, this is an error: that evidence would stay, and may not prove the new index.
-///
-/// # Errors
-/// The store's error, if the evidence cannot be left out.
-pub(super) fn leave_out<B>(
-    publication: &mut Publication<B>,
-    error: store::Error,
-) -> Result<store::Error, store::Error> {
-    let is_unwelcome = matches!(
-        error,
-        store::Error::Unwelcome {
-            what: Part::Evidence,
-            ..
-        }
-    );
-    match publication.evidence.take() {
-        Some(TagUpdate { was: None, .. }) if is_unwelcome => Ok(error),
-        _ => Err(error),
-    }
 }
 
 /// The warning for a registry that does not accept evidence.

@@ -1,6 +1,7 @@
 //! A publication: everything to write for a version, decided before anything is written.
 
-use super::{Blob, Change, ContentGraph, Digest, Error, RepoMut, Tag, evidence};
+use super::{Blob, Change, ContentGraph, Digest, Error, RepoMut, Tag};
+use crate::oci::Part;
 use crate::store::{self, Move, Tagged};
 
 /// The changes to a repository that publish a version.
@@ -44,9 +45,7 @@ impl<B> Publication<B> {
             return Ok(None);
         }
         match to.put_manifest(&evidence.content.root).await {
-            Err(error) if error.is_unsupported_artifact() => {
-                Ok(Some(evidence::leave_out(self, error)?))
-            }
+            Err(error) if error.is_unsupported_artifact() => Ok(Some(self.leave_out(error)?)),
             // The store may refuse the manifest because its documents are missing; other errors will occur again later.
             _ => Ok(None),
         }
@@ -73,10 +72,26 @@ impl<B> Publication<B> {
             match to.tag(&moves).await {
                 // No tag has moved yet, because the evidence comes first.
                 Err(error) if error.is_unsupported_artifact() => {
-                    refused = Some(evidence::leave_out(self, error)?);
+                    refused = Some(self.leave_out(error)?);
                 }
                 moved => return Ok((moved?, refused)),
             }
+        }
+    }
+
+    /// Leaves the evidence out if the store does not accept evidence, and returns the store's refusal. If the repository has other
+    /// evidence, this is an error: that evidence would stay, and may not prove the new index.
+    fn leave_out(&mut self, error: store::Error) -> Result<store::Error, store::Error> {
+        let is_unwelcome = matches!(
+            error,
+            store::Error::Unwelcome {
+                what: Part::Evidence,
+                ..
+            }
+        );
+        match self.evidence.take() {
+            Some(TagUpdate { was: None, .. }) if is_unwelcome => Ok(error),
+            _ => Err(error),
         }
     }
 

@@ -12,7 +12,6 @@ use super::{
 use crate::blob::{self, proven};
 use crate::jobs;
 use crate::oci::{self, Descriptor, Part};
-use crate::store::{Put, PutError};
 
 /// The number of manifests or documents that are written at once: half of the small requests that one host may receive. An index may refer
 /// to hundreds.
@@ -206,8 +205,9 @@ async fn deliver_package<B: BlobSource>(
 ) -> Result<Transfer, Error> {
     let watched = ReportedBlob::start(package.location.clone(), subject, reporter);
     let blob_failure = |source| package_failure(package, source);
-    let transfer = deliver(&watched, to).await;
-    let transfer = transfer.map_err(|error| Error::of_blob(error, blob_failure))?;
+    let put = to.put_blob(&watched).await;
+    let put = put.map_err(|error| Error::of_blob(error, blob_failure))?;
+    let transfer = put.into();
     match watched.was_read() {
         true => Ok(transfer),
         false => check_package(package).await.map(|_| transfer),
@@ -245,18 +245,6 @@ fn package_failure<B>(package: &Package<B>, source: blob::Error) -> BlobFailure 
         digest: package.expected.digest,
         source,
     }
-}
-
-/// Writes a blob to a repository and reports the progress.
-async fn deliver<B: BlobSource>(
-    watched: &ReportedBlob<B>,
-    to: &RepoMut,
-) -> Result<Transfer, PutError> {
-    Ok(match to.put_blob(watched).await? {
-        Put::Stored => Transfer::Copied,
-        Put::Mounted => Transfer::Mounted,
-        Put::Present => Transfer::Present,
-    })
 }
 
 /// Writes the small blobs, the config and the documents of the evidence, each once.
@@ -313,8 +301,8 @@ async fn unproven<B: BlobSource>(
         let subject = edition.subject();
         async move {
             let expected = blob.expected();
-            let transfer = deliver(&ReportedBlob::start(blob, &subject, &reporter), &to).await;
-            let transfer = transfer.map_err(|error| {
+            let watched = ReportedBlob::start(blob, &subject, &reporter);
+            let put = to.put_blob(&watched).await.map_err(|error| {
                 Error::of_blob(error, |source| BlobFailure {
                     what,
                     package: None,
@@ -322,6 +310,7 @@ async fn unproven<B: BlobSource>(
                     source,
                 })
             })?;
+            let transfer = put.into();
             reporter.report(carried(subject, expected, transfer));
             Ok((expected, transfer))
         }

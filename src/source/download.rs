@@ -8,7 +8,7 @@ use reqwest::header::ETAG;
 
 use super::error::Error;
 use super::location::PackageLocation;
-use super::package::RemoteMetadata;
+use super::location::RemoteMetadata;
 use crate::blob::MOST_RESUMPTIONS;
 use crate::digest::{Algorithm, Hasher};
 use crate::disk::temp_file::{TempFile, TempFileWriter};

@@ -8,7 +8,7 @@ use url::Url;
 
 use super::auth::RequestAuth;
 use super::error::{Document, Error};
-use super::source_package::OpenAnswers;
+use super::opened::OpenAnswers;
 use crate::address::Hostname;
 use crate::credentials::Credentials;
 use crate::disk::temp_file::TempFileBudget;

@@ -11,9 +11,13 @@ use url::Url;
 use super::auth::RequestAuth;
 use super::error::{Document, Error};
 use super::fetch::{self, Access, RequestKind};
+use super::opened::Opened;
+use crate::digest::Digest;
 use crate::event::Event;
-use crate::http::{Answer, Request};
+use crate::hash::PackageHash;
+use crate::http::{self, Answer, Request};
 use crate::platform::Platform;
+use crate::release::LARGEST_BLOB;
 
 /// The most times that a new URL is requested for one package. URLs are valid for minutes, so an origin whose third URL is refused too has
 /// another problem.
@@ -30,6 +34,30 @@ pub(super) struct PackageLocation {
     pub(super) platform: Platform,
     /// Requests another URL when this one has expired.
     pub(super) renewal: Option<Renewal>,
+}
+
+/// A package at a URL, with the metadata that the source provides.
+#[derive(Clone, Debug)]
+pub struct RemoteMetadata {
+    pub(super) location: PackageLocation,
+    /// The digest, if the source provides it.
+    pub(super) digest: Option<Digest>,
+    /// The size in bytes, if the source provides it.
+    pub(super) size: Option<u64>,
+    /// If the digest is unknown, the package must match one of these hashes. If there are none, any package is accepted.
+    pub(super) hashes: Vec<PackageHash>,
+    /// The response from whose headers the size comes. Its body has not been read.
+    pub(super) opened: Option<Opened>,
+}
+
+impl RemoteMetadata {
+    /// The error of a size that no package has.
+    pub(super) fn too_large(&self) -> Error {
+        Error::Http(http::Error::Large {
+            url: self.location.url.clone().into(),
+            limit: LARGEST_BLOB,
+        })
+    }
 }
 
 impl PackageLocation {

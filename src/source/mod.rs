@@ -33,6 +33,7 @@ pub mod filesystem_mirror;
 pub mod folder;
 mod location;
 pub mod network_mirror;
+mod opened;
 pub mod origin;
 mod package;
 mod source_package;
@@ -40,8 +41,9 @@ mod source_package;
 pub use auth::AuthTried;
 pub use error::{Document, Error};
 pub use fetch::{Access, RequestLimits};
+pub use opened::OpenAnswers;
 pub use package::{PackageMetadata, complete, too_many_unsized, with_sizes};
-pub use source_package::{OpenAnswers, SourcePackage};
+pub use source_package::SourcePackage;
 
 /// A place that providers are mirrored from.
 #[derive(Clone)]

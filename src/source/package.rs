@@ -11,17 +11,16 @@
 use std::sync::Arc;
 
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::download::PackageDownload;
 use super::error::Error;
-use super::location::PackageLocation;
-use super::source_package::{Opened, PackageBytes, SourcePackage};
+use super::location::RemoteMetadata;
+use super::opened::Opened;
+use super::source_package::{PackageBytes, SourcePackage};
 use crate::archive::{self, Archive, Limits};
 use crate::digest::Digest;
 use crate::disk::temp_file::{Permit, TempFile};
 use crate::hash::PackageHash;
-use crate::http;
 use crate::jobs;
 use crate::platform::Platform;
 use crate::release::{Expected, LARGEST_BLOB, Release};
@@ -38,20 +37,6 @@ pub enum PackageMetadata {
     Remote(Box<RemoteMetadata>),
     /// A package of known size and digest.
     Complete(SourcePackage),
-}
-
-/// A package at a URL, with the metadata that the source provides.
-#[derive(Clone, Debug)]
-pub struct RemoteMetadata {
-    pub(super) location: PackageLocation,
-    /// The digest, if the source provides it.
-    pub(super) digest: Option<Digest>,
-    /// The size in bytes, if the source provides it.
-    pub(super) size: Option<u64>,
-    /// If the digest is unknown, the package must match one of these hashes. If there are none, any package is accepted.
-    pub(super) hashes: Vec<PackageHash>,
-    /// The response from whose headers the size comes. Its body has not been read.
-    pub(super) opened: Option<Opened>,
 }
 
 /// Completes the metadata of verified packages before they are transferred. It requests packages of unknown size, and the caller has to
@@ -172,39 +157,29 @@ async fn requested(all_metadata: Vec<RemoteMetadata>) -> Result<Vec<RemoteMetada
         }
         None => return Ok(all_metadata),
     };
-    let asked = all_metadata.into_iter().map(|metadata| {
+    let asked = all_metadata.into_iter().map(|mut metadata| {
         let permit = match metadata.lacks_size() {
             true => permits.next(),
             false => None,
         };
-        metadata.with_size(permit)
+        async move {
+            if let Some(permit) = permit {
+                // The response stays open, and the upload reads it.
+                let answer = metadata.location.ask(0, None).await?;
+                metadata.size = answer.content_length();
+                metadata.opened = Some(Opened::new(answer, permit));
+            }
+            Ok(metadata)
+        }
     });
     let asked = futures_util::stream::iter(asked).buffered(CONCURRENT_PACKAGES);
     asked.try_collect().await
 }
 
 impl RemoteMetadata {
-    /// The error of a size that no package has.
-    pub(super) fn too_large(&self) -> Error {
-        Error::Http(http::Error::Large {
-            url: self.location.url.clone().into(),
-            limit: LARGEST_BLOB,
-        })
-    }
-
     /// Whether its size has to be requested. If the digest is unknown, the package is downloaded anyway.
     fn lacks_size(&self) -> bool {
         self.digest.is_some() && self.size.is_none()
-    }
-
-    /// Requests the package if its size is not known otherwise and there is a permit. The response stays open, and the upload reads it.
-    async fn with_size(mut self, permit: Option<OwnedSemaphorePermit>) -> Result<Self, Error> {
-        if let Some(permit) = permit {
-            let answer = self.location.ask(0, None).await?;
-            self.size = answer.content_length();
-            self.opened = Some(Opened::new(answer, permit));
-        }
-        Ok(self)
     }
 
     fn known(&self) -> Option<Expected> {

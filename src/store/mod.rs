@@ -37,6 +37,7 @@ pub use repo_mut::RepoMut;
 
 use crate::address::ProviderAddr;
 use crate::digest::Digest;
+use crate::event::Transfer;
 use crate::oci::{Descriptor, Part, RawManifest, Repository, Tag};
 
 /// A store of any kind. Journeys do not use it itself but one of its repositories, so that code that only reads cannot write.
@@ -90,6 +91,16 @@ pub enum Put {
     Present,
     /// It existed elsewhere, and is now shared by a mount or hard link.
     Mounted,
+}
+
+impl From<Put> for Transfer {
+    fn from(put: Put) -> Self {
+        match put {
+            Put::Stored => Self::Copied,
+            Put::Mounted => Self::Mounted,
+            Put::Present => Self::Present,
+        }
+    }
 }
 
 /// A tag to move.

@@ -5,6 +5,7 @@
 
 use crate::address::ProviderAddr;
 use crate::platform::Platform;
+use crate::release::Release;
 use crate::version::{SpelledVersion, Version};
 
 /// The provider version to look up in a checksum document.
@@ -16,7 +17,15 @@ pub struct ReleaseId<'a> {
     pub version: &'a Version,
 }
 
-impl ReleaseId<'_> {
+impl<'a> ReleaseId<'a> {
+    /// The version of a release.
+    pub fn of<L>(release: &'a Release<L>) -> Self {
+        Self {
+            provider: &release.provider,
+            version: &release.version,
+        }
+    }
+
     /// Whether a file name is for this type and version, and for the given platform.
     ///
     /// Some origins write `_vVERSION_`, and some write a short version such as `0.50` for 0.50.0. Both are accepted.

@@ -113,7 +113,7 @@ pub fn verify_within<L>(
         _ => None,
     };
     // After the signature check, since the lines of an altered document prove nothing about packages.
-    let subject = subject(&release);
+    let subject = ReleaseId::of(&release);
     for package in &release.packages {
         matches_its_line(subject, package, checksums.as_ref())?;
     }
@@ -160,13 +160,6 @@ pub fn among(
         expected,
         received: *zip,
     })
-}
-
-fn subject<L>(release: &Release<L>) -> ReleaseId<'_> {
-    ReleaseId {
-        provider: &release.provider,
-        version: &release.version,
-    }
 }
 
 fn matches_its_line<L>(
@@ -371,7 +364,7 @@ impl<L> Verified<Release<L>> {
         zips: impl IntoIterator<Item = (&'a Platform, &'a Digest)>,
     ) -> Result<(), Error> {
         let checksums = self.checksums().ok_or(Error::NoDocument)?;
-        let subject = subject(&self.0);
+        let subject = ReleaseId::of(&self.0);
         for (platform, zip) in zips {
             if !checksums.covers(subject, platform, zip) {
                 return Err(Error::Uncovered {

@@ -12,6 +12,8 @@ use crate::store::{self, Artifact, At};
 
 /// The changes for one package.
 struct PackageStep {
+    /// Whether the index lacked the platform.
+    is_added: bool,
     /// The manifest to write; `None` if the repository has another tool's manifest for the same zip.
     manifest: Option<RawManifest>,
     /// Whether the repository lacks the package or its manifest.
@@ -39,30 +41,39 @@ pub(super) async fn plan<B: BlobSource>(
         return Err(Problem::Exists);
     }
     let replaces = was.is_some() && options.existing == Existing::Replace;
-    let existing = to_compare(stored, release, options)?;
-    let existing = existing.as_ref();
-    let IndexChange {
-        root,
-        steps,
-        changed,
-    } = compare(release, existing, to, options).await?;
+    let existing = match stored {
+        Some(stored) => to_compare(stored, release, options)?,
+        None => None,
+    };
+    let (root, steps) = compare(release, existing.as_ref(), to, options).await?;
     let is_other = was != Some(root.expected.digest);
     let moves_index = is_other || damage.is_some();
     // tfoci cannot merge into a damaged index. If the release alone gives that same index, it is written again.
     if let Some(error) = damage.filter(|_| is_other && !replaces) {
         return Err(error.into());
     }
+    let adds = existing.is_none() || steps.iter().any(|step| step.is_added);
     let is_settled = to.refuses_incomplete()
-        && !(changed || replaces)
+        && !(adds || replaces)
         && tags.contains(Tag::of_evidence(&release.version)?.as_str())
         && (!options.evidence_policy.always || evidence::is_there(edition, tags, to).await?);
     let (evidence, warning) = match is_settled {
         true => (None, None),
-        false => evidence_of(edition, tags, &root, to, options).await?,
+        false => {
+            let question = Question {
+                tags,
+                packages: Vec::new(),
+                zips: zips(release, to, &root).await?,
+                is_preferred: false,
+            };
+            evidence::plan(edition, question, to, options).await?
+        }
     };
+    let has_ours = steps.iter().any(|step| step.manifest.is_some());
     let is_incomplete = moves_index
         || steps.iter().any(|step| step.is_missing)
-        || lacks_config(&steps, to, options).await?;
+        // Clients ignore the empty config, to which all manifests by tfoci refer; tools that copy the artifact read it.
+        || has_ours && lacks(to, &Expected::of(EMPTY_BYTES), options).await?;
     let has_config = was.is_some() || evidence::has_evidence(tags);
     let config = is_incomplete.then(|| Blob::new(EMPTY_BYTES, has_config));
     // Packages may be equal, as those of a script for several platforms are: one is delivered.
@@ -92,55 +103,24 @@ pub(super) async fn plan<B: BlobSource>(
     })
 }
 
-/// The evidence that proves the packages of the new index, and a warning.
-async fn evidence_of<B: BlobSource>(
-    edition: &Edition<'_, B>,
-    tags: &BTreeSet<String>,
-    root: &RawManifest,
-    to: &RepoMut,
-    options: &Options,
-) -> Result<(Option<TagUpdate<B>>, Option<String>), Problem> {
-    let question = Question {
-        tags,
-        packages: Vec::new(),
-        zips: zips(edition.release, to, root).await?,
-        is_preferred: false,
-    };
-    evidence::plan(edition, question, to, options).await
-}
-
-/// What a release changes in the index that the repository has.
-struct IndexChange {
-    /// The index that includes the release.
-    root: RawManifest,
-    steps: Vec<PackageStep>,
-    /// Whether the release adds a package to the index.
-    changed: bool,
-}
-
+/// The index that includes the release, and the changes for each of its packages.
 async fn compare<B: BlobSource>(
     release: &Release<B>,
     existing: Option<&Artifact>,
     to: &RepoMut,
     options: &Options,
-) -> Result<IndexChange, Problem> {
+) -> Result<(RawManifest, Vec<PackageStep>), Problem> {
     let mut index = match existing {
         Some(artifact) => artifact.index.clone(),
         None => Index::new(&release.provider, &release.version),
     };
     let mut steps = Vec::new();
-    let mut changed = existing.is_none();
     for package in &release.packages {
-        let (step, added) = step(package, to, existing, &mut index, options).await?;
-        changed |= added;
-        steps.push(step);
+        steps.push(step(package, to, existing, &mut index, options).await?);
     }
-    let root = finish(index, release, existing.filter(|_| !changed), options)?;
-    Ok(IndexChange {
-        root,
-        steps,
-        changed,
-    })
+    let adds = steps.iter().any(|step| step.is_added);
+    let root = finish(index, release, existing.filter(|_| !adds), options)?;
+    Ok((root, steps))
 }
 
 /// The index that a tag refers to.
@@ -183,11 +163,10 @@ async fn find(to: &RepoMut, tag: &Tag, tags: &BTreeSet<String>) -> Result<Stored
 
 /// The index to compare the release with; `None` if the release replaces it.
 fn to_compare<L>(
-    stored: Option<RawManifest>,
+    raw: RawManifest,
     release: &Release<L>,
     options: &Options,
 ) -> Result<Option<Artifact>, Problem> {
-    let Some(raw) = stored else { return Ok(None) };
     if options.existing == Existing::Replace && raw.bytes != alone(release, options)?.bytes {
         return Ok(None);
     }
@@ -222,57 +201,48 @@ fn readable(raw: &RawManifest) -> Result<Index, Problem> {
     }
 }
 
-/// Compares one package with the index, and adds it if the platform is missing. The second value tells whether it was added.
+/// Compares one package with the index, and adds it if the platform is missing.
 async fn step<L>(
     package: &Package<L>,
     to: &RepoMut,
     existing: Option<&Artifact>,
     index: &mut Index,
     options: &Options,
-) -> Result<(PackageStep, bool), Problem> {
+) -> Result<PackageStep, Problem> {
     let ours = manifest::build(package.expected, &package.file_name)?;
     let entry = existing.and_then(|artifact| artifact.entry(&package.platform).ok());
     let Some(entry) = entry else {
         index.insert(&package.platform, &ours, &package.expected.digest)?;
-        return Ok((
-            PackageStep {
-                manifest: Some(ours),
-                is_missing: true,
-            },
-            true,
-        ));
+        return Ok(PackageStep {
+            is_added: true,
+            manifest: Some(ours),
+            is_missing: true,
+        });
     };
-    if entry.digest == ours.expected.digest.to_string() {
-        let is_missing = !to.refuses_incomplete() && {
+    let is_ours = entry.digest == ours.expected.digest.to_string();
+    let is_missing = if is_ours {
+        !to.refuses_incomplete() && {
             let manifest = to.manifest(At::Entry(entry)).await;
             !matches!(manifest, Ok(Some(_))) || lacks(to, &package.expected, options).await?
-        };
-        return Ok((
-            PackageStep {
-                manifest: Some(ours),
-                is_missing,
-            },
-            false,
-        ));
-    }
-    // Either the same zip under another name or another tool's manifest: tfoci leaves it unchanged.
-    let theirs = to.package(&package.platform, entry).await?;
-    let (stored, offered) = (theirs.layer.expected.digest, package.expected.digest);
-    if stored != offered {
-        return Err(Problem::OtherPackage {
-            platform: package.platform.clone(),
-            stored,
-            offered,
-        });
-    }
-    let is_missing = lacks(to, &package.expected, options).await?;
-    Ok((
-        PackageStep {
-            manifest: None,
-            is_missing,
-        },
-        false,
-    ))
+        }
+    } else {
+        let theirs = to.package(&package.platform, entry).await?;
+        let (stored, offered) = (theirs.layer.expected.digest, package.expected.digest);
+        if stored != offered {
+            return Err(Problem::OtherPackage {
+                platform: package.platform.clone(),
+                stored,
+                offered,
+            });
+        }
+        lacks(to, &package.expected, options).await?
+    };
+    Ok(PackageStep {
+        is_added: false,
+        // Either the same zip under another name or another tool's manifest: tfoci leaves it unchanged.
+        manifest: is_ours.then_some(ours),
+        is_missing,
+    })
 }
 
 /// Whether a blob must be written. A blob of the right size counts as present; if the version is replaced, its bytes are checked too.
@@ -282,16 +252,6 @@ async fn lacks(to: &RepoMut, expected: &Expected, options: &Options) -> Result<b
     }
     let there = to.has_blob(expected).await?;
     Ok(!there || options.existing == Existing::Replace && !is_intact_blob(to, *expected).await)
-}
-
-/// Whether the empty config, which all manifests by tfoci refer to, is missing. Clients ignore it; tools that copy the artifact read it.
-async fn lacks_config(
-    steps: &[PackageStep],
-    to: &RepoMut,
-    options: &Options,
-) -> Result<bool, Problem> {
-    let ours = steps.iter().any(|step| step.manifest.is_some());
-    Ok(ours && lacks(to, &Expected::of(EMPTY_BYTES), options).await?)
 }
 
 /// The index to write. If nothing is added, these are the stored bytes, even if tfoci would serialize the index differently.

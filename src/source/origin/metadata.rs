@@ -7,8 +7,8 @@ use url::Url;
 
 use super::super::error::{Document, Error};
 use super::super::fetch::Access;
-use super::super::location::{PackageLocation, Renewal};
-use super::super::package::{PackageMetadata, RemoteMetadata};
+use super::super::location::{PackageLocation, RemoteMetadata, Renewal};
+use super::super::package::PackageMetadata;
 use crate::authentication::Anchor;
 use crate::digest::{Digest, from_hex};
 use crate::hash::PackageHash;

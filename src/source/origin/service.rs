@@ -31,16 +31,6 @@ pub(super) struct Service {
 /// The most hosts whose services are remembered. Clients of a server may name any number.
 const MOST_HOSTS: usize = 4_096;
 
-impl Service {
-    fn url(&self, path: &[&str]) -> Url {
-        let mut url = self.base.join(".").unwrap_or_else(|_| self.base.clone());
-        if let Ok(mut segments) = url.path_segments_mut() {
-            segments.pop_if_empty().extend(path);
-        }
-        url
-    }
-}
-
 impl Origin {
     pub(super) async fn service(&self, host: &Hostname) -> Result<Service, Error> {
         let cell = {
@@ -93,7 +83,11 @@ impl Origin {
         path: &[&str],
         limit: u64,
     ) -> Result<Answer, Error> {
-        let url = service.url(path);
+        let base = &service.base;
+        let mut url = base.join(".").unwrap_or_else(|_| base.clone());
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(path);
+        }
         let request = || {
             Request::new(Method::GET, url.clone(), &service.named)
                 .header(ACCEPT, "application/json")

@@ -1,14 +1,25 @@
 //! Blobs: whether a repository has them, and writing them, by a mount from another repository of the registry or by an [`Upload`].
+//!
+//! An upload is one POST and one PUT of known length. Some registries abort a long PUT, and some proxies in front of registries
+//! refuse it. The blob is then uploaded in chunks ([`ChunkedUpload`]): from the start if the registry is known to need them, and
+//! never if it is known to corrupt them.
 
 use reqwest::{Method, StatusCode};
 
 use super::auth::Scope;
-use super::upload::Upload;
+use super::chunked_upload::ChunkedUpload;
+use super::upload::{Upload, UploadError};
+use super::upload_strategy::{UploadMode, UploadStrategy};
 use super::{Error, Registry, Repository};
 use crate::blob::{BlobInfo, BlobLocation, BlobSource};
 use crate::event::Event;
+use crate::http::{Retry, Transient};
 use crate::release::Expected;
 use crate::store::{Action, Put, PutError};
+
+/// The number of times that the upload of a blob may start again from its first byte. Each time may send
+/// the whole blob again.
+const RETRIES: u32 = 4;
 
 /// Whether to ask the registry for a blob before it is uploaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +66,7 @@ impl Registry {
             && session.remembers(&digest, name).is_none()
             && self.has_blob(repository, &expected).await?
         {
-            session.remember(digest, name);
+            session.cache().blobs.insert(digest, name);
         }
         // While this task waited for its turn, another one may have uploaded the blob.
         let _turn = session.uploads.enter(digest).await;
@@ -87,8 +98,57 @@ impl Registry {
                 shared,
             });
         }
-        session.remember(digest, name);
+        session.cache().blobs.insert(digest, name);
         Ok(put)
+    }
+}
+
+impl<B: BlobSource> Upload<'_, B> {
+    /// Uploads the blob, with retries and in another mode where the registry refuses one.
+    pub(super) async fn run(&self) -> Result<Put, PutError> {
+        let learnt = self.session.cache().chunk;
+        let size = self.blob.expected().size;
+        let http = &self.registry.http;
+        let _permit = http.upload_permit(&self.session.base, size).await;
+        let url = self.session.url(self.name, "blobs/uploads/")?;
+        let support = self.session.known.upload_support();
+        let mut strategy = UploadStrategy::new(support, learnt, size);
+        let mut retry = Retry::new(RETRIES);
+        loop {
+            match self.attempt(strategy.mode()).await {
+                Ok(put) => return Ok(put),
+                Err(UploadError::Fatal(error)) => return Err(error),
+                Err(UploadError::ModeRefused(error)) => {
+                    if !strategy.exclude_mode() {
+                        return Err(error.into());
+                    }
+                }
+                Err(UploadError::Retry {
+                    retry_after,
+                    is_cut,
+                    error,
+                }) => {
+                    let failure = Transient {
+                        retry_after,
+                        reason: error.summary(),
+                    };
+                    if !retry.wait(http, &url, failure).await {
+                        return Err(error.into());
+                    }
+                    strategy.retry(is_cut);
+                }
+            }
+        }
+    }
+
+    async fn attempt(&self, mode: UploadMode) -> Result<Put, UploadError> {
+        let Some(opened) = self.begin().await? else {
+            return Ok(Put::Mounted);
+        };
+        match mode {
+            UploadMode::Whole => self.put(opened).await,
+            UploadMode::Chunks(length) => ChunkedUpload::new(self, opened, length)?.run().await,
+        }
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) struct BlobLocations {
 impl BlobLocations {
     /// Remembers that a repository has a blob.
     pub(super) fn insert(&mut self, digest: Digest, name: &str) {
-        if self.has(&digest, name) {
+        if self.of(&digest).any(|known| known == name) {
             return;
         }
         self.names
@@ -57,21 +57,10 @@ impl BlobLocations {
         }
     }
 
-    pub(super) fn has(&self, digest: &Digest, name: &str) -> bool {
-        self.of(digest).any(|other| other == name)
-    }
-
-    /// The oldest known repository that has a blob, other than `name`.
-    pub(super) fn other(&self, digest: &Digest, name: &str) -> Option<&str> {
-        self.of(digest).find(|other| *other != name)
-    }
-
-    fn of(&self, digest: &Digest) -> impl Iterator<Item = &str> {
-        self.names
-            .get(digest)
-            .into_iter()
-            .flatten()
-            .map(|name| &**name)
+    /// The known repositories that have a blob, the oldest first.
+    pub(super) fn of(&self, digest: &Digest) -> impl Iterator<Item = &str> {
+        let names = self.names.get(digest).into_iter().flatten();
+        names.map(|name| &**name)
     }
 }
 
@@ -115,19 +104,20 @@ mod tests {
         for name in ["b", "a", "b"] {
             locations.insert(first, name);
         }
-        assert!(locations.has(&first, "a") && locations.has(&first, "b"));
-        assert_eq!(locations.other(&first, "c"), Some("b"));
-        assert_eq!(locations.other(&first, "b"), Some("a"));
-        assert_eq!(locations.other(&digest(1), "b"), None);
+        let of = |locations: &BlobLocations, digest| -> Vec<String> {
+            locations.of(&digest).map(str::to_owned).collect()
+        };
+        assert_eq!(of(&locations, first), ["b", "a"]);
+        assert!(of(&locations, digest(1)).is_empty());
         for number in 1..MOST_LOCATIONS {
             locations.insert(digest(number), "c");
         }
-        assert_eq!(locations.other(&first, "c"), Some("a"));
+        assert_eq!(of(&locations, first), ["a"]);
         for number in MOST_LOCATIONS..3 * MOST_LOCATIONS {
             locations.insert(digest(number), "c");
         }
-        assert!(!locations.has(&first, "a"));
-        assert!(locations.has(&digest(3 * MOST_LOCATIONS - 1), "c"));
+        assert!(of(&locations, first).is_empty());
+        assert_eq!(of(&locations, digest(3 * MOST_LOCATIONS - 1)), ["c"]);
         assert_eq!(locations.order.len(), MOST_LOCATIONS);
         assert_eq!(locations.names.len(), MOST_LOCATIONS);
     }

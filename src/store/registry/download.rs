@@ -39,7 +39,7 @@ impl BlobSource for RegistryBlob {
                 source: Box::new(error),
             }),
         })?;
-        Ok(blob::received(answer, from))
+        blob::received(answer, from, None)
     }
 }
 

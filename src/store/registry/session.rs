@@ -260,15 +260,10 @@ impl RepositorySession {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers that a repository has a blob.
-    pub(super) fn remember(&self, digest: Digest, name: &str) {
-        self.cache().blobs.insert(digest, name);
-    }
-
     /// Whether a repository has a blob; `None` if only the registry knows.
     pub(super) fn remembers(&self, digest: &Digest, name: &str) -> Option<bool> {
         let cache = self.cache();
-        if cache.blobs.has(digest, name) {
+        if cache.blobs.of(digest).any(|known| known == name) {
             Some(true)
         } else {
             cache.empty.contains(name).then_some(false)
@@ -280,10 +275,9 @@ impl RepositorySession {
     pub(super) fn known_source(&self, digest: &Digest, name: &str) -> Option<String> {
         let cache = self.cache();
         let itself = || cache.empty.contains(name) && !cache.refuses_mounts;
-        let other = cache.blobs.other(digest, name);
-        other
-            .or_else(|| itself().then_some(name))
-            .map(str::to_owned)
+        let other = cache.blobs.of(digest).find(|other| *other != name);
+        let source = other.or_else(|| itself().then_some(name));
+        source.map(str::to_owned)
     }
 
     pub(super) fn url(&self, name: &str, rest: &str) -> Result<Url, Error> {

@@ -1,8 +1,4 @@
-//! Uploading a blob: in one request, or in chunks ([`ChunkedUpload`]).
-//!
-//! An upload is one POST and one PUT of known length. Some registries abort a long PUT, and some proxies in front of registries
-//! refuse it. The blob is then uploaded in chunks: from the start if the registry is known to need them, and never if it is known to
-//! corrupt them.
+//! Upload sessions: how they begin, and the upload of a blob in one request.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,18 +9,12 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::auth::Scope;
-use super::chunked_upload::ChunkedUpload;
-use super::upload_strategy::{UploadMode, UploadStrategy};
 use super::{Error, Registry, RepositorySession};
 use crate::blob::{BlobSource, proven};
 use crate::digest::Digest;
-use crate::http::{Answer, Authorization, Payload, Retry, Transient, retry_after};
+use crate::http::{Answer, Authorization, Payload, retry_after};
 use crate::oci::Repository;
 use crate::store::{Action, Put, PutError};
-
-/// The number of times that the upload of a blob may start again from its first byte. Each time may send
-/// the whole blob again.
-const RETRIES: u32 = 4;
 
 /// The least length of all chunks but the last (OCI distribution specification).
 const CHUNK_MIN_LENGTH: HeaderName = HeaderName::from_static("oci-chunk-min-length");
@@ -94,55 +84,8 @@ impl UploadError {
 }
 
 impl<B: BlobSource> Upload<'_, B> {
-    /// Uploads the blob, with retries and in another mode where the registry refuses one.
-    pub(super) async fn run(&self) -> Result<Put, PutError> {
-        let learnt = self.session.cache().chunk;
-        let size = self.blob.expected().size;
-        let http = &self.registry.http;
-        let _permit = http.upload_permit(&self.session.base, size).await;
-        let url = self.session.url(self.name, "blobs/uploads/")?;
-        let support = self.session.known.upload_support();
-        let mut strategy = UploadStrategy::new(support, learnt, size);
-        let mut retry = Retry::new(RETRIES);
-        loop {
-            match self.attempt(strategy.mode()).await {
-                Ok(put) => return Ok(put),
-                Err(UploadError::Fatal(error)) => return Err(error),
-                Err(UploadError::ModeRefused(error)) => {
-                    if !strategy.exclude_mode() {
-                        return Err(error.into());
-                    }
-                }
-                Err(UploadError::Retry {
-                    retry_after,
-                    is_cut,
-                    error,
-                }) => {
-                    let failure = Transient {
-                        retry_after,
-                        reason: error.summary(),
-                    };
-                    if !retry.wait(http, &url, failure).await {
-                        return Err(error.into());
-                    }
-                    strategy.retry(is_cut);
-                }
-            }
-        }
-    }
-
-    async fn attempt(&self, mode: UploadMode) -> Result<Put, UploadError> {
-        let Some(opened) = self.begin().await? else {
-            return Ok(Put::Mounted);
-        };
-        match mode {
-            UploadMode::Whole => self.put(opened).await,
-            UploadMode::Chunks(length) => ChunkedUpload::new(self, opened, length)?.run().await,
-        }
-    }
-
     /// Opens an upload session; `None` if the registry mounted the blob instead.
-    async fn begin(&self) -> Result<Option<UploadSession>, Error> {
+    pub(super) async fn begin(&self) -> Result<Option<UploadSession>, Error> {
         if let Some(from) = self.from {
             let is_itself = from == self.name;
             match self.post(Some(from)).await {
@@ -194,7 +137,7 @@ impl<B: BlobSource> Upload<'_, B> {
     }
 
     /// Sends all bytes in one request, which also completes the upload.
-    async fn put(&self, opened: UploadSession) -> Result<Put, UploadError> {
+    pub(super) async fn put(&self, opened: UploadSession) -> Result<Put, UploadError> {
         let expected = self.blob.expected();
         // The body can be sent only once, so a token is fetched beforehand rather than after a 401.
         let secret = self.session.auth.secret(&opened.scope).await?;
@@ -231,20 +174,20 @@ impl<B: BlobSource> Upload<'_, B> {
             }
             Err(error) => return Err(Error::from(error).into()),
         };
-        self.outcome(answer, &opened.scope, secret.as_ref()).await
+        match answer.status().is_success() {
+            true => Ok(Put::Stored),
+            false => self.failed(answer, &opened.scope, secret.as_ref()).await,
+        }
     }
 
-    /// The outcome of a PUT with all bytes.
-    async fn outcome(
+    /// What follows from a refused PUT with all bytes.
+    async fn failed(
         &self,
         answer: Answer,
         scope: &Scope,
         secret: Option<&Authorization>,
     ) -> Result<Put, UploadError> {
         let (status, retry_after) = (answer.status(), retry_after(&answer));
-        if status.is_success() {
-            return Ok(Put::Stored);
-        }
         let renewed = status == StatusCode::UNAUTHORIZED
             && self.session.auth.learn(&answer, scope, secret).await?;
         let error = self.refusal(answer);

@@ -1,6 +1,4 @@
-//! Where a request may go, and over which kind of connection.
-//!
-//! tfoci connects to private addresses only if the user named the host, not because a server or a configuration refers to them.
+//! Private addresses: tfoci connects to them only if the user named the host, not because a server or a configuration refers to them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -8,83 +6,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
-
-use super::clients::{ConnectionKind, Trust};
-use super::{Error, Http, Settings, authority};
-
-#[cfg(test)]
-mod tests;
-
-impl Http {
-    /// The kind of connection for a URL, given the URL that the user named.
-    pub(super) async fn connection(&self, url: &Url, named: &Url) -> Result<ConnectionKind, Error> {
-        let settings = &self.0.settings;
-        let text = || url.clone().into();
-        let host = authority(url).ok_or_else(|| Error::Url { url: text() })?;
-        let trust = match url.scheme() {
-            "https" if names(&settings.insecure, url) => Trust::Unchecked,
-            "https" => Trust::Authorities,
-            "http" if names(&settings.plain, url) => Trust::Plain,
-            _ => return Err(Error::Plain { url: text(), host }),
-        };
-        // A host counts as named by the user only with the same port.
-        let is_same = endpoint(url) == endpoint(named);
-        let allows = |url: &Url| names(&settings.private, url);
-        let is_named = self.is_named(named);
-        let guard = if is_same && is_named {
-            Guard::Open
-        } else if allows(url) || (is_named || allows(named)) && self.0.private.has(named).await {
-            Guard::NoLinks
-        } else {
-            Guard::Public
-        };
-        // The resolver accepts the hosts of proxies.
-        let has_proxy = || {
-            let host = url.host_str();
-            host.is_some_and(|host| settings.proxies.contains(host))
-        };
-        if guard.refuses_literal(url)
-            || guard == Guard::Public && has_proxy() && self.0.private.has(url).await
-        {
-            return Err(match guard {
-                Guard::NoLinks => Error::LinkLocal { url: text() },
-                _ => Error::Private { url: text(), host },
-            });
-        }
-        let shown = |host: &String| trust != Trust::Plain && settings.identities.contains_key(host);
-        Ok(ConnectionKind {
-            trust,
-            guard,
-            identity: Some(host).filter(shown),
-        })
-    }
-
-    /// Whether the user named the host of a URL, by an option or otherwise.
-    fn is_named(&self, url: &Url) -> bool {
-        let Settings {
-            plain,
-            insecure,
-            identities,
-            ..
-        } = &self.0.settings;
-        // An identity may be given for the port that the scheme implies.
-        let has_identity = || {
-            let (host, port) = endpoint(url)?;
-            let is_given = identities.contains_key(&format!("{host}:{port}"));
-            (is_given || port == 443 && identities.contains_key(&host)).then_some(())
-        };
-        let is_known = names(plain, url) || names(insecure, url) || has_identity().is_some();
-        is_known || !self.0.strangers.has(url)
-    }
-}
-
-/// Whether a set contains the host of a URL, either with its port or without one.
-fn names(set: &BTreeSet<String>, url: &Url) -> bool {
-    let Some((host, port)) = endpoint(url) else {
-        return false;
-    };
-    set.contains(&host) || set.contains(&format!("{host}:{port}"))
-}
 
 /// Which addresses a connection may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,7 +28,7 @@ impl Guard {
     }
 
     /// Whether the host of a URL is a literal address that is refused. It is never resolved.
-    fn refuses_literal(self, url: &Url) -> bool {
+    pub(super) fn refuses_literal(self, url: &Url) -> bool {
         let address: IpAddr = match url.host() {
             Some(Host::Ipv4(address)) => address.into(),
             Some(Host::Ipv6(address)) => address.into(),
@@ -164,7 +85,7 @@ impl Strangers {
 }
 
 /// The host and port of a URL.
-fn endpoint(url: &Url) -> Option<(String, u16)> {
+pub(super) fn endpoint(url: &Url) -> Option<(String, u16)> {
     Some((url.host_str()?.to_owned(), url.port_or_known_default()?))
 }
 
@@ -315,5 +236,143 @@ fn embedded(address: Ipv6Addr) -> [Option<Ipv4Addr>; 2] {
             [join(high, low), join(!not_high, !not_low)]
         }
         _ => [None, None],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn private_addresses_are_known_in_every_disguise() {
+        for text in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "169.254.169.254",
+            "168.63.129.16",
+            "192.0.0.8",
+            "fec0::1",
+            "64:ff9b:1::a00:1",
+            "100.64.0.1",
+            "0.0.0.0",
+            "255.255.255.255",
+            "224.0.0.1",
+            "::1",
+            "::",
+            "fe80::1",
+            "fc00::1",
+            "fd00:ec2::254",
+            "ff02::1",
+            "::ffff:127.0.0.1",
+            "64:ff9b::7f00:1",
+            "2002:7f00:1::",
+            "::10.0.0.1",
+            "::0.0.5.6",
+            "::ffff:0:127.0.0.1",
+            "::ffff:0:a9fe:a9fe",
+            "64:ff9b:1:7f00:0:100::",
+            "64:ff9b:1:1::808:808",
+            // Teredo with a private server, and with a private client, whose address is stored inverted.
+            "2001:0:a00:1::f7f7:f7f7",
+            "2001:0:808:808::80ff:fffe",
+        ] {
+            assert!(is_private(text.parse().unwrap()), "{text}");
+        }
+        for text in [
+            "1.1.1.1",
+            "172.32.0.1",
+            "100.128.0.1",
+            "2606:4700::1111",
+            "::ffff:8.8.8.8",
+            "64:ff9b::808:808",
+            "64:ff9b:1::808:808",
+            "::ffff:0:8.8.8.8",
+            "::8.8.8.8",
+            "2002:808:808::1",
+            "2001:0:808:808::f7f7:f7f7",
+            "2001:db8::1",
+        ] {
+            assert!(!is_private(text.parse().unwrap()), "{text}");
+        }
+    }
+
+    #[test]
+    fn no_option_allows_links_and_metadata() {
+        for text in [
+            "169.254.169.254",
+            "168.63.129.16",
+            "100.100.100.200",
+            "192.0.0.192",
+            "fe80::1",
+            "fd00:ec2::254",
+            "::ffff:169.254.169.254",
+            "64:ff9b::a9fe:a9fe",
+        ] {
+            assert!(!Guard::NoLinks.admits(text.parse().unwrap()), "{text}");
+        }
+        for text in ["127.0.0.1", "10.0.0.1", "::1", "fd00::1", "1.1.1.1"] {
+            assert!(Guard::NoLinks.admits(text.parse().unwrap()), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_judged_by_what_they_resolve_to() {
+        let runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = { runtime }.enable_all().build().unwrap();
+        let found = |guard, name: &str| {
+            let resolver = Resolver {
+                guard,
+                proxies: BTreeSet::from(["127.0.0.2".to_owned()]),
+            };
+            let resolving = resolver.resolve(name.parse().unwrap());
+            let refused = runtime.block_on(resolving).err()?;
+            let refused = refused.downcast_ref::<PrivateAddress>().unwrap();
+            Some((refused.to_string(), refused.is_link))
+        };
+        let refused = |name: &str, is_link| {
+            let text = format!("{name} has only private addresses");
+            Some((text, is_link))
+        };
+        for (guard, name, expected) in [
+            (Guard::Open, "169.254.169.254", None),
+            (Guard::NoLinks, "127.0.0.1", None),
+            (
+                Guard::NoLinks,
+                "169.254.169.254",
+                refused("169.254.169.254", true),
+            ),
+            (Guard::Public, "127.0.0.1", refused("127.0.0.1", false)),
+            (Guard::Public, "127.0.0.2", None),
+        ] {
+            assert_eq!(found(guard, name), expected, "{guard:?} {name}");
+        }
+    }
+
+    #[test]
+    fn one_public_address_among_private_ones_is_enough_to_be_guarded() {
+        let private = |texts: &[&str]| are_private(texts.iter().map(|text| text.parse().unwrap()));
+        assert!(private(&["10.0.0.1", "::1"]));
+        assert!(!private(&["10.0.0.1", "1.1.1.1"]));
+        assert!(!private(&["2606:4700::1111", "127.0.0.1"]));
+        assert!(!private(&[]));
+    }
+
+    #[test]
+    fn literals_are_seen_through_the_spellings_of_urls() {
+        for text in [
+            "http://127.1/",
+            "http://0x7f.0.0.1/",
+            "http://2130706433/",
+            "http://[::1]/",
+            "http://0/",
+        ] {
+            assert!(
+                Guard::Public.refuses_literal(&text.parse().unwrap()),
+                "{text}"
+            );
+        }
+        assert!(!Guard::Public.refuses_literal(&"http://example.com/".parse().unwrap()));
     }
 }
