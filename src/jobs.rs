@@ -1,4 +1,6 @@
 //! Runs tasks concurrently, up to a limit, and blocking work in threads.
+//!
+//! It knows nothing of what the tasks do. Errors stop the tasks that have not begun; retries belong to the callers.
 
 use std::future::Future;
 
@@ -43,7 +45,7 @@ where
     Ok(done.into_iter().map(|(_, result)| result).collect())
 }
 
-/// Starts work that may block, in a thread. It runs to its end even if nobody waits for it.
+/// Starts work that may block, in a thread. It runs to its end even if its result is dropped.
 pub fn in_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> impl Future<Output = T> {

@@ -1,6 +1,6 @@
 //! Finds the word that a misspelt one probably means.
 
-/// The most changes of single characters between a word and its misspelling.
+/// The most changes of single characters between a word and its misspelling. With three, short words would resemble each other.
 const MOST_CHANGES: usize = 2;
 
 /// The candidate that is nearest to a text, if it differs in at most two characters. Upper and lower case do not differ.

@@ -130,7 +130,7 @@ fn a_configuration_that_cannot_be_used_says_why() {
         ),
         (
             b"host \"a..b\" {\n}\n".to_vec(),
-            "the label of a `host` block is no host, at line 1, `a..b` is not a host name: it has an empty label, expected something before and after every dot",
+            "the label of a `host` block is not a host, at line 1, `a..b` is not a host name: it has an empty label, expected something before and after every dot",
         ),
         (
             b"oci_default_credentials {\n  discover_ambient_credentials = false\n  docker_style_config_files = []\n}\n".to_vec(),

@@ -103,7 +103,7 @@ fn a_package_that_others_can_change_is_not_present() {
             "--packed",
             PACKED,
             0o646,
-            "the same, but writable by everybody",
+            "the same, but writable by all users",
         ),
         (
             "--packed",
@@ -115,7 +115,7 @@ fn a_package_that_others_can_change_is_not_present() {
             "--unpacked",
             &executable,
             0o757,
-            "the same, but `terraform-provider-demo_v1.0.0` is writable by everybody",
+            "the same, but `terraform-provider-demo_v1.0.0` is writable by all users",
         ),
         (
             "--unpacked",
@@ -133,7 +133,7 @@ fn a_package_that_others_can_change_is_not_present() {
             "--unpacked",
             UNPACKED,
             0o777,
-            "the same, but it is writable by everybody",
+            "the same, but it is writable by all users",
         ),
     ] {
         let author = pushed();

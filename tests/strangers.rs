@@ -194,11 +194,15 @@ fn a_body_that_is_too_large_is_not_read_to_its_end() {
 
 #[test]
 fn a_directory_that_is_marked_otherwise_is_no_layout() {
-    for marker in [
-        "",
-        "{}",
-        r#"{"imageLayoutVersion":"2.0.0"}"#,
-        r#"{"imageLayoutVersion":1}"#,
+    for (marker, received) in [
+        ("", "an empty file"),
+        ("{}", "{}"),
+        (
+            "{\"imageLayoutVersion\":\"2.0.0\"}",
+            "{\"imageLayoutVersion\":\"2.0.0\"}",
+        ),
+        ("{\"imageLayoutVersion\":1}", "{\"imageLayoutVersion\":1}"),
+        ("\u{1b}[31m\nx", "\u{fffd}[31m"),
     ] {
         let (scene, _) = scene(&Parts {
             marker: marker.to_owned(),
@@ -207,7 +211,9 @@ fn a_directory_that_is_marked_otherwise_is_no_layout() {
         assert_eq!(
             install(&scene).exits(1).stderr,
             "error: registry.opentofu.org/acme/demo: layout/oci-layout is not the mark of an OCI image layout\n  \
-             expected {\"imageLayoutVersion\":\"1.0.0\"}\n"
+             expected {\"imageLayoutVersion\":\"1.0.0\"}\n  received ".to_owned()
+                + received
+                + "\n"
         );
     }
 }

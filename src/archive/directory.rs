@@ -35,18 +35,15 @@ pub(super) fn read<R: Read + Seek>(
     let mut bytes = Vec::new();
     reader.take(end.size).read_to_end(&mut bytes)?;
     let mut fields = Fields(&bytes);
-    let malformed = || Error::Directory {
-        expected: end.entries,
-    };
+    let expected = end.entries;
     let mut records = Vec::new();
-    for _ in 0..end.entries {
-        let raw = Raw::take(&mut fields).ok_or_else(malformed)?;
+    for received in 0..expected {
+        let raw = Raw::take(&mut fields).ok_or(Error::Directory { expected, received })?;
         records.push(raw.record()?);
     }
-    if fields.0.is_empty() {
-        Ok(records)
-    } else {
-        Err(malformed())
+    match fields.0.len() {
+        0 => Ok(records),
+        extra => Err(Error::DirectoryRest { extra }),
     }
 }
 

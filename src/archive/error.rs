@@ -37,8 +37,13 @@ pub enum Error {
     #[error("the zip holds no executable\n  expected a file `{}` at its top level", printable(.expected))]
     NoExecutable { expected: String },
     /// The central directory does not consist of the announced number of entries.
-    #[error("the zip's central directory cannot be read\n  expected {expected} entries")]
-    Directory { expected: u64 },
+    #[error(
+        "the zip's central directory cannot be read\n  expected {expected} entries\n  received {received} that can be read"
+    )]
+    Directory { expected: u64, received: u64 },
+    /// Bytes follow the announced entries in the central directory.
+    #[error("the zip's central directory cannot be read\n  {extra} bytes follow its last entry")]
+    DirectoryRest { extra: usize },
     /// The extra fields of an entry do not parse.
     #[error("the extra fields of the entry `{}` cannot be read", printable(.name))]
     Extra { name: String },
@@ -201,6 +206,7 @@ impl Error {
             | Self::Empty
             | Self::NoExecutable { .. }
             | Self::Directory { .. }
+            | Self::DirectoryRest { .. }
             | Self::Extra { .. } => Category::Malformed,
             Self::MultiPart | Self::Encrypted { .. } | Self::Patch { .. } | Self::Method { .. } => {
                 Category::Unsupported

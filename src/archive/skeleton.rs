@@ -8,7 +8,7 @@ use super::end::LONGEST;
 const MOST: usize = 1 << 20;
 
 /// A zip of known length without its contents. Headers, descriptors, the central directory and the end can be read; to read a content is
-/// an error. The last 64 KiB are whole, because whoever searches the end reads them.
+/// an error. The last 64 KiB are whole, because a search for the end record reads them.
 #[derive(Debug)]
 pub struct Skeleton {
     length: u64,

@@ -56,7 +56,7 @@ pub enum Error {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read the blob")]
 pub struct Unread {
-    /// What kind of problem it is.
+    /// The category of the error.
     pub category: Category,
     /// The error of the store or source.
     pub source: Box<dyn std::error::Error + Send + Sync>,
@@ -79,7 +79,7 @@ impl Error {
         matches!(self, Self::Http(error) if error.is_transient())
     }
 
-    /// What kind of problem it is.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),

@@ -48,7 +48,7 @@ pub enum Error {
     #[error("`{}` is not the name of a token helper\n  expected NAME of a program terraform-credentials-NAME, without path separators", printable(.name))]
     TokenHelper { name: String },
     /// A block whose label is not a host.
-    #[error("the label of a `{block}` block is no host")]
+    #[error("the label of a `{block}` block is not a host")]
     Host {
         block: &'static str,
         source: hostname::Error,
@@ -65,7 +65,7 @@ pub enum Error {
     )]
     LateOverrides,
     /// An invalid provider pattern.
-    #[error("`{name}` of a `{method}` block has something that is no pattern")]
+    #[error("`{name}` of a `{method}` block has something that is not a pattern")]
     Pattern {
         name: &'static str,
         method: String,

@@ -104,82 +104,110 @@ impl Requirements {
         };
         let default_host = default_host.unwrap_or_else(|| read_as.default_host.clone());
         let installed = modules_json::read(root, &root.join(&read_as.data))?;
-        let mut not_followed = BTreeSet::new();
-        let (mut providers, mut modules, mut size) = (BTreeMap::new(), 0, 0);
-        let mut stated: BTreeMap<ProviderAddr, Vec<StatedAt>> = BTreeMap::new();
-        let mut seen = BTreeSet::new();
-        let mut pending = vec![(root.to_owned(), None, String::new())];
-        while let Some((directory, caller, key)) = pending.pop() {
+        let too_many = |what, limit| Error::Many {
+            directory: root.to_owned(),
+            what,
+            limit,
+        };
+        let mut found = Self {
+            providers: BTreeMap::new(),
+            stated: BTreeMap::new(),
+            modules: 0,
+            not_followed: BTreeSet::new(),
+        };
+        let (mut seen, mut size) = (BTreeSet::new(), 0);
+        let mut pending = vec![Called {
+            directory: root.to_owned(),
+            caller: None,
+            key: String::new(),
+        }];
+        while let Some(called) = pending.pop() {
             // Compare canonical paths, so that modules that link to each other do not cause an endless loop.
-            if !seen.insert(one_path(&directory, caller)?) {
+            if !seen.insert(one_path(&called.directory, called.caller.as_deref())?) {
                 continue;
             }
             if seen.len() > MOST_MODULES {
-                let (what, limit) = ("modules", MOST_MODULES as u64);
-                let directory = root.to_owned();
-                return Err(Error::Many {
-                    directory,
-                    what,
-                    limit,
-                });
+                return Err(too_many("modules", MOST_MODULES as u64));
             }
-            let (module, bytes) = read_module(&directory, client, &default_host)?;
+            let (module, bytes) = read_module(&called.directory, client, &default_host)?;
             size += bytes;
             if size > LARGEST {
-                return Err(Error::Many {
-                    directory: root.to_owned(),
-                    what: "bytes",
-                    limit: LARGEST,
-                });
+                return Err(too_many("bytes", LARGEST));
             }
             for (name, source) in &module.calls {
-                let key = match key.is_empty() {
-                    true => name.clone(),
-                    // Calls that lead in a circle would grow it without end.
-                    false if key.len() > LONGEST_KEY => key.clone(),
-                    false => format!("{key}.{name}"),
-                };
-                let called = match source {
-                    ModuleSource::Local(path) => joined(&directory, path),
-                    ModuleSource::Elsewhere(source) => match installed.get(&key) {
-                        Some(place) => place.clone(),
-                        None => {
-                            not_followed.insert(source.clone());
-                            continue;
-                        }
-                    },
-                };
-                pending.push((called, Some(directory.clone()), key));
+                match called.next(name, source, &installed) {
+                    Ok(next) => pending.push(next),
+                    Err(source) => {
+                        found.not_followed.insert(source.to_owned());
+                    }
+                }
             }
-            modules += 1;
-            for requirement in module.requirements.values() {
-                let statements = requirement.stated.iter().map(|one| StatedAt {
-                    path: directory.join(&one.file),
-                    line: one.line,
-                    constraints: one.constraints.clone(),
-                });
-                let all = stated.entry(requirement.source.clone()).or_default();
-                all.extend(statements);
-            }
-            module.add_to(&mut providers);
+            found.add(module, &called.directory);
         }
+        Ok(found)
+    }
+
+    /// Adds what a module requires.
+    fn add(&mut self, module: Module, directory: &Path) {
+        self.modules += 1;
+        for requirement in module.requirements.values() {
+            let statements = requirement.stated.iter().map(|one| StatedAt {
+                path: directory.join(&one.file),
+                line: one.line,
+                constraints: one.constraints.clone(),
+            });
+            let all = self.stated.entry(requirement.source.clone()).or_default();
+            all.extend(statements);
+        }
+        module.add_to(&mut self.providers);
+    }
+}
+
+/// A module that is called, or the root module.
+struct Called {
+    directory: PathBuf,
+    /// The directory of the module that calls it.
+    caller: Option<PathBuf>,
+    /// Its name in `modules.json`: the names of the calls that lead to it.
+    key: String,
+}
+
+impl Called {
+    /// The module of a call in this one; the source of the module if it is not installed.
+    fn next<'s>(
+        &self,
+        name: &str,
+        source: &'s ModuleSource,
+        installed: &BTreeMap<String, PathBuf>,
+    ) -> Result<Self, &'s str> {
+        let key = match self.key.is_empty() {
+            true => name.to_owned(),
+            // Calls that lead in a circle would grow it without end.
+            false if self.key.len() > LONGEST_KEY => self.key.clone(),
+            false => format!("{}.{name}", self.key),
+        };
+        let directory = match source {
+            ModuleSource::Local(path) => joined(&self.directory, path),
+            ModuleSource::Elsewhere(source) => {
+                installed.get(&key).cloned().ok_or(source.as_str())?
+            }
+        };
         Ok(Self {
-            providers,
-            stated,
-            modules,
-            not_followed,
+            directory,
+            caller: Some(self.directory.clone()),
+            key,
         })
     }
 }
 
 /// The canonical path, without symbolic links.
-fn one_path(directory: &Path, caller: Option<PathBuf>) -> Result<PathBuf, Error> {
+fn one_path(directory: &Path, caller: Option<&Path>) -> Result<PathBuf, Error> {
     let result = directory.canonicalize();
     let result = result.map_err(|source| disk::Error::at("read", directory, source));
     match (result, caller) {
         (Err(error), Some(caller)) if error.is_not_found() => Err(Error::Missing {
             directory: directory.to_owned(),
-            caller,
+            caller: caller.to_owned(),
         }),
         (result, _) => Ok(result?),
     }

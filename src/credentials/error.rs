@@ -60,7 +60,7 @@ pub enum Error {
     },
     /// The output of a helper violates its protocol, or has more than `limit` bytes.
     #[error(
-        "{helper} answered something that is no credentials\n  expected JSON with {}, at most {limit} bytes", .action.answer()
+        "{helper} answered with something other than credentials\n  expected JSON with {}, at most {limit} bytes", .action.answer()
     )]
     HelperAnswer {
         helper: String,

@@ -125,7 +125,7 @@ impl fmt::Display for SourceState {
                     f.write_str(" and a helper for the rest")?;
                 }
                 for key in passed_over {
-                    write!(f, ", `{}` is no registry", Shown::from(key.as_str()))?;
+                    write!(f, ", `{}` is not a registry", Shown::from(key.as_str()))?;
                 }
                 Ok(())
             }

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 #[cfg(unix)]
 pub fn exposure(metadata: &Metadata) -> Option<&'static str> {
     use std::os::unix::fs::MetadataExt as _;
-    const EVERYBODY: u32 = 0o002;
+    const ALL_USERS: u32 = 0o002;
     const SPECIAL: u32 = 0o7000;
     let mode = metadata.mode();
     if metadata.is_symlink() {
         Some("a symbolic link")
-    } else if mode & EVERYBODY != 0 {
-        Some("writable by everybody")
+    } else if mode & ALL_USERS != 0 {
+        Some("writable by all users")
     } else if metadata.is_file() && mode & SPECIAL != 0 {
         Some("setuid, setgid or sticky")
     } else {
@@ -93,9 +93,9 @@ mod tests {
             );
         }
         set("a/b/file", 0o666);
-        assert_eq!(found(), Some((path("a/b/file"), "writable by everybody")));
+        assert_eq!(found(), Some((path("a/b/file"), "writable by all users")));
         set("a/b", 0o1777);
-        assert_eq!(found(), Some((path("a/b"), "writable by everybody")));
+        assert_eq!(found(), Some((path("a/b"), "writable by all users")));
         set("a/b", 0o2775);
         set("a/b/file", 0o664);
         assert_eq!(found(), None);

@@ -57,7 +57,7 @@ fn read_all(file: impl io::Read, size: u64, path: &Path, limit: u64) -> Result<V
     Ok(bytes)
 }
 
-/// Opens a regular file for reading, and no symbolic link: whoever can make links in a directory could otherwise have any file read.
+/// Opens a regular file for reading, and no symbolic link: a user who can make links in a directory could otherwise have any file read.
 ///
 /// # Errors
 /// The errors of [`open`], or [`Error::Link`].

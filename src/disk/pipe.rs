@@ -4,7 +4,8 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-/// The time limit for a program to open the pipe for writing.
+/// The time limit for a program to open the pipe for writing. Shells start the program of `<(program)` before tfoci, so that
+/// only a pipe without any writer takes so long.
 const UNTIL_A_WRITER: Duration = Duration::from_secs(5);
 /// The time limit to read to the end. A program may have to prompt the user or query a network.
 const UNTIL_THE_END: Duration = Duration::from_secs(30);

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 /// two seconds.
 const TICK: Duration = Duration::from_secs(2);
 
-/// What the system says of a file. It changes when somebody writes to the file or puts another one in its place.
+/// What the system says of a file. It changes when a program writes to the file or replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileState {
     content: Content,

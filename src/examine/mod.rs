@@ -30,7 +30,7 @@ use crate::trust::rule::Unsigned;
 use crate::trust::{self, Policy, Rule, Verified};
 use crate::version::Version;
 
-/// The number of tags that are looked up at once to find an index.
+/// The number of tags that are looked up at once to find an index, newest first. Those that run when it is found are in vain.
 const CONCURRENT_LOOKUPS: usize = 4;
 
 /// The trust options for reading a store.
@@ -53,7 +53,7 @@ pub struct StoredProvider {
     pub repo: Repo,
     /// The store address, as the user wrote it.
     pub place: String,
-    /// Whether nobody named the provider: the store listed its repository. If the name of the repository has no host, the address is a
+    /// Whether the user did not name the provider: the store listed its repository. If the name of the repository has no host, the address is a
     /// guess, and the artifact decides.
     pub is_listed: bool,
 }

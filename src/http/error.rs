@@ -118,7 +118,7 @@ impl Error {
         }
     }
 
-    /// What kind of problem it is.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
             Self::Host { .. } => Category::Usage,

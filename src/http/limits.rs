@@ -20,7 +20,7 @@ const SMALL_REQUESTS: usize = 16;
 /// The most bytes of a body that counts as a small request: more than almost every manifest. A larger body needs a permit for a download or upload.
 pub const SMALL: u64 = 64 << 10;
 
-/// The most hosts whose limits are kept while nobody uses them. Clients of a server may name any number.
+/// The most hosts whose limits are kept while no request uses them. Clients of a server may name any number.
 const MOST_HOSTS: usize = 1_024;
 
 /// The purpose of a permit.

@@ -218,7 +218,7 @@ pub fn retry_after(answer: &Answer) -> Option<Duration> {
 
 /// The pause after this many failures: exponential, at most 20 seconds, with jitter.
 fn backoff(failures: u32) -> Duration {
-    // From here on, the pause is the longest one.
+    // 250 ms doubled seven times is more than 20 s, so that from here on the pause is the longest one.
     const LONGEST_STEP: u32 = 7;
     let mut pauses = ExponentialBuilder::default()
         .with_jitter()

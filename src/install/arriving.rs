@@ -37,14 +37,14 @@ pub(super) fn pipe() -> (Writer, Reader) {
 }
 
 impl Writer {
-    /// Passes a chunk on; `false` if nobody reads any more.
+    /// Passes a chunk on; `false` if the reading thread has ended.
     pub(super) async fn write(&self, chunk: Bytes) -> bool {
         self.0.send(Message::Chunk(chunk)).await.is_ok()
     }
 
     /// Ends the zip, which was verified.
     pub(super) async fn verified(self) {
-        // If nobody reads any more, the thread tells why.
+        // If the reading thread has ended, its result says why.
         let _ = self.0.send(Message::Verified).await;
     }
 }

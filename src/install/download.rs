@@ -95,7 +95,7 @@ impl<B: BlobSource> Download<'_, B> {
         Ok(read)
     }
 
-    /// Passes a download on until it is verified, or nobody reads any more. Returns whether it is verified.
+    /// Passes a download on until it is verified, or its reader has ended. Returns whether it is verified.
     async fn pass_on(
         &self,
         mut next: Option<Bytes>,

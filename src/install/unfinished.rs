@@ -32,6 +32,7 @@ pub(super) fn is_unfinished<R: io::Read + Seek>(
 fn add_files(directory: &Path, prefix: &str, names: &mut BTreeSet<String>) -> bool {
     // As many as a zip may have.
     const MOST: usize = 10_000;
+    // Deeper than any package; it bounds the recursion.
     const DEEPEST: usize = 64;
     let Ok(entries) = disk::names(directory) else {
         return false;

@@ -46,14 +46,7 @@ impl Journey<'_> {
         };
         // An origin cannot be trusted more than its signatures, and a mirror has none.
         let is_trusted = options.trust_store && !source.has_checksum_documents();
-        let first = match source.has_checksum_documents() {
-            // The metadata of any one platform leads to the checksum document of all.
-            true if !options.h1 && !options.are_named => {
-                options.platforms.any_of(available.platforms.as_deref())
-            }
-            false if is_trusted => Platforms::All,
-            _ => options.platforms.clone(),
-        };
+        let first = self.first_platforms(source, available, is_trusted);
         let (mut release, h1) = self.verified(&request, &first).await.map_err(fail)?;
         let authentication = release.authentication().clone();
         self.report_verified(&subject, &authentication);
@@ -92,6 +85,24 @@ impl Journey<'_> {
             has_every_h1,
             only,
         })
+    }
+
+    /// The platforms whose metadata is requested first.
+    fn first_platforms(
+        &self,
+        source: &Source,
+        available: &AvailableVersion,
+        is_trusted: bool,
+    ) -> Platforms {
+        let options = self.options;
+        match source.has_checksum_documents() {
+            // The metadata of any one platform leads to the checksum document of all.
+            true if !options.h1 && !options.are_named => {
+                options.platforms.any_of(available.platforms.as_deref())
+            }
+            false if is_trusted => Platforms::All,
+            _ => options.platforms.clone(),
+        }
     }
 
     /// The rule for a provider at a source. A source without signatures is believed only if the user says so.

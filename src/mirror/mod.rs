@@ -59,7 +59,8 @@ use target::{MirrorTarget, Missing};
 /// requests at once.
 const PROVIDERS: usize = 16;
 
-/// The number of planned versions that may wait while one version is copied and another is planned.
+/// The number of planned versions that may wait while one version is copied and another is planned. One hides the latency of the origin;
+/// each more would hold its documents in memory.
 const AHEAD: usize = 1;
 
 /// Options of a run.

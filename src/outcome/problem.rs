@@ -35,7 +35,7 @@ pub enum PackageError {
 }
 
 impl PackageError {
-    /// What kind of problem it is.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
             Self::Source(error) => error.category(),
@@ -231,8 +231,12 @@ pub enum Problem {
         received: String,
     },
     /// The mirror has the package in the other form.
-    #[error("the mirror has the package in the other form\n  {}", printable_path(.path))]
-    OtherForm { path: std::path::PathBuf },
+    #[error("the mirror has the package in the other form\n  {}\n  expected {expected}\n  received {received}", printable_path(.path))]
+    OtherForm {
+        path: std::path::PathBuf,
+        expected: &'static str,
+        received: &'static str,
+    },
     /// Clients convert the names of zips to lower case, and would search a different version.
     #[error("clients cannot find a version with capital letters in a packed mirror")]
     CapitalLetters,

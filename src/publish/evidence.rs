@@ -44,12 +44,7 @@ pub(super) async fn plan<B: BlobSource>(
     to: &RepoMut,
     options: &Options,
 ) -> Result<(Option<TagUpdate<B>>, Option<String>), Problem> {
-    let Options {
-        existing,
-        evidence_policy,
-        now,
-        ..
-    } = options;
+    let (policy, now) = (&options.evidence_policy, options.now);
     let Question {
         tags,
         packages,
@@ -61,7 +56,7 @@ pub(super) async fn plan<B: BlobSource>(
     let subject = (&release.provider, &release.version);
     let existing_evidence = match tags.contains(tag.as_str()) {
         false => None,
-        true => ExistingEvidence::read(to, subject, packages, evidence_policy, *now).await?,
+        true => ExistingEvidence::read(to, subject, packages, policy, now).await?,
     };
     let was = existing_evidence.as_ref().map(|one| one.at);
     let intact = existing_evidence.as_ref().filter(|one| one.is_intact);
@@ -76,7 +71,7 @@ pub(super) async fn plan<B: BlobSource>(
     });
     let decision = match (existing_evidence, candidate) {
         (Some(existing_evidence), candidate) => {
-            existing_evidence.against(candidate, &zips, *existing, evidence_policy)?
+            existing_evidence.against(candidate, &zips, options.existing, policy)?
         }
         (None, None) => Decision::Keep,
         (None, Some(candidate)) => {

@@ -179,15 +179,9 @@ impl ExistingEvidence {
         existing: Existing,
         evidence_policy: &EvidencePolicy,
     ) -> Result<Decision, Problem> {
-        // It verifies by a pinned key, and readers who pin a fingerprint only need the key itself. What a manifest states is better than
-        // what was assumed without one.
-        let is_richer = candidate.as_ref().is_some_and(|candidate| {
-            let is_assumed = self.protocols == Protocols::default();
-            let is_same = *candidate.protocols == self.protocols;
-            let loses_key = self.has_key && !candidate.has_key;
-            candidate.has_key && !self.has_key && (is_same || is_assumed)
-                || is_assumed && !is_same && !loses_key
-        });
+        let is_richer = candidate
+            .as_ref()
+            .is_some_and(|one| self.lacks_what_is_in(one));
         let proven = self.proof.and_then(|verified| {
             let covers = verified.covers(zips.iter().map(|(platform, zip)| (platform, zip)));
             covers.map_err(|source| Problem::Uncovered { source })?;
@@ -219,27 +213,31 @@ impl ExistingEvidence {
             ClaimedStatus::Known(status) => status > offered.status,
             ClaimedStatus::Unknown => offered.status != Status::Signed,
         };
-        let from = self.claim.status();
+        let (from, to) = (self.claim.status(), offered.status);
         if weakens && !may_weaken {
+            let offered = to;
             return Err(match from {
-                Some(stored) => Problem::Weaker {
-                    stored,
-                    offered: offered.status,
-                },
-                None => Problem::PerhapsWeaker {
-                    offered: offered.status,
-                },
+                Some(stored) => Problem::Weaker { stored, offered },
+                None => Problem::PerhapsWeaker { offered },
             });
         }
         let covers = candidate.covers;
         covers.map_err(|source| Problem::Uncovered { source })?;
         Ok(match weakens {
             false => Decision::Replace,
-            true => Decision::Weaken {
-                from,
-                to: offered.status,
-            },
+            true => Decision::Weaken { from, to },
         })
+    }
+
+    /// Whether a candidate has the key, or the protocols of a manifest, that this evidence lacks.
+    fn lacks_what_is_in(&self, candidate: &Candidate<'_>) -> bool {
+        // What a manifest states is better than what was assumed without one.
+        let is_assumed = self.protocols == Protocols::default();
+        let is_same = *candidate.protocols == self.protocols;
+        let loses_key = self.has_key && !candidate.has_key;
+        // It verifies by a pinned key, and readers who pin a fingerprint only need the key itself.
+        candidate.has_key && !self.has_key && (is_same || is_assumed)
+            || is_assumed && !is_same && !loses_key
     }
 }
 

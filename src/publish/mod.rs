@@ -194,11 +194,7 @@ pub async fn publish<B: BlobSource>(
             if let Some(message) = refused.as_ref().and_then(evidence::refusal) {
                 warn(reporter, message);
             }
-            if publication.sweeps
-                && let Err(error) = to.sweep().await
-            {
-                // A warning only: the version is already published.
-                let message = format!("what was replaced is not removed: {error}");
+            if let Some(message) = publication.sweep(to).await {
                 warn(reporter, message);
             }
             return Ok(report(edition, &publication, to, outcomes, options));

@@ -95,6 +95,16 @@ impl<B> Publication<B> {
         }
     }
 
+    /// Removes what was replaced. Returns a warning if that fails, because the version is already published.
+    pub(super) async fn sweep(&self, to: &RepoMut) -> Option<String> {
+        let swept = match self.sweeps {
+            true => to.sweep().await,
+            false => Ok(()),
+        };
+        let failed = swept.err();
+        failed.map(|error| format!("what was replaced is not removed: {error}"))
+    }
+
     /// The status to report for the version.
     pub(super) fn change(&self) -> Change {
         match self.index.was {

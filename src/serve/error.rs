@@ -48,7 +48,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What kind of problem it is.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),

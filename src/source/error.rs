@@ -342,7 +342,7 @@ impl Error {
         }
     }
 
-    /// What kind of problem it is.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
             Self::Http(error) => error.category(),

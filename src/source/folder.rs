@@ -132,23 +132,20 @@ impl Folder {
             .into_iter()
             .next()
         else {
-            let name = format!(
-                "terraform-provider-{}_{version}_SHA256SUMS",
-                provider.type_name()
-            );
+            let type_name = provider.type_name();
+            let name = format!("terraform-provider-{type_name}_{version}_SHA256SUMS");
             return Err(Error::NoChecksums { name });
         };
         let lines = Checksums::parse(&checksums.bytes).map_err(Error::Checksums)?;
-        let mut zips = self.zips(&files, &lines)?;
-        let mut missing = None;
-        if platforms.is_empty() {
-            let listed = listed_zips(&lines, provider, &version);
-            missing = listed
-                .into_iter()
-                .find(|name| zips.iter().all(|zip| zip.file_name != *name));
-        } else {
-            zips = only(zips, platforms)?;
-        }
+        let zips = self.zips(&files, &lines)?;
+        let (zips, missing) = match platforms.is_empty() {
+            true => {
+                let mut listed = listed_zips(&lines, provider, &version).into_iter();
+                let missing = listed.find(|name| zips.iter().all(|zip| zip.file_name != *name));
+                (zips, missing)
+            }
+            false => (only(zips, platforms)?, None),
+        };
         let manifest = documents(FileKind::Manifest, manifest::LARGEST)?
             .into_iter()
             .next();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::action::Action;
 use super::known::KnownRegistry;
-use super::phrases::{because, by, received_bytes, said, unauthorized, user};
+use super::phrases::{because, by, marker, received_bytes, said, unauthorized, user};
 use crate::blob;
 use crate::credentials;
 use crate::digest::Digest;
@@ -91,8 +91,12 @@ pub enum Error {
         source: serde_json::Error,
     },
     /// A directory has an `index.json`, but no valid `oci-layout` file.
-    #[error("{} is not the mark of an OCI image layout\n  expected {}", printable_path(.path), String::from_utf8_lossy(oci::tags::LAYOUT))]
-    Marker { path: PathBuf },
+    #[error("{} is not the mark of an OCI image layout\n  expected {}\n  received {}", printable_path(.path), String::from_utf8_lossy(oci::tags::LAYOUT), marker(.received.as_deref()))]
+    Marker {
+        path: PathBuf,
+        /// The content of the file; `None` if it does not exist.
+        received: Option<Vec<u8>>,
+    },
     /// A directory that is itself a layout was given where a directory of layouts is expected.
     #[error("{} is itself an OCI image layout\n  expected a directory of layouts", printable_path(.path))]
     IsRepository { path: PathBuf },
@@ -178,8 +182,12 @@ pub enum Error {
         answer: String,
     },
     /// The registry names a token server whose URL is invalid or not https, so that tfoci sends it no credentials.
-    #[error("{host} names a token server that cannot be used\n  expected an https URL")]
-    Realm { host: String },
+    #[error("{host} names a token server that cannot be used\n  expected an https URL\n  received {}", .received.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string))]
+    Realm {
+        host: String,
+        /// The URL in the challenge.
+        received: Option<http::Shown>,
+    },
     /// The next page of the list of tags is on another host.
     #[error("the list of tags continues at another host\n  received {url}")]
     ForeignPage { url: http::Shown },

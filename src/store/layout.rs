@@ -87,8 +87,11 @@ impl Layout {
         let marker = directory.join("oci-layout");
         let mark = if_exists(disk::read_regular(&marker, LARGEST_MARKER))?;
         // Clients refuse a directory without a valid `oci-layout` file.
-        if !mark.is_some_and(|mark| tags::is_layout(&mark)) {
-            return Err(Error::Marker { path: marker });
+        if !mark.as_deref().is_some_and(tags::is_layout) {
+            return Err(Error::Marker {
+                path: marker,
+                received: mark,
+            });
         }
         if known.is_some() {
             return Ok(known);

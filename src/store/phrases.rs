@@ -39,3 +39,17 @@ pub(super) fn by(token_server: Option<&str>) -> String {
 pub(super) fn received_bytes(count: &Option<u64>) -> String {
     count.map_or_else(|| "no number".to_owned(), |count| format!("{count} bytes"))
 }
+
+/// The content of a file `oci-layout` that clients refuse.
+pub(super) fn marker(content: Option<&[u8]>) -> String {
+    // The start is enough to tell what it is.
+    const MOST: usize = 80;
+    match content {
+        None => "no such file".to_owned(),
+        Some([]) => "an empty file".to_owned(),
+        Some(content) => {
+            let start = String::from_utf8_lossy(content.get(..MOST).unwrap_or(content));
+            printable(start.lines().next().unwrap_or_default())
+        }
+    }
+}

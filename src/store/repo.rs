@@ -74,19 +74,17 @@ impl Repo {
             Store::Layout(layout) => layout.manifest(&self.name, at).await?,
             Store::Registry(registry) => registry.manifest(&self.name, at).await?,
         };
-        let (At::Tag(tag), Some(raw)) = (at, &raw) else {
-            return Ok(raw);
-        };
-        match &self.pinned {
-            Some((pinned, expected)) if pinned == tag && *expected != raw.expected.digest => {
-                Err(Error::Moved {
-                    tag: tag.clone(),
-                    expected: *expected,
-                    received: raw.expected.digest,
-                })
-            }
-            _ => Ok(Some(raw.clone())),
+        if let (At::Tag(tag), Some((pinned, expected)), Some(raw)) = (at, &self.pinned, &raw)
+            && pinned == tag
+            && *expected != raw.expected.digest
+        {
+            return Err(Error::Moved {
+                tag: tag.clone(),
+                expected: *expected,
+                received: raw.expected.digest,
+            });
         }
+        Ok(raw)
     }
 
     /// The digest that a tag refers to, even if the manifest is damaged; `None` if there is no such tag.

@@ -25,7 +25,7 @@ pub enum SignatureErrorKind {
     #[error("is too long\n  expected at most {limit} bytes\n  received {received} bytes")]
     Long { received: u64, limit: u64 },
     /// It contains no readable OpenPGP signature packets.
-    #[error("is no OpenPGP signature that can be read")]
+    #[error("is not an OpenPGP signature that can be read")]
     Malformed,
     /// It is armoured text. Clients accept only [binary signatures](crate::clients#signatures), so they would not install the provider.
     #[error("is armoured\n  expected binary, the only form that clients accept\n  received text")]

@@ -140,7 +140,7 @@ fn what_is_refused_has_its_line() {
         ),
         (
             "provider_installation {\n direct {\n  include = [\"a.example/*/*\"]\n  exclude = [\"acme\"]\n }\n}\n",
-            "error: c.tfrc is not a CLI configuration\n  `exclude` of a `direct` block has something that is no pattern\n  at line 4\n  `acme` is not a pattern of providers\n",
+            "error: c.tfrc is not a CLI configuration\n  `exclude` of a `direct` block has something that is not a pattern\n  at line 4\n  `acme` is not a pattern of providers\n",
         ),
         (
             "\noci_credentials \"h.example\" {\n username = \"me\"\n}\n",

@@ -132,9 +132,9 @@ fn an_empty_directory_is_nothing() {
 
 #[test]
 fn one_package_is_never_there_in_both_forms() {
-    for (first, second, path) in [
-        ("--packed", "--unpacked", PACKED),
-        ("--unpacked", "--packed", UNPACKED),
+    for (first, second, path, [expected, received]) in [
+        ("--packed", "--unpacked", PACKED, ["a directory", "a zip"]),
+        ("--unpacked", "--packed", UNPACKED, ["a zip", "a directory"]),
     ] {
         let scene = with_demo();
         install_linux(&scene, &[first]).succeeds();
@@ -144,6 +144,8 @@ fn one_package_is_never_there_in_both_forms() {
             let expected = format!(
                 "error: {DEMO} 1.0.0 linux_amd64: the mirror has the package in the other form
   {path}
+  expected {expected}
+  received {received}
 
 hint: clients would choose between the two forms by accident. Remove one, or install in the same form
 "

@@ -383,6 +383,8 @@ hint: nothing was replaced. Remove it, or install into another directory
             says: r"
 error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64: the mirror has the package in the other form
   out/registry.opentofu.org/acme/demo/1.0.0/linux_amd64
+  expected a zip
+  received a directory
 
 hint: clients would choose between the two forms by accident. Remove one, or install in the same form
 ",

@@ -125,7 +125,7 @@ hint: nothing of this version was written. The document was changed after it was
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 3,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is no OpenPGP signature that can be read
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is not an OpenPGP signature that can be read
 
 hint: nothing of this version was written. `gpg --detach-sign FILE` makes one
 ",

@@ -126,7 +126,7 @@ fn platforms_in_a_list_that_are_none_stop_nothing() {
                 "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
     Copied [ORIGIN]/acme/demo 1.1.0   1 package, 406 B   signed [ACME ID] (origin)
-   Warning [ORIGIN]/acme/demo: the list of versions names a platform of 1.1.0 that is none: {odd}
+   Warning [ORIGIN]/acme/demo: the list of versions has a platform of 1.1.0 that is not valid: {odd}
   Mirrored 2 versions, 2 packages (812 B copied) in [TIME]
 "
             ),

@@ -77,6 +77,7 @@ error: example.com/acme/demo 1.0.0 linux_amd64 (network-mirror:https://[ORIGIN]/
   from https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
   the zip's central directory cannot be read
     expected 3 entries
+    received 0 that can be read
 
 hint: this version was not tagged. Clients cannot install it either: its author has to publish it again. `--platform` mirrors the others
 ")] {

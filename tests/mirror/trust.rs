@@ -31,7 +31,7 @@ error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is no
 hint: nothing of this version was written. Clients refuse this release, too: its author has to sign it again
 ");
     refused(folder().mistake(Mistake::SignatureBroken), "", 3, "
-error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is no OpenPGP signature that can be read
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is not an OpenPGP signature that can be read
 
 hint: nothing of this version was written. Clients refuse this release, too: its author has to sign it again
 ");

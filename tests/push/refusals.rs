@@ -13,7 +13,7 @@ const MISTAKES: [(Mistake, &str); 7] = [
         Mistake::DocumentAltered,
         "is not over this checksum document",
     ),
-    (Mistake::SignatureBroken, "is no OpenPGP signature"),
+    (Mistake::SignatureBroken, "is not an OpenPGP signature"),
     (Mistake::SignatureByStranger, "is by another key"),
     (Mistake::SignatureArmored, "is armoured"),
     (

@@ -106,7 +106,7 @@ async fn a_realm_without_tls_never_sees_the_password() {
     let text = user.push().await.unwrap_err().to_string();
     assert!(
         text.contains(" names a token server that cannot be used\n")
-            && text.ends_with("\n  expected an https URL"),
+            && text.ends_with("\n  expected an https URL\n  received http://127.0.0.1:1/token"),
         "{text}"
     );
 }

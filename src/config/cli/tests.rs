@@ -276,7 +276,7 @@ fn every_mistake_about_installation_has_its_message() {
         ),
         (
             installation("direct {\ninclude = [\"a/*/b\"]\n}"),
-            "`include` of a `direct` block has something that is no pattern",
+            "`include` of a `direct` block has something that is not a pattern",
         ),
     ] {
         let message = refusal(&text);

@@ -163,7 +163,7 @@ fn an_entry_that_cannot_be_used_spoils_itself_and_nothing_else() {
     let lines: Vec<_> = credentials.registry_sources();
     let line = lines.iter().find(|one| one.used).unwrap().to_string();
     assert!(
-        line.contains("`https://url.example.com/v1/` is no registry"),
+        line.contains("`https://url.example.com/v1/` is not a registry"),
         "{line}"
     );
 }

@@ -65,7 +65,7 @@ fn faulty_helpers_are_named_and_nothing_they_write_is_shown() {
     for (host, wanted) in [
         (
             "garbage.example.com",
-            "docker-credential-bad answered something that is no credentials",
+            "docker-credential-bad answered with something other than credentials",
         ),
         (
             "fails.example.com",
@@ -73,7 +73,7 @@ fn faulty_helpers_are_named_and_nothing_they_write_is_shown() {
         ),
         (
             "huge.example.com",
-            "docker-credential-bad answered something that is no credentials",
+            "docker-credential-bad answered with something other than credentials",
         ),
         (
             "deaf.example.com",

@@ -62,7 +62,7 @@ fn a_host_is_the_same_in_every_spelling() {
         .map(ToString::to_string);
     let last: Vec<_> = last.filter(|line| line.contains("no registry")).collect();
     assert!(
-        last[0].ends_with(".tofurc: 1 entry, `no host` is no registry"),
+        last[0].ends_with(".tofurc: 1 entry, `no host` is not a registry"),
         "{last:?}"
     );
 }

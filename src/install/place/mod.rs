@@ -98,16 +98,19 @@ impl Place {
     }
 
     pub(super) fn refuse_other_form(&self) -> Result<(), Problem> {
-        let other = match self.form {
-            Form::Packed => &self.unpacked,
-            Form::Unpacked => &self.packed,
+        const ZIP: &str = "a zip";
+        const DIRECTORY: &str = "a directory";
+        let (other, expected, received) = match self.form {
+            Form::Packed => (&self.unpacked, ZIP, DIRECTORY),
+            Form::Unpacked => (&self.packed, DIRECTORY, ZIP),
         };
-        if other.find(&self.into)?.is_some() {
-            Err(Problem::OtherForm {
+        match other.find(&self.into)? {
+            None => Ok(()),
+            Some(_) => Err(Problem::OtherForm {
                 path: other.path.clone(),
-            })
-        } else {
-            Ok(())
+                expected,
+                received,
+            }),
         }
     }
 

@@ -29,19 +29,16 @@ pub(super) async fn plan<B: BlobSource>(
 ) -> Result<Publication<B>, Problem> {
     let release = edition.release;
     let tag = Tag::of_version(&release.version)?;
-    let StoredIndex {
-        stored,
-        was,
-        damage,
-    } = match stored {
+    let stored = match stored {
         Some(index) => StoredIndex::read(index.clone()),
         None => find(to, &tag, tags).await?,
     };
+    let (was, damage) = (stored.was, stored.damage);
     if was.is_some() && options.existing == Existing::Fail {
         return Err(Problem::Exists);
     }
     let replaces = was.is_some() && options.existing == Existing::Replace;
-    let existing = match stored {
+    let existing = match stored.stored {
         Some(stored) => to_compare(stored, release, options)?,
         None => None,
     };
@@ -53,13 +50,9 @@ pub(super) async fn plan<B: BlobSource>(
         return Err(error.into());
     }
     let adds = existing.is_none() || steps.iter().any(|step| step.is_added);
-    let is_settled = to.refuses_incomplete()
-        && !(adds || replaces)
-        && tags.contains(Tag::of_evidence(&release.version)?.as_str())
-        && (!options.evidence_policy.always || evidence::is_there(edition, tags, to).await?);
-    let (evidence, warning) = match is_settled {
-        true => (None, None),
-        false => {
+    let (evidence, warning) = match adds || replaces {
+        false if is_settled(edition, tags, to, options).await? => (None, None),
+        _ => {
             let question = Question {
                 tags,
                 packages: Vec::new(),
@@ -76,24 +69,16 @@ pub(super) async fn plan<B: BlobSource>(
         || has_ours && lacks(to, &Expected::of(EMPTY_BYTES), options).await?;
     let has_config = was.is_some() || evidence::has_evidence(tags);
     let config = is_incomplete.then(|| Blob::new(EMPTY_BYTES, has_config));
-    // Packages may be equal, as those of a script for several platforms are: one is delivered.
-    let mut delivered = BTreeSet::new();
-    let delivers = steps
-        .iter()
-        .zip(&release.packages)
-        .map(|(step, package)| step.is_missing && delivered.insert(package.expected.digest));
-    let delivers = delivers.collect();
-    let missing = steps.into_iter().filter(|step| step.is_missing);
     Ok(Publication {
         moves_index,
         is_incomplete,
-        delivers,
+        delivers: delivers(&steps, release),
         index: TagUpdate {
             tag,
             was,
             content: ContentGraph {
                 root,
-                manifests: missing.filter_map(|step| step.manifest).collect(),
+                manifests: missing_manifests(steps),
                 blobs: config.into_iter().collect(),
             },
         },
@@ -101,6 +86,33 @@ pub(super) async fn plan<B: BlobSource>(
         sweeps: replaces,
         warning,
     })
+}
+
+/// Whether the evidence of a version stays as it is, if the version gets no other packages.
+async fn is_settled<B: BlobSource>(
+    edition: &Edition<'_, B>,
+    tags: &BTreeSet<String>,
+    to: &RepoMut,
+    options: &Options,
+) -> Result<bool, Problem> {
+    let tag = Tag::of_evidence(&edition.release.version)?;
+    let is_trusted = to.refuses_incomplete() && tags.contains(tag.as_str());
+    let is_checked = options.evidence_policy.always;
+    Ok(is_trusted && (!is_checked || evidence::is_there(edition, tags, to).await?))
+}
+
+/// For each package, whether to deliver it. Packages may be equal, as those of a script for several platforms are: one is delivered.
+fn delivers<B>(steps: &[PackageStep], release: &Release<B>) -> Vec<bool> {
+    let mut delivered = BTreeSet::new();
+    let steps = steps.iter().zip(&release.packages);
+    let delivers =
+        steps.map(|(step, package)| step.is_missing && delivered.insert(package.expected.digest));
+    delivers.collect()
+}
+
+fn missing_manifests(steps: Vec<PackageStep>) -> Vec<RawManifest> {
+    let missing = steps.into_iter().filter(|step| step.is_missing);
+    missing.filter_map(|step| step.manifest).collect()
 }
 
 /// The index that includes the release, and the changes for each of its packages.

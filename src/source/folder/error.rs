@@ -116,7 +116,7 @@ fn list(items: &[impl ToString]) -> String {
 }
 
 impl Error {
-    /// What kind of problem it is.
+    /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),

@@ -54,7 +54,7 @@ pub(super) fn available_versions(list: VersionList, url: &Url) -> Result<Availab
 
 fn warning(version: &SpelledVersion, odd: &str) -> String {
     let version = version.version();
-    format!("the list of versions names a platform of {version} that is none: {odd}")
+    format!("the list of versions has a platform of {version} that is not valid: {odd}")
 }
 
 /// The platforms of the zips that a checksum document lists. The document is not verified yet: if it lists a platform that the origin does

@@ -122,7 +122,7 @@ impl Auth {
         answer.origin() == self.base.origin()
     }
 
-    /// Whether requests are sent with a token that the registry gives to everybody.
+    /// Whether requests are sent without credentials, or with a token that the registry gives to anonymous users.
     pub(super) fn is_anonymous(&self) -> bool {
         let scheme = self.scheme.lock().unwrap_or_else(PoisonError::into_inner);
         self.credential.is_none() && matches!(*scheme, Some(AuthScheme::Bearer { .. }))
@@ -140,7 +140,10 @@ impl Auth {
         }
         let challenges = answer.headers(WWW_AUTHENTICATE);
         let wanted = headers::scheme(challenges.iter().map(String::as_str), &self.base);
-        let wanted = wanted.map_err(|_| Error::Realm { host: self.host() })?;
+        let wanted = wanted.map_err(|unusable| Error::Realm {
+            host: self.host(),
+            received: unusable.realm.as_deref().map(Into::into),
+        })?;
         self.scheme
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

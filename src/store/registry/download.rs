@@ -44,7 +44,7 @@ impl BlobSource for RegistryBlob {
 }
 
 impl RegistryBlob {
-    /// The URL elsewhere from which the registry lets everybody read the blob for a while; `None` if it gives the bytes itself.
+    /// The URL elsewhere that lets any client read the blob for a while, without credentials; `None` if it gives the bytes itself.
     ///
     /// # Errors
     /// The registry fails.

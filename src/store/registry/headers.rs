@@ -19,8 +19,11 @@ pub enum AuthScheme {
 }
 
 /// The challenge has no realm, or it is no URL, or it is `http` while the registry is `https`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnusableRealm;
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnusableRealm {
+    /// The realm as it is written in the challenge.
+    pub realm: Option<String>,
+}
 
 /// A `Link` header leads to another scheme, host or port.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,10 +51,11 @@ pub fn scheme<'a>(
                     found.map(|(_, value)| value.to_unescaped())
                 };
                 // Without one, this is a server of another kind, which must not see a password.
-                let realm = parameter("realm").and_then(|realm| base.join(&realm).ok());
+                let text = parameter("realm");
+                let realm = text.as_ref().and_then(|text| base.join(text).ok());
                 let realm = realm.filter(|realm| is_as_strong(realm, base));
                 return Ok(Some(AuthScheme::Bearer {
-                    realm: realm.ok_or(UnusableRealm)?,
+                    realm: realm.ok_or(UnusableRealm { realm: text })?,
                     service: parameter("service"),
                 }));
             }

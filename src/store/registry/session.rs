@@ -106,7 +106,7 @@ impl Registry {
         let request = || session.request(Method::GET, url.clone());
         let answer = self.send(&session, &Scope::none(), request).await?;
         let status = answer.status();
-        // Registries with repositories for everybody may still refuse this path to those whom they do not know.
+        // Registries with public repositories may still refuse this path to anonymous users.
         let is_unknown = session.auth.is_anonymous()
             && matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         if status.is_success() || is_unknown {

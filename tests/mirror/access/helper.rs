@@ -66,11 +66,11 @@ fn a_helper_that_fails_matters_only_where_a_token_is_wanted() {
         ),
         (
             "echo sesame",
-            "terraform-credentials-vault answered something that is no credentials\n    expected JSON with token, at most 65536 bytes",
+            "terraform-credentials-vault answered with something other than credentials\n    expected JSON with token, at most 65536 bytes",
         ),
         (
             "yes sesame",
-            "terraform-credentials-vault answered something that is no credentials\n    expected JSON with token, at most 65536 bytes",
+            "terraform-credentials-vault answered with something other than credentials\n    expected JSON with token, at most 65536 bytes",
         ),
     ] {
         let open = Origin::of([demo()]);
