@@ -130,7 +130,15 @@ impl MirrorFile {
         if tables.is_empty() {
             return Err(Error::Empty);
         }
-        let entries = tables.into_iter().map(|table| table.read(&file));
+        let entries = tables.into_iter().enumerate().map(|(place, table)| {
+            let address = table.address.clone();
+            let read = table.read(&file);
+            read.map_err(|(field, source)| Error::Entry {
+                line: field.line(text, place),
+                address,
+                source,
+            })
+        });
         Ok(Self {
             providers: entries.collect::<Result<_, _>>()?,
             trust: file.trust,
@@ -138,32 +146,63 @@ impl MirrorFile {
     }
 }
 
+/// A value of the file that cannot be read.
+struct Field {
+    name: &'static str,
+    /// Whether the value is that at the top of the file.
+    is_default: bool,
+    /// The element of a list.
+    element: Option<usize>,
+}
+
+impl Field {
+    fn own(name: &'static str) -> Self {
+        Self {
+            name,
+            is_default: false,
+            element: None,
+        }
+    }
+
+    /// The line of the value for the table at this place.
+    fn line(&self, text: &str, place: usize) -> Option<usize> {
+        let table = Some(place).filter(|_| !self.is_default);
+        toml::line_of(text, table, self.name, self.element)
+    }
+}
+
 impl Table {
-    fn read(self, defaults: &Tables) -> Result<MirrorEntry, Error> {
-        let about = |source: MirrorEntryError| Error::Entry {
-            address: self.address.clone(),
-            source,
-        };
-        let provider = self.address.parse();
+    fn read(self, defaults: &Tables) -> Result<MirrorEntry, (Field, MirrorEntryError)> {
+        let provider = self.address.parse().map_err(MirrorEntryError::Address);
         let constraints = self.constraints.as_deref().map(str::parse).transpose();
-        let platforms = self.platforms.or_else(|| defaults.platforms.clone());
-        let platforms = platforms.map(|texts| {
-            let read = texts.0.iter().map(|text| text.parse::<Platform>());
-            read.collect::<Result<Vec<_>, _>>()
+        let constraints = constraints.map_err(MirrorEntryError::Constraints);
+        let is_default = self.platforms.is_none();
+        let texts = self.platforms.or_else(|| defaults.platforms.clone());
+        let platform = |(element, text): (usize, &String)| {
+            let element = Some(element);
+            let (name, field) = ("platforms", text.parse::<Platform>());
+            let at = Field {
+                name,
+                is_default,
+                element,
+            };
+            field.map_err(|error| (at, MirrorEntryError::Platform(error)))
+        };
+        let platforms = texts.map(|Texts(texts)| {
+            let platforms = texts.iter().enumerate().map(platform);
+            platforms.collect::<Result<Vec<_>, _>>()
         });
         Ok(MirrorEntry {
-            provider: provider.map_err(|error| about(MirrorEntryError::Address(error)))?,
+            provider: provider.map_err(|error| (Field::own("address"), error))?,
             constraints: constraints
-                .map_err(|error| about(MirrorEntryError::Constraints(error)))?
+                .map_err(|error| (Field::own("constraints"), error))?
                 .unwrap_or_else(VersionConstraints::any),
             newest: self.newest.or(defaults.newest).map(|Count(count)| count),
             prereleases: self
                 .prereleases
                 .or(defaults.prereleases)
                 .unwrap_or_default(),
-            platforms: platforms
-                .transpose()
-                .map_err(|error| about(MirrorEntryError::Platform(error)))?,
+            platforms: platforms.transpose()?,
             to: self.to.or_else(|| defaults.to.clone()).unwrap_or_default(),
         })
     }
@@ -179,9 +218,12 @@ pub enum Error {
     /// The file lists no provider.
     #[error("the file names no provider\n  expected a table [[provider]] for each")]
     Empty,
-    /// A table is invalid.
-    #[error("the table of `{}` cannot be understood", printable(.address))]
+    /// A value of a table, or at the top of the file, is invalid.
+    #[error("{} cannot be understood", place(*.line, .address))]
     Entry {
+        /// The line of the value; `None` if the table is written in an unusual way.
+        line: Option<usize>,
+        /// The address of the table.
         address: String,
         source: MirrorEntryError,
     },
@@ -199,6 +241,13 @@ pub enum MirrorEntryError {
     /// A platform is invalid.
     #[error(transparent)]
     Platform(platform::Error),
+}
+
+fn place(line: Option<usize>, address: &str) -> String {
+    match line {
+        Some(line) => format!("line {line}"),
+        None => format!("the table of `{}`", printable(address)),
+    }
 }
 
 impl Error {
@@ -275,15 +324,15 @@ mod tests {
             ),
             (
                 table("constraints = \"latest\""),
-                "the table of `registry.opentofu.org/acme/demo` cannot be understood",
+                "line 3 cannot be understood",
             ),
             (
                 table("platforms = [\"linux\"]"),
-                "the table of `registry.opentofu.org/acme/demo` cannot be understood",
+                "line 3 cannot be understood",
             ),
             (
                 "[[provider]]\naddress = \"acme/demo\"".to_owned(),
-                "the table of `acme/demo` cannot be understood",
+                "line 2 cannot be understood",
             ),
         ] {
             let error = MirrorFile::parse(&text).unwrap_err();

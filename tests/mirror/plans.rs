@@ -127,7 +127,7 @@ hint: did you mean `address`? `tfoci help mirror-file` shows a mirror file
 "),
         ("[[provider]]\naddress = \"acme/demo\"\n", "
 error: mirror.toml is not a mirror file
-  the table of `acme/demo` cannot be understood
+  line 2 cannot be understood
   `acme/demo` names no host
     expected HOSTNAME/NAMESPACE/TYPE
 
@@ -135,7 +135,7 @@ hint: write `registry.opentofu.org/acme/demo`, or for Terraform `registry.terraf
 "),
         ("[[provider]]\naddress = \"a.example/b/c\"\nconstraints = \"1 to 2\"\n", "
 error: mirror.toml is not a mirror file
-  the table of `a.example/b/c` cannot be understood
+  line 3 cannot be understood
   `1 to 2` is not a version constraint: a comma is missing
     expected `>= 1.2.0, < 2.0.0`
 
@@ -143,8 +143,23 @@ hint: `tfoci help mirror-file` shows a mirror file
 "),
         ("[[provider]]\naddress = \"a.example/b/c\"\nplatforms = [\"linux\"]\n", "
 error: mirror.toml is not a mirror file
-  the table of `a.example/b/c` cannot be understood
+  line 3 cannot be understood
   `linux` is not a platform: expected OS_ARCH, such as `linux_amd64`
+
+hint: `tfoci help mirror-file` shows a mirror file
+"),
+        ("newest = 1\nplatforms = [\n  \"linux_amd64\",\n  \"linux-arm64\",\n]\n[[provider]]\naddress = \"a.example/b/c\"\n", "
+error: mirror.toml is not a mirror file
+  line 4 cannot be understood
+  `linux-arm64` is not a platform: expected linux_arm64
+
+hint: `tfoci help mirror-file` shows a mirror file
+"),
+        ("provider = [{ address = \"a.example/b/c\", constraints = \"x\" }]\n", "
+error: mirror.toml is not a mirror file
+  the table of `a.example/b/c` cannot be understood
+  `x` is not a version constraint: it has a wildcard
+    expected `~> 1.2.0` for any 1.2, `~> 1.0` for any 1, or no constraint
 
 hint: `tfoci help mirror-file` shows a mirror file
 "),
@@ -164,7 +179,7 @@ hint: name the store with `--to STORE`, or with `to` in the mirror file
 "),
         ("[[provider]]\naddress = \"a.example/b/c@1.0.0\"\n", "
 error: mirror.toml is not a mirror file
-  the table of `a.example/b/c@1.0.0` cannot be understood
+  line 2 cannot be understood
   `c@1.0.0` is not a provider type: it has a dot
     expected letters, digits and inner dashes
 

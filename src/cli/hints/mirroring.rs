@@ -62,6 +62,7 @@ pub(super) fn file(error: &mirror::Error) -> String {
         mirror::Error::Entry {
             address,
             source: MirrorEntryError::Address(error),
+            ..
         } => (address, error),
         mirror::Error::Toml(error) => {
             let meant = match error.unknown_field() {

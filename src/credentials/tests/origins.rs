@@ -60,7 +60,9 @@ fn a_host_is_the_same_in_every_spelling() {
         .unwrap()
         .iter()
         .map(ToString::to_string);
-    let last: Vec<_> = last.filter(|line| line.contains("no registry")).collect();
+    let last: Vec<_> = last
+        .filter(|line| line.contains("not a registry"))
+        .collect();
     assert!(
         last[0].ends_with(".tofurc: 1 entry, `no host` is not a registry"),
         "{last:?}"
