@@ -11,13 +11,13 @@ use zeroize::Zeroizing;
 
 use super::answer::{self, Answered};
 use super::error::Error;
-use super::files::{self, Files};
 use super::links::{self, Links};
 use super::notice::{Denied, Notice, Observer};
 use super::path::Route;
 use super::settings::{Guard, TlsFiles};
 use super::tls::Certificate;
 use super::tokens::{self, Token, Tokens};
+use super::watched_files::{self, Files};
 use crate::text;
 
 /// Who may ask.
@@ -89,7 +89,10 @@ pub(super) fn acceptor(
         path: paths.certificate.clone(),
         source,
     };
-    let contents = [files::read(&paths.certificate)?, files::read(&paths.key)?];
+    let contents = [
+        watched_files::read(&paths.certificate)?,
+        watched_files::read(&paths.key)?,
+    ];
     let [chain, key] = &contents;
     let certificate = Certificate::new(chain, key).map_err(wrong)?;
     let config = certificate.config().map_err(wrong)?;
@@ -122,7 +125,7 @@ pub(super) fn acceptor(
 /// # Errors
 /// A file cannot be used.
 pub(super) fn access(guard: &Guard, files: &mut Vec<Files>) -> Result<Arc<Access>, Error> {
-    let content = files::read(&guard.tokens)?;
+    let content = watched_files::read(&guard.tokens)?;
     let tokens = tokens_of(&content)
         .and_then(|tokens| match tokens.is_empty() {
             true => Err(tokens::Error::Empty),
@@ -134,7 +137,7 @@ pub(super) fn access(guard: &Guard, files: &mut Vec<Files>) -> Result<Arc<Access
         })?;
     let links = match &guard.signing_key {
         None => Links::of_this_process(guard.lifetime),
-        Some(path) => keys_of(&files::read(path)?, guard.lifetime),
+        Some(path) => keys_of(&watched_files::read(path)?, guard.lifetime),
     };
     let shown = guard
         .signing_key
@@ -164,7 +167,7 @@ pub(super) fn access(guard: &Guard, files: &mut Vec<Files>) -> Result<Arc<Access
     ));
     if let Some(path) = &guard.signing_key {
         let (shared, lifetime) = (access.clone(), guard.lifetime);
-        let content = files::read(path)?;
+        let content = watched_files::read(path)?;
         files.push(Files::new(
             vec![path.clone()],
             &[content],

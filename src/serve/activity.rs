@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
+use super::coalesced_writes::Gathered;
 use super::frames::Frames;
-use super::gathered::Gathered;
 
 /// How long the header of a request may take.
 pub(super) const HEADER: Duration = Duration::from_secs(20);

@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use futures_util::future;
 
+use super::cached::{Ages, Answer, Fresh, Unanswered};
 use super::changes;
-use super::currency::Currency;
 use super::fill::Fill;
-use super::fresh::{Ages, Answer, Fresh, Unanswered};
 use super::listing::Listing;
 use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
-use super::reach::Reach;
+use super::store_health::Reach;
+use super::tag_check::Currency;
 use crate::address::{Hostname, ProviderAddr};
 use crate::event::Subject;
 use crate::examine::{StoredProvider, TrustOptions};

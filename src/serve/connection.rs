@@ -28,10 +28,10 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::activity::{Activity, Open, Watched};
 use super::answer::{self, Answered};
+use super::connection_tasks::{Begun, Together};
 use super::notice::{Denied, Record};
 use super::outcome::Outcome;
 use super::service::Service;
-use super::together::{Begun, Together};
 use crate::error::printable;
 
 /// How long a TLS handshake may take.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use futures_util::future::{Either, select};
 use tokio::sync::{Semaphore, oneshot};
 
-use super::fresh::{Ages, Fresh, Unanswered};
+use super::cached::{Ages, Fresh, Unanswered};
 use crate::address::{Hostname, ProviderAddr, ProviderPattern};
 use crate::constraint::VersionConstraints;
 use crate::error::Category;

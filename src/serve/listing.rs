@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
-use super::currency::{Checked, Currency, Identity, identity};
+use super::tag_check::{Checked, Currency, Identity, identity};
 use crate::address::ProviderAddr;
 use crate::authentication::{Authentication, Status};
 use crate::blob::{BlobLocation, BlobSource as _};

@@ -13,19 +13,19 @@ use url::Url;
 
 use super::access::{acceptor, access};
 use super::catalog::Catalog;
+use super::client_quota::Shares;
 use super::connection::{self, HANDSHAKE};
 use super::error::Error;
-use super::files::{self, Files};
 use super::fill::Fill;
+use super::log_limit::News;
 use super::metrics::Metrics;
-use super::news::News;
 use super::notice::{Notice, Observer};
 use super::page::Page;
-use super::rate::Rate;
-use super::reach::Reach;
+use super::rate_limit::Rate;
 use super::service::{MOST_PACKAGES, Service};
 use super::settings::Settings;
-use super::shares::Shares;
+use super::store_health::Reach;
+use super::watched_files::{self, Files};
 use crate::http::Http;
 use crate::store::{Endpoint, Registry};
 
@@ -149,7 +149,11 @@ impl Server {
             grace,
         } = self;
         let mut background = JoinSet::new();
-        background.spawn(files::watch(files, reload, service.observer.clone()));
+        background.spawn(watched_files::watch(
+            files,
+            reload,
+            service.observer.clone(),
+        ));
         let catalog = service.catalog.clone();
         background.spawn(async move { catalog.ping().await });
         let (drain, draining) = watch::channel(false);

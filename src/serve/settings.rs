@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::cached::Ages;
 use super::fill::FillSettings;
-use super::fresh::Ages;
 use crate::address::Hostname;
 use crate::examine::TrustOptions;
 

@@ -1,6 +1,6 @@
 //! What one client may hold at once, so that others have the rest.
 //!
-//! A client is an address, or in IPv6 a network of 64 bits, as for its [rate](super::rate). It holds a share from the start of a connection,
+//! A client is an address, or in IPv6 a network of 64 bits, as for its [rate](super::rate_limit). It holds a share from the start of a connection,
 //! or of a package, until its end.
 
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
 
-use super::rate::network;
+use super::rate_limit::network;
 
 /// The least number of clients after which those that hold nothing are forgotten.
 const LEAST_CLIENTS: usize = 1_000;

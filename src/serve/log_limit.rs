@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::rate::network;
+use super::rate_limit::network;
 
 /// How long nothing is written about a client after it was.
 const LULL: Duration = Duration::from_secs(60);
@@ -13,7 +13,7 @@ const LULL: Duration = Duration::from_secs(60);
 const MOST_CLIENTS: usize = 10_000;
 
 /// When something was last written about each client. A client is an address, or in IPv6 a network of 64 bits, as for its
-/// [rate](super::rate).
+/// [rate](super::rate_limit).
 #[derive(Default)]
 pub(super) struct News(Mutex<HashMap<IpAddr, Instant>>);
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::answer::{self, Answered, Caching};
+use super::cached::Answer;
 use super::documents;
-use super::fresh::Answer;
 use super::listing::{Listing, Served};
 use super::notice::Denied;
 use super::outcome::Outcome;
