@@ -13,7 +13,7 @@ use tfoci::error::printable_path;
 use tfoci::event::Subject;
 use tfoci::examine::Platforms;
 use tfoci::outcome::{Failure, Problem};
-use tfoci::site::{Change, GENERATOR, ListedProvider, PageChange, Request, Site, Task};
+use tfoci::site::{GENERATOR, ListedProvider, PageChange, Site, SiteChange, SiteOptions, Task};
 
 use super::Ending;
 use super::args::ReadTrust;
@@ -94,9 +94,11 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     };
     let url = arguments.url.as_ref().map(|url| with_slash(url.as_str()));
     let reporter = report.writing_site(url.clone(), scope);
-    let on_change = |change: Result<Change, Failure>| match change {
-        Ok(Change::Written(written)) => report.installed(written),
-        Ok(Change::Deleted { provider, version }) => report.deleted(Deleted { provider, version }),
+    let on_change = |change: Result<SiteChange, Failure>| match change {
+        Ok(SiteChange::Written(written)) => report.installed(written),
+        Ok(SiteChange::Deleted { provider, version }) => {
+            report.deleted(Deleted { provider, version })
+        }
         Err(failure) => {
             // A report has one line for each version.
             let subject = failure.subject.clone().map(|subject| Subject {
@@ -147,7 +149,7 @@ fn warn_of_ports(providers: &BTreeSet<ProviderAddr>, session: &Session) {
     }
 }
 
-fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandError> {
+fn request(arguments: &Arguments, session: &Session) -> Result<SiteOptions, CommandError> {
     let directory = &arguments.directory;
     if is_store(directory) {
         let into = directory.clone();
@@ -158,7 +160,7 @@ fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandE
         true => Platforms::All,
         false => requested::platforms(&arguments.platform)?,
     };
-    Ok(Request {
+    Ok(SiteOptions {
         directory: directory.clone(),
         platforms: match platforms {
             Platforms::All => None,

@@ -9,25 +9,25 @@ use axum::http::StatusCode;
 use tokio_rustls::TlsAcceptor;
 use zeroize::Zeroizing;
 
-use super::answer::{self, Answered};
+use super::answer::{self, Response};
 use super::error::Error;
 use super::links::{self, Links};
 use super::notice::{Denied, Notice, Observer};
 use super::path::Route;
-use super::settings::{Guard, TlsFiles};
-use super::tls::Certificate;
-use super::tokens::{self, Token, Tokens};
-use super::watched_files::{self, Files};
+use super::settings::{AccessFiles, TlsFiles};
+use super::tls::ServerCertificate;
+use super::tokens::{self, ClientToken, ClientTokens};
+use super::watched_files::{self, WatchedFiles};
 use crate::text;
 
 /// Who may ask.
-pub(super) struct Access {
-    pub(super) tokens: ArcSwap<Tokens>,
+pub(super) struct AccessControl {
+    pub(super) tokens: ArcSwap<ClientTokens>,
     pub(super) links: ArcSwap<Links>,
 }
 
 /// The answer to a request that may not ask. It repeats nothing of what the request contained.
-pub(super) fn denied(reason: Denied) -> Answered {
+pub(super) fn denied(reason: Denied) -> Response {
     match reason {
         Denied::NoToken => answer::unauthorized(
             "this server needs a token\n  expected Authorization: Bearer TOKEN",
@@ -48,7 +48,7 @@ pub(super) fn denied(reason: Denied) -> Answered {
 /// Why a request without a link may not ask; `None` if it may. A missing token is told before a missing file.
 pub(super) fn refusal(
     route: Option<&Route>,
-    token: Option<&Token>,
+    token: Option<&ClientToken>,
     is_bearer: bool,
 ) -> Option<Denied> {
     let needs_none = matches!(
@@ -65,9 +65,9 @@ pub(super) fn refusal(
         });
     };
     let provider = match route? {
-        Route::MirrorIndex(provider)
-        | Route::MirrorVersion(provider, _)
-        | Route::MirrorPackage(provider, _)
+        Route::NetworkMirrorIndex(provider)
+        | Route::NetworkMirrorVersion(provider, _)
+        | Route::NetworkMirrorPackage(provider, _)
         | Route::ProviderPage(provider) => Some(provider),
         _ => None,
     };
@@ -83,7 +83,7 @@ pub(super) fn acceptor(
     paths: &TlsFiles,
     host: Option<String>,
     observer: &Arc<dyn Observer>,
-    files: &mut Vec<Files>,
+    files: &mut Vec<WatchedFiles>,
 ) -> Result<TlsAcceptor, Error> {
     let wrong = |source| Error::Tls {
         path: paths.certificate.clone(),
@@ -94,10 +94,10 @@ pub(super) fn acceptor(
         watched_files::read(&paths.key)?,
     ];
     let [chain, key] = &contents;
-    let certificate = Certificate::new(chain, key).map_err(wrong)?;
+    let certificate = ServerCertificate::new(chain, key).map_err(wrong)?;
     let config = certificate.config().map_err(wrong)?;
     let (path, observer) = (paths.certificate.clone(), observer.clone());
-    let look_at_names = move |certificate: &Certificate| {
+    let look_at_names = move |certificate: &ServerCertificate| {
         if let Some(host) = &host
             && !certificate.is_for(host)
         {
@@ -107,7 +107,7 @@ pub(super) fn acceptor(
     };
     look_at_names(&certificate);
     let watched = vec![paths.certificate.clone(), paths.key.clone()];
-    files.push(Files::new(watched, &contents, move |contents| {
+    files.push(WatchedFiles::new(watched, &contents, move |contents| {
         let [chain, key] = contents else {
             return Ok(());
         };
@@ -124,22 +124,25 @@ pub(super) fn acceptor(
 ///
 /// # Errors
 /// A file cannot be used.
-pub(super) fn access(guard: &Guard, files: &mut Vec<Files>) -> Result<Arc<Access>, Error> {
-    let content = watched_files::read(&guard.tokens)?;
+pub(super) fn access(
+    paths: &AccessFiles,
+    files: &mut Vec<WatchedFiles>,
+) -> Result<Arc<AccessControl>, Error> {
+    let content = watched_files::read(&paths.tokens)?;
     let tokens = tokens_of(&content)
         .and_then(|tokens| match tokens.is_empty() {
             true => Err(tokens::Error::Empty),
             false => Ok(tokens),
         })
         .map_err(|source| Error::Tokens {
-            path: guard.tokens.clone(),
+            path: paths.tokens.clone(),
             source,
         })?;
-    let links = match &guard.signing_key {
-        None => Links::of_this_process(guard.lifetime),
-        Some(path) => keys_of(&watched_files::read(path)?, guard.lifetime),
+    let links = match &paths.signing_key {
+        None => Links::of_this_process(paths.lifetime),
+        Some(path) => keys_of(&watched_files::read(path)?, paths.lifetime),
     };
-    let shown = guard
+    let shown = paths
         .signing_key
         .as_deref()
         .unwrap_or(Path::new("the system"));
@@ -147,13 +150,13 @@ pub(super) fn access(guard: &Guard, files: &mut Vec<Files>) -> Result<Arc<Access
         path: shown.to_owned(),
         source,
     })?;
-    let access = Arc::new(Access {
+    let access = Arc::new(AccessControl {
         tokens: ArcSwap::from_pointee(tokens),
         links: ArcSwap::from_pointee(links),
     });
     let shared = access.clone();
-    files.push(Files::new(
-        vec![guard.tokens.clone()],
+    files.push(WatchedFiles::new(
+        vec![paths.tokens.clone()],
         &[content],
         move |contents| {
             let Some(content) = contents.first() else {
@@ -165,10 +168,10 @@ pub(super) fn access(guard: &Guard, files: &mut Vec<Files>) -> Result<Arc<Access
             Ok(())
         },
     ));
-    if let Some(path) = &guard.signing_key {
-        let (shared, lifetime) = (access.clone(), guard.lifetime);
+    if let Some(path) = &paths.signing_key {
+        let (shared, lifetime) = (access.clone(), paths.lifetime);
         let content = watched_files::read(path)?;
-        files.push(Files::new(
+        files.push(WatchedFiles::new(
             vec![path.clone()],
             &[content],
             move |contents| {
@@ -184,8 +187,8 @@ pub(super) fn access(guard: &Guard, files: &mut Vec<Files>) -> Result<Arc<Access
     Ok(access)
 }
 
-fn tokens_of(content: &Zeroizing<Vec<u8>>) -> Result<Tokens, tokens::Error> {
-    Tokens::parse(text::decode(content).map_err(tokens::Error::Text)?)
+fn tokens_of(content: &Zeroizing<Vec<u8>>) -> Result<ClientTokens, tokens::Error> {
+    ClientTokens::parse(text::decode(content).map_err(tokens::Error::Text)?)
 }
 
 fn keys_of(content: &Zeroizing<Vec<u8>>, lifetime: Duration) -> Result<Links, links::KeyError> {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-use super::coalesced_writes::Gathered;
+use super::coalesced_writes::CoalescedWrites;
 use super::frames::Frames;
 
 /// How long the header of a request may take.
@@ -24,9 +24,9 @@ const LINGER: Duration = Duration::from_secs(1);
 
 /// What a connection is doing.
 #[derive(Clone)]
-pub(super) struct Activity(Arc<Mutex<State>>);
+pub(super) struct Activity(Arc<Mutex<ActivityState>>);
 
-struct State {
+struct ActivityState {
     /// The requests whose answers are not sent yet.
     open: usize,
     /// The answers whose client takes nothing, by their numbers, and since when.
@@ -41,7 +41,7 @@ struct State {
 
 impl Activity {
     pub(super) fn new() -> Self {
-        Self(Arc::new(Mutex::new(State {
+        Self(Arc::new(Mutex::new(ActivityState {
             open: 0,
             stalled: BTreeMap::new(),
             next: 0,
@@ -50,7 +50,7 @@ impl Activity {
         })))
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    fn state(&self) -> std::sync::MutexGuard<'_, ActivityState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -76,12 +76,12 @@ impl Activity {
     }
 
     /// Notes that a request began, until the value that is returned is dropped.
-    pub(super) fn begin(&self) -> Open {
+    pub(super) fn begin(&self) -> OpenRequest {
         let mut state = self.state();
         state.open += 1;
         state.header_since = None;
         state.next += 1;
-        Open {
+        OpenRequest {
             activity: self.clone(),
             number: state.next,
         }
@@ -103,12 +103,12 @@ impl Activity {
 }
 
 /// A request whose answer is not sent yet.
-pub(super) struct Open {
+pub(super) struct OpenRequest {
     activity: Activity,
     number: u64,
 }
 
-impl Open {
+impl OpenRequest {
     /// Notes that the client is to take what it was given before more is read.
     pub(super) fn waits_for_client(&self) {
         let mut state = self.activity.state();
@@ -121,7 +121,7 @@ impl Open {
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenRequest {
     fn drop(&mut self) {
         let mut state = self.activity.state();
         state.stalled.remove(&self.number);
@@ -135,7 +135,7 @@ impl Drop for Open {
 /// If it is closed while a client still sends, it reads and forgets for a moment. Otherwise the system would reset the connection, and
 /// the client might lose the answer that tells why its request is refused.
 pub(super) struct Watched<S> {
-    stream: Gathered<S>,
+    stream: CoalescedWrites<S>,
     activity: Activity,
     frames: Frames,
     /// Ends the moment. `None` before the connection is closed.
@@ -145,7 +145,7 @@ pub(super) struct Watched<S> {
 impl<S> Watched<S> {
     pub(super) fn new(stream: S, activity: Activity) -> Self {
         Self {
-            stream: Gathered::new(stream),
+            stream: CoalescedWrites::new(stream),
             activity,
             frames: Frames::default(),
             lingering: None,
@@ -167,7 +167,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
             let is_under_way = this.frames.take(new);
             this.activity.received(is_under_way);
             if this.frames.is_http2() {
-                this.stream.gather();
+                this.stream.coalesce();
             }
         }
         Poll::Ready(Ok(()))

@@ -7,7 +7,7 @@ use axum::http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, RETRY_AFTER, WARNING,
     WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use url::Url;
 
@@ -17,7 +17,7 @@ use crate::digest::Digest;
 const TRY_AGAIN: u64 = 5;
 
 /// The body of an answer.
-pub(super) type Answered = Response<Body>;
+pub(super) type Response = axum::http::Response<Body>;
 
 /// How long an answer may be kept by others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Caching {
 }
 
 /// An answer with a body of text for people.
-pub(super) fn text(status: StatusCode, said: &str) -> Answered {
+pub(super) fn text(status: StatusCode, said: &str) -> Response {
     let mut answer = Response::new(Body::from(format!("{said}\n")));
     *answer.status_mut() = status;
     set(&mut answer, CONTENT_TYPE, "text/plain; charset=utf-8");
@@ -51,35 +51,35 @@ pub(super) fn text(status: StatusCode, said: &str) -> Answered {
 }
 
 /// Sends the client to another URL, which opens one package for a while.
-pub(super) fn redirect(url: &Url) -> Answered {
+pub(super) fn redirect(url: &Url) -> Response {
     let mut answer = text(StatusCode::TEMPORARY_REDIRECT, "the package is elsewhere");
     set(&mut answer, LOCATION, url.as_str());
     answer
 }
 
 /// Something that the store does not have, or that the policy hides. It may be there soon, as a new tag.
-pub(super) fn not_found(said: &str, caching: Caching) -> Answered {
+pub(super) fn not_found(said: &str, caching: Caching) -> Response {
     let mut answer = text(StatusCode::NOT_FOUND, said);
     set(&mut answer, CACHE_CONTROL, &caching.header());
     answer
 }
 
 /// The store cannot be asked. Never "not found": clients would then use another method without a word.
-pub(super) fn unavailable(said: &str) -> Answered {
+pub(super) fn unavailable(said: &str) -> Response {
     let mut answer = text(StatusCode::SERVICE_UNAVAILABLE, said);
     set(&mut answer, RETRY_AFTER, &TRY_AGAIN.to_string());
     answer
 }
 
 /// The client asks too often.
-pub(super) fn too_many() -> Answered {
+pub(super) fn too_many() -> Response {
     let mut answer = text(StatusCode::TOO_MANY_REQUESTS, "too many requests");
     set(&mut answer, RETRY_AFTER, "1");
     answer
 }
 
 /// The client takes as many packages as it may, and none of them has ended.
-pub(super) fn too_many_packages() -> Answered {
+pub(super) fn too_many_packages() -> Response {
     let said = "too many packages are being sent to this address";
     let mut answer = text(StatusCode::TOO_MANY_REQUESTS, said);
     set(&mut answer, RETRY_AFTER, &TRY_AGAIN.to_string());
@@ -87,14 +87,14 @@ pub(super) fn too_many_packages() -> Answered {
 }
 
 /// The request has no token, or a wrong one.
-pub(super) fn unauthorized(said: &str) -> Answered {
+pub(super) fn unauthorized(said: &str) -> Response {
     let mut answer = text(StatusCode::UNAUTHORIZED, said);
     set(&mut answer, WWW_AUTHENTICATE, "Bearer");
     answer
 }
 
 /// A method that changes something. There is nothing to change.
-pub(super) fn method_not_allowed() -> Answered {
+pub(super) fn method_not_allowed() -> Response {
     let mut answer = text(
         StatusCode::METHOD_NOT_ALLOWED,
         "only GET and HEAD are possible",
@@ -109,7 +109,7 @@ pub(super) fn document(
     content_type: &'static str,
     bytes: Vec<u8>,
     caching: Caching,
-) -> Answered {
+) -> Response {
     let etag = etag(&Digest::of(&bytes));
     let mut answer = match has(request, &etag) {
         true => not_modified(),
@@ -126,7 +126,7 @@ pub(super) fn document(
 }
 
 /// Marks an answer that is older than it should be.
-pub(super) fn mark_stale(answer: &mut Answered) {
+pub(super) fn mark_stale(answer: &mut Response) {
     set(
         answer,
         WARNING,
@@ -135,7 +135,7 @@ pub(super) fn mark_stale(answer: &mut Answered) {
 }
 
 /// `304` without a body.
-pub(super) fn not_modified() -> Answered {
+pub(super) fn not_modified() -> Response {
     let mut answer = Response::new(Body::empty());
     *answer.status_mut() = StatusCode::NOT_MODIFIED;
     answer
@@ -157,7 +157,7 @@ pub(super) fn has(request: &HeaderMap, etag: &str) -> bool {
 }
 
 /// Sets a header, whose value is text of this program.
-pub(super) fn set(answer: &mut Answered, name: HeaderName, value: &str) {
+pub(super) fn set(answer: &mut Response, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         answer.headers_mut().insert(name, value);
     }

@@ -6,7 +6,7 @@
 //! | older | a new value; if the store cannot be asked, the old one until [`Ages::stale`] |
 //! | older than [`Ages::stale`], or there is none | a new value, or the reason why there is none |
 //!
-//! A question goes on when those who wait for it have gone, so that the next request finds its answer.
+//! A refresh goes on when those who wait for it have gone, so that the next request finds its answer.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,12 +17,12 @@ use futures_util::future::{BoxFuture, Shared};
 
 /// For how long nobody asks again after a failure. Short, so that clients that try again soon find a store that is back.
 const PAUSE: Duration = Duration::from_secs(2);
-/// The longest time that a question may take, unless [`Fresh::of_long_questions`] says more. It ends after its last waiter has gone.
-const LONGEST_QUESTION: Duration = Duration::from_secs(120);
+/// The longest time that a refresh may take, unless [`Cached::with_longest_refresh`] says more. It ends after its last waiter has gone.
+const LONGEST_REFRESH: Duration = Duration::from_secs(120);
 /// How long a request waits for a new value if there is an old one.
-const WITH_OLD: Duration = Duration::from_secs(3);
+const WAIT_WITH_OLD: Duration = Duration::from_secs(3);
 /// How long a request waits for a value without an old one. Clients wait for 10 seconds.
-const WITHOUT_OLD: Duration = Duration::from_secs(8);
+const WAIT_WITHOUT_OLD: Duration = Duration::from_secs(8);
 
 /// How long values are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct Ages {
 
 /// An answer to a request.
 #[derive(Debug)]
-pub(super) struct Answer<T> {
+pub(super) struct CachedValue<T> {
     /// The value.
     pub(super) value: Arc<T>,
     /// How long the value stays fresh; zero if it is stale.
@@ -46,14 +46,14 @@ pub(super) struct Answer<T> {
 
 /// Why there is no value.
 #[derive(Debug)]
-pub(super) enum Unanswered<E> {
-    /// The question failed.
+pub(super) enum Unavailable<E> {
+    /// The refresh failed.
     Failed(Arc<E>),
-    /// The question takes longer than clients wait. It goes on.
+    /// The refresh takes longer than clients wait. It goes on.
     Slow,
 }
 
-impl<E> Clone for Unanswered<E> {
+impl<E> Clone for Unavailable<E> {
     fn clone(&self) -> Self {
         match self {
             Self::Failed(error) => Self::Failed(error.clone()),
@@ -62,80 +62,84 @@ impl<E> Clone for Unanswered<E> {
     }
 }
 
-type Question<T, E> = Shared<BoxFuture<'static, Result<Arc<T>, Unanswered<E>>>>;
+type Refresh<T, E> = Shared<BoxFuture<'static, Result<Arc<T>, Unavailable<E>>>>;
 
 /// A value with its age.
-pub(super) struct Fresh<T, E> {
-    state: Mutex<State<T, E>>,
+pub(super) struct Cached<T, E> {
+    state: Mutex<CacheState<T, E>>,
     longest: Duration,
 }
 
-struct State<T, E> {
+struct CacheState<T, E> {
     good: Option<(Arc<T>, Instant)>,
-    failed: Option<(Unanswered<E>, Instant)>,
-    question: Option<Question<T, E>>,
+    failed: Option<(Unavailable<E>, Instant)>,
+    refresh: Option<Refresh<T, E>>,
     /// Whether the value is known to be wrong, whatever its age.
-    is_outdated: bool,
+    is_invalidated: bool,
 }
 
-impl<T, E> Default for Fresh<T, E> {
+impl<T, E> Default for Cached<T, E> {
     fn default() -> Self {
-        Self::of_long_questions(LONGEST_QUESTION)
+        Self::with_longest_refresh(LONGEST_REFRESH)
     }
 }
 
-impl<T, E> Fresh<T, E> {
+impl<T, E> Cached<T, E> {
     /// A value whose questions are dropped only after this time.
-    pub(super) fn of_long_questions(longest: Duration) -> Self {
-        let state = Mutex::new(State {
+    pub(super) fn with_longest_refresh(longest: Duration) -> Self {
+        let state = Mutex::new(CacheState {
             good: None,
             failed: None,
-            question: None,
-            is_outdated: false,
+            refresh: None,
+            is_invalidated: false,
         });
         Self { state, longest }
     }
 
-    /// Whether a question is under way.
-    pub(super) fn is_asked(&self) -> bool {
-        self.state().question.is_some()
+    /// Whether a refresh is under way.
+    pub(super) fn is_refreshing(&self) -> bool {
+        self.state().refresh.is_some()
     }
 
-    fn state(&self) -> MutexGuard<'_, State<T, E>> {
+    fn state(&self) -> MutexGuard<'_, CacheState<T, E>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// What to do next.
 enum Next<T, E> {
-    Answer(Result<Answer<T>, Unanswered<E>>),
-    Wait(Question<T, E>, Option<Answer<T>>),
+    Ready(Result<CachedValue<T>, Unavailable<E>>),
+    Wait(Refresh<T, E>, Option<CachedValue<T>>),
 }
 
-impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Fresh<T, E> {
+impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
     /// The value. `ask` gets the old value and asks for a new one.
     pub(super) async fn get<F>(
         self: &Arc<Self>,
         ages: Ages,
-        ask: impl FnOnce(Option<Arc<T>>) -> F,
-    ) -> Result<Answer<T>, Unanswered<E>>
+        load: impl FnOnce(Option<Arc<T>>) -> F,
+    ) -> Result<CachedValue<T>, Unavailable<E>>
     where
         F: Future<Output = Result<T, E>> + Send + 'static,
     {
-        let (question, old) = match self.next(ages, ask) {
-            Next::Answer(answer) => return answer,
-            Next::Wait(question, old) => (question, old),
+        let (refresh, old) = match self.next(ages, load) {
+            Next::Ready(answer) => return answer,
+            Next::Wait(refresh, old) => (refresh, old),
         };
-        let patience = if old.is_some() { WITH_OLD } else { WITHOUT_OLD };
-        match (tokio::time::timeout(patience, question).await, old) {
-            (Ok(Ok(value)), _) => Ok(Answer {
+        let patience = if old.is_some() {
+            WAIT_WITH_OLD
+        } else {
+            WAIT_WITHOUT_OLD
+        };
+        match (tokio::time::timeout(patience, refresh).await, old) {
+            (Ok(Ok(value)), _) => Ok(CachedValue {
                 value,
                 lifetime: ages.fresh,
                 is_stale: false,
             }),
             (_, Some(old)) => Ok(old),
             (Ok(Err(error)), None) => Err(error),
-            (Err(_), None) => Err(Unanswered::Slow),
+            (Err(_), None) => Err(Unavailable::Slow),
         }
     }
 
@@ -146,13 +150,13 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Fresh<T, E> {
     }
 
     /// Makes the next request ask again.
-    pub(super) fn outdate(&self) {
+    pub(super) fn invalidate(&self) {
         let mut state = self.state();
         state.failed = None;
-        state.is_outdated = true;
+        state.is_invalidated = true;
     }
 
-    fn next<F>(self: &Arc<Self>, ages: Ages, ask: impl FnOnce(Option<Arc<T>>) -> F) -> Next<T, E>
+    fn next<F>(self: &Arc<Self>, ages: Ages, load: impl FnOnce(Option<Arc<T>>) -> F) -> Next<T, E>
     where
         F: Future<Output = Result<T, E>> + Send + 'static,
     {
@@ -160,10 +164,10 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Fresh<T, E> {
         let now = Instant::now();
         let age = |since: &Instant| now.saturating_duration_since(*since);
         if let Some((value, since)) = &state.good
-            && !state.is_outdated
+            && !state.is_invalidated
             && age(since) < ages.fresh
         {
-            return Next::Answer(Ok(Answer {
+            return Next::Ready(Ok(CachedValue {
                 value: value.clone(),
                 lifetime: ages.fresh.saturating_sub(age(since)),
                 is_stale: false,
@@ -173,53 +177,53 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Fresh<T, E> {
             .good
             .as_ref()
             .filter(|(_, since)| age(since) < ages.stale);
-        let old = old.map(|(value, _)| Answer {
+        let old = old.map(|(value, _)| CachedValue {
             value: value.clone(),
             lifetime: Duration::ZERO,
             is_stale: true,
         });
-        if state.question.is_none()
+        if state.refresh.is_none()
             && let Some((error, since)) = &state.failed
             && age(since) < PAUSE
         {
             let error = error.clone();
-            return Next::Answer(old.ok_or(error));
+            return Next::Ready(old.ok_or(error));
         }
         let known = state.good.as_ref().map(|(value, _)| value.clone());
-        let question = match &state.question {
-            Some(question) => question.clone(),
+        let refresh = match &state.refresh {
+            Some(refresh) => refresh.clone(),
             None => {
-                let question = self.asked(ask(known));
-                state.question = Some(question.clone());
+                let refresh = self.refresh(load(known));
+                state.refresh = Some(refresh.clone());
                 // The task goes on when all who wait have gone.
-                tokio::spawn(question.clone());
-                question
+                tokio::spawn(refresh.clone());
+                refresh
             }
         };
-        Next::Wait(question, old)
+        Next::Wait(refresh, old)
     }
 
-    /// The question, which stores its answer.
-    fn asked(
+    /// The refresh, which stores its answer.
+    fn refresh(
         self: &Arc<Self>,
-        question: impl Future<Output = Result<T, E>> + Send + 'static,
-    ) -> Question<T, E> {
+        refresh: impl Future<Output = Result<T, E>> + Send + 'static,
+    ) -> Refresh<T, E> {
         let this = self.clone();
-        let limited = tokio::time::timeout(self.longest, question);
+        let limited = tokio::time::timeout(self.longest, refresh);
         async move {
             let answer = match limited.await {
                 Ok(Ok(value)) => Ok(Arc::new(value)),
-                Ok(Err(error)) => Err(Unanswered::Failed(Arc::new(error))),
-                Err(_) => Err(Unanswered::Slow),
+                Ok(Err(error)) => Err(Unavailable::Failed(Arc::new(error))),
+                Err(_) => Err(Unavailable::Slow),
             };
             let mut state = this.state();
-            state.question = None;
+            state.refresh = None;
             let now = Instant::now();
             match &answer {
                 Ok(value) => {
                     state.good = Some((value.clone(), now));
                     state.failed = None;
-                    state.is_outdated = false;
+                    state.is_invalidated = false;
                 }
                 Err(error) => state.failed = Some((error.clone(), now)),
             }
@@ -244,29 +248,29 @@ mod tests {
     #[tokio::test]
     async fn a_question_is_dropped_after_its_own_time() {
         let asking = |longest| async move {
-            let fresh = Arc::new(Fresh::<(), ()>::of_long_questions(longest));
+            let fresh = Arc::new(Cached::<(), ()>::with_longest_refresh(longest));
             let (held, ended) = oneshot::channel::<()>();
-            let asked = fresh.clone();
+            let refreshed = fresh.clone();
             let waiting = tokio::spawn(async move {
-                let question = |_| async move {
+                let refresh = |_| async move {
                     let _held = held;
                     std::future::pending().await
                 };
-                asked.get(AGES, question).await.is_err()
+                refreshed.get(AGES, refresh).await.is_err()
             });
             (fresh, ended, waiting)
         };
         let (short, ended, waiting) = asking(Duration::from_millis(1)).await;
         assert!(waiting.await.unwrap());
         assert!(ended.await.is_err());
-        assert!(!short.is_asked());
-        let (long, mut ended, waiting) = asking(LONGEST_QUESTION * 30).await;
-        while !long.is_asked() {
+        assert!(!short.is_refreshing());
+        let (long, mut ended, waiting) = asking(LONGEST_REFRESH * 30).await;
+        while !long.is_refreshing() {
             tokio::task::yield_now().await;
         }
         waiting.abort();
         assert!(waiting.await.is_err());
-        assert!(long.is_asked());
+        assert!(long.is_refreshing());
         assert!(
             ended
                 .try_recv()

@@ -1,7 +1,7 @@
 //! The providers of the store, as far as clients asked for them.
 //!
 //! A provider's list is asked for once however many wait for it, kept for [`Ages::fresh`], and used for [`Ages::stale`] while the store is
-//! away ([`Fresh`]). A version that passed is not read again until its tags move. The lists that were not used for the longest time are
+//! away ([`Cached`]). A version that passed is not read again until its tags move. The lists that were not used for the longest time are
 //! dropped when all together become too large.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use futures_util::future;
 
-use super::cached::{Ages, Answer, Fresh, Unanswered};
+use super::cached::{Ages, Cached, CachedValue, Unavailable};
 use super::changes;
 use super::fill::Fill;
 use super::listing::Listing;
 use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
-use super::store_health::Reach;
-use super::tag_check::Currency;
+use super::store_health::StoreHealth;
+use super::tag_check::TagState;
 use crate::address::{Hostname, ProviderAddr};
 use crate::event::Subject;
 use crate::examine::{StoredProvider, TrustOptions};
@@ -42,39 +42,42 @@ pub(super) struct Catalog {
     pub(super) fill: Option<Arc<Fill>>,
     pub(super) observer: Arc<dyn Observer>,
     pub(super) metrics: Arc<Metrics>,
-    pub(super) all: Arc<Fresh<Vec<ProviderAddr>, Failure>>,
-    pub(super) reach: Reach,
-    pub(super) known: Mutex<Lists>,
+    pub(super) all: Arc<Cached<Vec<ProviderAddr>, Failure>>,
+    pub(super) store_health: StoreHealth,
+    pub(super) known: Mutex<KnownListings>,
 }
 
-type FreshListing = Arc<Fresh<Listing, Failure>>;
+type CachedListing = Arc<Cached<Listing, Failure>>;
 
 /// The lists that are known.
 #[derive(Default)]
-pub(super) struct Lists {
-    all: HashMap<ProviderAddr, Known>,
+pub(super) struct KnownListings {
+    all: HashMap<ProviderAddr, KnownListing>,
     /// The weights of all.
     weight: usize,
 }
 
-struct Known {
-    listing: FreshListing,
+struct KnownListing {
+    listing: CachedListing,
     used: Instant,
     weight: usize,
 }
 
-impl Lists {
+impl KnownListings {
     /// The list of a provider, which counts as used now.
-    fn of(&mut self, provider: &ProviderAddr) -> FreshListing {
+    fn of(&mut self, provider: &ProviderAddr) -> CachedListing {
         let weight = least(provider);
         if !self.all.contains_key(provider) {
             self.weight += weight;
         }
-        let known = self.all.entry(provider.clone()).or_insert_with(|| Known {
-            listing: Arc::default(),
-            used: Instant::now(),
-            weight,
-        });
+        let known = self
+            .all
+            .entry(provider.clone())
+            .or_insert_with(|| KnownListing {
+                listing: Arc::default(),
+                used: Instant::now(),
+                weight,
+            });
         known.used = Instant::now();
         known.listing.clone()
     }
@@ -118,7 +121,7 @@ impl Catalog {
     pub(super) async fn listing(
         self: &Arc<Self>,
         provider: &ProviderAddr,
-    ) -> Result<Answer<Listing>, Unanswered<Failure>> {
+    ) -> Result<CachedValue<Listing>, Unavailable<Failure>> {
         let fresh = self.known(provider);
         let mut is_hit = true;
         let asked = fresh
@@ -140,11 +143,11 @@ impl Catalog {
     }
 
     /// The versions of a provider, after the tags of one version were compared with what passed if that is some time ago.
-    pub(super) async fn with_current(
+    pub(super) async fn with_checked_tags(
         self: &Arc<Self>,
         provider: &ProviderAddr,
         version: &Version,
-    ) -> Result<Answer<Listing>, Unanswered<Failure>> {
+    ) -> Result<CachedValue<Listing>, Unavailable<Failure>> {
         let mut answer = self.listing(provider).await?;
         if answer.value.offered.contains(version)
             && let Some(fill) = &self.fill
@@ -160,14 +163,14 @@ impl Catalog {
         let Ok(Some(stored)) = self.stored(provider) else {
             return Ok(answer);
         };
-        match served.is_current(&stored, version, self.ages.fresh).await {
-            Currency::Current => Ok(answer),
-            Currency::Moved => {
-                self.known(provider).outdate();
+        match served.check_tags(&stored, version, self.ages.fresh).await {
+            TagState::Unchanged => Ok(answer),
+            TagState::Moved => {
+                self.known(provider).invalidate();
                 self.listing(provider).await
             }
             // What passed before is better than no answer.
-            Currency::Unknown => Ok(Answer {
+            TagState::Unknown => Ok(CachedValue {
                 is_stale: true,
                 lifetime: Duration::ZERO,
                 ..answer
@@ -181,11 +184,11 @@ impl Catalog {
         fill: &Arc<Fill>,
         provider: &ProviderAddr,
         version: &Version,
-    ) -> Result<Answer<Listing>, Unanswered<Failure>> {
+    ) -> Result<CachedValue<Listing>, Unavailable<Failure>> {
         let failed = |problem| {
             let subject = Subject::version(provider, version);
             let at = At::To(self.endpoint.to_string());
-            Unanswered::Failed(Arc::new(Problem::of(problem, subject, at)))
+            Unavailable::Failed(Arc::new(Problem::of(problem, subject, at)))
         };
         let repository = self.endpoint.repository(provider);
         let repository = repository.map_err(|error| failed(Problem::from(error)))?;
@@ -196,16 +199,16 @@ impl Catalog {
         let filled = fill.fill(provider, version, to).await;
         match &filled {
             Ok(()) => {}
-            Err(Unanswered::Failed(failure)) => {
+            Err(Unavailable::Failed(failure)) => {
                 self.observer.notice(&Notice::NotFilled { failure });
                 // What the policy refused is among the hidden versions.
                 if !fill.refused_of(provider).contains_key(version) {
                     filled?;
                 }
             }
-            Err(Unanswered::Slow) => filled?,
+            Err(Unavailable::Slow) => filled?,
         }
-        self.known(provider).outdate();
+        self.known(provider).invalidate();
         self.listing(provider).await
     }
 
@@ -256,7 +259,7 @@ impl Catalog {
         };
         let listing = async {
             let listing = Listing::read(&stored, &self.trust, old.as_deref()).await;
-            self.reach.note(&listing);
+            self.store_health.note(&listing);
             listing
         };
         let listing = match self.fill.as_ref().filter(|fill| fill.is_for(provider)) {
@@ -331,18 +334,18 @@ impl Catalog {
             failure.at = At::From(self.endpoint.to_string());
             failure
         });
-        self.reach.set(asked.is_err());
+        self.store_health.set(asked.is_err());
         if let Err(failure) = &asked {
             self.metrics.store_failures.inc();
             self.observer.notice(&Notice::StoreFailed { failure });
         }
     }
 
-    fn known(&self, provider: &ProviderAddr) -> FreshListing {
+    fn known(&self, provider: &ProviderAddr) -> CachedListing {
         self.lists().of(provider)
     }
 
-    fn lists(&self) -> MutexGuard<'_, Lists> {
+    fn lists(&self) -> MutexGuard<'_, KnownListings> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -353,7 +356,7 @@ mod tests {
 
     #[test]
     fn made_up_names_take_no_more_than_all_lists_may() {
-        let mut lists = Lists::default();
+        let mut lists = KnownListings::default();
         let long = "n".repeat(240);
         let host = ["n".repeat(60).as_str(); 3].join(".");
         for number in 0..20_000 {

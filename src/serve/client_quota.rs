@@ -14,8 +14,8 @@ use super::rate_limit::network;
 /// The least number of clients after which those that hold nothing are forgotten.
 const LEAST_CLIENTS: usize = 1_000;
 
-/// Shares of a limit.
-pub(super) struct Shares {
+/// ClientQuota of a limit.
+pub(super) struct ClientQuota {
     /// The most that one client may hold.
     most: usize,
     clients: Mutex<Clients>,
@@ -29,9 +29,9 @@ struct Clients {
     most: usize,
 }
 
-impl Shares {
+impl ClientQuota {
     /// Gives each client at most half of what there is.
-    pub(super) fn halves_of(limit: usize) -> Self {
+    pub(super) fn half_of(limit: usize) -> Self {
         Self {
             most: (limit / 2).clamp(1, Semaphore::MAX_PERMITS),
             clients: Mutex::default(),
@@ -63,8 +63,8 @@ mod tests {
     #[test]
     fn a_client_holds_half_and_others_the_rest() {
         for (limit, half) in [(1, 1), (2, 1), (5, 2), (256, 128)] {
-            let shares = Shares::halves_of(limit);
-            let take = |client: &str| shares.of(client.parse().unwrap()).try_acquire_owned().ok();
+            let quota = ClientQuota::half_of(limit);
+            let take = |client: &str| quota.of(client.parse().unwrap()).try_acquire_owned().ok();
             let held: Vec<_> = std::iter::from_fn(|| take("2001:db8::1")).collect();
             assert_eq!(held.len(), half);
             assert!(take("2001:db8::ffff").is_none(), "of the same network");
@@ -76,16 +76,16 @@ mod tests {
 
     #[test]
     fn only_clients_that_hold_something_are_remembered() {
-        let shares = Shares::halves_of(4);
+        let quota = ClientQuota::half_of(4);
         let holders = LEAST_CLIENTS as u32 + 10;
         let held: Vec<_> = (0..holders)
-            .map(|number| shares.of(address(number)).try_acquire_owned().unwrap())
+            .map(|number| quota.of(address(number)).try_acquire_owned().unwrap())
             .collect();
         for number in holders..10 * holders {
-            shares.of(address(number));
+            quota.of(address(number));
         }
-        assert!(shares.clients.lock().unwrap().all.len() < 3 * held.len());
-        let first = shares.of(address(0));
+        assert!(quota.clients.lock().unwrap().all.len() < 3 * held.len());
+        let first = quota.of(address(0));
         assert_eq!(first.available_permits(), 1, "one of two is held");
     }
 }

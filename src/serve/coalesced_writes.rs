@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The bytes that are gathered: as many as TLS takes at once.
+/// The bytes that are coalesced: as many as TLS takes at once.
 const MOST: usize = 64 << 10;
 /// So many bytes are answers to frames of the client, which need no room for more.
 const FEW: usize = 1 << 10;
@@ -22,9 +22,9 @@ const PAUSE: Duration = Duration::from_secs(1);
 ///
 /// A flush that follows a write waits for the next one: either the writer goes on and fills the buffer, or it flushes again at the end of
 /// what it has. If it does not, it is woken for that.
-pub(super) struct Gathered<S> {
+pub(super) struct CoalescedWrites<S> {
     stream: S,
-    is_gathering: bool,
+    is_coalescing: bool,
     /// What was written, and not yet passed on.
     bytes: Vec<u8>,
     /// So many of these bytes were passed on.
@@ -35,11 +35,11 @@ pub(super) struct Gathered<S> {
     used: Instant,
 }
 
-impl<S> Gathered<S> {
+impl<S> CoalescedWrites<S> {
     pub(super) fn new(stream: S) -> Self {
         Self {
             stream,
-            is_gathering: false,
+            is_coalescing: false,
             bytes: Vec::new(),
             passed: 0,
             is_new: false,
@@ -48,8 +48,8 @@ impl<S> Gathered<S> {
     }
 
     /// Gathers what is written from now on.
-    pub(super) fn gather(&mut self) {
-        self.is_gathering = true;
+    pub(super) fn coalesce(&mut self) {
+        self.is_coalescing = true;
     }
 
     /// Takes as many bytes as there is room for.
@@ -66,8 +66,8 @@ impl<S> Gathered<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> Gathered<S> {
-    /// Passes on what was gathered.
+impl<S: AsyncWrite + Unpin> CoalescedWrites<S> {
+    /// Passes on what was coalesced.
     fn poll_pass(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
         while let Some(rest) = self
             .bytes
@@ -86,7 +86,7 @@ impl<S: AsyncWrite + Unpin> Gathered<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Gathered<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for CoalescedWrites<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -96,7 +96,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Gathered<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Gathered<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for CoalescedWrites<S> {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -110,7 +110,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Gathered<S> {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<Result<usize>> {
-        if !self.is_gathering {
+        if !self.is_coalescing {
             return Pin::new(&mut self.stream).poll_write_vectored(context, slices);
         }
         if self.bytes.len() >= MOST {
@@ -185,21 +185,21 @@ mod tests {
     }
 
     /// What is written of so many frames, each of which is flushed, and how often the writer is woken to flush again.
-    fn write(frames: usize, is_http2: bool) -> (Gathered<Writes>, usize) {
+    fn write(frames: usize, is_http2: bool) -> (CoalescedWrites<Writes>, usize) {
         let wakes = Arc::new(Wakes::default());
         let waker = Waker::from(wakes.clone());
         let mut context = Context::from_waker(&waker);
-        let mut gathered = Gathered::new(Writes::default());
+        let mut coalesced = CoalescedWrites::new(Writes::default());
         if is_http2 {
-            gathered.gather();
+            coalesced.coalesce();
         }
         let frame = [7; 16 << 10];
         for _ in 0..frames {
-            let written = Pin::new(&mut gathered).poll_write(&mut context, &frame);
+            let written = Pin::new(&mut coalesced).poll_write(&mut context, &frame);
             assert!(matches!(written, Poll::Ready(Ok(length)) if length == frame.len()));
-            assert!(Pin::new(&mut gathered).poll_flush(&mut context).is_ready());
+            assert!(Pin::new(&mut coalesced).poll_flush(&mut context).is_ready());
         }
-        (gathered, wakes.0.load(Ordering::SeqCst))
+        (coalesced, wakes.0.load(Ordering::SeqCst))
     }
 
     #[test]
@@ -211,20 +211,20 @@ mod tests {
             (4, true, vec![MOST], 3),
             (9, true, vec![MOST, MOST], 7),
         ] {
-            let (mut gathered, woken) = write(frames, is_http2);
+            let (mut coalesced, woken) = write(frames, is_http2);
             assert_eq!(
-                (&gathered.stream.0, woken),
+                (&coalesced.stream.0, woken),
                 (&written, wakes),
                 "{frames} {is_http2}"
             );
             let mut context = Context::from_waker(Waker::noop());
             for is_idle in [false, false, true] {
                 if is_idle {
-                    gathered.used -= PAUSE;
+                    coalesced.used -= PAUSE;
                 }
-                assert!(Pin::new(&mut gathered).poll_flush(&mut context).is_ready());
-                assert_eq!(gathered.stream.0.iter().sum::<usize>(), frames * FRAME);
-                assert_eq!(gathered.bytes.capacity() > 0, is_http2 && !is_idle);
+                assert!(Pin::new(&mut coalesced).poll_flush(&mut context).is_ready());
+                assert_eq!(coalesced.stream.0.iter().sum::<usize>(), frames * FRAME);
+                assert_eq!(coalesced.bytes.capacity() > 0, is_http2 && !is_idle);
             }
         }
     }

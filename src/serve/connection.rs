@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::{Body, HttpBody};
 use axum::http::header::{CONTENT_LENGTH, DATE, HOST, USER_AGENT};
-use axum::http::{HeaderName, Method, Request, Response, StatusCode, Version};
+use axum::http::{HeaderName, Method, Request, StatusCode, Version};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
@@ -26,10 +26,10 @@ use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
-use super::activity::{Activity, Open, Watched};
-use super::answer::{self, Answered};
-use super::connection_tasks::{Begun, Together};
-use super::notice::{Denied, Record};
+use super::activity::{Activity, OpenRequest, Watched};
+use super::answer::{self, Response};
+use super::connection_tasks::{ConnectionTasks, NewRequests};
+use super::notice::{Denied, RequestRecord};
 use super::outcome::Outcome;
 use super::service::Service;
 use crate::error::printable;
@@ -72,8 +72,8 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             }
         })
     };
-    let begun = Begun::default();
-    let mut builder = auto::Builder::new(begun.clone());
+    let new_requests = NewRequests::default();
+    let mut builder = auto::Builder::new(new_requests.clone());
     builder
         .http1()
         // Headers have a limit of their own, which does not count the time between requests.
@@ -86,32 +86,32 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         .max_concurrent_streams(MOST_STREAMS)
         .max_send_buf_size(SEND_BUFFER);
     let connection = builder.serve_connection(watched, requests);
-    let mut together = Together::new(connection, begun);
+    let mut tasks = ConnectionTasks::new(connection, new_requests);
     let mut last = None;
     loop {
         let wake = last.unwrap_or_else(|| Instant::now() + LOOK);
         tokio::select! {
             // Errors of a connection are its client's.
-            _ended = &mut together => return,
+            _ended = &mut tasks => return,
             () = tokio::time::sleep_until(wake.into()) => {
                 if last.is_some_and(|last| Instant::now() >= last) {
                     return;
                 }
-                together.look();
+                tasks.poll_if_idle();
                 if activity.deadline().is_some_and(|deadline| Instant::now() >= deadline) {
-                    together.connection().graceful_shutdown();
+                    tasks.connection().graceful_shutdown();
                     last = Some(Instant::now() + FAREWELL);
                 }
             }
             changed = draining.changed(), if last.is_none() => {
                 if changed.is_err() || *draining.borrow() {
-                    together.connection().graceful_shutdown();
+                    tasks.connection().graceful_shutdown();
                     // A header that is on its way gets a moment, and answers get the server's grace.
                     if activity.is_idle() {
                         last = Some(Instant::now() + FAREWELL);
                     } else {
                         // The server ends the task after its grace.
-                        let _ended = together.await;
+                        let _ended = tasks.await;
                         return;
                     }
                 }
@@ -125,8 +125,8 @@ async fn answered(
     service: Arc<Service>,
     client: IpAddr,
     request: Request<Incoming>,
-    open: Open,
-) -> Response<Body> {
+    open: OpenRequest,
+) -> Response {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let began = Instant::now();
     let id = format!(
@@ -195,7 +195,7 @@ async fn answered(
     answer.map(|body| Body::new(Counted { body, sent }))
 }
 
-fn length(answer: &Answered) -> Option<u64> {
+fn length(answer: &Response) -> Option<u64> {
     let header = answer.headers().get(CONTENT_LENGTH);
     let header = header.and_then(|header| header.to_str().ok()?.parse().ok());
     header.or_else(|| answer.body().size_hint().exact())
@@ -218,13 +218,13 @@ struct Sent {
     bytes: u64,
     expected: Option<u64>,
     is_ended: bool,
-    open: Open,
+    open: OpenRequest,
     _permits: Vec<OwnedSemaphorePermit>,
 }
 
 impl Drop for Sent {
     fn drop(&mut self) {
-        let record = Record {
+        let record = RequestRecord {
             id: &self.id,
             client: self.client,
             token: self.token.as_deref(),
@@ -241,7 +241,7 @@ impl Drop for Sent {
         };
         self.service.metrics.answered(&record);
         let is_refused = self.status == StatusCode::TOO_MANY_REQUESTS.as_u16();
-        if !is_refused || self.service.refused.is_news(self.client) {
+        if !is_refused || self.service.refusals_logged.admits(self.client) {
             self.service.observer.request(&record);
         }
     }

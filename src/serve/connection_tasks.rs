@@ -20,40 +20,40 @@ const MOST_TURNS: usize = 16;
 
 /// The requests that begin. The library gives them here.
 #[derive(Clone, Default)]
-pub(super) struct Begun(Arc<Mutex<Vec<BoxFuture<'static, ()>>>>);
+pub(super) struct NewRequests(Arc<Mutex<Vec<BoxFuture<'static, ()>>>>);
 
-impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Begun {
+impl<F: Future<Output = ()> + Send + 'static> Executor<F> for NewRequests {
     fn execute(&self, request: F) {
         self.lock().push(Box::pin(request));
     }
 }
 
-impl Begun {
+impl NewRequests {
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<BoxFuture<'static, ()>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A connection with its requests. It ends when the connection does.
-pub(super) struct Together<C> {
+pub(super) struct ConnectionTasks<C> {
     connection: Pin<Box<C>>,
-    begun: Begun,
+    new_requests: NewRequests,
     requests: FuturesUnordered<BoxFuture<'static, ()>>,
-    woken: Arc<Woken>,
+    woken: Arc<Wakeups>,
     /// Whether it had a turn since it was last woken, so that it has let go of its memory.
     is_idle: bool,
 }
 
 /// Whether one of them was woken. It wakes the task only if the task is not at work.
-struct Woken {
+struct Wakeups {
     is_woken: AtomicBool,
-    /// Whether one of them was woken since [`Together::look`].
+    /// Whether one of them was woken since [`ConnectionTasks::poll_if_idle`].
     was_woken: AtomicBool,
     is_at_work: AtomicBool,
     task: AtomicWaker,
 }
 
-impl Wake for Woken {
+impl Wake for Wakeups {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -67,22 +67,22 @@ impl Wake for Woken {
     }
 }
 
-impl<C> Drop for Together<C> {
+impl<C> Drop for ConnectionTasks<C> {
     /// The library gives each request its executor, so that requests that never began would hold themselves in memory.
     fn drop(&mut self) {
-        let begun = std::mem::take(&mut *self.begun.lock());
-        drop(begun);
+        let new_requests = std::mem::take(&mut *self.new_requests.lock());
+        drop(new_requests);
     }
 }
 
-impl<C: Future> Together<C> {
-    /// A connection whose requests begin at `begun`.
-    pub(super) fn new(connection: C, begun: Begun) -> Self {
+impl<C: Future> ConnectionTasks<C> {
+    /// A connection whose requests begin at `new_requests`.
+    pub(super) fn new(connection: C, new_requests: NewRequests) -> Self {
         Self {
             connection: Box::pin(connection),
-            begun,
+            new_requests,
             requests: FuturesUnordered::new(),
-            woken: Arc::new(Woken {
+            woken: Arc::new(Wakeups {
                 is_woken: AtomicBool::new(true),
                 was_woken: AtomicBool::new(true),
                 is_at_work: AtomicBool::new(false),
@@ -93,7 +93,7 @@ impl<C: Future> Together<C> {
     }
 
     /// Gives the connection one turn, in which it lets go of memory, if nothing happened since the last look.
-    pub(super) fn look(&mut self) {
+    pub(super) fn poll_if_idle(&mut self) {
         let was_idle = self.is_idle;
         self.is_idle = !self.woken.was_woken.swap(false, Ordering::SeqCst);
         if self.is_idle && !was_idle {
@@ -111,13 +111,13 @@ impl<C: Future> Together<C> {
         if let Poll::Ready(ended) = self.connection.as_mut().poll(context) {
             return Poll::Ready(ended);
         }
-        self.requests.extend(self.begun.lock().drain(..));
+        self.requests.extend(self.new_requests.lock().drain(..));
         while let Poll::Ready(Some(())) = self.requests.poll_next_unpin(context) {}
         Poll::Pending
     }
 }
 
-impl<C: Future> Future for Together<C> {
+impl<C: Future> Future for ConnectionTasks<C> {
     type Output = C::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<C::Output> {
@@ -166,10 +166,10 @@ mod tests {
     }
 
     /// A request that gives the connection ten pieces, and waits until each is taken.
-    fn connection() -> (Together<impl Future<Output = u32>>, Arc<Wakes>) {
-        let begun = Begun::default();
+    fn connection() -> (ConnectionTasks<impl Future<Output = u32>>, Arc<Wakes>) {
+        let new_requests = NewRequests::default();
         let (give, mut take) = channel(1);
-        begun.execute(async move {
+        new_requests.execute(async move {
             for piece in 0..10 {
                 give.send(piece).await.unwrap();
             }
@@ -181,14 +181,17 @@ mod tests {
             }
             sum
         };
-        (Together::new(connection, begun), Arc::default())
+        (
+            ConnectionTasks::new(connection, new_requests),
+            Arc::default(),
+        )
     }
 
     #[test]
     fn what_passes_between_them_wakes_no_task() {
-        let (mut together, wakes) = connection();
+        let (mut tasks, wakes) = connection();
         let waker = Waker::from(wakes.clone());
-        let polled = Pin::new(&mut together).poll(&mut Context::from_waker(&waker));
+        let polled = Pin::new(&mut tasks).poll(&mut Context::from_waker(&waker));
         assert_eq!(polled, Poll::Ready(45));
         assert_eq!(wakes.0.load(Ordering::SeqCst), 0);
     }
@@ -197,14 +200,14 @@ mod tests {
     fn what_comes_from_elsewhere_wakes_the_task() {
         let (give, mut take) = channel(1);
         let connection = async move { take.recv().await };
-        let mut together = Together::new(connection, Begun::default());
+        let mut tasks = ConnectionTasks::new(connection, NewRequests::default());
         let wakes = Arc::new(Wakes::default());
         let waker = Waker::from(wakes.clone());
         let mut context = Context::from_waker(&waker);
-        assert!(Pin::new(&mut together).poll(&mut context).is_pending());
+        assert!(Pin::new(&mut tasks).poll(&mut context).is_pending());
         give.try_send(7).unwrap();
         assert_eq!(wakes.0.load(Ordering::SeqCst), 1);
-        let polled = Pin::new(&mut together).poll(&mut context);
+        let polled = Pin::new(&mut tasks).poll(&mut context);
         assert_eq!(polled, Poll::Ready(Some(7)));
     }
 
@@ -217,22 +220,22 @@ mod tests {
             waker.register(context.waker());
             Poll::<()>::Pending
         });
-        let mut together = Together::new(connection, Begun::default());
-        let mut turns_after = |action: fn(&mut Together<_>)| {
-            action(&mut together);
+        let mut tasks = ConnectionTasks::new(connection, NewRequests::default());
+        let mut turns_after = |action: fn(&mut ConnectionTasks<_>)| {
+            action(&mut tasks);
             let mut context = Context::from_waker(Waker::noop());
-            assert!(Pin::new(&mut together).poll(&mut context).is_pending());
+            assert!(Pin::new(&mut tasks).poll(&mut context).is_pending());
             turns.load(Ordering::SeqCst)
         };
         assert_eq!(turns_after(|_| {}), 1);
         assert_eq!(turns_after(|_| {}), 1);
-        let look = |together: &mut Together<_>| together.look();
+        let look = |tasks: &mut ConnectionTasks<_>| tasks.poll_if_idle();
         assert_eq!([(); 4].map(|()| turns_after(look)), [1, 2, 2, 2]);
         waker.wake();
         assert_eq!(turns_after(|_| {}), 3);
         assert_eq!([(); 4].map(|()| turns_after(look)), [3, 4, 4, 4]);
-        let gives = |together: &mut Together<_>| {
-            let _given = together.connection();
+        let gives = |tasks: &mut ConnectionTasks<_>| {
+            let _given = tasks.connection();
         };
         assert_eq!(turns_after(gives), 5);
     }
@@ -240,17 +243,17 @@ mod tests {
     /// As over HTTP/2, where a request refers to its executor.
     #[test]
     fn requests_that_never_began_are_forgotten_with_the_connection() {
-        let (begun, request) = (Begun::default(), Arc::new(()));
-        let held = (begun.clone(), request.clone());
-        begun.execute(async move {
+        let (new_requests, request) = (NewRequests::default(), Arc::new(()));
+        let held = (new_requests.clone(), request.clone());
+        new_requests.execute(async move {
             let _held = held;
             std::future::pending::<()>().await;
         });
-        let mut together = Box::pin(Together::new(std::future::ready(()), begun));
+        let mut tasks = Box::pin(ConnectionTasks::new(std::future::ready(()), new_requests));
         let waker = Waker::noop();
-        let ended = together.as_mut().poll(&mut Context::from_waker(waker));
+        let ended = tasks.as_mut().poll(&mut Context::from_waker(waker));
         assert!(ended.is_ready());
-        drop(together);
+        drop(tasks);
         assert_eq!(Arc::strong_count(&request), 1);
     }
 }

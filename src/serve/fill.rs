@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use futures_util::future::{Either, select};
 use tokio::sync::{Semaphore, oneshot};
 
-use super::cached::{Ages, Fresh, Unanswered};
+use super::cached::{Ages, Cached, Unavailable};
 use crate::address::{Hostname, ProviderAddr, ProviderPattern};
 use crate::constraint::VersionConstraints;
 use crate::error::Category;
@@ -57,10 +57,10 @@ pub struct FillSettings {
 }
 
 /// Whether a version was mirrored.
-type Mirrored = Arc<Fresh<(), Failure>>;
+type Mirrored = Arc<Cached<(), Failure>>;
 
 /// A version that the policy refused.
-struct Refused {
+struct RefusedVersion {
     problem: Arc<Problem>,
     since: Instant,
 }
@@ -73,7 +73,7 @@ pub(super) struct Fill {
     permits: Arc<Semaphore>,
     under_way: Mutex<HashMap<(ProviderAddr, Version), Mirrored>>,
     /// The versions that the policy refused. They are not listed until they are tried again.
-    refused: Mutex<HashMap<ProviderAddr, BTreeMap<Version, Refused>>>,
+    refused: Mutex<HashMap<ProviderAddr, BTreeMap<Version, RefusedVersion>>>,
 }
 
 impl Fill {
@@ -147,7 +147,7 @@ impl Fill {
     }
 
     /// Whether a version is not tried again yet. An origin may repair what it serves.
-    fn is_remembered(&self, refused: &Refused) -> bool {
+    fn is_remembered(&self, refused: &RefusedVersion) -> bool {
         refused.since.elapsed() < self.ages.fresh.max(LEAST_REFUSAL)
     }
 
@@ -157,7 +157,7 @@ impl Fill {
             versions.retain(|_, one| self.is_remembered(one));
             !versions.is_empty()
         });
-        let one = Refused {
+        let one = RefusedVersion {
             problem: problem.clone(),
             since: Instant::now(),
         };
@@ -173,18 +173,18 @@ impl Fill {
         provider: &ProviderAddr,
         version: &Version,
         destination: RepoMut,
-    ) -> Result<(), Unanswered<Failure>> {
+    ) -> Result<(), Unavailable<Failure>> {
         let mirrored = {
             let under_way = self.under_way.lock();
             let mut under_way = under_way.unwrap_or_else(PoisonError::into_inner);
             let key = (provider.clone(), version.clone());
             if under_way.len() >= MOST_REMEMBERED && !under_way.contains_key(&key) {
-                under_way.retain(|_, one| one.is_asked());
+                under_way.retain(|_, one| one.is_refreshing());
                 if under_way.len() >= MOST_REMEMBERED {
-                    return Err(Unanswered::Slow);
+                    return Err(Unavailable::Slow);
                 }
             }
-            let new = || Arc::new(Fresh::of_long_questions(LONGEST_FILL));
+            let new = || Arc::new(Cached::with_longest_refresh(LONGEST_FILL));
             under_way.entry(key).or_insert_with(new).clone()
         };
         let answer = mirrored.get(self.ages, |_| {

@@ -1,7 +1,7 @@
 //! Links that open one file for a while.
 //!
 //! Clients send their token with JSON requests only ([clients: tokens](crate::clients#registry-tokens)), so the links to packages,
-//! checksum documents and signatures carry a proof of their own: `/signed/EXPIRES.KEY.MAC/…`. The proof is in the path, because some
+//! checksum documents and signatures carry a signature of their own: `/signed/EXPIRES.KEY.MAC/…`. The signature is in the path, because some
 //! wrappers of clients escape the `?` of a query. It covers the class of the method, the host of the provider where the path does not name it,
 //! the path and the expiry, so that it opens nothing else.
 
@@ -105,15 +105,15 @@ impl Links {
         Some(format!("{PREFIX}/{expires}.{id}.{mac}"))
     }
 
-    /// The time that a proof is still valid for, if it opens a path now. It is zero while only the difference of clocks is left.
+    /// The time that a signature is still valid for, if it opens a path now. It is zero while only the difference of clocks is left.
     pub(super) fn opens(
         &self,
-        proof: &str,
+        signature: &str,
         host: &str,
         path: &str,
         now: SystemTime,
     ) -> Option<Duration> {
-        let mut parts = proof.splitn(3, '.');
+        let mut parts = signature.splitn(3, '.');
         let (expires, id, mac) = (parts.next()?, parts.next()?, parts.next()?);
         let expires = expires.parse::<u64>().ok()?;
         let mac = URL_SAFE_NO_PAD.decode(mac).ok()?;
@@ -136,7 +136,7 @@ fn message(host: &str, path: &str, expires: u64) -> String {
     format!("{READ}\n{host}\n{path}\n{expires}")
 }
 
-/// The proof and the path of a signed path.
+/// The signature and the path of a signed path.
 pub(super) fn split(path: &str) -> Option<(&str, &str)> {
     let rest = path
         .strip_prefix('/')?
@@ -146,27 +146,27 @@ pub(super) fn split(path: &str) -> Option<(&str, &str)> {
     rest.split_at_checked(end)
 }
 
-/// A path without what could be the proof of a link, wherever it stands and however often it is escaped: clients and proxies may misspell the
-/// path, and the proof opens the right one.
-pub(super) fn without_proofs(path: &str) -> String {
+/// A path without what could be the signature of a link, wherever it stands and however often it is escaped: clients and proxies may misspell the
+/// path, and the signature opens the right one.
+pub(super) fn without_signatures(path: &str) -> String {
     let plain = unescaped(path);
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     let parts = || {
         let parts = plain.split_inclusive(|c| !is_part(c));
         parts.map(|part| part.split_at(part.rfind(is_part).map_or(0, |last| last + 1)))
     };
-    if !parts().any(|(part, _)| has_proof(part)) {
+    if !parts().any(|(part, _)| has_signature(part)) {
         return path.to_owned();
     }
     let shown = parts().map(|(part, end)| {
-        let part = if has_proof(part) { "PROOF" } else { part };
+        let part = if has_signature(part) { "PROOF" } else { part };
         format!("{part}{end}")
     });
     shown.collect()
 }
 
-/// Whether a text without slashes has what could be a proof: when it expires, the key, and the signature.
-fn has_proof(text: &str) -> bool {
+/// Whether a text without slashes has what could be a signature: when it expires, the key, and the signature.
+fn has_signature(text: &str) -> bool {
     const ID: usize = 8;
     const MAC: usize = 40;
     if text.len() < ID + MAC {
@@ -221,7 +221,7 @@ mod tests {
         UNIX_EPOCH + Duration::from_secs(seconds)
     }
 
-    fn proof(links: &Links) -> String {
+    fn signature(links: &Links) -> String {
         let prefix = links.prefix("", PATH, at(1_000)).unwrap();
         prefix.strip_prefix("signed/").unwrap().to_owned()
     }
@@ -229,8 +229,9 @@ mod tests {
     #[test]
     fn a_link_opens_its_path_until_it_expires() {
         let links = Links::of_this_process(LIFETIME).unwrap();
-        let proof = proof(&links);
-        let opens = |links: &Links, proof: &str| links.opens(proof, "", PATH, at(1_000)).is_some();
+        let signature = signature(&links);
+        let opens =
+            |links: &Links, signature: &str| links.opens(signature, "", PATH, at(1_000)).is_some();
         for (now, left) in [
             (1_000, Some(LIFETIME)),
             (1_899, Some(Duration::from_secs(1))),
@@ -239,23 +240,26 @@ mod tests {
             (1_930, Some(Duration::ZERO)),
             (1_931, None),
         ] {
-            assert_eq!(links.opens(&proof, "", PATH, at(now)), left, "{now}");
+            assert_eq!(links.opens(&signature, "", PATH, at(now)), left, "{now}");
         }
         let other = "/mirror/registry.acme.test/acme/other/demo.zip";
-        assert_eq!(links.opens(&proof, "", other, at(1_000)), None);
-        let later = proof.replacen("1900", "9900", 1);
+        assert_eq!(links.opens(&signature, "", other, at(1_000)), None);
+        let later = signature.replacen("1900", "9900", 1);
         assert!(!opens(&links, &later));
         for broken in [
             "",
             "1900",
             "1900.x.y",
             "..",
-            &format!("{proof}x"),
-            proof.strip_suffix(|_: char| true).unwrap(),
+            &format!("{signature}x"),
+            signature.strip_suffix(|_: char| true).unwrap(),
         ] {
             assert!(!opens(&links, broken), "{broken}");
         }
-        assert!(!opens(&Links::of_this_process(LIFETIME).unwrap(), &proof));
+        assert!(!opens(
+            &Links::of_this_process(LIFETIME).unwrap(),
+            &signature
+        ));
     }
 
     #[test]
@@ -265,10 +269,11 @@ mod tests {
         let before = links(&old).unwrap();
         let during = links(&format!("# new first\n{new}\n\n{old}\n")).unwrap();
         let after = links(&new).unwrap();
-        let opens = |links: &Links, proof: &str| links.opens(proof, "", PATH, at(1_000)).is_some();
-        assert!(opens(&during, &proof(&before)));
-        assert!(opens(&after, &proof(&during)));
-        assert!(!opens(&after, &proof(&before)));
+        let opens =
+            |links: &Links, signature: &str| links.opens(signature, "", PATH, at(1_000)).is_some();
+        assert!(opens(&during, &signature(&before)));
+        assert!(opens(&after, &signature(&during)));
+        assert!(!opens(&after, &signature(&before)));
         assert_eq!(links("").err(), Some(KeyError::Count { count: 0 }));
         assert_eq!(
             links(&format!("{new}\nc2hvcnQ=")).err(),
@@ -281,9 +286,9 @@ mod tests {
         let links = Links::of_this_process(LIFETIME).unwrap();
         let path = "/v1/providers/acme/demo/1.0.0/demo.zip";
         let prefix = links.prefix("a.example", path, at(1_000)).unwrap();
-        let proof = prefix.strip_prefix("signed/").unwrap();
+        let signature = prefix.strip_prefix("signed/").unwrap();
         for (host, is_open) in [("a.example", true), ("b.example", false), ("", false)] {
-            let opened = links.opens(proof, host, path, at(1_000));
+            let opened = links.opens(signature, host, path, at(1_000));
             assert_eq!(opened.is_some(), is_open, "{host}");
         }
     }
@@ -291,17 +296,17 @@ mod tests {
     #[test]
     fn no_proof_is_shown_wherever_it_stands() {
         let links = Links::of_this_process(LIFETIME).unwrap();
-        let proof = proof(&links);
+        let signature = signature(&links);
         for (path, shown) in [
-            (format!("//signed/{proof}/a"), "//signed/PROOF/a"),
-            (format!("/Signed/{proof}/a"), "/Signed/PROOF/a"),
-            (format!("/signed%2f{proof}/a"), "/signed/PROOF/a"),
-            (format!("/signed%2F{proof}%2Fa"), "/signed/PROOF/a"),
-            (format!("/{proof}"), "/PROOF"),
-            (format!("/signed%252f{proof}%25252Fmirror"), "/signed/PROOF/mirror"),
-            (format!("/signed%5c{proof}.zip;x"), "/signed\\PROOF;x"),
+            (format!("//signed/{signature}/a"), "//signed/PROOF/a"),
+            (format!("/Signed/{signature}/a"), "/Signed/PROOF/a"),
+            (format!("/signed%2f{signature}/a"), "/signed/PROOF/a"),
+            (format!("/signed%2F{signature}%2Fa"), "/signed/PROOF/a"),
+            (format!("/{signature}"), "/PROOF"),
+            (format!("/signed%252f{signature}%25252Fmirror"), "/signed/PROOF/mirror"),
+            (format!("/signed%5c{signature}.zip;x"), "/signed\\PROOF;x"),
             (
-                format!("/signed/{}", proof.replace('.', "%252e")),
+                format!("/signed/{}", signature.replace('.', "%252e")),
                 "/signed/PROOF",
             ),
             (
@@ -314,7 +319,7 @@ mod tests {
                 "/mirror/a.example/b/c%2fd/1.0.0.json",
             ),
         ] {
-            assert_eq!(without_proofs(&path), shown);
+            assert_eq!(without_signatures(&path), shown);
         }
     }
 }

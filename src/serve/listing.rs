@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
-use super::tag_check::{Checked, Currency, Identity, identity};
+use super::tag_check::{TagCheck, TagDigests, TagState, tag_digests};
 use crate::address::ProviderAddr;
 use crate::authentication::{Authentication, Status};
 use crate::blob::{BlobLocation, BlobSource as _};
@@ -54,9 +54,9 @@ pub struct Hidden {
 #[derive(Debug)]
 pub struct Served {
     /// The digests of the index and of the evidence manifest, by which a moved tag is noticed.
-    pub identity: Identity,
+    pub identity: TagDigests,
     /// When the tags were last compared with the identity. Locked while they are compared.
-    checked: tokio::sync::Mutex<Checked>,
+    checked: tokio::sync::Mutex<TagCheck>,
     /// Whether a tag moved, so that the version has to be read again.
     has_moved: AtomicBool,
     /// The provider that the artifact names, if it is another one.
@@ -239,7 +239,7 @@ impl Served {
     fn of(stored: &StoredProvider, examined: Examined<StoreBlob>) -> Result<Self, Problem> {
         let release = examined.proof?;
         let index = &examined.artifact.index;
-        let identity = Identity {
+        let identity = TagDigests {
             index: examined.artifact.raw.expected.digest,
             evidence: examined.evidence.map(|raw| raw.expected.digest),
         };
@@ -300,10 +300,10 @@ impl Served {
         }
         Ok(Self {
             identity,
-            checked: tokio::sync::Mutex::new(Checked {
+            checked: tokio::sync::Mutex::new(TagCheck {
                 at: Instant::now(),
                 valid: Duration::MAX,
-                currency: Currency::Current,
+                state: TagState::Unchanged,
             }),
             has_moved: AtomicBool::new(false),
             made_for: index.other_provider(&stored.provider),
@@ -327,34 +327,36 @@ impl Served {
     }
 
     /// Compares the tags with what passed, unless that was done within this time. A version that moved is read again with the next list.
-    pub(super) async fn is_current(
+    pub(super) async fn check_tags(
         &self,
         stored: &StoredProvider,
         version: &Version,
         within: Duration,
-    ) -> Currency {
+    ) -> TagState {
         let waiting = tokio::time::timeout(LONGEST_COMPARISON, self.checked.lock());
         let Ok(mut checked) = waiting.await else {
-            return Currency::Unknown;
+            return TagState::Unknown;
         };
         if checked.at.elapsed() < checked.valid.min(within) {
-            return checked.currency;
+            return checked.state;
         }
-        let identity = tokio::time::timeout(LONGEST_COMPARISON, identity(stored, version)).await;
-        let (currency, valid) = match identity {
-            Ok(Ok(identity)) if identity == self.identity.in_tags() => (Currency::Current, within),
-            Ok(Ok(_)) => (Currency::Moved, within),
+        let identity = tokio::time::timeout(LONGEST_COMPARISON, tag_digests(stored, version)).await;
+        let (state, valid) = match identity {
+            Ok(Ok(identity)) if identity == self.identity.in_tags() => {
+                (TagState::Unchanged, within)
+            }
+            Ok(Ok(_)) => (TagState::Moved, within),
             // Others do not wait as long as this one did.
-            Ok(Err(_)) | Err(_) => (Currency::Unknown, PAUSE),
+            Ok(Err(_)) | Err(_) => (TagState::Unknown, PAUSE),
         };
-        *checked = Checked {
+        *checked = TagCheck {
             at: Instant::now(),
             valid,
-            currency,
+            state,
         };
-        let has_moved = currency == Currency::Moved;
+        let has_moved = state == TagState::Moved;
         self.has_moved.store(has_moved, Ordering::Relaxed);
-        currency
+        state
     }
 
     fn weight(&self) -> usize {

@@ -15,11 +15,11 @@ const MOST_CLIENTS: usize = 10_000;
 /// When something was last written about each client. A client is an address, or in IPv6 a network of 64 bits, as for its
 /// [rate](super::rate_limit).
 #[derive(Default)]
-pub(super) struct News(Mutex<HashMap<IpAddr, Instant>>);
+pub(super) struct LogLimit(Mutex<HashMap<IpAddr, Instant>>);
 
-impl News {
+impl LogLimit {
     /// Whether to write about a client now.
-    pub(super) fn is_news(&self, client: IpAddr) -> bool {
+    pub(super) fn admits(&self, client: IpAddr) -> bool {
         let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let client = network(client);
         let at = written.get(&client);
@@ -44,17 +44,17 @@ mod tests {
 
     #[test]
     fn what_a_client_wants_again_is_no_news() {
-        let news = News::default();
-        let told = [1, 1, 2, 1].map(|number| news.is_news(address(number)));
+        let limit = LogLimit::default();
+        let told = [1, 1, 2, 1].map(|number| limit.admits(address(number)));
         assert_eq!(told, [true, false, true, false]);
     }
 
     #[test]
     fn not_every_client_is_remembered() {
-        let news = News::default();
+        let limit = LogLimit::default();
         for number in 0..3 * MOST_CLIENTS as u32 {
-            assert!(news.is_news(address(number)));
-            assert!(news.0.lock().unwrap().len() <= MOST_CLIENTS);
+            assert!(limit.admits(address(number)));
+            assert!(limit.0.lock().unwrap().len() <= MOST_CLIENTS);
         }
     }
 }

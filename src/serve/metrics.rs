@@ -18,21 +18,21 @@ use crate::http::Http;
 const DURATIONS: [f64; 10] = [0.001, 0.005, 0.02, 0.1, 0.5, 2.0, 8.0, 30.0, 120.0, 600.0];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Request {
+struct RequestLabels {
     route: &'static str,
     status: u16,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Route {
+struct RouteLabels {
     route: &'static str,
 }
 
 /// The counters of a server.
 pub(super) struct Metrics {
     registry: Mutex<Registry>,
-    requests: Family<Request, Counter>,
-    durations: Family<Route, Histogram>,
+    requests: Family<RequestLabels, Counter>,
+    durations: Family<RouteLabels, Histogram>,
     bytes: Counter,
     stale: Counter,
     /// Lists that were answered without asking the store.
@@ -58,7 +58,7 @@ pub(super) struct Metrics {
 impl Metrics {
     /// Counters from zero. `http` is the client that asks the store.
     pub(super) fn new(http: Option<Http>) -> Self {
-        let durations: Family<Route, Histogram> =
+        let durations: Family<RouteLabels, Histogram> =
             Family::new_with_constructor(|| Histogram::new(DURATIONS));
         let metrics = Self {
             registry: Mutex::new(Registry::with_prefix("tfoci")),
@@ -83,7 +83,7 @@ impl Metrics {
 
     fn register(&self) {
         let mut registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
-        registry.register("requests", "Answered requests", self.requests.clone());
+        registry.register("requests", "Response requests", self.requests.clone());
         registry.register(
             "request_duration_seconds",
             "Time until the last byte of an answer was sent",
@@ -143,15 +143,15 @@ impl Metrics {
     }
 
     /// Counts an answer.
-    pub(super) fn answered(&self, record: &super::notice::Record<'_>) {
+    pub(super) fn answered(&self, record: &super::notice::RequestRecord<'_>) {
         let route = record.route;
         let status = record.status;
         self.requests
-            .get_or_create(&Request { route, status })
+            .get_or_create(&RequestLabels { route, status })
             .inc();
         let seconds = Duration::as_secs_f64(&record.duration);
         self.durations
-            .get_or_create(&Route { route })
+            .get_or_create(&RouteLabels { route })
             .observe(seconds);
         self.bytes.inc_by(record.bytes);
         if record.is_stale {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::answer::{self, Answered, Caching};
+use super::answer::{self, Caching, Response};
 use super::documents;
 use super::outcome::Outcome;
 use super::path::segment;
-use super::service::{Asked, JSON, Service};
+use super::service::{JSON, RouteRequest, Service};
 use crate::address::ProviderAddr;
 use crate::version::Version;
 
@@ -15,13 +15,13 @@ const UP: &str = "../../../../";
 
 impl Service {
     /// `index.json`.
-    pub(super) async fn mirror_index(
+    pub(super) async fn network_mirror_index(
         self: &Arc<Self>,
         provider: &ProviderAddr,
-        asked: &Asked<'_>,
+        request: &RouteRequest<'_>,
         outcome: &mut Outcome,
-    ) -> Answered {
-        self.listed(provider, asked, outcome, |listing| {
+    ) -> Response {
+        self.listed(provider, request, outcome, |listing| {
             let has_any = listing.installable().next().is_some();
             has_any.then(|| documents::index(listing))
         })
@@ -29,14 +29,14 @@ impl Service {
     }
 
     /// `VERSION.json`.
-    pub(super) async fn mirror_version(
+    pub(super) async fn network_mirror_version(
         self: &Arc<Self>,
         provider: &ProviderAddr,
         version: &Version,
-        asked: &Asked<'_>,
+        request: &RouteRequest<'_>,
         outcome: &mut Outcome,
-    ) -> Answered {
-        let (served, listing) = match self.served(provider, version, asked, outcome).await {
+    ) -> Response {
+        let (served, listing) = match self.served(provider, version, request, outcome).await {
             Ok(served) => served,
             Err(answer) => return answer,
         };
@@ -44,31 +44,31 @@ impl Service {
         let link = |file: &str| self.link("", &base, file, UP);
         let document = documents::archives(&served, link);
         answer::document(
-            asked.headers,
+            request.headers,
             JSON,
             document,
-            self.with_links(asked, &listing),
+            self.with_links(request, &listing),
         )
     }
 
     /// A package.
-    pub(super) async fn mirror_package(
+    pub(super) async fn network_mirror_package(
         self: &Arc<Self>,
         provider: &ProviderAddr,
         file: &str,
-        asked: &Asked<'_>,
+        request: &RouteRequest<'_>,
         outcome: &mut Outcome,
-    ) -> Answered {
+    ) -> Response {
         let Some(version) = version_of_file(provider, file) else {
             return answer::not_found("no package has this name", Caching::Never);
         };
-        let (served, _) = match self.served(provider, &version, asked, outcome).await {
+        let (served, _) = match self.served(provider, &version, request, outcome).await {
             Ok(served) => served,
             Err(answer) => return answer,
         };
         let mut packages = served.packages.iter();
         match packages.find(|package| package.canonical_name == file) {
-            Some(package) => self.package(package, asked, outcome).await,
+            Some(package) => self.package(package, request, outcome).await,
             None => answer::not_found("the version has no such package", Caching::Never),
         }
     }

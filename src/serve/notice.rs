@@ -12,14 +12,14 @@ use crate::version::Version;
 /// Receives what the server reports. It is called from many tasks, and must not block for long.
 pub trait Observer: Send + Sync + 'static {
     /// A request was answered, or its client went away.
-    fn request(&self, record: &Record<'_>);
+    fn request(&self, record: &RequestRecord<'_>);
     /// Something happened that is not a request.
     fn notice(&self, notice: &Notice<'_>);
 }
 
 /// An answered request. It contains no token and no signature of a link.
 #[derive(Clone, Debug)]
-pub struct Record<'a> {
+pub struct RequestRecord<'a> {
     /// The number of the request in this process, also sent as `X-Request-Id`.
     pub id: &'a str,
     /// The client's address.

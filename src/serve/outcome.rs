@@ -4,18 +4,18 @@ use axum::http::StatusCode;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::access;
-use super::answer::{self, Answered};
+use super::answer::{self, Response};
 use super::links;
 use super::notice::Denied;
 
 /// An answer, and what the log says of it.
 pub(super) struct Outcome {
-    pub(super) answer: Answered,
+    pub(super) answer: Response,
     pub(super) route: &'static str,
     pub(super) token: Option<String>,
     pub(super) denied: Option<Denied>,
     pub(super) is_stale: bool,
-    /// The path without the proof of a link.
+    /// The path without the signature of a link.
     pub(super) path: String,
     /// Held until the answer was sent, if it is a package.
     pub(super) permits: Vec<OwnedSemaphorePermit>,
@@ -23,7 +23,7 @@ pub(super) struct Outcome {
 
 impl Outcome {
     /// Notes that the request may not ask, and gives the answer that says so.
-    pub(super) fn deny(&mut self, reason: Denied) -> Answered {
+    pub(super) fn deny(&mut self, reason: Denied) -> Response {
         self.denied = Some(reason);
         access::denied(reason)
     }
@@ -43,14 +43,14 @@ impl Outcome {
     }
 
     /// An answer to a request for this path.
-    pub(super) fn new(answer: Answered, route: &'static str, path: &str) -> Self {
+    pub(super) fn new(answer: Response, route: &'static str, path: &str) -> Self {
         Self {
             answer,
             route,
             token: None,
             denied: None,
             is_stale: false,
-            path: links::without_proofs(links::split(path).map_or(path, |(_, rest)| rest)),
+            path: links::without_signatures(links::split(path).map_or(path, |(_, rest)| rest)),
             permits: Vec::new(),
         }
     }

@@ -2,10 +2,10 @@
 //!
 //! Bytes pass in bounded memory, and only as fast as the client reads. The last chunk passes only if all bytes match the digest
 //! ([`crate::blob::proven`]), so that a client never gets a wrong package as a whole: the connection is cut before its end. A package that
-//! passed once is remembered: parts of it are then read from their offset, and a file that did not change is not hashed again. Whether it
+//! verified once is remembered: parts of it are then read from their offset, and a file that did not change is not hashed again. Whether it
 //! changed is also asked before its last chunk passes.
 //!
-//! Such a part of a package in a registry is passed on without verification: its digest covers the whole, and reading all of it for every part
+//! Such a range of a package in a registry is passed on without verification: its digest covers the whole, and reading all of it for every range
 //! would cost the registry more than the client. A registry that gave right bytes once could give others then. That spoils nothing: `tofu`
 //! and `terraform` never send `Range`, and whoever resumes a download has to compare the whole with the `zh` of the documents in any case,
 //! since the first part may have come from anywhere.
@@ -20,12 +20,12 @@ use axum::http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_RANGE,
     RANGE,
 };
-use axum::http::{HeaderMap, Method, Response, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
 use url::Url;
 
-use super::answer::{self, Answered, Caching};
+use super::answer::{self, Caching, Response};
 use super::listing::ServedPackage;
 use super::notice::{Notice, Observer};
 use crate::blob::{self, BlobLocation, BlobSource as _, proven};
@@ -40,29 +40,29 @@ const LONGEST_START: Duration = Duration::from_secs(60);
 /// The most packages that are remembered as verified.
 const MOST_REMEMBERED: usize = 10_000;
 
-/// The packages of which all bytes passed once, by digest and file. Those of a registry have no file.
+/// The packages of which all bytes were verified once, by digest and file. Those of a registry have no file.
 #[derive(Default)]
-pub(super) struct Passed(Mutex<HashMap<Key, Option<FileState>>>);
+pub(super) struct VerifiedPackages(Mutex<HashMap<VerifiedKey, Option<FileState>>>);
 
-type Key = (Digest, Option<PathBuf>);
+type VerifiedKey = (Digest, Option<PathBuf>);
 
-impl Passed {
+impl VerifiedPackages {
     fn has(&self, package: &ServedPackage, state: Option<&FileState>) -> bool {
-        let passed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = passed.get(&key(package));
+        let verified = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = verified.get(&key(package));
         known.is_some_and(|known| known.as_ref() == state)
     }
 
     fn add(&self, package: &ServedPackage, state: Option<FileState>) {
-        let mut passed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if passed.len() >= MOST_REMEMBERED {
-            passed.clear();
+        let mut verified = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if verified.len() >= MOST_REMEMBERED {
+            verified.clear();
         }
-        passed.insert(key(package), state);
+        verified.insert(key(package), state);
     }
 }
 
-fn key(package: &ServedPackage) -> Key {
+fn key(package: &ServedPackage) -> VerifiedKey {
     let path = file(package).map(Path::to_owned);
     (package.expected.digest, path)
 }
@@ -100,7 +100,7 @@ async fn unchanged(package: &ServedPackage, before: Option<&FileState>) -> Resul
 
 /// The bytes of a package that a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Part {
+struct ByteRange {
     start: u64,
     /// After the last byte.
     end: u64,
@@ -123,14 +123,14 @@ pub(super) async fn answer(
     method: &Method,
     request: &HeaderMap,
     package: &ServedPackage,
-    passed: &Arc<Passed>,
+    verified: &Arc<VerifiedPackages>,
     caching: Caching,
     observer: &Arc<dyn Observer>,
-) -> Answered {
+) -> Response {
     let size = package.expected.size;
     let etag = answer::etag(&package.expected.digest);
-    let part = match part(request, size, &etag) {
-        Ok(part) => part,
+    let range = match range(request, size, &etag) {
+        Ok(range) => range,
         Err(NotSatisfiable) => {
             let mut answer = answer::text(
                 StatusCode::RANGE_NOT_SATISFIABLE,
@@ -143,14 +143,14 @@ pub(super) async fn answer(
     let mut answer = if answer::has(request, &etag) {
         answer::not_modified()
     } else {
-        let whole = Part {
+        let whole = ByteRange {
             start: 0,
             end: size,
         };
-        let wanted = part.unwrap_or(whole);
+        let wanted = range.unwrap_or(whole);
         let body = match *method == Method::HEAD {
             true => Body::empty(),
-            false => match body(package, wanted, passed, observer).await {
+            false => match body(package, wanted, verified, observer).await {
                 Ok(body) => body,
                 Err(failed) => return failed,
             },
@@ -159,7 +159,7 @@ pub(super) async fn answer(
         answer::set(&mut answer, CONTENT_TYPE, "application/zip");
         let length = wanted.end - wanted.start;
         answer::set(&mut answer, CONTENT_LENGTH, &length.to_string());
-        if let Some(Part { start, end }) = part {
+        if let Some(ByteRange { start, end }) = range {
             *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
             let range = format!("bytes {start}-{}/{size}", end.saturating_sub(1));
             answer::set(&mut answer, CONTENT_RANGE, &range);
@@ -176,10 +176,10 @@ pub(super) async fn answer(
 /// The body. The answer waits for the first bytes, so that a store that does not have them leads to an error and not to a cut.
 async fn body(
     package: &ServedPackage,
-    part: Part,
-    passed: &Arc<Passed>,
+    range: ByteRange,
+    verified: &Arc<VerifiedPackages>,
     observer: &Arc<dyn Observer>,
-) -> Result<Body, Answered> {
+) -> Result<Body, Response> {
     let failed = |error: blob::Error| {
         let reason = Problem::from(error);
         observer.notice(&Notice::PackageFailed {
@@ -195,15 +195,15 @@ async fn body(
         }
     };
     // A registry may give other bytes each time, so only parts of what it gave are read without the rest.
-    let is_whole = part.start == 0 && part.end == package.expected.size;
+    let is_whole = range.start == 0 && range.end == package.expected.size;
     let is_file = matches!(package.blob, StoreBlob::Layout(_));
     // From before it is opened: a change afterwards then leads to another state.
     let state = file(package).and_then(FileState::at);
     let is_settled = !is_file || state.as_ref().is_some_and(FileState::is_settled);
-    let is_known = passed.has(package, state.as_ref()) && (is_file || !is_whole);
+    let is_known = verified.has(package, state.as_ref()) && (is_file || !is_whole);
     let opened = async {
         match is_known {
-            true => package.blob.open(part.start).await,
+            true => package.blob.open(range.start).await,
             false => proven(&package.blob).await,
         }
     };
@@ -211,17 +211,17 @@ async fn body(
     let Ok(opened) = opened else {
         return Err(answer::unavailable("the store does not answer"));
     };
-    let offset = if is_known { part.start } else { 0 };
-    let mut bytes = sliced(opened.map_err(&failed)?, offset, part);
+    let offset = if is_known { range.start } else { 0 };
+    let mut bytes = sliced(opened.map_err(&failed)?, offset, range);
     let first = match tokio::time::timeout(LONGEST_START, bytes.next()).await {
         Ok(Some(Err(error))) => return Err(failed(error)),
         Ok(first) => first,
         Err(_) => return Err(answer::unavailable("the store does not answer")),
     };
-    let (package, passed, observer) = (package.clone(), passed.clone(), observer.clone());
+    let (package, verified, observer) = (package.clone(), verified.clone(), observer.clone());
     // The last bytes of the zip pass only after all bytes matched the digest.
-    let mut left = part.end - part.start;
-    let proves = !is_known && part.end == package.expected.size;
+    let mut left = range.end - range.start;
+    let proves = !is_known && range.end == package.expected.size;
     let watched = futures_util::stream::iter(first)
         .chain(bytes)
         .then(move |mut chunk| {
@@ -230,7 +230,7 @@ async fn body(
             }
             let ends = chunk.is_ok() && left == 0;
             if ends && proves && is_settled {
-                passed.add(&package, state.clone());
+                verified.add(&package, state.clone());
             }
             let compared = (ends && is_known).then(|| state.clone());
             let (package, observer) = (package.clone(), observer.clone());
@@ -250,22 +250,22 @@ async fn body(
     Ok(Body::from_stream(watched))
 }
 
-/// The part of a stream that begins at an offset. The stream is read to its end even if the part ends before, unless its bytes were verified
+/// The range of a stream that begins at an offset. The stream is read to its end even if the range ends before, unless its bytes were verified
 /// earlier: only the end proves them.
 fn sliced(
     body: blob::Body,
     offset: u64,
-    part: Part,
+    range: ByteRange,
 ) -> impl Stream<Item = Result<Bytes, blob::Error>> + Send + Unpin {
     let mut position = offset;
-    let mut left = part.end.saturating_sub(part.start);
+    let mut left = range.end.saturating_sub(range.start);
     let mut cut = move |chunk: Result<Bytes, blob::Error>| {
         let mut chunk = match chunk {
             Ok(chunk) => chunk,
             Err(error) => return Some(Err(error)),
         };
         let length = chunk.len() as u64;
-        let skipped = part.start.saturating_sub(position).min(length);
+        let skipped = range.start.saturating_sub(position).min(length);
         position += length;
         let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
         let mut chunk = chunk.split_off(skipped.min(chunk.len()));
@@ -277,8 +277,8 @@ fn sliced(
     Box::pin(body.filter_map(move |chunk| std::future::ready(cut(chunk))))
 }
 
-/// The part that `Range` asks for; `None` for the whole package. Several ranges, and units other than bytes, are ignored, as HTTP allows.
-fn part(request: &HeaderMap, size: u64, etag: &str) -> Result<Option<Part>, NotSatisfiable> {
+/// The range that `Range` asks for; `None` for the whole package. Several ranges, and units other than bytes, are ignored, as HTTP allows.
+fn range(request: &HeaderMap, size: u64, etag: &str) -> Result<Option<ByteRange>, NotSatisfiable> {
     let Some(range) = request.get(RANGE).and_then(|range| range.to_str().ok()) else {
         return Ok(None);
     };
@@ -296,21 +296,21 @@ fn part(request: &HeaderMap, size: u64, etag: &str) -> Result<Option<Part>, NotS
     };
     let (first, last) = (first.trim(), last.trim());
     let number = |text: &str| text.parse::<u64>().ok();
-    let part = match (number(first), number(last)) {
-        (Some(start), None) if last.is_empty() => Part { start, end: size },
-        (Some(start), Some(last)) if start <= last => Part {
+    let range = match (number(first), number(last)) {
+        (Some(start), None) if last.is_empty() => ByteRange { start, end: size },
+        (Some(start), Some(last)) if start <= last => ByteRange {
             start,
             end: last.saturating_add(1).min(size),
         },
-        (None, Some(length)) if first.is_empty() && length > 0 => Part {
+        (None, Some(length)) if first.is_empty() && length > 0 => ByteRange {
             start: size.saturating_sub(length),
             end: size,
         },
         (None, Some(0)) if first.is_empty() => return Err(NotSatisfiable),
         _ => return Ok(None),
     };
-    match part.start < part.end {
-        true => Ok(Some(part)),
+    match range.start < range.end {
+        true => Ok(Some(range)),
         false => Err(NotSatisfiable),
     }
 }
@@ -326,7 +326,7 @@ mod tests {
         let read = |text: &str| {
             let mut request = HeaderMap::new();
             request.insert(RANGE, HeaderValue::from_str(text).unwrap());
-            part(&request, 100, "\"x\"").map(|part| part.map(|part| (part.start, part.end)))
+            range(&request, 100, "\"x\"").map(|range| range.map(|range| (range.start, range.end)))
         };
         for (text, expected) in [
             ("bytes=0-", Ok(Some((0, 100)))),

@@ -29,7 +29,7 @@ pub struct Home<'a> {
     /// Whether the request may see providers.
     pub may_list: bool,
     /// Whether the store could not be asked when it was last needed.
-    pub is_store_away: bool,
+    pub is_store_unreachable: bool,
     /// What was searched for.
     pub search: String,
     /// The providers, each with what is known of it.

@@ -7,10 +7,10 @@ use std::time::Duration;
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_FRAME_OPTIONS};
 
-use super::answer::{self, Answered, Caching};
+use super::answer::{self, Caching, Response};
 use super::outcome::Outcome;
 use super::page::{Home, ProviderPage};
-use super::service::{Asked, LONGEST_LIST, Service, absent, unavailable};
+use super::service::{LONGEST_LIST, RouteRequest, Service, absent, unavailable};
 use crate::address::ProviderAddr;
 use crate::error::printable;
 
@@ -19,30 +19,30 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action
 
 impl Service {
     /// The page about the whole server.
-    pub(super) async fn home(&self, asked: &Asked<'_>) -> Answered {
-        let may_list = !asked.is_guarded || asked.token.is_some();
-        let search = search(asked.uri.query().unwrap_or_default());
+    pub(super) async fn home(&self, request: &RouteRequest<'_>) -> Response {
+        let may_list = !request.is_guarded || request.token.is_some();
+        let search = search(request.uri.query().unwrap_or_default());
         let mut providers = match may_list {
             true => self.catalog.providers().await,
             false => BTreeMap::new(),
         };
         providers.retain(|provider, _| {
-            let is_for = asked.token.is_none_or(|token| token.opens(provider));
+            let is_for = request.token.is_none_or(|token| token.opens(provider));
             is_for && provider.to_string().contains(&search)
         });
         let home = Home {
-            url: self.public_url(asked),
-            registry_host: self.host(asked.headers, asked.uri),
-            needs_token: asked.is_guarded,
+            url: self.public_url(request),
+            registry_host: self.host(request.headers, request.uri),
+            needs_token: request.is_guarded,
             may_list,
-            is_store_away: self.catalog.reach.is_away(),
+            is_store_unreachable: self.catalog.store_health.is_unreachable(),
             search,
             providers: &providers,
         };
         rendered(
-            asked.headers,
+            request.headers,
             self.page.home(&home),
-            asked.caching(Duration::ZERO),
+            request.caching(Duration::ZERO),
         )
     }
 
@@ -50,32 +50,32 @@ impl Service {
     pub(super) async fn provider_page(
         self: &Arc<Self>,
         provider: &ProviderAddr,
-        asked: &Asked<'_>,
+        request: &RouteRequest<'_>,
         outcome: &mut Outcome,
-    ) -> Answered {
+    ) -> Response {
         let listing = match self.catalog.listing(provider).await {
             Ok(listing) => listing,
-            Err(unanswered) => return unavailable(&unanswered),
+            Err(reason) => return unavailable(&reason),
         };
         outcome.is_stale = listing.is_stale;
         if !listing.value.exists {
             return answer::not_found(&absent(&listing.value), Caching::Never);
         }
         let page = ProviderPage {
-            url: self.public_url(asked),
-            registry_host: self.host(asked.headers, asked.uri),
-            needs_token: asked.is_guarded,
+            url: self.public_url(request),
+            registry_host: self.host(request.headers, request.uri),
+            needs_token: request.is_guarded,
             listing: &listing.value,
             is_stale: listing.is_stale,
         };
-        let caching = asked.caching(listing.lifetime.min(LONGEST_LIST));
-        rendered(asked.headers, self.page.provider(&page), caching)
+        let caching = request.caching(listing.lifetime.min(LONGEST_LIST));
+        rendered(request.headers, self.page.provider(&page), caching)
     }
 
     /// The URL that a page shows.
-    fn public_url(&self, asked: &Asked<'_>) -> String {
+    fn public_url(&self, request: &RouteRequest<'_>) -> String {
         let from_host = || {
-            let host = self.host(asked.headers, asked.uri);
+            let host = self.host(request.headers, request.uri);
             let host = host.map_or_else(|| "HOST".to_owned(), |host| host.as_ascii().to_owned());
             format!("https://{host}")
         };
@@ -93,7 +93,7 @@ fn search(query: &str) -> String {
 }
 
 /// Answers with a page.
-fn rendered(request: &HeaderMap, html: String, caching: Caching) -> Answered {
+fn rendered(request: &HeaderMap, html: String, caching: Caching) -> Response {
     let mut answer = answer::document(request, HTML, html.into_bytes(), caching);
     answer::set(&mut answer, CONTENT_SECURITY_POLICY, POLICY);
     answer::set(&mut answer, REFERRER_POLICY, "no-referrer");

@@ -28,44 +28,44 @@ pub(super) enum Route {
     /// The service discovery document.
     Discovery,
     /// The network mirror's list of versions.
-    MirrorIndex(ProviderAddr),
+    NetworkMirrorIndex(ProviderAddr),
     /// The network mirror's list of packages of a version.
-    MirrorVersion(ProviderAddr, Version),
+    NetworkMirrorVersion(ProviderAddr, Version),
     /// A package.
-    MirrorPackage(ProviderAddr, String),
+    NetworkMirrorPackage(ProviderAddr, String),
     /// The registry's list of versions. Its provider is on the registry's own host.
-    Versions(RegistryName),
+    ProviderRegistryVersions(ProviderRegistryName),
     /// The registry's metadata of one package.
-    Download(RegistryName, Version, Platform),
+    ProviderRegistryDownload(ProviderRegistryName, Version, Platform),
     /// A package, checksum document or signature of the registry, by its file name.
-    RegistryFile(RegistryName, Version, String),
+    ProviderRegistryFile(ProviderRegistryName, Version, String),
 }
 
 /// The namespace and type of a provider in the registry protocol, whose host is that of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RegistryName {
+pub(super) struct ProviderRegistryName {
     pub(super) namespace: String,
     pub(super) type_name: String,
 }
 
 /// Why a path names nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unknown {
+pub(super) enum NoRoute {
     /// No request of a client has this form.
     Malformed,
     /// Nothing is there.
-    Nowhere,
+    Unknown,
     /// The beginning of the network mirror, which people open in a browser.
-    Mirror,
+    NetworkMirrorRoot,
     /// The beginning of the provider registry.
-    Registry,
+    ProviderRegistryRoot,
 }
 
-impl RegistryName {
+impl ProviderRegistryName {
     /// The address of the provider on this host.
-    pub(super) fn on(&self, host: &Hostname) -> Result<ProviderAddr, Unknown> {
+    pub(super) fn on(&self, host: &Hostname) -> Result<ProviderAddr, NoRoute> {
         ProviderAddr::new(host.clone(), &self.namespace, &self.type_name)
-            .map_err(|_| Unknown::Nowhere)
+            .map_err(|_| NoRoute::Unknown)
     }
 }
 
@@ -74,13 +74,13 @@ impl Route {
     ///
     /// # Errors
     /// The path is malformed, or names nothing.
-    pub(super) fn read(path: &str) -> Result<Self, Unknown> {
+    pub(super) fn read(path: &str) -> Result<Self, NoRoute> {
         if path == "/" {
             return Ok(Self::Home);
         }
         match path.strip_suffix('/').unwrap_or(path) {
-            "/mirror" => return Err(Unknown::Mirror),
-            "/v1/providers" => return Err(Unknown::Registry),
+            "/mirror" => return Err(NoRoute::NetworkMirrorRoot),
+            "/v1/providers" => return Err(NoRoute::ProviderRegistryRoot),
             _ => {}
         }
         let segments = segments(path)?;
@@ -94,51 +94,58 @@ impl Route {
                 Ok(Self::ProviderPage(provider(host, namespace, type_name)?))
             }
             ["mirror", host, namespace, type_name, file] => {
-                Self::mirror(provider(host, namespace, type_name)?, file)
+                Self::network_mirror(provider(host, namespace, type_name)?, file)
             }
             ["v1", "providers", namespace, type_name, rest @ ..] => {
-                let name = RegistryName {
+                let name = ProviderRegistryName {
                     namespace: (*namespace).to_owned(),
                     type_name: (*type_name).to_owned(),
                 };
-                Self::registry(name, rest)
+                Self::provider_registry(name, rest)
             }
-            _ => Err(Unknown::Nowhere),
+            _ => Err(NoRoute::Unknown),
         }
     }
 
-    fn mirror(provider: ProviderAddr, file: &str) -> Result<Self, Unknown> {
+    fn network_mirror(provider: ProviderAddr, file: &str) -> Result<Self, NoRoute> {
         if file == "index.json" {
-            return Ok(Self::MirrorIndex(provider));
+            return Ok(Self::NetworkMirrorIndex(provider));
         }
         if let Some(version) = file.strip_suffix(".json") {
-            return Ok(Self::MirrorVersion(provider, canonical(version)?));
+            return Ok(Self::NetworkMirrorVersion(provider, canonical(version)?));
         }
         match file.ends_with(".zip") {
-            true => Ok(Self::MirrorPackage(provider, file.to_owned())),
-            false => Err(Unknown::Nowhere),
+            true => Ok(Self::NetworkMirrorPackage(provider, file.to_owned())),
+            false => Err(NoRoute::Unknown),
         }
     }
 
-    fn registry(name: RegistryName, rest: &[&str]) -> Result<Self, Unknown> {
+    fn provider_registry(name: ProviderRegistryName, rest: &[&str]) -> Result<Self, NoRoute> {
         match rest {
-            ["versions"] => Ok(Self::Versions(name)),
+            ["versions"] => Ok(Self::ProviderRegistryVersions(name)),
             [version, "download", os, arch] => {
-                let platform = Platform::new(os, arch).map_err(|_| Unknown::Nowhere)?;
-                Ok(Self::Download(name, canonical(version)?, platform))
+                let platform = Platform::new(os, arch).map_err(|_| NoRoute::Unknown)?;
+                Ok(Self::ProviderRegistryDownload(
+                    name,
+                    canonical(version)?,
+                    platform,
+                ))
             }
-            [version, file] => Ok(Self::RegistryFile(
+            [version, file] => Ok(Self::ProviderRegistryFile(
                 name,
                 canonical(version)?,
                 (*file).to_owned(),
             )),
-            _ => Err(Unknown::Nowhere),
+            _ => Err(NoRoute::Unknown),
         }
     }
 
     /// Whether the route is a file, for which clients send no token. A signed link opens it.
     pub(super) fn is_file(&self) -> bool {
-        matches!(self, Self::MirrorPackage(..) | Self::RegistryFile(..))
+        matches!(
+            self,
+            Self::NetworkMirrorPackage(..) | Self::ProviderRegistryFile(..)
+        )
     }
 
     /// The name of the route in metrics and logs.
@@ -149,34 +156,34 @@ impl Route {
             Self::Ready => "readyz",
             Self::Metrics => "metrics",
             Self::Discovery => "discovery",
-            Self::MirrorIndex(_) => "mirror-index",
-            Self::MirrorVersion(..) => "mirror-version",
-            Self::MirrorPackage(..) => "mirror-package",
-            Self::Versions(_) => "registry-versions",
-            Self::Download(..) => "registry-download",
-            Self::RegistryFile(..) => "registry-file",
+            Self::NetworkMirrorIndex(_) => "mirror-index",
+            Self::NetworkMirrorVersion(..) => "mirror-version",
+            Self::NetworkMirrorPackage(..) => "mirror-package",
+            Self::ProviderRegistryVersions(_) => "registry-versions",
+            Self::ProviderRegistryDownload(..) => "registry-download",
+            Self::ProviderRegistryFile(..) => "registry-file",
         }
     }
 }
 
 /// The decoded segments of a path.
-fn segments(path: &str) -> Result<Vec<String>, Unknown> {
-    let path = path.strip_prefix('/').ok_or(Unknown::Malformed)?;
+fn segments(path: &str) -> Result<Vec<String>, NoRoute> {
+    let path = path.strip_prefix('/').ok_or(NoRoute::Malformed)?;
     if path.len() > LONGEST {
-        return Err(Unknown::Malformed);
+        return Err(NoRoute::Malformed);
     }
     path.split('/').map(decoded).collect()
 }
 
-fn decoded(encoded: &str) -> Result<String, Unknown> {
+fn decoded(encoded: &str) -> Result<String, NoRoute> {
     let decoded = percent_encoding::percent_decode_str(encoded).decode_utf8();
-    let decoded = decoded.map_err(|_| Unknown::Malformed)?.into_owned();
+    let decoded = decoded.map_err(|_| NoRoute::Malformed)?.into_owned();
     let is_plain =
         |character: char| character != '/' && character != '\\' && !character.is_control();
     match decoded.as_str() {
-        "" | "." | ".." => Err(Unknown::Malformed),
+        "" | "." | ".." => Err(NoRoute::Malformed),
         text if text.chars().all(is_plain) => Ok(decoded),
-        _ => Err(Unknown::Malformed),
+        _ => Err(NoRoute::Malformed),
     }
 }
 
@@ -193,17 +200,17 @@ pub(super) fn segment(text: &str) -> String {
 }
 
 /// The address of a provider, whose host is in punycode or Unicode. `HOST_PORT`, the name of a directory in a layout, is no host.
-fn provider(host: &str, namespace: &str, type_name: &str) -> Result<ProviderAddr, Unknown> {
-    let host = Hostname::from_ascii(host).map_err(|_| Unknown::Nowhere)?;
-    ProviderAddr::new(host, namespace, type_name).map_err(|_| Unknown::Nowhere)
+fn provider(host: &str, namespace: &str, type_name: &str) -> Result<ProviderAddr, NoRoute> {
+    let host = Hostname::from_ascii(host).map_err(|_| NoRoute::Unknown)?;
+    ProviderAddr::new(host, namespace, type_name).map_err(|_| NoRoute::Unknown)
 }
 
 /// A version in the spelling that clients request.
-fn canonical(text: &str) -> Result<Version, Unknown> {
-    let version = Version::from_str(text).map_err(|_| Unknown::Nowhere)?;
+fn canonical(text: &str) -> Result<Version, NoRoute> {
+    let version = Version::from_str(text).map_err(|_| NoRoute::Unknown)?;
     match version.to_string() == text {
         true => Ok(version),
-        false => Err(Unknown::Nowhere),
+        false => Err(NoRoute::Unknown),
     }
 }
 
@@ -221,48 +228,60 @@ mod tests {
         for (path, expected) in [
             (
                 format!("{base}/index.json"),
-                Ok(Route::MirrorIndex(demo.clone())),
+                Ok(Route::NetworkMirrorIndex(demo.clone())),
             ),
             (
                 format!("{base}/1.2.0+build.5.json"),
-                Ok(Route::MirrorVersion(demo.clone(), version("1.2.0+build.5"))),
+                Ok(Route::NetworkMirrorVersion(
+                    demo.clone(),
+                    version("1.2.0+build.5"),
+                )),
             ),
             (
                 format!("{base}/1.2.0%2Bbuild.5.json"),
-                Ok(Route::MirrorVersion(demo.clone(), version("1.2.0+build.5"))),
+                Ok(Route::NetworkMirrorVersion(
+                    demo.clone(),
+                    version("1.2.0+build.5"),
+                )),
             ),
             (
                 format!("{base}/x.zip"),
-                Ok(Route::MirrorPackage(demo.clone(), "x.zip".to_owned())),
+                Ok(Route::NetworkMirrorPackage(
+                    demo.clone(),
+                    "x.zip".to_owned(),
+                )),
             ),
             (
                 "/mirror/registry.acme.test/acme/%64emo/index.json".to_owned(),
-                Ok(Route::MirrorIndex(demo.clone())),
+                Ok(Route::NetworkMirrorIndex(demo.clone())),
             ),
             // A slash that is encoded stays in its segment.
             (
                 "/mirror/registry.acme.test/acme/demo%2findex.json".to_owned(),
-                Err(Unknown::Malformed),
+                Err(NoRoute::Malformed),
             ),
-            (format!("{base}/1.2.json"), Err(Unknown::Nowhere)),
-            (format!("{base}/v1.2.0.json"), Err(Unknown::Nowhere)),
-            (format!("{base}//index.json"), Err(Unknown::Malformed)),
-            (format!("{base}/../index.json"), Err(Unknown::Malformed)),
-            (format!("{base}/%2e%2e"), Err(Unknown::Malformed)),
-            (format!("{base}/%00.zip"), Err(Unknown::Malformed)),
-            (format!("{base}/%ff.zip"), Err(Unknown::Malformed)),
+            (format!("{base}/1.2.json"), Err(NoRoute::Unknown)),
+            (format!("{base}/v1.2.0.json"), Err(NoRoute::Unknown)),
+            (format!("{base}//index.json"), Err(NoRoute::Malformed)),
+            (format!("{base}/../index.json"), Err(NoRoute::Malformed)),
+            (format!("{base}/%2e%2e"), Err(NoRoute::Malformed)),
+            (format!("{base}/%00.zip"), Err(NoRoute::Malformed)),
+            (format!("{base}/%ff.zip"), Err(NoRoute::Malformed)),
             (
                 "/mirror/registry.acme.test_8443/acme/demo/index.json".to_owned(),
-                Err(Unknown::Nowhere),
+                Err(NoRoute::Unknown),
             ),
-            ("/mirror".to_owned(), Err(Unknown::Mirror)),
-            ("/mirror/".to_owned(), Err(Unknown::Mirror)),
-            ("/mirror//".to_owned(), Err(Unknown::Malformed)),
-            ("/v1/providers/".to_owned(), Err(Unknown::Registry)),
-            ("/v1/".to_owned(), Err(Unknown::Malformed)),
+            ("/mirror".to_owned(), Err(NoRoute::NetworkMirrorRoot)),
+            ("/mirror/".to_owned(), Err(NoRoute::NetworkMirrorRoot)),
+            ("/mirror//".to_owned(), Err(NoRoute::Malformed)),
+            (
+                "/v1/providers/".to_owned(),
+                Err(NoRoute::ProviderRegistryRoot),
+            ),
+            ("/v1/".to_owned(), Err(NoRoute::Malformed)),
             (
                 "/".to_owned() + &"x".repeat(LONGEST + 1),
-                Err(Unknown::Malformed),
+                Err(NoRoute::Malformed),
             ),
         ] {
             assert_eq!(Route::read(&path), expected, "{path}");
@@ -272,7 +291,7 @@ mod tests {
     #[test]
     fn both_spellings_of_a_host_name_the_same_provider() {
         let in_punycode = Route::read("/mirror/xn--bcher-kva.example/acme/demo/index.json");
-        assert!(matches!(in_punycode, Ok(Route::MirrorIndex(_))));
+        assert!(matches!(in_punycode, Ok(Route::NetworkMirrorIndex(_))));
         let encoded = Route::read("/mirror/b%C3%BCcher.example/acme/demo/index.json");
         assert_eq!(encoded, in_punycode);
     }
@@ -292,10 +311,10 @@ mod tests {
             read("/v1/providers/acme/demo/1.0.0/a.zip"),
             Ok("registry-file")
         );
-        assert_eq!(read("/v1/providers/acme/demo"), Err(Unknown::Nowhere));
+        assert_eq!(read("/v1/providers/acme/demo"), Err(NoRoute::Unknown));
         assert_eq!(
             read("/v1/providers/acme/demo/1.0.0/download/linux"),
-            Err(Unknown::Nowhere)
+            Err(NoRoute::Unknown)
         );
     }
 }

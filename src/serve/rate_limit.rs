@@ -24,9 +24,9 @@ pub(super) fn network(client: IpAddr) -> IpAddr {
 }
 
 /// Counts the requests of each client.
-pub(super) struct Rate(RateLimiter<IpAddr, HashMapStateStore<IpAddr>, DefaultClock>);
+pub(super) struct RateLimit(RateLimiter<IpAddr, HashMapStateStore<IpAddr>, DefaultClock>);
 
-impl Rate {
+impl RateLimit {
     /// A limit of so many requests of a client in a second.
     pub(super) fn new(requests: NonZeroU32) -> Self {
         let burst = requests.saturating_mul(NonZeroU32::MIN.saturating_add(BURST - 1));
@@ -56,7 +56,7 @@ mod tests {
             ("2001:db8:0:1::1", "2001:db8:0:1:ffff::2", true),
             ("2001:db8:0:1::1", "2001:db8:0:2::1", false),
         ] {
-            let rate = Rate::new(NonZeroU32::MIN);
+            let rate = RateLimit::new(NonZeroU32::MIN);
             let [first, second] = [first, second].map(|text| text.parse().unwrap());
             while !rate.is_exceeded(first) {}
             assert_eq!(rate.is_exceeded(second), is_same, "{first} {second}");

@@ -13,19 +13,19 @@ use url::Url;
 
 use super::access::{acceptor, access};
 use super::catalog::Catalog;
-use super::client_quota::Shares;
+use super::client_quota::ClientQuota;
 use super::connection::{self, HANDSHAKE};
 use super::error::Error;
 use super::fill::Fill;
-use super::log_limit::News;
+use super::log_limit::LogLimit;
 use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
 use super::page::Page;
-use super::rate_limit::Rate;
+use super::rate_limit::RateLimit;
 use super::service::{MOST_PACKAGES, Service};
-use super::settings::Settings;
-use super::store_health::Reach;
-use super::watched_files::{self, Files};
+use super::settings::ServerSettings;
+use super::store_health::StoreHealth;
+use super::watched_files::{self, WatchedFiles};
 use crate::http::Http;
 use crate::store::{Endpoint, Registry};
 
@@ -37,12 +37,12 @@ pub struct Server {
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     service: Arc<Service>,
-    files: Vec<Files>,
+    files: Vec<WatchedFiles>,
     connections: Arc<Semaphore>,
     /// How many of them are for one client; `None` behind a proxy.
-    shares: Option<Shares>,
+    shares: Option<ClientQuota>,
     /// The clients that wanted more.
-    wanted_more: News,
+    logged: LogLimit,
     grace: Duration,
 }
 
@@ -52,7 +52,7 @@ impl Server {
     /// # Errors
     /// A file cannot be used, or the address cannot be listened on.
     pub async fn start(
-        settings: Settings,
+        settings: ServerSettings,
         endpoint: Endpoint,
         registry: Registry,
         http: Http,
@@ -66,8 +66,8 @@ impl Server {
             .map(|paths| acceptor(&paths, host, &observer, &mut files))
             .transpose()?;
         let access = settings
-            .guard
-            .map(|guard| access(&guard, &mut files))
+            .access
+            .map(|paths| access(&paths, &mut files))
             .transpose()?;
         let metrics = Arc::new(Metrics::new(Some(http)));
         let fresh = settings.ages.fresh;
@@ -84,7 +84,7 @@ impl Server {
             ages: settings.ages,
             observer: observer.clone(),
             metrics: metrics.clone(),
-            reach: Reach::default(),
+            store_health: StoreHealth::default(),
             known: Mutex::default(),
             all: Arc::default(),
         };
@@ -99,16 +99,16 @@ impl Server {
             base: base.unwrap_or_default(),
             url: settings.url,
             registry_host: settings.registry_host,
-            passed: Arc::default(),
+            verified: Arc::default(),
             metrics,
             observer,
             page,
             redirects: settings.redirects,
             is_draining: AtomicBool::new(false),
-            rate: settings.rate.map(Rate::new),
+            rate: settings.rate.map(RateLimit::new),
             packages: Arc::new(Semaphore::new(MOST_PACKAGES)),
-            refused: News::default(),
-            shares: tls.is_some().then(|| Shares::halves_of(MOST_PACKAGES)),
+            refusals_logged: LogLimit::default(),
+            shares: tls.is_some().then(|| ClientQuota::half_of(MOST_PACKAGES)),
         };
         let address = settings.listen;
         let listener = TcpListener::bind(address).await;
@@ -117,8 +117,8 @@ impl Server {
             // A proxy sends all clients from its address.
             shares: tls
                 .is_some()
-                .then(|| Shares::halves_of(settings.connections)),
-            wanted_more: News::default(),
+                .then(|| ClientQuota::half_of(settings.connections)),
+            logged: LogLimit::default(),
             tls,
             service: Arc::new(service),
             files,
@@ -145,7 +145,7 @@ impl Server {
             files,
             connections,
             shares,
-            wanted_more,
+            logged,
             grace,
         } = self;
         let mut background = JoinSet::new();
@@ -172,7 +172,7 @@ impl Server {
             let left = shares.as_ref().map(|shares| shares.of(client));
             let Ok(share) = left.map(Semaphore::try_acquire_owned).transpose() else {
                 service.metrics.limited_connections.inc();
-                if wanted_more.is_news(client) {
+                if logged.admits(client) {
                     let notice = Notice::TooManyConnections { client };
                     service.observer.notice(&notice);
                 }

@@ -11,23 +11,23 @@ use axum::http::{HeaderMap, Method, Request, StatusCode, Uri};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-use super::access::{self, Access};
-use super::answer::{self, Answered, Caching};
-use super::cached::{Answer, Unanswered};
+use super::access::{self, AccessControl};
+use super::answer::{self, Caching, Response};
+use super::cached::{CachedValue, Unavailable};
 use super::catalog::Catalog;
-use super::client_quota::Shares;
+use super::client_quota::ClientQuota;
 use super::documents;
 use super::links;
 use super::listing::{Listing, Served};
-use super::log_limit::News;
+use super::log_limit::LogLimit;
 use super::metrics::Metrics;
 use super::notice::{Denied, Observer};
 use super::outcome::Outcome;
-use super::package::{self, Passed};
+use super::package::{self, VerifiedPackages};
 use super::page::Page;
-use super::path::{Route, Unknown, segment};
-use super::rate_limit::Rate;
-use super::tokens::{self, Token};
+use super::path::{NoRoute, Route, segment};
+use super::rate_limit::RateLimit;
+use super::tokens::{self, ClientToken};
 use crate::address::{Hostname, ProviderAddr};
 use crate::outcome::Failure;
 use crate::version::Version;
@@ -49,38 +49,38 @@ pub(super) const MOST_PACKAGES: usize = 256;
 /// Everything that answers need.
 pub(super) struct Service {
     pub(super) catalog: Arc<Catalog>,
-    pub(super) access: Option<Arc<Access>>,
+    pub(super) access: Option<Arc<AccessControl>>,
     /// The public URL without a slash at its end.
     pub(super) url: Option<String>,
     /// The path of the public URL, without a slash at its end; empty behind a proxy, which takes it away.
     pub(super) base: String,
     /// The host of the registry's providers. Without it, the host that the client asked.
     pub(super) registry_host: Option<Hostname>,
-    pub(super) passed: Arc<Passed>,
+    pub(super) verified: Arc<VerifiedPackages>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) observer: Arc<dyn Observer>,
     pub(super) page: Arc<dyn Page>,
     /// Whether clients are sent to the place where the registry keeps a package.
     pub(super) redirects: bool,
     pub(super) is_draining: AtomicBool,
-    pub(super) rate: Option<Rate>,
+    pub(super) rate: Option<RateLimit>,
     /// The clients that were answered `429`.
-    pub(super) refused: News,
+    pub(super) refusals_logged: LogLimit,
     /// As many permits as packages may be sent at once.
     pub(super) packages: Arc<Semaphore>,
     /// How many of them are for one client; `None` behind a proxy.
-    pub(super) shares: Option<Shares>,
+    pub(super) shares: Option<ClientQuota>,
 }
 
 /// A request as the routes see it.
-pub(super) struct Asked<'a> {
+pub(super) struct RouteRequest<'a> {
     pub(super) client: IpAddr,
     pub(super) method: &'a Method,
     pub(super) headers: &'a HeaderMap,
     pub(super) uri: &'a Uri,
     /// Whether the tokens of the server decide who may ask.
     pub(super) is_guarded: bool,
-    pub(super) token: Option<&'a Token>,
+    pub(super) token: Option<&'a ClientToken>,
     /// How long the link that opened the request is still valid; `None` if the request has no link.
     pub(super) link: Option<Duration>,
 }
@@ -132,13 +132,13 @@ impl Service {
             .and_then(|(known, header)| known.find(header));
         outcome.token = token.map(|token| token.name.clone());
         let mut link = None;
-        if let (Some((proof, path)), Some(access)) = (signed, &self.access) {
+        if let (Some((signature, path)), Some(access)) = (signed, &self.access) {
             let is_file = route.as_ref().is_ok_and(Route::is_file);
             let names = self.named(route.as_ref().ok(), request.headers(), request.uri());
             let opened = access
                 .links
                 .load()
-                .opens(proof, &names, path, SystemTime::now());
+                .opens(signature, &names, path, SystemTime::now());
             link = opened.filter(|_| is_file);
             if link.is_none() {
                 outcome.answer = outcome.deny(Denied::Link);
@@ -153,7 +153,7 @@ impl Service {
             outcome.answer = outcome.deny(reason);
             return outcome;
         }
-        let asked = Asked {
+        let request = RouteRequest {
             client,
             method: request.method(),
             headers: request.headers(),
@@ -163,19 +163,19 @@ impl Service {
             link,
         };
         match route {
-            Ok(route) => self.route(route, &asked, &mut outcome).await,
-            Err(Unknown::Mirror) => {
+            Ok(route) => self.route(route, &request, &mut outcome).await,
+            Err(NoRoute::NetworkMirrorRoot) => {
                 let said = "the network mirror begins here, and has no list of all providers\n  expected /mirror/HOST/NAMESPACE/TYPE/index.json\n  the page at / has the configuration for clients";
                 outcome.answer = answer::not_found(said, Caching::Never);
             }
-            Err(Unknown::Registry) => {
+            Err(NoRoute::ProviderRegistryRoot) => {
                 let said = "the provider registry begins here, and has no list of all providers\n  expected /v1/providers/NAMESPACE/TYPE/versions\n  the page at / has the configuration for clients";
                 outcome.answer = answer::not_found(said, Caching::Never);
             }
-            Err(Unknown::Malformed) => {
+            Err(NoRoute::Malformed) => {
                 outcome.answer = answer::text(StatusCode::BAD_REQUEST, "the path is malformed");
             }
-            Err(Unknown::Nowhere) => {
+            Err(NoRoute::Unknown) => {
                 outcome.answer = answer::not_found("nothing is here", Caching::Never);
             }
         }
@@ -185,20 +185,25 @@ impl Service {
         outcome
     }
 
-    async fn route(self: &Arc<Self>, route: Route, asked: &Asked<'_>, outcome: &mut Outcome) {
+    async fn route(
+        self: &Arc<Self>,
+        route: Route,
+        request: &RouteRequest<'_>,
+        outcome: &mut Outcome,
+    ) {
         let answer = match route {
             Route::Health => answer::text(StatusCode::OK, "ok"),
             Route::Ready if self.is_draining.load(Ordering::Relaxed) => {
                 answer::unavailable("the server is ending")
             }
             // Lists that are known are served while the store is away, so that clients must not be kept from this server.
-            Route::Ready if self.catalog.reach.is_away() => {
+            Route::Ready if self.catalog.store_health.is_unreachable() => {
                 let said = "ready, but the store could not be asked when it was last needed";
                 answer::text(StatusCode::OK, said)
             }
             Route::Ready => answer::text(StatusCode::OK, "ready"),
             Route::Metrics => answer::document(
-                asked.headers,
+                request.headers,
                 OPENMETRICS,
                 self.metrics.text().into_bytes(),
                 Caching::Never,
@@ -206,25 +211,31 @@ impl Service {
             Route::Discovery => {
                 let base = self.url.as_deref().unwrap_or_default();
                 let caching = Caching::Public(LONGEST_LIST);
-                answer::document(asked.headers, JSON, documents::discovery(base), caching)
+                answer::document(request.headers, JSON, documents::discovery(base), caching)
             }
-            Route::Home => self.home(asked).await,
-            Route::ProviderPage(provider) => self.provider_page(&provider, asked, outcome).await,
-            Route::MirrorIndex(provider) => self.mirror_index(&provider, asked, outcome).await,
-            Route::MirrorVersion(provider, version) => {
-                self.mirror_version(&provider, &version, asked, outcome)
+            Route::Home => self.home(request).await,
+            Route::ProviderPage(provider) => self.provider_page(&provider, request, outcome).await,
+            Route::NetworkMirrorIndex(provider) => {
+                self.network_mirror_index(&provider, request, outcome).await
+            }
+            Route::NetworkMirrorVersion(provider, version) => {
+                self.network_mirror_version(&provider, &version, request, outcome)
                     .await
             }
-            Route::MirrorPackage(provider, file) => {
-                self.mirror_package(&provider, &file, asked, outcome).await
-            }
-            Route::Versions(name) => self.registry_versions(&name, asked, outcome).await,
-            Route::Download(name, version, platform) => {
-                self.download(&name, &version, &platform, asked, outcome)
+            Route::NetworkMirrorPackage(provider, file) => {
+                self.network_mirror_package(&provider, &file, request, outcome)
                     .await
             }
-            Route::RegistryFile(name, version, file) => {
-                self.registry_file(&name, &version, &file, asked, outcome)
+            Route::ProviderRegistryVersions(name) => {
+                self.provider_registry_versions(&name, request, outcome)
+                    .await
+            }
+            Route::ProviderRegistryDownload(name, version, platform) => {
+                self.provider_registry_download(&name, &version, &platform, request, outcome)
+                    .await
+            }
+            Route::ProviderRegistryFile(name, version, file) => {
+                self.provider_registry_file(&name, &version, &file, request, outcome)
                     .await
             }
         };
@@ -235,18 +246,18 @@ impl Service {
     pub(super) async fn listed(
         self: &Arc<Self>,
         provider: &ProviderAddr,
-        asked: &Asked<'_>,
+        request: &RouteRequest<'_>,
         outcome: &mut Outcome,
         write: impl Fn(&Listing) -> Option<Vec<u8>>,
-    ) -> Answered {
+    ) -> Response {
         let listing = match self.catalog.listing(provider).await {
             Ok(listing) => listing,
-            Err(unanswered) => return unavailable(&unanswered),
+            Err(reason) => return unavailable(&reason),
         };
         outcome.is_stale = listing.is_stale;
-        let caching = asked.caching(listing.lifetime.min(LONGEST_LIST));
+        let caching = request.caching(listing.lifetime.min(LONGEST_LIST));
         match write(&listing.value) {
-            Some(document) => answer::document(asked.headers, JSON, document, caching),
+            Some(document) => answer::document(request.headers, JSON, document, caching),
             None => answer::not_found(&absent(&listing.value), caching),
         }
     }
@@ -256,18 +267,18 @@ impl Service {
         self: &Arc<Self>,
         provider: &ProviderAddr,
         version: &Version,
-        asked: &Asked<'_>,
+        request: &RouteRequest<'_>,
         outcome: &mut Outcome,
-    ) -> Result<(Arc<Served>, Answer<Listing>), Answered> {
-        let current = self.catalog.with_current(provider, version);
+    ) -> Result<(Arc<Served>, CachedValue<Listing>), Response> {
+        let current = self.catalog.with_checked_tags(provider, version);
         let current = tokio::time::timeout(LONGEST_ANSWER, current).await;
-        let listing = current.unwrap_or(Err(Unanswered::Slow));
-        let listing = listing.map_err(|unanswered| unavailable(&unanswered))?;
+        let listing = current.unwrap_or(Err(Unavailable::Slow));
+        let listing = listing.map_err(|reason| unavailable(&reason))?;
         outcome.is_stale = listing.is_stale;
         match listing.value.versions.get(version) {
             Some(served) => Ok((served.clone(), listing)),
             None => {
-                let caching = asked.caching(listing.lifetime.min(LONGEST_LIST));
+                let caching = request.caching(listing.lifetime.min(LONGEST_LIST));
                 let said = match listing.value.hidden.get(version) {
                     Some(hidden) => format!("{provider} {version} is hidden: {}", hidden.problem),
                     None if listing.value.exists => {
@@ -283,10 +294,10 @@ impl Service {
     pub(super) async fn package(
         &self,
         package: &super::listing::ServedPackage,
-        asked: &Asked<'_>,
+        request: &RouteRequest<'_>,
         outcome: &mut Outcome,
-    ) -> Answered {
-        let (method, headers) = (asked.method, asked.headers);
+    ) -> Response {
+        let (method, headers) = (request.method, request.headers);
         if self.redirects
             && *method == Method::GET
             && let Some(url) = package::elsewhere(package).await
@@ -295,7 +306,7 @@ impl Service {
         }
         let end = Instant::now() + LONGEST_ANSWER;
         if let Some(shares) = &self.shares {
-            match timeout_at(end, shares.of(asked.client).acquire_owned()).await {
+            match timeout_at(end, shares.of(request.client).acquire_owned()).await {
                 Ok(Ok(permit)) => outcome.permits.push(permit),
                 _ => {
                     self.metrics.limited.inc();
@@ -307,14 +318,14 @@ impl Service {
             Ok(Ok(permit)) => outcome.permits.push(permit),
             _ => return answer::unavailable("too many packages are being sent"),
         }
-        let (passed, observer) = (&self.passed, &self.observer);
-        let caching = asked.caching(YEAR);
-        package::answer(method, headers, package, passed, caching, observer).await
+        let (verified, observer) = (&self.verified, &self.observer);
+        let caching = request.caching(YEAR);
+        package::answer(method, headers, package, verified, caching, observer).await
     }
 
     /// What a link is for besides its path: the host of the provider, where the path does not name it.
     fn named(&self, route: Option<&Route>, headers: &HeaderMap, uri: &Uri) -> String {
-        let is_registry = matches!(route, Some(Route::RegistryFile(..)));
+        let is_registry = matches!(route, Some(Route::ProviderRegistryFile(..)));
         let host = is_registry.then(|| self.host(headers, uri)).flatten();
         host.map(|host| host.as_ascii().to_owned())
             .unwrap_or_default()
@@ -348,17 +359,21 @@ impl Service {
     }
 
     /// The caching of a document that has links.
-    pub(super) fn with_links(&self, asked: &Asked<'_>, listing: &Answer<Listing>) -> Caching {
+    pub(super) fn with_links(
+        &self,
+        request: &RouteRequest<'_>,
+        listing: &CachedValue<Listing>,
+    ) -> Caching {
         let lifetime = listing.lifetime.min(LONGEST_LIST);
         match &self.access {
             // A kept document must not outlive its links, and clients need some of their time.
             Some(access) => Caching::Private(lifetime.min(access.links.load().lifetime() / 2)),
-            None => asked.caching(lifetime),
+            None => request.caching(lifetime),
         }
     }
 }
 
-impl Asked<'_> {
+impl RouteRequest<'_> {
     pub(super) fn caching(&self, lifetime: Duration) -> Caching {
         // What a link opened must not be kept for longer than the link is valid.
         let lifetime = self.link.map_or(lifetime, |left| left.min(lifetime));
@@ -369,10 +384,10 @@ impl Asked<'_> {
     }
 }
 
-pub(super) fn unavailable(unanswered: &Unanswered<Failure>) -> Answered {
-    match unanswered {
-        Unanswered::Failed(_) => answer::unavailable("the store or the origin cannot be asked"),
-        Unanswered::Slow => answer::unavailable("the store has not answered yet"),
+pub(super) fn unavailable(reason: &Unavailable<Failure>) -> Response {
+    match reason {
+        Unavailable::Failed(_) => answer::unavailable("the store or the origin cannot be asked"),
+        Unavailable::Slow => answer::unavailable("the store has not answered yet"),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::address::Hostname;
 use crate::examine::TrustOptions;
 
 /// How a server works.
-pub struct Settings {
+pub struct ServerSettings {
     /// The address to listen on.
     pub listen: SocketAddr,
     /// The certificate; `None` for plain HTTP behind a proxy.
@@ -23,7 +23,7 @@ pub struct Settings {
     /// The only host whose providers the store has; `None` for any.
     pub only_host: Option<Hostname>,
     /// Who may ask; `None` for everybody.
-    pub guard: Option<Guard>,
+    pub access: Option<AccessFiles>,
     /// Whether clients are sent to the place where the registry keeps a package, if it has one.
     pub redirects: bool,
     /// How long lists are used.
@@ -51,7 +51,7 @@ pub struct TlsFiles {
 
 /// The files that decide who may ask.
 #[derive(Clone, Debug)]
-pub struct Guard {
+pub struct AccessFiles {
     /// The tokens.
     pub tokens: PathBuf,
     /// The keys of links; `None` for a key that only this process knows.

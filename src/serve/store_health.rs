@@ -7,19 +7,19 @@ use crate::outcome::Failure;
 
 /// Whether the store answered when it was last asked for anything. People and probes are told.
 #[derive(Debug, Default)]
-pub(super) struct Reach {
-    is_away: AtomicBool,
+pub(super) struct StoreHealth {
+    is_unreachable: AtomicBool,
 }
 
-impl Reach {
+impl StoreHealth {
     /// Whether the store could not be asked.
-    pub(super) fn is_away(&self) -> bool {
-        self.is_away.load(Ordering::Relaxed)
+    pub(super) fn is_unreachable(&self) -> bool {
+        self.is_unreachable.load(Ordering::Relaxed)
     }
 
     /// Notes whether the store itself answered.
-    pub(super) fn set(&self, is_away: bool) {
-        self.is_away.store(is_away, Ordering::Relaxed);
+    pub(super) fn set(&self, is_unreachable: bool) {
+        self.is_unreachable.store(is_unreachable, Ordering::Relaxed);
     }
 
     /// Notes how a question about one provider ended. What is wrong with that provider says nothing of the store.

@@ -10,7 +10,7 @@ use crate::version::Version;
 
 /// What a version's tags referred to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
+pub struct TagDigests {
     /// The digest of the index.
     pub index: Digest,
     /// The digest of the evidence manifest, if there is one.
@@ -19,25 +19,25 @@ pub struct Identity {
 
 /// The result of comparing tags.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Checked {
+pub(super) struct TagCheck {
     pub(super) at: Instant,
     /// How long the result is used.
     pub(super) valid: Duration,
-    pub(super) currency: Currency,
+    pub(super) state: TagState,
 }
 
 /// Whether the tags of a version still refer to what passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Currency {
+pub(super) enum TagState {
     /// They do.
-    Current,
+    Unchanged,
     /// They do not, or are gone.
     Moved,
     /// The store could not be asked.
     Unknown,
 }
 
-impl Identity {
+impl TagDigests {
     /// The digests as tags have them.
     pub(super) fn in_tags(&self) -> (Option<Digest>, Option<Digest>) {
         (Some(self.index), self.evidence)
@@ -45,7 +45,7 @@ impl Identity {
 }
 
 /// What the tags of a version and of its evidence refer to.
-pub(super) async fn identity(
+pub(super) async fn tag_digests(
     stored: &StoredProvider,
     version: &Version,
 ) -> Result<(Option<Digest>, Option<Digest>), Problem> {

@@ -30,9 +30,9 @@ pub enum Error {
 
 /// The current certificate.
 #[derive(Debug)]
-pub(super) struct Certificate(ArcSwap<CertifiedKey>);
+pub(super) struct ServerCertificate(ArcSwap<CertifiedKey>);
 
-impl Certificate {
+impl ServerCertificate {
     /// Reads a chain of certificates and a private key, each in PEM.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl Certificate {
     /// Replaces the certificate for new connections.
     ///
     /// # Errors
-    /// As [`Certificate::new`]; the certificate then stays.
+    /// As [`ServerCertificate::new`]; the certificate then stays.
     pub(super) fn replace(&self, chain: &[u8], key: &[u8]) -> Result<(), Error> {
         self.0.store(Arc::new(pair(chain, key)?));
         Ok(())
@@ -78,7 +78,7 @@ impl Certificate {
     }
 }
 
-impl ResolvesServerCert for Certificate {
+impl ResolvesServerCert for ServerCertificate {
     fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         Some(self.0.load_full())
     }

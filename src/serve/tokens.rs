@@ -1,4 +1,4 @@
-//! Tokens of clients.
+//! ClientTokens of clients.
 //!
 //! A file has one token on each line: a name, the SHA-256 of the token, and optionally patterns of the providers that it opens.
 //!
@@ -20,11 +20,11 @@ const LONGEST: usize = 4 << 10;
 
 /// The tokens that open the server.
 #[derive(Debug)]
-pub struct Tokens(Vec<Token>);
+pub struct ClientTokens(Vec<ClientToken>);
 
 /// A token, as its owner is known.
 #[derive(Debug)]
-pub struct Token {
+pub struct ClientToken {
     /// The name, for the log.
     pub name: String,
     digest: Digest,
@@ -62,7 +62,7 @@ pub enum Error {
     TooMany,
 }
 
-impl Tokens {
+impl ClientTokens {
     /// Reads a file of tokens. Blank lines and lines that begin with `#` are skipped.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ impl Tokens {
                     reason: error.to_string(),
                 })
             };
-            tokens.push(Token {
+            tokens.push(ClientToken {
                 name: crate::error::printable(name),
                 digest,
                 patterns: words.map(pattern).collect::<Result<_, _>>()?,
@@ -103,7 +103,7 @@ impl Tokens {
     }
 
     /// The token of an `Authorization` header. Every token is compared, in constant time.
-    pub(super) fn find(&self, header: &str) -> Option<&Token> {
+    pub(super) fn find(&self, header: &str) -> Option<&ClientToken> {
         let secret = secret(header).filter(|secret| secret.len() <= LONGEST)?;
         let mut hasher = Hasher::new(Algorithm::Sha256);
         hasher.update(secret.as_bytes());
@@ -130,7 +130,7 @@ fn secret(header: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
 }
 
-impl Token {
+impl ClientToken {
     /// Whether the token opens a provider.
     pub(super) fn opens(&self, provider: &ProviderAddr) -> bool {
         let mut patterns = self.patterns.iter();
@@ -146,7 +146,7 @@ mod tests {
     fn a_token_opens_what_its_line_says() {
         let hex = Digest::of(b"secret").hex().to_owned();
         let text = format!("# people\n\nci sha256:{hex}  registry.acme.test/acme/*\n");
-        let tokens = Tokens::parse(&text).unwrap();
+        let tokens = ClientTokens::parse(&text).unwrap();
         let token = tokens.find("Bearer secret").unwrap();
         assert_eq!(token.name, "ci");
         assert!(token.opens(&"registry.acme.test/acme/demo".parse().unwrap()));
@@ -175,14 +175,14 @@ mod tests {
         ] {
             let text = text.replacen('x', "# comment", 1);
             assert_eq!(
-                Tokens::parse(&text).err(),
+                ClientTokens::parse(&text).err(),
                 Some(Error::Line { line: 2 }),
                 "{text}"
             );
         }
         let text = format!("ci sha256:{} a/b/c/d", Digest::of(b"").hex());
         assert!(matches!(
-            Tokens::parse(&text),
+            ClientTokens::parse(&text),
             Err(Error::Pattern { line: 1, .. })
         ));
     }

@@ -1,4 +1,4 @@
-//! Files that are read again when they change: certificates, tokens, keys of links.
+//! WatchedFiles that are read again when they change: certificates, tokens, keys of links.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ const LARGEST: u64 = 4 << 20;
 /// Applies the contents of files, in order; `Err` says what is wrong with them.
 type Apply = Box<dyn Fn(&[Zeroizing<Vec<u8>>]) -> Result<(), String> + Send + Sync>;
 
-/// Files that are used together.
-pub(super) struct Files {
+/// WatchedFiles that are used together.
+pub(super) struct WatchedFiles {
     paths: Vec<PathBuf>,
     apply: Apply,
     last: Vec<Digest>,
@@ -27,8 +27,8 @@ pub(super) struct Files {
     refused: Option<String>,
 }
 
-impl Files {
-    /// Files whose contents were applied already.
+impl WatchedFiles {
+    /// WatchedFiles whose contents were applied already.
     pub(super) fn new(
         paths: Vec<PathBuf>,
         contents: &[Zeroizing<Vec<u8>>],
@@ -87,7 +87,7 @@ pub(super) fn read(path: &std::path::Path) -> Result<Zeroizing<Vec<u8>>, disk::E
 
 /// Reads files again at intervals, and whenever `now` is notified. Never ends.
 pub(super) async fn watch(
-    mut files: Vec<Files>,
+    mut files: Vec<WatchedFiles>,
     now: Arc<tokio::sync::Notify>,
     observer: Arc<dyn Observer>,
 ) {

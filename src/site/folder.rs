@@ -10,12 +10,12 @@ use crate::disk::{self, Directory, Staged};
 
 /// The directory of a provider: `HOST/NAMESPACE/TYPE` with the host in punycode, as clients request it.
 #[derive(Clone, Debug)]
-pub(super) struct Folder {
+pub(super) struct ProviderFolder {
     root: PathBuf,
     way: Vec<String>,
 }
 
-impl Folder {
+impl ProviderFolder {
     pub(super) fn of(root: &Path, provider: &ProviderAddr) -> Self {
         Self {
             root: root.to_owned(),
@@ -76,7 +76,7 @@ impl Folder {
     /// Opens the directory, and creates it and its parents if they are missing.
     ///
     /// # Errors
-    /// As [`Folder::open`].
+    /// As [`ProviderFolder::open`].
     pub(super) fn open_or_create(&self) -> Result<Directory, disk::Error> {
         let mut at = Directory::open(&self.root).map_err(|error| unusable(&self.root, error))?;
         for name in &self.way {

@@ -48,7 +48,7 @@ use crate::install::Installed;
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
 use crate::version::Version;
-use folder::Folder;
+use folder::ProviderFolder;
 
 /// The number of providers that are written concurrently. Most of the time they wait for responses; the number of packages is limited
 /// separately.
@@ -56,7 +56,7 @@ const PROVIDERS: usize = 8;
 
 /// The options of a site.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct SiteOptions {
     /// The directory of the site.
     pub directory: PathBuf,
     /// The platforms to write; `None` for all.
@@ -82,7 +82,7 @@ pub struct Task {
 
 /// A change of the site.
 #[derive(Clone, Debug)]
-pub enum Change {
+pub enum SiteChange {
     /// A version is in the site.
     Written(Installed),
     /// A version was deleted, or would be in a dry run.
@@ -95,11 +95,11 @@ pub enum Change {
 }
 
 /// Receives each change or failure as soon as it is known.
-pub type OnChange<'a> = dyn Fn(Result<Change, Failure>) + Send + Sync + 'a;
+pub type OnChange<'a> = dyn Fn(Result<SiteChange, Failure>) + Send + Sync + 'a;
 
 /// The directory of a site, locked against other writers.
 pub struct Site<'a> {
-    request: &'a Request,
+    request: &'a SiteOptions,
     reporter: &'a Arc<dyn Reporter>,
     /// `None` in a dry run.
     lock: Option<Arc<disk::Lock>>,
@@ -115,7 +115,7 @@ impl<'a> Site<'a> {
     /// # Errors
     /// The system reported an error.
     pub async fn open(
-        request: &'a Request,
+        request: &'a SiteOptions,
         reporter: &'a Arc<dyn Reporter>,
     ) -> Result<Self, disk::Error> {
         let directory = &request.directory;
@@ -174,7 +174,7 @@ impl<'a> Site<'a> {
         let lessened = self.lessened.lock().unwrap_or_else(PoisonError::into_inner);
         let mut folders = lessened
             .iter()
-            .map(|provider| Folder::of(&self.request.directory, provider));
+            .map(|provider| ProviderFolder::of(&self.request.directory, provider));
         folders.try_for_each(|folder| folder.remove_if_empty())
     }
 
@@ -185,7 +185,7 @@ impl<'a> Site<'a> {
         stored: Option<&BTreeSet<Version>>,
         on_change: &OnChange<'_>,
     ) {
-        let folder = Folder::of(&self.request.directory, provider);
+        let folder = ProviderFolder::of(&self.request.directory, provider);
         let settled = provider::settle(&folder, provider, stored, self.request.dry_run);
         match settled {
             Ok(deleted) => {
@@ -195,7 +195,7 @@ impl<'a> Site<'a> {
                 }
                 for version in deleted {
                     let provider = provider.clone();
-                    on_change(Ok(Change::Deleted { provider, version }));
+                    on_change(Ok(SiteChange::Deleted { provider, version }));
                 }
             }
             Err(error) => {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 
-use super::folder::{Folder, unusable};
+use super::folder::{ProviderFolder, unusable};
 use crate::archive::{Archive, Hashes, Limits};
 use crate::authentication::Authentication;
 use crate::blob::{BlobLocation, BlobSource, proven};
@@ -25,7 +25,7 @@ use crate::store;
 #[derive(Clone)]
 pub(super) struct PackageWriting<B> {
     pub(super) package: Package<B>,
-    pub(super) folder: Folder,
+    pub(super) folder: ProviderFolder,
     /// The file name of the zip in the site.
     pub(super) name: String,
     pub(super) type_name: String,

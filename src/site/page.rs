@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::folder::{self, Folder};
+use super::folder::{self, ProviderFolder};
 use super::{Site, documents};
 use crate::address::ProviderAddr;
 use crate::disk::{self, Directory};
@@ -43,7 +43,7 @@ impl Site<'_> {
     pub fn providers(&self) -> Result<Vec<ListedProvider>, disk::Error> {
         let mut listed = Vec::new();
         for provider in self.folders()? {
-            let folder = Folder::of(&self.request.directory, &provider);
+            let folder = ProviderFolder::of(&self.request.directory, &provider);
             let versions = match folder.open()? {
                 Some(directory) => documents::indexed(&directory)?,
                 None => None,

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use futures_util::{StreamExt as _, stream};
 
 use super::documents::{self, INDEX, SiteFile};
-use super::folder::{self, Folder, unusable};
+use super::folder::{self, ProviderFolder, unusable};
 use super::package::PackageWriting;
-use super::{Change, OnChange, Site, Task};
+use super::{OnChange, Site, SiteChange, Task};
 use crate::address::ProviderAddr;
 use crate::authentication::Note;
 use crate::disk;
@@ -85,7 +85,7 @@ impl Site<'_> {
         let mut writing = std::pin::pin!(writing.buffer_unordered(VERSIONS));
         while let Some((version, written)) = writing.next().await {
             match written {
-                Ok(Some(installed)) => on_change(Ok(Change::Written(installed))),
+                Ok(Some(installed)) => on_change(Ok(SiteChange::Written(installed))),
                 Ok(None) => {}
                 Err(failure) => {
                     if failure.category() == Category::Untrusted {
@@ -163,7 +163,7 @@ impl Site<'_> {
         let subject = Subject::version(provider, version);
         let work = release.packages.iter().map(|package| PackageWriting {
             package: package.clone(),
-            folder: Folder::of(&self.request.directory, provider),
+            folder: ProviderFolder::of(&self.request.directory, provider),
             name: canonical_file_name(provider, version, &package.platform),
             type_name: provider.type_name().to_owned(),
             subject: subject.platform(&package.platform),
@@ -212,7 +212,7 @@ impl Site<'_> {
         stored: &BTreeSet<Platform>,
     ) -> Result<(), disk::Error> {
         let root = &self.request.directory;
-        let directory = Folder::of(root, &installed.provider).open_or_create()?;
+        let directory = ProviderFolder::of(root, &installed.provider).open_or_create()?;
         let mut kept = documents::listed(&directory, &installed.version)?.unwrap_or_default();
         if self.request.delete {
             let stored: BTreeSet<String> = stored.iter().map(ToString::to_string).collect();
@@ -226,7 +226,7 @@ impl Site<'_> {
 
 /// What is in the directory of a provider.
 #[derive(Default)]
-struct Found {
+struct FoundFiles {
     /// The versions with a document, and their packages.
     listed: BTreeMap<Version, BTreeMap<String, Option<Archive>>>,
     /// The names of the documents and packages of each version.
@@ -239,7 +239,7 @@ struct Found {
 /// # Errors
 /// The system reported an error, or a file is a symbolic link.
 pub(super) fn settle(
-    folder: &Folder,
+    folder: &ProviderFolder,
     provider: &ProviderAddr,
     stored: Option<&BTreeSet<Version>>,
     dry_run: bool,
@@ -247,7 +247,7 @@ pub(super) fn settle(
     let Some(directory) = folder.open()? else {
         return Ok(Vec::new());
     };
-    let mut found = Found::default();
+    let mut found = FoundFiles::default();
     let names = directory.names();
     let names = names.map_err(|error| unusable(directory.path(), error))?;
     for name in names {

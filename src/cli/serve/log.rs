@@ -9,7 +9,7 @@ use serde::Serialize;
 use tfoci::address::ProviderAddr;
 use tfoci::error::printable_path;
 use tfoci::outcome::Failure;
-use tfoci::serve::{Denied, Notice, Observer, Record};
+use tfoci::serve::{Denied, Notice, Observer, RequestRecord};
 
 use crate::cli::args::Format;
 use crate::cli::error::CommandError;
@@ -31,7 +31,7 @@ struct Line<'a, E> {
 }
 
 #[derive(Serialize)]
-struct Request<'a> {
+struct RequestLine<'a> {
     id: &'a str,
     client: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,13 +120,13 @@ impl Log {
 }
 
 impl Observer for Log {
-    fn request(&self, record: &Record<'_>) {
+    fn request(&self, record: &RequestRecord<'_>) {
         let Self(printer) = self;
         let seconds = record.duration.as_secs_f64();
         if printer.format == Format::Json {
             return self.line(
                 "request",
-                &Request {
+                &RequestLine {
                     id: record.id,
                     client: record.client.to_string(),
                     token: record.token,

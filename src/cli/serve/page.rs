@@ -16,7 +16,7 @@ const MOST_SHOWN: usize = 500;
 pub(super) struct Pages;
 
 #[derive(Serialize)]
-struct HomeView<'a> {
+struct HomePageView<'a> {
     style: &'static str,
     title: String,
     url: &'a str,
@@ -26,7 +26,7 @@ struct HomeView<'a> {
     direct: Option<String>,
     registry_host: Option<String>,
     may_list: bool,
-    is_store_away: bool,
+    is_store_unreachable: bool,
     search: &'a str,
     count: usize,
     is_cut: bool,
@@ -38,18 +38,18 @@ struct ProviderLine {
     address: String,
     path: String,
     /// What is known, if somebody asked for the provider.
-    known: Option<Known>,
+    known: Option<VersionCounts>,
 }
 
 #[derive(Serialize)]
-struct Known {
+struct VersionCounts {
     newest: Option<String>,
     versions: usize,
     hidden: usize,
 }
 
 #[derive(Serialize)]
-struct ProviderView<'a> {
+struct ProviderPageView<'a> {
     style: &'static str,
     title: String,
     address: String,
@@ -116,11 +116,11 @@ impl Page for Pages {
         let providers = shown.map(|(provider, listing)| ProviderLine {
             address: provider.to_string(),
             path: provider.to_ascii(),
-            known: listing.as_deref().map(known),
+            known: listing.as_deref().map(version_counts),
         });
         render(
             HOME,
-            &HomeView {
+            &HomePageView {
                 style: STYLE,
                 title: format!("Providers at {}", home.url),
                 url: &home.url,
@@ -131,7 +131,7 @@ impl Page for Pages {
                 direct: direct(home.registry_host.as_ref()),
                 registry_host: home.registry_host.as_ref().map(ToString::to_string),
                 may_list: home.may_list,
-                is_store_away: home.is_store_away,
+                is_store_unreachable: home.is_store_unreachable,
                 search: &home.search,
                 count: home.providers.len(),
                 is_cut: home.providers.len() > MOST_SHOWN,
@@ -185,7 +185,7 @@ impl Page for Pages {
         let registry = page.registry_host.as_ref().filter(|_| is_registry);
         render(
             PROVIDER,
-            &ProviderView {
+            &ProviderPageView {
                 style: STYLE,
                 title: provider.to_string(),
                 address: provider.to_string(),
@@ -232,8 +232,8 @@ fn direct(host: Option<&Hostname>) -> Option<String> {
     host.map(ToString::to_string)
 }
 
-fn known(listing: &Listing) -> Known {
-    Known {
+fn version_counts(listing: &Listing) -> VersionCounts {
+    VersionCounts {
         newest: listing.installable().max().map(ToString::to_string),
         versions: listing.installable().count(),
         hidden: listing.hidden.len(),

@@ -12,7 +12,7 @@ use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::disk;
 use tfoci::error::{printable, printable_path};
 use tfoci::outcome::{Failure, Problem};
-use tfoci::serve::{self, Ages, FillSettings, Guard, Settings, TlsFiles};
+use tfoci::serve::{self, AccessFiles, Ages, FillSettings, ServerSettings, TlsFiles};
 use tfoci::source::origin::Origin;
 use tfoci::source::{self, Source};
 use tfoci::store::Endpoint;
@@ -30,7 +30,7 @@ pub(super) fn of(
     arguments: &Arguments,
     endpoint: &Endpoint,
     session: &Session,
-) -> Result<Settings, CommandError> {
+) -> Result<ServerSettings, CommandError> {
     let tls = match (
         &arguments.tls_cert,
         &arguments.tls_key,
@@ -67,13 +67,13 @@ pub(super) fn of(
     let rate = arguments
         .max_rate
         .unwrap_or(if arguments.is_plain() { 0 } else { 500 });
-    Ok(Settings {
+    Ok(ServerSettings {
         listen: arguments.listen,
         tls,
         only_host: only_host(endpoint, arguments)?,
         url: url.map(|url| url.as_str().trim_end_matches('/').to_owned()),
         registry_host: arguments.registry_host.clone().or(host_of_url),
-        guard: arguments.tokens.clone().map(|tokens| Guard {
+        access: arguments.tokens.clone().map(|tokens| AccessFiles {
             tokens,
             signing_key: arguments.signing_key.clone(),
             lifetime: Duration::from_secs(arguments.url_lifetime.into()),
