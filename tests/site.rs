@@ -171,7 +171,7 @@ fn hosts_are_in_punycode() {
         push(&scene, address, "1.0.0", &demo("1.0.0"));
     }
     let run = site(&scene, &[]).succeeds();
-    let warning = "   Warning clients refuse to ask a network mirror for the providers of example.com:8443, because this host has a port\n";
+    let warning = "   Warning clients refuse to install the providers of example.com:8443 from a network mirror, because this host has a port\n";
     assert!(run.stderr.contains(warning), "{}", run.stderr);
     for host in ["xn--bcher-kva.example", "example.com:8443"] {
         let folder = scene.path("public").join(host).join("acme/demo");

@@ -35,10 +35,10 @@ Examples:
 /// Clients install from these files with a `network_mirror` block. tfoci writes every version that matches, or all of the store without
 /// addresses, and only versions that verify. The web server has to send .json files as application/json.
 ///
-/// Packages come before the documents that name them, and each file appears complete. A second run changes nothing that is right
-/// already. Versions that the store no longer has stay until --delete, and files that tfoci does not know stay in any case.
+/// Packages are written before the documents that name them, and each file appears complete. A second run does not touch files with the right
+/// content. Versions that the store no longer has stay until --delete, and files that tfoci does not know stay in any case.
 ///
-/// Where the file system allows it, a package is a hard link to the file in an oci-layout store: whoever writes into it changes the store too.
+/// Where the file system allows it, a package is a hard link to the file in an oci-layout store: a change of its content also changes the store.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -56,10 +56,10 @@ pub(super) struct Arguments {
     /// `linux/amd64` means the same. Packages for other platforms that are in the directory already stay.
     #[arg(long, value_name = "OS_ARCH", help_heading = "Source")]
     platform: Vec<String>,
-    /// The URL at which clients will find the files, for the page and the configuration
+    /// The URL of the files for clients, in the page and the configuration
     #[arg(long, value_name = "URL", value_parser = public_url, help_heading = "Destination")]
     url: Option<Url>,
-    /// Delete versions that the store no longer has, or that do not verify any more
+    /// Delete versions that the store no longer has, or that no longer verify
     ///
     /// Without addresses, this includes the versions of providers that the store no longer has.
     #[arg(long, help_heading = "Destination")]
@@ -100,7 +100,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             report.deleted(Deleted { provider, version })
         }
         Err(failure) => {
-            // A report has one line for each version.
+            // The report has one line for each version.
             let subject = failure.subject.clone().map(|subject| Subject {
                 platform: None,
                 ..subject
@@ -138,13 +138,13 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     Ok(report.finish())
 }
 
-/// Warns of hosts with a port: clients of other hosts are not concerned, and the files are written all the same.
+/// Warns of hosts with a port, whose providers clients refuse to install from a network mirror. The files are written in any case.
 fn warn_of_ports(providers: &BTreeSet<ProviderAddr>, session: &Session) {
     let hosts = providers.iter().map(ProviderAddr::hostname);
     let hosts: BTreeSet<_> = hosts.filter(|host| host.has_port()).collect();
     for host in hosts {
         session.printer.warning(&format!(
-            "clients refuse to ask a network mirror for the providers of {host}, because this host has a port"
+            "clients refuse to install the providers of {host} from a network mirror, because this host has a port"
         ));
     }
 }
@@ -183,7 +183,7 @@ fn write_page(
     let page = page(&site.providers()?, url);
     if site.write_page(&page)? == PageChange::Foreign {
         let path = printable_path(&arguments.directory.join("index.html"));
-        let line = format!("{path} is another page, and stays");
+        let line = format!("{path} was not written by tfoci, and stays unchanged");
         session.printer.warning(&line);
     }
     Ok(())
@@ -244,7 +244,7 @@ fn page(providers: &[ListedProvider], url: Option<&str>) -> String {
         .unwrap_or_else(|error| error.to_string())
 }
 
-/// Clients drop what follows the last slash of a URL.
+/// Adds a slash at the end of a URL. Clients drop the text after the last one.
 fn with_slash(url: &str) -> String {
     format!("{}/", url.trim_end_matches('/'))
 }

@@ -1,4 +1,4 @@
-//! Who may ask, and the files that say so: certificate, tokens and keys of links. Each is read again when it changes.
+//! Authorizes requests, by files that are read again when they change: the certificate, the tokens and the signing keys of links.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use super::links::{self, Links};
 use super::notice::{Denied, Notice, Observer};
 use super::path::Route;
 use super::settings::{AccessFiles, TlsFiles};
-use super::tls::ServerCertificate;
+use super::tls::{self, ServerCertificate};
 use super::tokens::{self, ClientToken, ClientTokens};
 use super::watched_files::{self, WatchedFiles};
 use crate::text;
 
-/// Who may ask.
+/// The tokens and signing keys in use.
 pub(super) struct AccessControl {
     pub(super) tokens: ArcSwap<ClientTokens>,
     pub(super) links: ArcSwap<Links>,
 }
 
-/// The answer to a request that may not ask. It repeats nothing of what the request contained.
+/// The answer to a request that is not authorized. It repeats no part of the request.
 pub(super) fn denied(reason: Denied) -> Response {
     match reason {
         Denied::NoToken => answer::unauthorized(
@@ -45,17 +45,18 @@ pub(super) fn denied(reason: Denied) -> Response {
     }
 }
 
-/// Why a request without a link may not ask; `None` if it may. A missing token is told before a missing file.
+/// The reason why a request without a link is not authorized; `None` if it is. A missing token is reported before an unknown path, so that
+/// the answer does not reveal what the server has.
 pub(super) fn refusal(
     route: Option<&Route>,
     token: Option<&ClientToken>,
     is_bearer: bool,
 ) -> Option<Denied> {
-    let needs_none = matches!(
+    let is_open = matches!(
         route,
         Some(Route::Home | Route::Health | Route::Ready | Route::Metrics | Route::Discovery)
     );
-    if needs_none {
+    if is_open {
         return None;
     }
     let Some(token) = token else {
@@ -71,7 +72,7 @@ pub(super) fn refusal(
         | Route::ProviderPage(provider) => Some(provider),
         _ => None,
     };
-    let is_for = provider.is_none_or(|provider| token.opens(provider));
+    let is_for = provider.is_none_or(|provider| token.is_for(provider));
     (!is_for).then_some(Denied::OtherProvider)
 }
 
@@ -85,8 +86,9 @@ pub(super) fn acceptor(
     observer: &Arc<dyn Observer>,
     files: &mut Vec<WatchedFiles>,
 ) -> Result<TlsAcceptor, Error> {
-    let wrong = |source| Error::Tls {
-        path: paths.certificate.clone(),
+    let path = paths.certificate.clone();
+    let failed = move |source: tls::Error| Error::Tls {
+        path: path.clone(),
         source,
     };
     let contents = [
@@ -94,10 +96,10 @@ pub(super) fn acceptor(
         watched_files::read(&paths.key)?,
     ];
     let [chain, key] = &contents;
-    let certificate = ServerCertificate::new(chain, key).map_err(wrong)?;
-    let config = certificate.config().map_err(wrong)?;
+    let certificate = ServerCertificate::new(chain, key).map_err(&failed)?;
+    let config = certificate.config().map_err(&failed)?;
     let (path, observer) = (paths.certificate.clone(), observer.clone());
-    let look_at_names = move |certificate: &ServerCertificate| {
+    let check_host = move |certificate: &ServerCertificate| {
         if let Some(host) = &host
             && !certificate.is_for(host)
         {
@@ -105,92 +107,87 @@ pub(super) fn acceptor(
             observer.notice(&Notice::OtherNames { path, host });
         }
     };
-    look_at_names(&certificate);
+    check_host(&certificate);
     let watched = vec![paths.certificate.clone(), paths.key.clone()];
     files.push(WatchedFiles::new(watched, &contents, move |contents| {
         let [chain, key] = contents else {
             return Ok(());
         };
-        certificate
-            .replace(chain, key)
-            .map_err(|error| error.to_string())?;
-        look_at_names(&certificate);
+        certificate.replace(chain, key).map_err(&failed)?;
+        check_host(&certificate);
         Ok(())
     }));
     Ok(TlsAcceptor::from(config))
 }
 
-/// The tokens and the keys of links, which are read again when their files change.
-///
-/// # Errors
-/// A file cannot be used.
-pub(super) fn access(
-    paths: &AccessFiles,
-    files: &mut Vec<WatchedFiles>,
-) -> Result<Arc<AccessControl>, Error> {
-    let content = watched_files::read(&paths.tokens)?;
-    let tokens = tokens_of(&content)
-        .and_then(|tokens| match tokens.is_empty() {
-            true => Err(tokens::Error::Empty),
-            false => Ok(tokens),
-        })
-        .map_err(|source| Error::Tokens {
-            path: paths.tokens.clone(),
-            source,
-        })?;
-    let links = match &paths.signing_key {
-        None => Links::of_this_process(paths.lifetime),
-        Some(path) => keys_of(&watched_files::read(path)?, paths.lifetime),
-    };
-    let shown = paths
-        .signing_key
-        .as_deref()
-        .unwrap_or(Path::new("the system"));
-    let links = links.map_err(|source| Error::Keys {
-        path: shown.to_owned(),
-        source,
-    })?;
-    let access = Arc::new(AccessControl {
-        tokens: ArcSwap::from_pointee(tokens),
-        links: ArcSwap::from_pointee(links),
-    });
-    let shared = access.clone();
-    files.push(WatchedFiles::new(
-        vec![paths.tokens.clone()],
-        &[content],
-        move |contents| {
-            let Some(content) = contents.first() else {
-                return Ok(());
-            };
-            // Who removes the last token revokes it.
-            let tokens = tokens_of(content).map_err(|error| error.to_string())?;
-            shared.tokens.store(Arc::new(tokens));
-            Ok(())
-        },
-    ));
-    if let Some(path) = &paths.signing_key {
-        let (shared, lifetime) = (access.clone(), paths.lifetime);
-        let content = watched_files::read(path)?;
-        files.push(WatchedFiles::new(
-            vec![path.clone()],
-            &[content],
-            move |contents| {
-                let Some(content) = contents.first() else {
-                    return Ok(());
-                };
-                let links = keys_of(content, lifetime).map_err(|error| error.to_string())?;
-                shared.links.store(Arc::new(links));
+impl AccessControl {
+    /// Reads the tokens and signing keys, which are read again when their files change.
+    ///
+    /// # Errors
+    /// A file cannot be used.
+    pub(super) fn open(
+        paths: &AccessFiles,
+        files: &mut Vec<WatchedFiles>,
+    ) -> Result<Arc<Self>, Error> {
+        let token_file = watched_files::read(&paths.tokens)?;
+        let tokens = tokens_of(&paths.tokens, &token_file)?;
+        if tokens.is_empty() {
+            return Err(Error::Tokens {
+                path: paths.tokens.clone(),
+                source: tokens::Error::Empty,
+            });
+        }
+        let key_file = paths.signing_key.as_deref();
+        let key_file = key_file
+            .map(|path| watched_files::read(path).map(|content| (path.to_owned(), content)))
+            .transpose()?;
+        let links = match &key_file {
+            Some((path, content)) => keys_of(path, content, paths.lifetime)?,
+            None => Links::of_this_process(paths.lifetime).map_err(|source| Error::Keys {
+                path: Path::new("the system").to_owned(),
+                source,
+            })?,
+        };
+        let access = Arc::new(Self {
+            tokens: ArcSwap::from_pointee(tokens),
+            links: ArcSwap::from_pointee(links),
+        });
+        let (shared, path) = (access.clone(), paths.tokens.clone());
+        files.push(WatchedFiles::one(
+            path.clone(),
+            token_file,
+            move |content| {
+                // A file without tokens is valid now: the operator has revoked the last one.
+                let tokens = tokens_of(&path, content)?;
+                shared.tokens.store(Arc::new(tokens));
                 Ok(())
             },
         ));
+        if let Some((path, content)) = key_file {
+            let (shared, lifetime) = (access.clone(), paths.lifetime);
+            files.push(WatchedFiles::one(path.clone(), content, move |content| {
+                let links = keys_of(&path, content, lifetime)?;
+                shared.links.store(Arc::new(links));
+                Ok(())
+            }));
+        }
+        Ok(access)
     }
-    Ok(access)
 }
 
-fn tokens_of(content: &Zeroizing<Vec<u8>>) -> Result<ClientTokens, tokens::Error> {
-    ClientTokens::parse(text::decode(content).map_err(tokens::Error::Text)?)
+fn tokens_of(path: &Path, content: &Zeroizing<Vec<u8>>) -> Result<ClientTokens, Error> {
+    let text = text::decode(content).map_err(tokens::Error::Text);
+    text.and_then(ClientTokens::parse)
+        .map_err(|source| Error::Tokens {
+            path: path.to_owned(),
+            source,
+        })
 }
 
-fn keys_of(content: &Zeroizing<Vec<u8>>, lifetime: Duration) -> Result<Links, links::KeyError> {
-    Links::parse(&String::from_utf8_lossy(content), lifetime)
+fn keys_of(path: &Path, content: &Zeroizing<Vec<u8>>, lifetime: Duration) -> Result<Links, Error> {
+    let links = Links::parse(&String::from_utf8_lossy(content), lifetime);
+    links.map_err(|source: links::KeyError| Error::Keys {
+        path: path.to_owned(),
+        source,
+    })
 }

@@ -1,4 +1,4 @@
-//! What a connection is doing: since when a header arrives, and whether answers are under way.
+//! The state of a connection, which decides when it is closed: idle, receiving a header, or sending answers.
 
 use std::collections::BTreeMap;
 use std::future::Future as _;
@@ -13,29 +13,32 @@ use tokio::time::Sleep;
 use super::coalesced_writes::CoalescedWrites;
 use super::frames::Frames;
 
-/// How long the header of a request may take.
+/// How long the header of a request may take. Clients send theirs in one packet, so this is only short for a client that holds connections
+/// open on purpose.
 pub(super) const HEADER: Duration = Duration::from_secs(20);
-/// How long a connection may be idle. Longer than the 60 seconds of most load balancers, which would else meet closed connections.
+/// How long a connection may be idle. It is longer than the 60 seconds of most load balancers, which would otherwise reuse connections that
+/// this server has closed.
 pub(super) const IDLE: Duration = Duration::from_secs(75);
-/// How long a client may take nothing of an answer. Until then the answer holds a file, or a transfer from the store.
+/// How long a client may read nothing of an answer. During this time the answer holds an open file, or a transfer from the store.
 pub(super) const STALLED: Duration = Duration::from_secs(60);
-/// How long a client that is refused may go on sending.
+/// How long the server reads and drops what a refused client still sends. A second is enough for the answer to arrive, and a client cannot hold
+/// the connection for longer.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// What a connection is doing.
+/// The state of a connection, shared by the connection and its requests.
 #[derive(Clone)]
 pub(super) struct Activity(Arc<Mutex<ActivityState>>);
 
 struct ActivityState {
-    /// The requests whose answers are not sent yet.
+    /// The number of requests whose answers are not sent yet.
     open: usize,
-    /// The answers whose client takes nothing, by their numbers, and since when.
+    /// The answers whose client reads nothing, by their numbers, and since when.
     stalled: BTreeMap<u64, Instant>,
     /// The number of the next answer.
     next: u64,
-    /// Since when no answer is under way.
+    /// When the last answer ended.
     idle_since: Instant,
-    /// Since when the header of the next request arrives.
+    /// When the first byte of the next request's header arrived.
     header_since: Option<Instant>,
 }
 
@@ -54,28 +57,28 @@ impl Activity {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether no answer is under way.
+    /// Whether the connection has no answer to send.
     pub(super) fn is_idle(&self) -> bool {
         self.state().open == 0
     }
 
-    /// Whether a header arrives, and no answer is under way.
-    fn has_part(&self) -> bool {
+    /// Whether a part of a header has arrived, and the connection has no answer to send.
+    fn has_partial_header(&self) -> bool {
         let state = self.state();
         state.open == 0 && state.header_since.is_some()
     }
 
-    /// Notes that bytes arrived, and whether a header is under way after them.
-    fn received(&self, is_under_way: bool) {
+    /// Records that bytes arrived. `is_partial` means that they end in the middle of a header or frame.
+    fn received(&self, is_partial: bool) {
         let mut state = self.state();
-        if !is_under_way {
+        if !is_partial {
             state.header_since = None;
         } else if state.open == 0 {
             state.header_since.get_or_insert_with(Instant::now);
         }
     }
 
-    /// Notes that a request began, until the value that is returned is dropped.
+    /// Records that a request began. It ends when the returned value is dropped.
     pub(super) fn begin(&self) -> OpenRequest {
         let mut state = self.state();
         state.open += 1;
@@ -87,7 +90,7 @@ impl Activity {
         }
     }
 
-    /// When the connection is cut unless something happens; `None` while an answer is made, or its client takes it.
+    /// When the connection is closed unless something happens; `None` while an answer is prepared, or its client reads it.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let state = self.state();
         if state.open > 0 {
@@ -109,14 +112,14 @@ pub(super) struct OpenRequest {
 }
 
 impl OpenRequest {
-    /// Notes that the client is to take what it was given before more is read.
+    /// Records that the client has to read the sent bytes before the server reads more of the answer.
     pub(super) fn waits_for_client(&self) {
         let mut state = self.activity.state();
         state.stalled.insert(self.number, Instant::now());
     }
 
-    /// Notes that the client has taken it.
-    pub(super) fn was_taken(&self) {
+    /// Records that the client has read them.
+    pub(super) fn was_read(&self) {
         self.activity.state().stalled.remove(&self.number);
     }
 }
@@ -130,15 +133,15 @@ impl Drop for OpenRequest {
     }
 }
 
-/// A connection that notes when bytes arrive.
+/// A connection that records when bytes arrive.
 ///
-/// If it is closed while a client still sends, it reads and forgets for a moment. Otherwise the system would reset the connection, and
-/// the client might lose the answer that tells why its request is refused.
+/// If it is closed while the client still sends, it reads and drops the bytes for [`LINGER`]. Otherwise the operating system would reset the
+/// connection, and the client might lose the answer with the reason of the refusal.
 pub(super) struct Watched<S> {
     stream: CoalescedWrites<S>,
     activity: Activity,
     frames: Frames,
-    /// Ends the moment. `None` before the connection is closed.
+    /// Ends after [`LINGER`]; `None` before the connection is closed.
     lingering: Option<Pin<Box<Sleep>>>,
 }
 
@@ -164,8 +167,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         ready!(Pin::new(&mut this.stream).poll_read(context, buffer))?;
         let new = buffer.filled().get(before..).unwrap_or_default();
         if !new.is_empty() {
-            let is_under_way = this.frames.take(new);
-            this.activity.received(is_under_way);
+            let is_partial = this.frames.take(new);
+            this.activity.received(is_partial);
             if this.frames.is_http2() {
                 this.stream.coalesce();
             }
@@ -209,7 +212,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         let this = &mut *self;
         if this.lingering.is_none() {
             ready!(Pin::new(&mut this.stream).poll_shutdown(context))?;
-            if !this.activity.has_part() {
+            if !this.activity.has_partial_header() {
                 return Poll::Ready(Ok(()));
             }
         }
@@ -219,9 +222,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         if lingering.as_mut().poll(context).is_ready() {
             return Poll::Ready(Ok(()));
         }
-        let mut forgotten = [0; 4 << 10];
+        let mut dropped = [0; 4 << 10];
         loop {
-            let mut buffer = ReadBuf::new(&mut forgotten);
+            let mut buffer = ReadBuf::new(&mut dropped);
             let read = ready!(Pin::new(&mut this.stream).poll_read(context, &mut buffer));
             if read.is_err() || buffer.filled().is_empty() {
                 return Poll::Ready(Ok(()));
@@ -235,21 +238,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_answers_that_nobody_takes_have_an_end() {
+    fn only_an_answer_that_the_client_does_not_read_has_a_deadline() {
         let activity = Activity::new();
         let idle = activity.deadline().unwrap();
         assert!(idle <= Instant::now() + IDLE);
         let [first, second] = [activity.begin(), activity.begin()];
-        assert_eq!(activity.deadline(), None, "answers are made");
+        assert_eq!(activity.deadline(), None, "answers are prepared");
         first.waits_for_client();
         let stalled = activity.deadline().unwrap();
         assert!(stalled <= Instant::now() + STALLED && stalled < idle);
         second.waits_for_client();
-        assert_eq!(activity.deadline(), Some(stalled), "the first counts");
-        first.was_taken();
+        assert_eq!(activity.deadline(), Some(stalled), "the older one decides");
+        first.was_read();
         assert!(activity.deadline().unwrap() > stalled);
         drop(second);
-        assert_eq!(activity.deadline(), None, "the other one is taken");
+        assert_eq!(activity.deadline(), None, "the client reads the other one");
         first.waits_for_client();
         drop(first);
         assert!(

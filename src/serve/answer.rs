@@ -1,4 +1,4 @@
-//! Answers: statuses, caching and what people read.
+//! Builds answers: status, caching headers and a text for people.
 
 use std::time::{Duration, SystemTime};
 
@@ -13,20 +13,20 @@ use url::Url;
 
 use crate::digest::Digest;
 
-/// After how many seconds clients ask again. `terraform` and `tofu` sleep all of it.
-const TRY_AGAIN: u64 = 5;
+/// After how many seconds clients retry. `terraform` and `tofu` sleep for all of it.
+const RETRY_SECONDS: u64 = 5;
 
-/// The body of an answer.
+/// An HTTP answer of the server.
 pub(super) type Response = axum::http::Response<Body>;
 
-/// How long an answer may be kept by others.
+/// How long clients and proxies may cache an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Caching {
-    /// By everybody, for this long.
+    /// Clients and proxies may cache it for this long.
     Public(Duration),
-    /// By the client only, for this long: the answer depends on its token.
+    /// Only the client may cache it, for this long: the answer depends on the token.
     Private(Duration),
-    /// By nobody.
+    /// No cache may keep it.
     Never,
 }
 
@@ -40,9 +40,9 @@ impl Caching {
     }
 }
 
-/// An answer with a body of text for people.
-pub(super) fn text(status: StatusCode, said: &str) -> Response {
-    let mut answer = Response::new(Body::from(format!("{said}\n")));
+/// An answer whose body is a text for people.
+pub(super) fn text(status: StatusCode, message: &str) -> Response {
+    let mut answer = Response::new(Body::from(format!("{message}\n")));
     *answer.status_mut() = status;
     set(&mut answer, CONTENT_TYPE, "text/plain; charset=utf-8");
     set(&mut answer, CACHE_CONTROL, &Caching::Never.header());
@@ -50,54 +50,54 @@ pub(super) fn text(status: StatusCode, said: &str) -> Response {
     answer
 }
 
-/// Sends the client to another URL, which opens one package for a while.
+/// Redirects the client to a URL of the storage behind the OCI registry.
 pub(super) fn redirect(url: &Url) -> Response {
     let mut answer = text(StatusCode::TEMPORARY_REDIRECT, "the package is elsewhere");
     set(&mut answer, LOCATION, url.as_str());
     answer
 }
 
-/// Something that the store does not have, or that the policy hides. It may be there soon, as a new tag.
-pub(super) fn not_found(said: &str, caching: Caching) -> Response {
-    let mut answer = text(StatusCode::NOT_FOUND, said);
+/// The store does not have the requested version or file, or the policy hides it. A new tag may add it at any time.
+pub(super) fn not_found(message: &str, caching: Caching) -> Response {
+    let mut answer = text(StatusCode::NOT_FOUND, message);
     set(&mut answer, CACHE_CONTROL, &caching.header());
     answer
 }
 
-/// The store cannot be asked. Never "not found": clients would then use another method without a word.
-pub(super) fn unavailable(said: &str) -> Response {
-    let mut answer = text(StatusCode::SERVICE_UNAVAILABLE, said);
-    set(&mut answer, RETRY_AFTER, &TRY_AGAIN.to_string());
+/// The store cannot be read. The status must not be 404: clients would silently use another installation method.
+pub(super) fn unavailable(message: &str) -> Response {
+    let mut answer = text(StatusCode::SERVICE_UNAVAILABLE, message);
+    set(&mut answer, RETRY_AFTER, &RETRY_SECONDS.to_string());
     answer
 }
 
-/// The client asks too often.
+/// The client has exceeded its rate of requests.
 pub(super) fn too_many() -> Response {
     let mut answer = text(StatusCode::TOO_MANY_REQUESTS, "too many requests");
     set(&mut answer, RETRY_AFTER, "1");
     answer
 }
 
-/// The client takes as many packages as it may, and none of them has ended.
+/// The client downloads as many packages as its quota allows, and none of them has ended in time.
 pub(super) fn too_many_packages() -> Response {
-    let said = "too many packages are being sent to this address";
-    let mut answer = text(StatusCode::TOO_MANY_REQUESTS, said);
-    set(&mut answer, RETRY_AFTER, &TRY_AGAIN.to_string());
+    let message = "too many packages are being sent to this address";
+    let mut answer = text(StatusCode::TOO_MANY_REQUESTS, message);
+    set(&mut answer, RETRY_AFTER, &RETRY_SECONDS.to_string());
     answer
 }
 
-/// The request has no token, or a wrong one.
-pub(super) fn unauthorized(said: &str) -> Response {
-    let mut answer = text(StatusCode::UNAUTHORIZED, said);
+/// The request has no token, or one that is not in the file of tokens.
+pub(super) fn unauthorized(message: &str) -> Response {
+    let mut answer = text(StatusCode::UNAUTHORIZED, message);
     set(&mut answer, WWW_AUTHENTICATE, "Bearer");
     answer
 }
 
-/// A method that changes something. There is nothing to change.
+/// The method is neither GET nor HEAD: the server is read-only.
 pub(super) fn method_not_allowed() -> Response {
     let mut answer = text(
         StatusCode::METHOD_NOT_ALLOWED,
-        "only GET and HEAD are possible",
+        "only GET and HEAD are allowed",
     );
     set(&mut answer, ALLOW, "GET, HEAD");
     answer
@@ -125,13 +125,9 @@ pub(super) fn document(
     answer
 }
 
-/// Marks an answer that is older than it should be.
+/// Marks an answer that is older than `--max-age`.
 pub(super) fn mark_stale(answer: &mut Response) {
-    set(
-        answer,
-        WARNING,
-        "110 tfoci \"the store could not be asked\"",
-    );
+    set(answer, WARNING, "110 tfoci \"the store is unreachable\"");
 }
 
 /// `304` without a body.
@@ -156,14 +152,14 @@ pub(super) fn has(request: &HeaderMap, etag: &str) -> bool {
     tags.any(|tag| tag == etag || tag == "*")
 }
 
-/// Sets a header, whose value is text of this program.
+/// Sets a header to a value that this program has made.
 pub(super) fn set(answer: &mut Response, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         answer.headers_mut().insert(name, value);
     }
 }
 
-/// The `Date` of now, which HTTP wants of every answer.
+/// The current time as a `Date` header, which HTTP requires in every answer.
 pub(super) fn date() -> String {
     httpdate::fmt_http_date(SystemTime::now())
 }

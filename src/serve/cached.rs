@@ -1,12 +1,12 @@
-//! A value that is asked for once, however many wait for it, and kept for a while.
+//! A value that many requests share: it is loaded once for all of them, and kept for a while.
 //!
 //! | age of the value | answer |
 //! | --- | --- |
 //! | up to [`Ages::fresh`] | the value |
-//! | older | a new value; if the store cannot be asked, the old one until [`Ages::stale`] |
+//! | older | a new value; if it cannot be loaded, the old one until [`Ages::stale`] |
 //! | older than [`Ages::stale`], or there is none | a new value, or the reason why there is none |
 //!
-//! A refresh goes on when those who wait for it have gone, so that the next request finds its answer.
+//! A refresh goes on after the clients that waited for it have disconnected, so the next request finds the new value.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,32 +15,34 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
 
-/// For how long nobody asks again after a failure. Short, so that clients that try again soon find a store that is back.
+/// How long a failure is reused before the value is loaded again. It is shorter than the `Retry-After` of an answer, so a client that retries
+/// reaches the store.
 const PAUSE: Duration = Duration::from_secs(2);
-/// The longest time that a refresh may take, unless [`Cached::with_longest_refresh`] says more. It ends after its last waiter has gone.
+/// The longest time that a refresh may take, unless [`Cached::with_longest_refresh`] sets another. A store that sends its answer byte by byte
+/// would otherwise keep a refresh for ever.
 const LONGEST_REFRESH: Duration = Duration::from_secs(120);
-/// How long a request waits for a new value if there is an old one.
+/// How long a request waits for a new value if there is an old one. It is far below
+/// the 10 seconds of clients, because an old value is better than a long wait.
 const WAIT_WITH_OLD: Duration = Duration::from_secs(3);
-/// How long a request waits for a value without an old one. Clients wait for 10 seconds.
+/// How long a request waits for a value if there is no old one. Clients give up after 10 seconds.
 const WAIT_WITHOUT_OLD: Duration = Duration::from_secs(8);
 
 /// How long values are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ages {
-    /// How long a value is used without asking again.
+    /// How long a value is used before it is loaded again.
     pub fresh: Duration,
-    /// How long a value is used if the store cannot be asked.
+    /// How long a value is used while the store is unreachable.
     pub stale: Duration,
 }
 
-/// An answer to a request.
+/// A value with its remaining lifetime.
 #[derive(Debug)]
 pub(super) struct CachedValue<T> {
-    /// The value.
     pub(super) value: Arc<T>,
     /// How long the value stays fresh; zero if it is stale.
     pub(super) lifetime: Duration,
-    /// Whether the store could not be asked, so that the value is older than it should be.
+    /// Whether the value is older than [`Ages::fresh`], because it could not be loaded again.
     pub(super) is_stale: bool,
 }
 
@@ -49,7 +51,7 @@ pub(super) struct CachedValue<T> {
 pub(super) enum Unavailable<E> {
     /// The refresh failed.
     Failed(Arc<E>),
-    /// The refresh takes longer than clients wait. It goes on.
+    /// The refresh takes longer than clients wait, and goes on.
     Slow,
 }
 
@@ -64,7 +66,7 @@ impl<E> Clone for Unavailable<E> {
 
 type Refresh<T, E> = Shared<BoxFuture<'static, Result<Arc<T>, Unavailable<E>>>>;
 
-/// A value with its age.
+/// A shared value.
 pub(super) struct Cached<T, E> {
     state: Mutex<CacheState<T, E>>,
     longest: Duration,
@@ -74,7 +76,7 @@ struct CacheState<T, E> {
     good: Option<(Arc<T>, Instant)>,
     failed: Option<(Unavailable<E>, Instant)>,
     refresh: Option<Refresh<T, E>>,
-    /// Whether the value is known to be wrong, whatever its age.
+    /// Whether the value is known to be outdated, regardless of its age.
     is_invalidated: bool,
 }
 
@@ -85,7 +87,7 @@ impl<T, E> Default for Cached<T, E> {
 }
 
 impl<T, E> Cached<T, E> {
-    /// A value whose questions are dropped only after this time.
+    /// A value whose refresh may take this long.
     pub(super) fn with_longest_refresh(longest: Duration) -> Self {
         let state = Mutex::new(CacheState {
             good: None,
@@ -96,7 +98,7 @@ impl<T, E> Cached<T, E> {
         Self { state, longest }
     }
 
-    /// Whether a refresh is under way.
+    /// Whether a refresh is in progress.
     pub(super) fn is_refreshing(&self) -> bool {
         self.state().refresh.is_some()
     }
@@ -106,14 +108,14 @@ impl<T, E> Cached<T, E> {
     }
 }
 
-/// What to do next.
+/// The next step of a request for the value.
 enum Next<T, E> {
     Ready(Result<CachedValue<T>, Unavailable<E>>),
     Wait(Refresh<T, E>, Option<CachedValue<T>>),
 }
 
 impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
-    /// The value. `ask` gets the old value and asks for a new one.
+    /// Returns the value. `load` receives the old value and loads a new one.
     pub(super) async fn get<F>(
         self: &Arc<Self>,
         ages: Ages,
@@ -123,7 +125,7 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
         F: Future<Output = Result<T, E>> + Send + 'static,
     {
         let (refresh, old) = match self.next(ages, load) {
-            Next::Ready(answer) => return answer,
+            Next::Ready(value) => return value,
             Next::Wait(refresh, old) => (refresh, old),
         };
         let patience = if old.is_some() {
@@ -143,13 +145,13 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
         }
     }
 
-    /// The last good value, however old.
+    /// The last loaded value, however old.
     pub(super) fn last(&self) -> Option<Arc<T>> {
         let state = self.state();
         state.good.as_ref().map(|(value, _)| value.clone())
     }
 
-    /// Makes the next request ask again.
+    /// Makes the next request load the value again.
     pub(super) fn invalidate(&self) {
         let mut state = self.state();
         state.failed = None;
@@ -195,7 +197,7 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
             None => {
                 let refresh = self.refresh(load(known));
                 state.refresh = Some(refresh.clone());
-                // The task goes on when all who wait have gone.
+                // The task goes on after all waiting clients have disconnected.
                 tokio::spawn(refresh.clone());
                 refresh
             }
@@ -203,15 +205,15 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
         Next::Wait(refresh, old)
     }
 
-    /// The refresh, which stores its answer.
+    /// A refresh, which stores its result.
     fn refresh(
         self: &Arc<Self>,
-        refresh: impl Future<Output = Result<T, E>> + Send + 'static,
+        loading: impl Future<Output = Result<T, E>> + Send + 'static,
     ) -> Refresh<T, E> {
         let this = self.clone();
-        let limited = tokio::time::timeout(self.longest, refresh);
+        let limited = tokio::time::timeout(self.longest, loading);
         async move {
-            let answer = match limited.await {
+            let result = match limited.await {
                 Ok(Ok(value)) => Ok(Arc::new(value)),
                 Ok(Err(error)) => Err(Unavailable::Failed(Arc::new(error))),
                 Err(_) => Err(Unavailable::Slow),
@@ -219,7 +221,7 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
             let mut state = this.state();
             state.refresh = None;
             let now = Instant::now();
-            match &answer {
+            match &result {
                 Ok(value) => {
                     state.good = Some((value.clone(), now));
                     state.failed = None;
@@ -227,7 +229,7 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
                 }
                 Err(error) => state.failed = Some((error.clone(), now)),
             }
-            answer
+            result
         }
         .boxed()
         .shared()
@@ -246,25 +248,25 @@ mod tests {
     };
 
     #[tokio::test]
-    async fn a_question_is_dropped_after_its_own_time() {
-        let asking = |longest| async move {
-            let fresh = Arc::new(Cached::<(), ()>::with_longest_refresh(longest));
+    async fn a_refresh_is_dropped_after_its_own_time() {
+        let refreshing = |longest| async move {
+            let cached = Arc::new(Cached::<(), ()>::with_longest_refresh(longest));
             let (held, ended) = oneshot::channel::<()>();
-            let refreshed = fresh.clone();
+            let shared = cached.clone();
             let waiting = tokio::spawn(async move {
-                let refresh = |_| async move {
+                let load = |_| async move {
                     let _held = held;
                     std::future::pending().await
                 };
-                refreshed.get(AGES, refresh).await.is_err()
+                shared.get(AGES, load).await.is_err()
             });
-            (fresh, ended, waiting)
+            (cached, ended, waiting)
         };
-        let (short, ended, waiting) = asking(Duration::from_millis(1)).await;
+        let (short, ended, waiting) = refreshing(Duration::from_millis(1)).await;
         assert!(waiting.await.unwrap());
         assert!(ended.await.is_err());
         assert!(!short.is_refreshing());
-        let (long, mut ended, waiting) = asking(LONGEST_REFRESH * 30).await;
+        let (long, mut ended, waiting) = refreshing(LONGEST_REFRESH * 30).await;
         while !long.is_refreshing() {
             tokio::task::yield_now().await;
         }

@@ -1,8 +1,8 @@
-//! The providers of the store, as far as clients asked for them.
+//! The providers that clients have requested, with their lists of versions.
 //!
-//! A provider's list is asked for once however many wait for it, kept for [`Ages::fresh`], and used for [`Ages::stale`] while the store is
-//! away ([`Cached`]). A version that passed is not read again until its tags move. The lists that were not used for the longest time are
-//! dropped when all together become too large.
+//! A list is read once for all clients that wait for it, kept for [`Ages::fresh`], and used for [`Ages::stale`] while the store is unreachable
+//! ([`Cached`]). A verified version is not read again until one of its tags moves. If all lists together take too much memory, the least
+//! recently used are dropped.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,20 +25,21 @@ use crate::outcome::{At, Failure, Problem};
 use crate::store::{Endpoint, Registry, Repo, RepoMut};
 use crate::version::Version;
 
-/// The bytes of all lists together.
+/// The most memory for all lists together, in bytes. More than a thousand versions for 15 platforms each fit, and a process
+/// stays within the 20 to 48 MiB that `tfoci help deployment` states.
 const MOST_BYTES: usize = 16 << 20;
-/// The bytes that a list is counted with in addition to its versions and the names by which it is found.
-const LEAST_BYTES: usize = 512;
+/// The bytes that an empty list is counted with in addition to its address: about what the structures of a list take without any version.
+const EMPTY_LIST_BYTES: usize = 512;
 
-/// The store, and what is known of it.
+/// The store and the lists that were read from it.
 pub(super) struct Catalog {
     pub(super) endpoint: Endpoint,
     pub(super) registry: Registry,
-    /// The only host whose providers the store has.
+    /// The only host whose providers the store has; `None` for any.
     pub(super) only_host: Option<Hostname>,
     pub(super) trust: TrustOptions,
     pub(super) ages: Ages,
-    /// Mirrors what the store lacks.
+    /// Mirrors versions that the store lacks.
     pub(super) fill: Option<Arc<Fill>>,
     pub(super) observer: Arc<dyn Observer>,
     pub(super) metrics: Arc<Metrics>,
@@ -49,11 +50,11 @@ pub(super) struct Catalog {
 
 type CachedListing = Arc<Cached<Listing, Failure>>;
 
-/// The lists that are known.
+/// The lists of the requested providers.
 #[derive(Default)]
 pub(super) struct KnownListings {
     all: HashMap<ProviderAddr, KnownListing>,
-    /// The weights of all.
+    /// The sum of all weights.
     weight: usize,
 }
 
@@ -64,9 +65,9 @@ struct KnownListing {
 }
 
 impl KnownListings {
-    /// The list of a provider, which counts as used now.
+    /// Returns the list of a provider, and records that it was used now.
     fn of(&mut self, provider: &ProviderAddr) -> CachedListing {
-        let weight = least(provider);
+        let weight = empty_weight(provider);
         if !self.all.contains_key(provider) {
             self.weight += weight;
         }
@@ -82,10 +83,10 @@ impl KnownListings {
         known.listing.clone()
     }
 
-    /// Notes the weight of a list, and drops the lists that were not used for the longest time if all together are too large.
+    /// Records the weight of a list. If all lists together are too large, drops the least recently used ones.
     fn weigh(&mut self, provider: &ProviderAddr, weight: usize) {
         if let Some(known) = self.all.get_mut(provider) {
-            let weight = least(provider) + weight;
+            let weight = empty_weight(provider) + weight;
             self.weight = self.weight.saturating_sub(known.weight) + weight;
             known.weight = weight;
         }
@@ -95,7 +96,7 @@ impl KnownListings {
         let by_use = self.all.iter().map(|(one, known)| (known.used, one));
         let mut by_use: Vec<_> = by_use.collect();
         by_use.sort();
-        // A quarter is dropped at once, so that this is rare.
+        // A quarter is dropped at once, so that the sorting is rare.
         let mut left = self.weight;
         let oldest = by_use.into_iter().take_while(|(_, one)| {
             let is_dropped = left > MOST_BYTES / 4 * 3 && *one != provider;
@@ -111,20 +112,20 @@ impl KnownListings {
     }
 }
 
-/// What a list is counted with before it is read. Clients make up names, which are longer than what else there is of a provider that nobody has.
-fn least(provider: &ProviderAddr) -> usize {
-    LEAST_BYTES + provider.length()
+/// The weight of a list before it is read. Clients may request made-up addresses, which are then the largest part of such a list.
+fn empty_weight(provider: &ProviderAddr) -> usize {
+    EMPTY_LIST_BYTES + provider.length()
 }
 
 impl Catalog {
-    /// The versions of a provider.
+    /// Returns the versions of a provider.
     pub(super) async fn listing(
         self: &Arc<Self>,
         provider: &ProviderAddr,
     ) -> Result<CachedValue<Listing>, Unavailable<Failure>> {
-        let fresh = self.known(provider);
+        let cached = self.known(provider);
         let mut is_hit = true;
-        let asked = fresh
+        let listing = cached
             .get(self.ages, |old| {
                 is_hit = false;
                 let (this, provider) = (self.clone(), provider.clone());
@@ -137,48 +138,49 @@ impl Catalog {
             &self.metrics.misses
         };
         count.inc();
-        let weight = asked.as_ref().map_or(0, |answer| answer.value.weight());
+        let weight = listing.as_ref().map_or(0, |listing| listing.value.weight());
         self.lists().weigh(provider, weight);
-        asked
+        listing
     }
 
-    /// The versions of a provider, after the tags of one version were compared with what passed if that is some time ago.
+    /// Returns the versions of a provider. If the tags of `version` were not compared for [`Ages::fresh`], compares them first. If the origin
+    /// offers the version, mirrors it first.
     pub(super) async fn with_checked_tags(
         self: &Arc<Self>,
         provider: &ProviderAddr,
         version: &Version,
     ) -> Result<CachedValue<Listing>, Unavailable<Failure>> {
-        let mut answer = self.listing(provider).await?;
-        if answer.value.offered.contains(version)
+        let mut listing = self.listing(provider).await?;
+        if listing.value.offered.contains(version)
             && let Some(fill) = &self.fill
         {
-            answer = self.filled(fill, provider, version).await?;
+            listing = self.filled(fill, provider, version).await?;
         }
-        let Some(served) = answer.value.versions.get(version) else {
-            return Ok(answer);
+        let Some(served) = listing.value.versions.get(version) else {
+            return Ok(listing);
         };
-        if answer.is_stale {
-            return Ok(answer);
+        if listing.is_stale {
+            return Ok(listing);
         }
         let Ok(Some(stored)) = self.stored(provider) else {
-            return Ok(answer);
+            return Ok(listing);
         };
         match served.check_tags(&stored, version, self.ages.fresh).await {
-            TagState::Unchanged => Ok(answer),
+            TagState::Unchanged => Ok(listing),
             TagState::Moved => {
                 self.known(provider).invalidate();
                 self.listing(provider).await
             }
-            // What passed before is better than no answer.
+            // An older list is better than none.
             TagState::Unknown => Ok(CachedValue {
                 is_stale: true,
                 lifetime: Duration::ZERO,
-                ..answer
+                ..listing
             }),
         }
     }
 
-    /// The versions of a provider after one was mirrored from the origin. If the policy refused it, it is among the hidden ones.
+    /// Mirrors a version from the origin, and returns the versions of the provider. A version that the policy refused is among the hidden ones.
     async fn filled(
         self: &Arc<Self>,
         fill: &Arc<Fill>,
@@ -201,7 +203,7 @@ impl Catalog {
             Ok(()) => {}
             Err(Unavailable::Failed(failure)) => {
                 self.observer.notice(&Notice::NotFilled { failure });
-                // What the policy refused is among the hidden versions.
+                // A version that the policy refused is no failure of the request: the list has it among the hidden ones.
                 if !fill.refused_of(provider).contains_key(version) {
                     filled?;
                 }
@@ -212,7 +214,7 @@ impl Catalog {
         self.listing(provider).await
     }
 
-    /// The providers that the store lists, and those that were asked for, each with what is known of it.
+    /// Returns the providers that the store lists, and those that clients have requested, each with its list if that was read.
     pub(super) async fn providers(
         self: &Arc<Self>,
     ) -> BTreeMap<ProviderAddr, Option<Arc<Listing>>> {
@@ -222,7 +224,7 @@ impl Catalog {
             .get(self.ages, |_| async move { this.list().await })
             .await;
         let listed = listed
-            .map(|answer| answer.value.to_vec())
+            .map(|listed| listed.value.to_vec())
             .unwrap_or_default();
         let known = self.lists();
         let mut providers: BTreeMap<_, _> = listed.into_iter().map(|one| (one, None)).collect();
@@ -234,7 +236,7 @@ impl Catalog {
         providers
     }
 
-    /// The providers that the store lists; none if it cannot list them.
+    /// Reads the providers that the store lists; none if it cannot list them.
     async fn list(&self) -> Result<Vec<ProviderAddr>, Failure> {
         let failed = |error| Failure::from(Problem::from(error));
         let store = self.endpoint.read(self.registry.clone()).map_err(failed)?;
@@ -259,7 +261,7 @@ impl Catalog {
         };
         let listing = async {
             let listing = Listing::read(&stored, &self.trust, old.as_deref()).await;
-            self.store_health.note(&listing);
+            self.store_health.record(&listing);
             listing
         };
         let listing = match self.fill.as_ref().filter(|fill| fill.is_for(provider)) {
@@ -281,7 +283,8 @@ impl Catalog {
         listing
     }
 
-    /// The list with the versions that the origin offers. If the origin cannot be asked, what the store has is enough, unless that is nothing.
+    /// Adds the versions that the origin offers to the list. If the origin is unreachable, the list of the store is used alone, unless the store does
+    /// not have the provider.
     fn with_offered(
         &self,
         listing: Result<Listing, Failure>,
@@ -302,7 +305,7 @@ impl Catalog {
         Ok(listing)
     }
 
-    /// The provider in the store; `None` if the store cannot have it.
+    /// The provider in the store; `None` if the store has no repository for its address.
     fn stored(&self, provider: &ProviderAddr) -> Result<Option<StoredProvider>, Failure> {
         let is_elsewhere = |host: &Hostname| host != provider.hostname();
         if self.only_host.as_ref().is_some_and(is_elsewhere) {
@@ -311,9 +314,9 @@ impl Catalog {
         let Ok(repository) = self.endpoint.repository(provider) else {
             return Ok(None);
         };
-        // Opened each time, so that a directory that is gone is noticed.
+        // The store is opened each time, so that a deleted directory is noticed.
         let store = match self.endpoint.read(self.registry.clone()) {
-            // The directory of a cache is made with its first version.
+            // The directory of a pull-through store may be missing until its first version.
             Err(_) if self.fill.is_some() => self.endpoint.write(self.registry.clone()),
             opened => opened,
         };
@@ -326,16 +329,16 @@ impl Catalog {
         }))
     }
 
-    /// Asks the store whether it answers at all, so that a mistake in its address or credentials shows when the server starts.
+    /// Requests the root of the store, so that a mistake in its address or credentials is reported when the server starts.
     pub(super) async fn ping(&self) {
-        let asked = self.endpoint.ping(&self.registry).await;
-        let asked = asked.map_err(|error| {
+        let pinged = self.endpoint.ping(&self.registry).await;
+        let pinged = pinged.map_err(|error| {
             let mut failure = Failure::from(Problem::from(error));
             failure.at = At::From(self.endpoint.to_string());
             failure
         });
-        self.store_health.set(asked.is_err());
-        if let Err(failure) = &asked {
+        self.store_health.record_ping(&pinged);
+        if let Err(failure) = &pinged {
             self.metrics.store_failures.inc();
             self.observer.notice(&Notice::StoreFailed { failure });
         }
@@ -355,18 +358,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn made_up_names_take_no_more_than_all_lists_may() {
+    fn made_up_addresses_stay_within_the_limit_of_memory() {
         let mut lists = KnownListings::default();
         let long = "n".repeat(240);
         let host = ["n".repeat(60).as_str(); 3].join(".");
         for number in 0..20_000 {
             let text = format!("{host}.test/{long}/{long}{number}");
             let provider: ProviderAddr = text.parse().unwrap();
-            let _asked = lists.of(&provider);
+            let _list = lists.of(&provider);
             let listing = Listing::absent(&provider);
             lists.weigh(&provider, listing.weight());
             assert!(lists.all.contains_key(&provider), "{number}");
-            // As the key, and in the list.
+            // The address is stored twice: as the key, and in the list.
             let names = lists.all.keys().next().map_or(0, |one| 2 * text_of(one));
             assert!(lists.all.len() * names <= MOST_BYTES, "{number}");
         }

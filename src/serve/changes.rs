@@ -1,10 +1,10 @@
-//! What operators are told of a list that was read.
+//! Reports changes of a provider's list of versions to the operator.
 
 use super::listing::Listing;
 use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
 
-/// Reports the versions that are hidden, unsigned, or made for another provider, unless they were before.
+/// Reports each version that is hidden, unsigned, or made for another provider, unless the old list had it in the same state.
 pub(super) fn report(
     new: &Listing,
     old: Option<&Listing>,
@@ -36,12 +36,12 @@ pub(super) fn report(
     report_others(new, old, observer);
 }
 
-/// Reports versions that were made for another provider. A template that leaves out a part of the address gives two providers one
-/// repository, with hundreds of versions, so the newest stands for all.
+/// Reports versions that were made for another provider. A repository template that leaves out a part of the address gives two providers the
+/// same repository, and every version of one is then listed for the other. Only the newest is named, since there may be hundreds.
 fn report_others(new: &Listing, old: Option<&Listing>, observer: &dyn Observer) {
-    let is_news = |version| old.is_none_or(|old| !old.versions.contains_key(version));
+    let is_new = |version| old.is_none_or(|old| !old.versions.contains_key(version));
     let mut others = new.versions.iter().filter_map(|(version, served)| {
-        let other = served.made_for.as_ref().filter(|_| is_news(version))?;
+        let other = served.made_for.as_ref().filter(|_| is_new(version))?;
         Some((version, other))
     });
     if let Some((version, other)) = others.next_back() {

@@ -1,7 +1,6 @@
-//! What one client may hold at once, so that others have the rest.
+//! Limits the connections and downloads of one client, so that other clients have the rest.
 //!
-//! A client is an address, or in IPv6 a network of 64 bits, as for its [rate](super::rate_limit). It holds a share from the start of a connection,
-//! or of a package, until its end.
+//! A client is a [network](super::client_network).
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -9,28 +8,29 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
 
-use super::rate_limit::network;
+use super::client_network::network;
 
-/// The least number of clients after which those that hold nothing are forgotten.
+/// The number of clients from which those without a permit are forgotten. A thousand clients take about
+/// 100 KB.
 const LEAST_CLIENTS: usize = 1_000;
 
-/// ClientQuota of a limit.
+/// A quota for each client.
 pub(super) struct ClientQuota {
-    /// The most that one client may hold.
+    /// The permits of one client.
     most: usize,
     clients: Mutex<Clients>,
 }
 
 #[derive(Default)]
 struct Clients {
-    /// What each client does not hold yet.
+    /// The free permits of each client.
     all: HashMap<IpAddr, Arc<Semaphore>>,
-    /// How many there may be before those that hold nothing are forgotten.
+    /// The number of clients from which those without a permit are forgotten.
     most: usize,
 }
 
 impl ClientQuota {
-    /// Gives each client at most half of what there is.
+    /// Gives each client half of a limit.
     pub(super) fn half_of(limit: usize) -> Self {
         Self {
             most: (limit / 2).clamp(1, Semaphore::MAX_PERMITS),
@@ -38,16 +38,19 @@ impl ClientQuota {
         }
     }
 
-    /// What a client does not hold yet.
+    /// The free permits of a client.
     pub(super) fn of(&self, client: IpAddr) -> Arc<Semaphore> {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if clients.all.len() >= clients.most.max(LEAST_CLIENTS) {
-            // What is held refers to its share.
-            clients.all.retain(|_, left| Arc::strong_count(left) > 1);
+            // A permit refers to the semaphore of its client.
+            clients
+                .all
+                .retain(|_, permits| Arc::strong_count(permits) > 1);
             clients.most = clients.all.len().saturating_mul(2);
         }
-        let left = clients.all.entry(network(client));
-        left.or_insert_with(|| Arc::new(Semaphore::new(self.most)))
+        let permits = clients.all.entry(network(client));
+        permits
+            .or_insert_with(|| Arc::new(Semaphore::new(self.most)))
             .clone()
     }
 }
@@ -61,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_holds_half_and_others_the_rest() {
+    fn a_client_has_half_of_the_limit_and_others_the_rest() {
         for (limit, half) in [(1, 1), (2, 1), (5, 2), (256, 128)] {
             let quota = ClientQuota::half_of(limit);
             let take = |client: &str| quota.of(client.parse().unwrap()).try_acquire_owned().ok();
@@ -75,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn only_clients_that_hold_something_are_remembered() {
+    fn only_clients_with_a_permit_are_remembered() {
         let quota = ClientQuota::half_of(4);
         let holders = LEAST_CLIENTS as u32 + 10;
         let held: Vec<_> = (0..holders)

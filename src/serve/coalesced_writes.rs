@@ -1,8 +1,8 @@
-//! Few large writes instead of many small ones.
+//! Joins many small writes into few large ones.
 //!
-//! Over HTTP/2, the library writes and flushes each frame by itself. A frame of a package has 9 bytes of header and 16 KiB of the package:
-//! TLS would make two records of them, of 16 KiB and of 9 bytes, and the system would send each pair by itself. Four frames at a time make
-//! as few records and calls of the system as HTTP/1.1.
+//! Over HTTP/2, hyper writes and flushes each frame separately. A frame of a package is a header of 9 bytes and 16 KiB of the package: TLS would
+//! turn it into two records, of 16 KiB and of 9 bytes, and each pair would take a system call. Four frames at a time need as few records and
+//! system calls as HTTP/1.1.
 
 use std::io::{IoSlice, Result};
 use std::pin::Pin;
@@ -11,27 +11,27 @@ use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The bytes that are coalesced: as many as TLS takes at once.
+/// The size of the buffer in bytes: as much as TLS accepts in one write.
 const MOST: usize = 64 << 10;
-/// So many bytes are answers to frames of the client, which need no room for more.
-const FEW: usize = 1 << 10;
-/// How long nothing is written before the memory is freed. A transfer has many short pauses, after each of which it would be allocated again.
+/// A write up to this size is an acknowledgement of the client's frames. It does not allocate the whole buffer.
+const SMALL: usize = 1 << 10;
+/// How long the buffer is kept after the last write. A transfer has many short pauses, and would otherwise allocate it again after each.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A stream that gathers what is written, once it was told to.
+/// A stream that can coalesce its writes.
 ///
-/// A flush that follows a write waits for the next one: either the writer goes on and fills the buffer, or it flushes again at the end of
-/// what it has. If it does not, it is woken for that.
+/// The first flush after a write does not write the buffer: the writer either goes on and fills it, or flushes again when it has nothing more.
+/// The first flush wakes the writer, so that the second one follows.
 pub(super) struct CoalescedWrites<S> {
     stream: S,
     is_coalescing: bool,
-    /// What was written, and not yet passed on.
-    bytes: Vec<u8>,
-    /// So many of these bytes were passed on.
-    passed: usize,
-    /// Whether something was written since the last flush.
-    is_new: bool,
-    /// When something was last passed on.
+    /// The buffer.
+    buffer: Vec<u8>,
+    /// The number of bytes of the buffer that the stream has taken.
+    written: usize,
+    /// Whether the buffer grew since the last flush.
+    has_grown: bool,
+    /// When the buffer was last flushed.
     used: Instant,
 }
 
@@ -40,48 +40,48 @@ impl<S> CoalescedWrites<S> {
         Self {
             stream,
             is_coalescing: false,
-            bytes: Vec::new(),
-            passed: 0,
-            is_new: false,
+            buffer: Vec::new(),
+            written: 0,
+            has_grown: false,
             used: Instant::now(),
         }
     }
 
-    /// Gathers what is written from now on.
+    /// Coalesces the writes from now on.
     pub(super) fn coalesce(&mut self) {
         self.is_coalescing = true;
     }
 
-    /// Takes as many bytes as there is room for.
+    /// Appends as many bytes as the buffer has room for, and returns their number.
     fn take(&mut self, bytes: &[u8]) -> usize {
-        let room = MOST.saturating_sub(self.bytes.len());
+        let room = MOST.saturating_sub(self.buffer.len());
         let taken = bytes.get(..room).unwrap_or(bytes);
-        let length = self.bytes.len() + taken.len();
-        if length > FEW && self.bytes.capacity() < length {
-            self.bytes.reserve_exact(MOST - self.bytes.len());
+        let length = self.buffer.len() + taken.len();
+        if length > SMALL && self.buffer.capacity() < length {
+            self.buffer.reserve_exact(MOST - self.buffer.len());
         }
-        self.bytes.extend_from_slice(taken);
-        self.is_new |= !taken.is_empty();
+        self.buffer.extend_from_slice(taken);
+        self.has_grown |= !taken.is_empty();
         taken.len()
     }
 }
 
 impl<S: AsyncWrite + Unpin> CoalescedWrites<S> {
-    /// Passes on what was coalesced.
-    fn poll_pass(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
+    /// Writes the buffer to the stream.
+    fn poll_write_buffer(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
         while let Some(rest) = self
-            .bytes
-            .get(self.passed..)
+            .buffer
+            .get(self.written..)
             .filter(|rest| !rest.is_empty())
         {
-            let passed = ready!(Pin::new(&mut self.stream).poll_write(context, rest))?;
-            if passed == 0 {
+            let taken = ready!(Pin::new(&mut self.stream).poll_write(context, rest))?;
+            if taken == 0 {
                 return Poll::Ready(Err(std::io::ErrorKind::WriteZero.into()));
             }
-            self.passed += passed;
+            self.written += taken;
         }
-        self.bytes.clear();
-        self.passed = 0;
+        self.buffer.clear();
+        self.written = 0;
         Poll::Ready(Ok(()))
     }
 }
@@ -113,8 +113,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for CoalescedWrites<S> {
         if !self.is_coalescing {
             return Pin::new(&mut self.stream).poll_write_vectored(context, slices);
         }
-        if self.bytes.len() >= MOST {
-            ready!(self.poll_pass(context))?;
+        if self.buffer.len() >= MOST {
+            ready!(self.poll_write_buffer(context))?;
         }
         Poll::Ready(Ok(slices.iter().map(|slice| self.take(slice)).sum()))
     }
@@ -124,22 +124,22 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for CoalescedWrites<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
-        if std::mem::take(&mut self.is_new) && self.bytes.len() < MOST {
+        if std::mem::take(&mut self.has_grown) && self.buffer.len() < MOST {
             context.waker().wake_by_ref();
             return Poll::Ready(Ok(()));
         }
-        // An idle connection is flushed too, whenever it is looked at.
-        if !self.bytes.is_empty() {
+        // hyper also flushes an idle connection each time that it polls it.
+        if !self.buffer.is_empty() {
             self.used = Instant::now();
-        } else if self.bytes.capacity() > 0 && self.used.elapsed() >= PAUSE {
-            self.bytes = Vec::new();
+        } else if self.buffer.capacity() > 0 && self.used.elapsed() >= PAUSE {
+            self.buffer = Vec::new();
         }
-        ready!(self.poll_pass(context))?;
+        ready!(self.poll_write_buffer(context))?;
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
-        ready!(self.poll_pass(context))?;
+        ready!(self.poll_write_buffer(context))?;
         Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }
@@ -152,7 +152,7 @@ mod tests {
 
     use super::*;
 
-    /// Keeps the lengths of what is written.
+    /// Records the lengths of writes.
     #[derive(Default)]
     struct Writes(Vec<usize>);
 
@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// What is written of so many frames, each of which is flushed, and how often the writer is woken to flush again.
+    /// Writes and flushes this number of frames. Returns the stream, and how often the writer was woken to flush again.
     fn write(frames: usize, is_http2: bool) -> (CoalescedWrites<Writes>, usize) {
         let wakes = Arc::new(Wakes::default());
         let waker = Waker::from(wakes.clone());
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_written_together_and_the_last_ones_soon() {
+    fn frames_are_joined_and_the_last_ones_are_written_soon() {
         const FRAME: usize = 16 << 10;
         for (frames, is_http2, written, wakes) in [
             (2, false, vec![FRAME, FRAME], 0),
@@ -224,7 +224,7 @@ mod tests {
                 }
                 assert!(Pin::new(&mut coalesced).poll_flush(&mut context).is_ready());
                 assert_eq!(coalesced.stream.0.iter().sum::<usize>(), frames * FRAME);
-                assert_eq!(coalesced.bytes.capacity() > 0, is_http2 && !is_idle);
+                assert_eq!(coalesced.buffer.capacity() > 0, is_http2 && !is_idle);
             }
         }
     }

@@ -1,12 +1,12 @@
-//! One connection: its handshake, its requests, and when it ends.
+//! One connection: its requests, its limits, and its end.
 //!
 //! | | limit |
 //! | --- | --- |
-//! | handshake | [`HANDSHAKE`] as a whole |
-//! | header of a request | [`HEADER`](super::activity::HEADER) as a whole, [`LARGEST_HEADER`] bytes; then `431` |
-//! | between requests | [`IDLE`](super::activity::IDLE), also if frames of HTTP/2 arrive that belong to no request |
-//! | body of an answer | [`STALLED`](super::activity::STALLED) without a byte that the client takes; a slow reader is not cut |
-//! | requests at once | [`MOST_STREAMS`] over HTTP/2 |
+//! | handshake | [`HANDSHAKE`] in total |
+//! | header of a request | [`HEADER`](super::activity::HEADER) in total, [`LARGEST_HEADER`] bytes; then `431` |
+//! | between requests | [`IDLE`](super::activity::IDLE), even while the client sends HTTP/2 frames such as `PING` |
+//! | body of an answer | [`STALLED`](super::activity::STALLED) without a byte that the client reads; a slow reader has no limit |
+//! | concurrent requests | [`MOST_STREAMS`] over HTTP/2 |
 
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::{Body, HttpBody};
 use axum::http::header::{CONTENT_LENGTH, DATE, HOST, USER_AGENT};
-use axum::http::{HeaderName, Method, Request, StatusCode, Version};
+use axum::http::{HeaderMap, HeaderName, Method, Request, StatusCode, Version};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
@@ -34,17 +34,20 @@ use super::outcome::Outcome;
 use super::service::Service;
 use crate::error::printable;
 
-/// How long a TLS handshake may take.
+/// How long a TLS handshake may take. It needs one or two round trips, and the connection counts towards
+/// `--max-connections` meanwhile.
 pub(super) const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How often a connection's time is looked at. Bytes that arrive do not wake the task that would cut the connection.
-const LOOK: Duration = Duration::from_secs(4);
-/// How long a connection that was asked to end may take for it.
-const FAREWELL: Duration = Duration::from_secs(2);
-/// The largest header in bytes.
+/// How often a connection's deadline is checked. Bytes that arrive do not wake the task that closes the connection.
+const CHECK: Duration = Duration::from_secs(4);
+/// How long an idle connection may take to close. A client only has to receive the last frame or the TLS closure.
+const CLOSING: Duration = Duration::from_secs(2);
+/// The largest header in bytes. The headers of clients have about 1 KiB, and hyper would accept 400 KB for each connection.
 const LARGEST_HEADER: u32 = 32 << 10;
-/// The most requests of an HTTP/2 connection at once.
+/// The most concurrent requests of an HTTP/2 connection. A client has a few at once, and each may hold a send buffer and an
+/// open file.
 const MOST_STREAMS: u32 = 8;
-/// The bytes of an answer that an HTTP/2 stream holds before they are sent.
+/// The bytes of an answer that an HTTP/2 stream buffers: one frame of a package. hyper's default of 400 KB for each stream would exceed the
+/// memory of the process with many connections.
 const SEND_BUFFER: usize = 16 << 10;
 /// The longest `User-Agent` in the log, in characters.
 const LONGEST_AGENT: usize = 120;
@@ -56,7 +59,7 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
     client: IpAddr,
     service: Arc<Service>,
-    mut draining: watch::Receiver<bool>,
+    draining: watch::Receiver<bool>,
 ) {
     let activity = Activity::new();
     let watched = TokioIo::new(Watched::new(stream, activity.clone()));
@@ -66,17 +69,28 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             let open = activity.begin();
             let service = service.clone();
             async move {
-                // An idle connection keeps the room of one request, and this is 12 KiB.
-                let answered = Box::pin(answered(service, client, request, open));
-                Ok::<_, std::convert::Infallible>(answered.await)
+                // hyper keeps the memory of one request for an idle connection, so the 12 KiB of this future are allocated separately.
+                let answer = Box::pin(answer(service, client, request, open));
+                Ok::<_, std::convert::Infallible>(answer.await)
             }
         })
     };
     let new_requests = NewRequests::default();
-    let mut builder = auto::Builder::new(new_requests.clone());
+    let builder = builder(new_requests.clone());
+    let connection = builder.serve_connection(watched, requests);
+    let tasks = ConnectionTasks::new(connection, new_requests);
+    let shut_down = |connection: Pin<&mut auto::Connection<'_, _, _, _>>| {
+        connection.graceful_shutdown();
+    };
+    until_end(tasks, shut_down, &activity, draining).await;
+}
+
+/// hyper with the limits of this server.
+fn builder(executor: NewRequests) -> auto::Builder<NewRequests> {
+    let mut builder = auto::Builder::new(executor);
     builder
         .http1()
-        // Headers have a limit of their own, which does not count the time between requests.
+        // `Activity` limits headers. The timeout of hyper would also count the time between requests.
         .header_read_timeout(None)
         .max_buf_size(LARGEST_HEADER as usize);
     builder
@@ -85,13 +99,21 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         .max_header_list_size(LARGEST_HEADER)
         .max_concurrent_streams(MOST_STREAMS)
         .max_send_buf_size(SEND_BUFFER);
-    let connection = builder.serve_connection(watched, requests);
-    let mut tasks = ConnectionTasks::new(connection, new_requests);
+    builder
+}
+
+/// Runs a connection until it ends, exceeds its deadline, or the server ends.
+async fn until_end<C: Future>(
+    mut tasks: ConnectionTasks<C>,
+    shut_down: impl Fn(Pin<&mut C>),
+    activity: &Activity,
+    mut draining: watch::Receiver<bool>,
+) {
     let mut last = None;
     loop {
-        let wake = last.unwrap_or_else(|| Instant::now() + LOOK);
+        let wake = last.unwrap_or_else(|| Instant::now() + CHECK);
         tokio::select! {
-            // Errors of a connection are its client's.
+            // The client has caused an error of its connection, so it is not reported.
             _ended = &mut tasks => return,
             () = tokio::time::sleep_until(wake.into()) => {
                 if last.is_some_and(|last| Instant::now() >= last) {
@@ -99,51 +121,36 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
                 }
                 tasks.poll_if_idle();
                 if activity.deadline().is_some_and(|deadline| Instant::now() >= deadline) {
-                    tasks.connection().graceful_shutdown();
-                    last = Some(Instant::now() + FAREWELL);
+                    shut_down(tasks.connection());
+                    last = Some(Instant::now() + CLOSING);
                 }
             }
             changed = draining.changed(), if last.is_none() => {
                 if changed.is_err() || *draining.borrow() {
-                    tasks.connection().graceful_shutdown();
-                    // A header that is on its way gets a moment, and answers get the server's grace.
-                    if activity.is_idle() {
-                        last = Some(Instant::now() + FAREWELL);
-                    } else {
-                        // The server ends the task after its grace.
+                    shut_down(tasks.connection());
+                    // A partial header has `CLOSING` to arrive, and answers have the grace of the server, which then aborts this task.
+                    if !activity.is_idle() {
                         let _ended = tasks.await;
                         return;
                     }
+                    last = Some(Instant::now() + CLOSING);
                 }
             }
         }
     }
 }
 
-/// Answers one request, and reports it when its body was sent.
-async fn answered(
+/// Answers one request, and reports it after its body was sent.
+async fn answer(
     service: Arc<Service>,
     client: IpAddr,
     request: Request<Incoming>,
     open: OpenRequest,
 ) -> Response {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
     let began = Instant::now();
-    let id = format!(
-        "{:x}-{}",
-        std::process::id(),
-        NUMBER.fetch_add(1, Ordering::Relaxed)
-    );
+    let id = next_id();
     let method = request.method().clone();
-    let agent = request.headers().get(USER_AGENT);
-    let agent: String = agent
-        .map(|agent| {
-            String::from_utf8_lossy(agent.as_bytes())
-                .chars()
-                .take(LONGEST_AGENT)
-                .collect()
-        })
-        .unwrap_or_default();
+    let agent = agent(request.headers());
     let hosts = request.headers().get_all(HOST).iter().count();
     let outcome = match (request.version(), hosts) {
         (Version::HTTP_11, 0) | (_, 2..) => Outcome::ambiguous(request.uri().path()),
@@ -161,29 +168,25 @@ async fn answered(
     } = outcome;
     answer::set(&mut answer, REQUEST_ID, &id);
     answer::set(&mut answer, DATE, &answer::date());
-    let mut expected = length(&answer);
-    if method == Method::HEAD {
-        // Over HTTP/2 the library would send the body, which clients take for a broken answer.
-        if let Some(length) = expected
-            && answer.status() != StatusCode::NOT_MODIFIED
-        {
-            answer::set(&mut answer, CONTENT_LENGTH, &length.to_string());
+    let expected = match method == Method::HEAD {
+        true => {
+            remove_body(&mut answer);
+            Some(0)
         }
-        *answer.body_mut() = Body::empty();
-        expected = Some(0);
-    }
+        false => length(&answer),
+    };
     let sent = Sent {
         service,
         id,
         client,
         token,
         denied,
-        method: method.clone(),
+        method,
         path: printable(&path),
         route,
         status: answer.status().as_u16(),
         is_stale,
-        agent: printable(&agent),
+        agent,
         began,
         bytes: 0,
         expected,
@@ -195,13 +198,38 @@ async fn answered(
     answer.map(|body| Body::new(Counted { body, sent }))
 }
 
+/// The number of a request in this process, and the process.
+fn next_id() -> String {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    format!("{:x}-{number}", std::process::id())
+}
+
+/// The `User-Agent`, safe to print.
+fn agent(headers: &HeaderMap) -> String {
+    let agent = headers.get(USER_AGENT).map(|agent| agent.as_bytes());
+    let agent = String::from_utf8_lossy(agent.unwrap_or_default());
+    let agent: String = agent.chars().take(LONGEST_AGENT).collect();
+    printable(&agent)
+}
+
+/// Makes an answer to `HEAD`. Over HTTP/2, hyper would send the body, which clients reject.
+fn remove_body(answer: &mut Response) {
+    if let Some(length) = length(answer)
+        && answer.status() != StatusCode::NOT_MODIFIED
+    {
+        answer::set(answer, CONTENT_LENGTH, &length.to_string());
+    }
+    *answer.body_mut() = Body::empty();
+}
+
 fn length(answer: &Response) -> Option<u64> {
     let header = answer.headers().get(CONTENT_LENGTH);
     let header = header.and_then(|header| header.to_str().ok()?.parse().ok());
     header.or_else(|| answer.body().size_hint().exact())
 }
 
-/// An answer that is being sent. It is reported when it is dropped: at the end of its body, or when the client went away.
+/// An answer in transfer. It is reported when it is dropped: at the end of its body, or when the client disconnects.
 struct Sent {
     service: Arc<Service>,
     id: String,
@@ -241,13 +269,13 @@ impl Drop for Sent {
         };
         self.service.metrics.answered(&record);
         let is_refused = self.status == StatusCode::TOO_MANY_REQUESTS.as_u16();
-        if !is_refused || self.service.refusals_logged.admits(self.client) {
+        if !is_refused || self.service.refusal_log.admits(self.client) {
             self.service.observer.request(&record);
         }
     }
 }
 
-/// A body that counts its bytes.
+/// A body that counts its bytes for the log.
 struct Counted {
     body: Body,
     sent: Sent,
@@ -261,7 +289,7 @@ impl HttpBody for Counted {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        self.sent.open.was_taken();
+        self.sent.open.was_read();
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
         match &frame {
             Some(Ok(frame)) => {

@@ -1,7 +1,7 @@
-//! The requests of a connection, in one task with it.
+//! Runs a connection and its requests in one task.
 //!
-//! Over HTTP/2, each request is a future of its own, which the library would spawn as a task. It reads a few blocks of a package, and wakes
-//! the connection, which sends them and wakes it: a package of 150 MB would pass from thread to thread several thousand times.
+//! Over HTTP/2, hyper would spawn each request as a task. Such a task reads a few blocks of a package and wakes the connection, which sends them
+//! and wakes the request. A package of 150 MB would move between threads several thousand times.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,10 +15,10 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::task::AtomicWaker;
 use hyper::rt::Executor;
 
-/// How often the connection and its requests are polled before other tasks have their turn: about a MiB of a package.
-const MOST_TURNS: usize = 16;
+/// How often the connection and its requests are polled before the task yields to others. They transfer about 1 MiB of a package in this time.
+const MOST_POLLS: usize = 16;
 
-/// The requests that begin. The library gives them here.
+/// The executor of hyper: it collects the new requests.
 #[derive(Clone, Default)]
 pub(super) struct NewRequests(Arc<Mutex<Vec<BoxFuture<'static, ()>>>>);
 
@@ -34,22 +34,24 @@ impl NewRequests {
     }
 }
 
-/// A connection with its requests. It ends when the connection does.
+/// A connection with its requests. It ends when the connection ends.
 pub(super) struct ConnectionTasks<C> {
     connection: Pin<Box<C>>,
     new_requests: NewRequests,
     requests: FuturesUnordered<BoxFuture<'static, ()>>,
     woken: Arc<Wakeups>,
-    /// Whether it had a turn since it was last woken, so that it has let go of its memory.
+    /// Whether nothing has woken the task since the last call of [`ConnectionTasks::poll_if_idle`].
     is_idle: bool,
 }
 
-/// Whether one of them was woken. It wakes the task only if the task is not at work.
+/// The waker of the connection and its requests. It wakes the task only if the task is not being polled.
 struct Wakeups {
+    /// Whether the connection or a request has to be polled.
     is_woken: AtomicBool,
     /// Whether one of them was woken since [`ConnectionTasks::poll_if_idle`].
     was_woken: AtomicBool,
-    is_at_work: AtomicBool,
+    /// Whether the task is being polled.
+    is_polled: AtomicBool,
     task: AtomicWaker,
 }
 
@@ -61,14 +63,14 @@ impl Wake for Wakeups {
     fn wake_by_ref(self: &Arc<Self>) {
         self.was_woken.store(true, Ordering::SeqCst);
         self.is_woken.store(true, Ordering::SeqCst);
-        if !self.is_at_work.load(Ordering::SeqCst) {
+        if !self.is_polled.load(Ordering::SeqCst) {
             self.task.wake();
         }
     }
 }
 
 impl<C> Drop for ConnectionTasks<C> {
-    /// The library gives each request its executor, so that requests that never began would hold themselves in memory.
+    /// Drops the new requests. Each one refers to its executor, so requests that were never polled would keep themselves in memory.
     fn drop(&mut self) {
         let new_requests = std::mem::take(&mut *self.new_requests.lock());
         drop(new_requests);
@@ -76,7 +78,7 @@ impl<C> Drop for ConnectionTasks<C> {
 }
 
 impl<C: Future> ConnectionTasks<C> {
-    /// A connection whose requests begin at `new_requests`.
+    /// A connection whose executor is `new_requests`.
     pub(super) fn new(connection: C, new_requests: NewRequests) -> Self {
         Self {
             connection: Box::pin(connection),
@@ -85,14 +87,14 @@ impl<C: Future> ConnectionTasks<C> {
             woken: Arc::new(Wakeups {
                 is_woken: AtomicBool::new(true),
                 was_woken: AtomicBool::new(true),
-                is_at_work: AtomicBool::new(false),
+                is_polled: AtomicBool::new(false),
                 task: AtomicWaker::new(),
             }),
             is_idle: false,
         }
     }
 
-    /// Gives the connection one turn, in which it lets go of memory, if nothing happened since the last look.
+    /// Makes the task poll an idle connection once, so that the connection frees its buffers. It is idle if nothing woke it since the last call.
     pub(super) fn poll_if_idle(&mut self) {
         let was_idle = self.is_idle;
         self.is_idle = !self.woken.was_woken.swap(false, Ordering::SeqCst);
@@ -101,13 +103,13 @@ impl<C: Future> ConnectionTasks<C> {
         }
     }
 
-    /// The connection, which has its turn after this even if nothing else happens.
+    /// The connection. The task polls it after this even if nothing else wakes it.
     pub(super) fn connection(&mut self) -> Pin<&mut C> {
         self.woken.is_woken.store(true, Ordering::SeqCst);
         self.connection.as_mut()
     }
 
-    fn poll_turn(&mut self, context: &mut Context<'_>) -> Poll<C::Output> {
+    fn poll_once(&mut self, context: &mut Context<'_>) -> Poll<C::Output> {
         if let Poll::Ready(ended) = self.connection.as_mut().poll(context) {
             return Poll::Ready(ended);
         }
@@ -123,24 +125,24 @@ impl<C: Future> Future for ConnectionTasks<C> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<C::Output> {
         let woken = self.woken.clone();
         woken.task.register(context.waker());
-        // The task looks at its time too. Hundreds of idle connections would each allocate for that what they read into, and let it go again,
-        // in the holes that the blocks of packages leave.
+        // The timer of the task wakes it too. If each idle connection were polled then, hundreds of them would allocate and free their read buffers
+        // every few seconds, and fragment the memory between the blocks of packages.
         if !woken.is_woken.load(Ordering::SeqCst) {
             return Poll::Pending;
         }
-        woken.is_at_work.store(true, Ordering::SeqCst);
+        woken.is_polled.store(true, Ordering::SeqCst);
         let waker = Waker::from(woken.clone());
-        for _ in 0..MOST_TURNS {
+        for _ in 0..MOST_POLLS {
             woken.is_woken.store(false, Ordering::SeqCst);
-            if let Poll::Ready(ended) = self.poll_turn(&mut Context::from_waker(&waker)) {
+            if let Poll::Ready(ended) = self.poll_once(&mut Context::from_waker(&waker)) {
                 return Poll::Ready(ended);
             }
             if !woken.is_woken.load(Ordering::SeqCst) {
                 break;
             }
         }
-        // In this order, so that no wake is lost between the two.
-        woken.is_at_work.store(false, Ordering::SeqCst);
+        // The flags are used in this order, so that no wake between the two is lost.
+        woken.is_polled.store(false, Ordering::SeqCst);
         if woken.is_woken.load(Ordering::SeqCst) {
             context.waker().wake_by_ref();
         }
@@ -165,7 +167,7 @@ mod tests {
         }
     }
 
-    /// A request that gives the connection ten pieces, and waits until each is taken.
+    /// A request that sends the connection ten pieces, and waits until it has received each.
     fn connection() -> (ConnectionTasks<impl Future<Output = u32>>, Arc<Wakes>) {
         let new_requests = NewRequests::default();
         let (give, mut take) = channel(1);
@@ -188,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_between_them_wakes_no_task() {
+    fn a_wake_between_request_and_connection_wakes_no_task() {
         let (mut tasks, wakes) = connection();
         let waker = Waker::from(wakes.clone());
         let polled = Pin::new(&mut tasks).poll(&mut Context::from_waker(&waker));
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_from_elsewhere_wakes_the_task() {
+    fn a_wake_from_outside_wakes_the_task() {
         let (give, mut take) = channel(1);
         let connection = async move { take.recv().await };
         let mut tasks = ConnectionTasks::new(connection, NewRequests::default());
@@ -212,37 +214,37 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_connection_has_one_turn_more_and_then_none() {
-        let turns = Arc::new(AtomicUsize::new(0));
+    fn an_idle_connection_is_polled_once_more_and_then_left_alone() {
+        let polls = Arc::new(AtomicUsize::new(0));
         let waker = Arc::new(AtomicWaker::new());
         let connection = std::future::poll_fn(|context| {
-            turns.fetch_add(1, Ordering::SeqCst);
+            polls.fetch_add(1, Ordering::SeqCst);
             waker.register(context.waker());
             Poll::<()>::Pending
         });
         let mut tasks = ConnectionTasks::new(connection, NewRequests::default());
-        let mut turns_after = |action: fn(&mut ConnectionTasks<_>)| {
+        let mut polls_after = |action: fn(&mut ConnectionTasks<_>)| {
             action(&mut tasks);
             let mut context = Context::from_waker(Waker::noop());
             assert!(Pin::new(&mut tasks).poll(&mut context).is_pending());
-            turns.load(Ordering::SeqCst)
+            polls.load(Ordering::SeqCst)
         };
-        assert_eq!(turns_after(|_| {}), 1);
-        assert_eq!(turns_after(|_| {}), 1);
-        let look = |tasks: &mut ConnectionTasks<_>| tasks.poll_if_idle();
-        assert_eq!([(); 4].map(|()| turns_after(look)), [1, 2, 2, 2]);
+        assert_eq!(polls_after(|_| {}), 1);
+        assert_eq!(polls_after(|_| {}), 1);
+        let poll_if_idle = |tasks: &mut ConnectionTasks<_>| tasks.poll_if_idle();
+        assert_eq!([(); 4].map(|()| polls_after(poll_if_idle)), [1, 2, 2, 2]);
         waker.wake();
-        assert_eq!(turns_after(|_| {}), 3);
-        assert_eq!([(); 4].map(|()| turns_after(look)), [3, 4, 4, 4]);
-        let gives = |tasks: &mut ConnectionTasks<_>| {
-            let _given = tasks.connection();
+        assert_eq!(polls_after(|_| {}), 3);
+        assert_eq!([(); 4].map(|()| polls_after(poll_if_idle)), [3, 4, 4, 4]);
+        let connection = |tasks: &mut ConnectionTasks<_>| {
+            let _connection = tasks.connection();
         };
-        assert_eq!(turns_after(gives), 5);
+        assert_eq!(polls_after(connection), 5);
     }
 
-    /// As over HTTP/2, where a request refers to its executor.
+    /// Over HTTP/2, a request refers to its executor.
     #[test]
-    fn requests_that_never_began_are_forgotten_with_the_connection() {
+    fn requests_that_were_never_polled_are_dropped_with_the_connection() {
         let (new_requests, request) = (NewRequests::default(), Arc::new(()));
         let held = (new_requests.clone(), request.clone());
         new_requests.execute(async move {

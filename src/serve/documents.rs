@@ -1,9 +1,10 @@
-//! The JSON documents of both protocols, as both clients are happy with them
+//! The JSON documents of both protocols, in the form that both clients accept
 //! ([clients: network mirrors](crate::clients#network-mirror-answers), [clients: registry protocol](crate::clients#registry-protocol)).
 
 use serde::Serialize;
 
-use super::listing::{Documents, Listing, Served, ServedPackage};
+use super::listing::Listing;
+use super::served::{Documents, Served, ServedPackage};
 use crate::address::ProviderAddr;
 use crate::protocol::network_mirror::{self, Archive, Archives, VersionIndex};
 use crate::protocol::registry::{
@@ -38,8 +39,8 @@ pub(super) fn archives(served: &Served, link: impl Fn(&str) -> String) -> Vec<u8
     })
 }
 
-/// The registry's list of versions: only those that its clients accept, with a signature over every package, and those that the origin
-/// offers.
+/// The provider registry's list of versions: only those that its clients accept, with a signature over every package, and those that the
+/// origin offers.
 pub(super) fn versions(listing: &Listing) -> Vec<u8> {
     let signed = listing.versions.iter();
     let signed = signed.filter(|(_, served)| served.is_signed());
@@ -65,16 +66,15 @@ pub(super) fn versions(listing: &Listing) -> Vec<u8> {
     })
 }
 
-/// The registry's metadata of a package. `link` turns the name of a file into its URL.
+/// The provider registry's metadata of a package. `names` are those of the [documents](document_names), and `link` turns the name of a file into
+/// its URL.
 pub(super) fn download(
-    provider: &ProviderAddr,
-    version: &Version,
     served: &Served,
     documents: &Documents,
     package: &ServedPackage,
+    (checksums, signature): (String, String),
     link: impl Fn(&str) -> String,
 ) -> Vec<u8> {
-    let (checksums, signature) = document_names(provider, version);
     let listed = |package: &ServedPackage| {
         let listed = ListedPackage {
             hashes: vec![package.zh.to_string()],
@@ -99,7 +99,7 @@ pub(super) fn download(
     })
 }
 
-/// The document for discovery: where the provider registry begins, relative to the server or below its public URL.
+/// The service discovery document: the path or URL of the provider registry.
 pub(super) fn discovery(base: &str) -> Vec<u8> {
     #[derive(Serialize)]
     struct Discovery<'a> {
@@ -121,13 +121,13 @@ pub(super) fn document_names(provider: &ProviderAddr, version: &Version) -> (Str
     (checksums, signature)
 }
 
-/// The last digits of a fingerprint, as clients show a key.
+/// The key id that clients show: the last digits of a fingerprint.
 fn key_id(fingerprint: &str) -> String {
     let start = fingerprint.len().saturating_sub(KEY_ID);
     fingerprint.get(start..).unwrap_or_default().to_owned()
 }
 
-/// These documents contain text and numbers only, so that writing them cannot fail.
+/// These documents contain text and numbers only, so writing them cannot fail.
 fn json(document: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(document).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Why a server cannot start.
+//! Errors of a server that starts, and of files that it reads again.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,48 +7,38 @@ use super::{links, tls, tokens};
 use crate::disk;
 use crate::error::Category;
 
-/// Why a server cannot start.
+/// A server that cannot start, or a changed file that cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// A file cannot be read.
     #[error(transparent)]
     Disk(#[from] disk::Error),
-    /// The certificate cannot be used.
-    #[error("{} is no certificate for this server", crate::error::printable_path(.path))]
-    Tls {
-        /// The file of the certificate.
-        path: PathBuf,
-        /// The reason.
-        source: tls::Error,
-    },
-    /// The tokens cannot be used.
+    /// The certificate and key cannot be used. The path is that of the certificate.
+    #[error("{} is not a certificate for this server", crate::error::printable_path(.path))]
+    Tls { path: PathBuf, source: tls::Error },
+    /// The file of tokens is invalid.
     #[error("{} is not a file of tokens", crate::error::printable_path(.path))]
     Tokens {
-        /// The file.
         path: PathBuf,
-        /// The reason.
         source: tokens::Error,
     },
-    /// The keys of links cannot be used.
+    /// The file of signing keys is invalid.
     #[error("{} is not a file of signing keys", crate::error::printable_path(.path))]
     Keys {
-        /// The file.
         path: PathBuf,
-        /// The reason.
         source: links::KeyError,
     },
-    /// The address cannot be listened on.
+    /// The operating system refused to listen on the address.
     #[error("cannot listen on {address}")]
     Listen {
-        /// The address.
         address: SocketAddr,
-        /// The system's reason.
         source: std::io::Error,
     },
 }
 
 impl Error {
-    /// The category of the error.
+    /// The category, which decides the exit code.
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),

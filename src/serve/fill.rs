@@ -1,8 +1,8 @@
-//! Pull-through: a version that the store lacks is mirrored from its origin while the client waits.
+//! Pull-through: mirrors a version that the store lacks from its origin while the client waits.
 //!
 //! The list of a provider then also has the versions that the origin offers. The first request for one of them starts
-//! [`mod@crate::mirror`] with the same policy as every other verification. However many ask for a version, it is mirrored once. If that
-//! takes longer than clients wait, they are asked to come again, and it goes on.
+//! [`mod@crate::mirror`] with the same policy as every other verification. Concurrent requests for a version share one run. If it takes longer than
+//! clients wait, they get `Retry-After`, and the run goes on.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::pin::pin;
@@ -27,28 +27,30 @@ use crate::source::Source;
 use crate::store::RepoMut;
 use crate::version::Version;
 
-/// The longest time that mirroring a version may take. Every transfer has limits of its own, but a slow origin can stay just within them.
+/// The longest time that mirroring a version may take. Every transfer has its own limits, but a slow origin can stay just within them.
 const LONGEST_FILL: Duration = Duration::from_secs(3_600);
-/// The number of versions that are mirrored at once.
-const AT_ONCE: usize = 4;
-/// The most versions whose mirroring is remembered.
+/// The number of versions that are mirrored concurrently. With [`PACKAGES`] for each, at most 16 transfers share the bandwidth and the memory of the
+/// process.
+const VERSIONS: usize = 4;
+/// The most versions whose result is remembered. Clients may request any number of versions that an origin offers, and this many results take a
+/// few MiB.
 const MOST_REMEMBERED: usize = 4_096;
-/// For how long a version that the policy refused is not tried again, at least. Every trial costs the origin a download.
+/// The shortest time before a version that the policy refused is mirrored again. Each attempt costs the origin a download.
 const LEAST_REFUSAL: Duration = Duration::from_secs(10);
-/// The most packages of a version that are transferred at once.
+/// The number of packages of a version that are transferred concurrently: enough to use the bandwidth while one package waits for its first byte.
 const PACKAGES: usize = 4;
 
-/// What may be mirrored, and from where.
+/// The providers that may be mirrored, and their origins.
 pub struct FillSettings {
-    /// The origins. Clients name their hosts, so its HTTP client has to treat every host as a stranger that the operator did not name.
+    /// The origins. Clients name the hosts, so the HTTP client has to treat each host as one that the operator did not name.
     pub source: Source,
     /// The providers that may be mirrored; empty for all.
     pub include: Vec<ProviderPattern>,
-    /// The providers that may not.
+    /// The providers that may not be mirrored.
     pub exclude: Vec<ProviderPattern>,
-    /// The host of this server, which is no origin of its own.
+    /// The host of this server, which must not mirror from itself.
     pub own_host: Option<Hostname>,
-    /// At most this many versions of a provider, the newest; `None` for all.
+    /// Only this many versions of each provider, the newest; `None` for all.
     pub newest: Option<usize>,
     /// The platforms to mirror; `None` for all.
     pub platforms: Option<Vec<Platform>>,
@@ -56,7 +58,7 @@ pub struct FillSettings {
     pub reporter: Arc<dyn Reporter>,
 }
 
-/// Whether a version was mirrored.
+/// The shared result of mirroring a version.
 type Mirrored = Arc<Cached<(), Failure>>;
 
 /// A version that the policy refused.
@@ -71,8 +73,8 @@ pub(super) struct Fill {
     trust: TrustOptions,
     ages: Ages,
     permits: Arc<Semaphore>,
-    under_way: Mutex<HashMap<(ProviderAddr, Version), Mirrored>>,
-    /// The versions that the policy refused. They are not listed until they are tried again.
+    results: Mutex<HashMap<(ProviderAddr, Version), Mirrored>>,
+    /// The versions that the policy refused. They are hidden until they may be mirrored again.
     refused: Mutex<HashMap<ProviderAddr, BTreeMap<Version, RefusedVersion>>>,
 }
 
@@ -81,18 +83,18 @@ impl Fill {
         Self {
             settings,
             trust,
-            // What was mirrored is found in the store from then on.
+            // A mirrored version is then found in the store.
             ages: Ages {
                 fresh,
                 stale: Duration::ZERO,
             },
-            permits: Arc::new(Semaphore::new(AT_ONCE)),
-            under_way: Mutex::default(),
+            permits: Arc::new(Semaphore::new(VERSIONS)),
+            results: Mutex::default(),
             refused: Mutex::default(),
         }
     }
 
-    /// Whether the provider may be mirrored.
+    /// Whether a provider may be mirrored.
     pub(super) fn is_for(&self, provider: &ProviderAddr) -> bool {
         let matches = |pattern: &ProviderPattern| pattern.matches(provider);
         let FillSettings {
@@ -110,7 +112,7 @@ impl Fill {
     /// The versions that the origin offers, without those that the policy refused; `None` if the origin does not have the provider.
     ///
     /// # Errors
-    /// The origin cannot be asked.
+    /// The origin is unreachable.
     pub(super) async fn offered(
         &self,
         provider: &ProviderAddr,
@@ -146,7 +148,7 @@ impl Fill {
             .collect()
     }
 
-    /// Whether a version is not tried again yet. An origin may repair what it serves.
+    /// Whether a refusal still counts. It expires because an origin may repair what it serves.
     fn is_remembered(&self, refused: &RefusedVersion) -> bool {
         refused.since.elapsed() < self.ages.fresh.max(LEAST_REFUSAL)
     }
@@ -164,10 +166,10 @@ impl Fill {
         refused.entry(provider).or_default().insert(version, one);
     }
 
-    /// Mirrors a version, however many ask for it at once.
+    /// Mirrors a version. Concurrent calls for a version share one run.
     ///
     /// # Errors
-    /// The origin or the store failed, or the version did not verify. Or it takes longer than clients wait.
+    /// The origin or the store failed, the version did not verify, or mirroring takes longer than clients wait.
     pub(super) async fn fill(
         self: &Arc<Self>,
         provider: &ProviderAddr,
@@ -175,17 +177,17 @@ impl Fill {
         destination: RepoMut,
     ) -> Result<(), Unavailable<Failure>> {
         let mirrored = {
-            let under_way = self.under_way.lock();
-            let mut under_way = under_way.unwrap_or_else(PoisonError::into_inner);
+            let results = self.results.lock();
+            let mut results = results.unwrap_or_else(PoisonError::into_inner);
             let key = (provider.clone(), version.clone());
-            if under_way.len() >= MOST_REMEMBERED && !under_way.contains_key(&key) {
-                under_way.retain(|_, one| one.is_refreshing());
-                if under_way.len() >= MOST_REMEMBERED {
+            if results.len() >= MOST_REMEMBERED && !results.contains_key(&key) {
+                results.retain(|_, one| one.is_refreshing());
+                if results.len() >= MOST_REMEMBERED {
                     return Err(Unavailable::Slow);
                 }
             }
             let new = || Arc::new(Cached::with_longest_refresh(LONGEST_FILL));
-            under_way.entry(key).or_insert_with(new).clone()
+            results.entry(key).or_insert_with(new).clone()
         };
         let answer = mirrored.get(self.ages, |_| {
             let (this, provider, version) = (self.clone(), provider.clone(), version.clone());
@@ -241,7 +243,7 @@ impl Fill {
         let Some(failure) = failed else {
             return Ok(());
         };
-        // The next download of a package may have the right bytes, so such a version stays listed.
+        // Another download of the package may have the right bytes, so the version stays listed.
         let is_download = matches!(*failure.problem, Problem::Package { .. } | Problem::Blob(_));
         if failure.category() == Category::Untrusted && !is_download {
             self.refuse(provider, version, &failure.problem);
@@ -259,18 +261,19 @@ impl Fill {
     }
 }
 
-/// Runs work that borrows what it works with, and so cannot move between the threads of the runtime. If this future is dropped, the work ends
-/// where it next waits. It holds the permit until it has ended.
+/// Runs a future that is not `Send` on its own thread. If the returned future is dropped, the work ends at its next `await`. It holds the permit
+/// until then.
 async fn on_one_thread<T: Send + 'static>(
     permit: impl Send + 'static,
     work: impl AsyncFnOnce() -> T + Send + 'static,
 ) -> T {
     let runtime = tokio::runtime::Handle::current();
-    let (_wanted, unwanted) = oneshot::channel::<()>();
+    // Dropping the sender cancels the work.
+    let (_sender, cancelled) = oneshot::channel::<()>();
     let working = jobs::in_thread(move || {
         let _permit = permit;
         runtime.block_on(async {
-            match select(pin!(work()), unwanted).await {
+            match select(pin!(work()), cancelled).await {
                 Either::Left((result, _)) => Some(result),
                 Either::Right(_) => None,
             }
@@ -278,7 +281,7 @@ async fn on_one_thread<T: Send + 'static>(
     });
     match working.await {
         Some(result) => result,
-        // Nobody waits for this future any more.
+        // The work was cancelled, so this future was dropped.
         None => std::future::pending().await,
     }
 }
@@ -290,20 +293,20 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn work_that_nobody_wants_ends_and_holds_its_permit_until_then() {
+    async fn cancelled_work_ends_and_holds_its_permit_until_then() {
         let permits = Arc::new(Semaphore::new(1));
         let permit = permits.clone().acquire_owned().await;
         let (begun, begins) = oneshot::channel();
         let (go_on, waits) = mpsc::channel();
-        let asked = tokio::spawn(on_one_thread(permit, async move || {
+        let cancelled = tokio::spawn(on_one_thread(permit, async move || {
             begun.send(()).unwrap();
-            // As reads of files do, this does not notice that nobody wants the result.
+            // Like a read of a file, this does not notice the cancellation.
             waits.recv().unwrap();
             std::future::pending::<()>().await;
         }));
         begins.await.unwrap();
-        asked.abort();
-        assert!(asked.await.unwrap_err().is_cancelled());
+        cancelled.abort();
+        assert!(cancelled.await.unwrap_err().is_cancelled());
         assert_eq!(permits.available_permits(), 0);
         go_on.send(()).unwrap();
         // The work has ended.

@@ -1,19 +1,19 @@
-//! Whether what arrived on a connection ends in the middle of something.
+//! Detects whether the bytes that arrived on a connection end in the middle of a header or frame.
 //!
-//! The header of a request has a limit in time, and an idle connection has another, longer one. Over HTTP/1.1, every byte between two
-//! requests belongs to a header. Over HTTP/2, clients also send frames that belong to no request, such as acknowledgements and `PING`:
-//! these leave a connection idle, unless they arrive in part only.
+//! A header has to arrive within a time limit, and an idle connection has a longer one. Over HTTP/1.1, every byte between two requests belongs
+//! to a header. Over HTTP/2, clients also send frames that belong to no request, such as acknowledgements and `PING`: a connection with
+//! complete frames of this kind is idle.
 
-/// What a client sends first over HTTP/2.
+/// The first bytes of a client over HTTP/2.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// The length of a frame's header.
 const HEADER: usize = 9;
-/// The types of frames that have a part of a request's header, and the flag of the last of them.
+/// The types of frames that contain a part of a request's header, and the flag of the last one.
 const HEADERS: u8 = 1;
 const CONTINUATION: u8 = 9;
 const END_HEADERS: u8 = 4;
 
-/// The frames of a connection, as far as they arrived.
+/// Parses the frames of a connection as they arrive.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     protocol: Protocol,
@@ -21,7 +21,7 @@ pub(super) struct Frames {
 
 #[derive(Debug)]
 enum Protocol {
-    /// So many bytes of the preface arrived, and nothing else.
+    /// This many bytes of the preface arrived, and nothing else.
     Unknown(usize),
     Http1,
     Http2(Frame),
@@ -33,13 +33,13 @@ impl Default for Protocol {
     }
 }
 
-/// The frame that arrives.
+/// A frame in arrival.
 #[derive(Debug, Default)]
 struct Frame {
     header: [u8; HEADER],
-    /// How much of the header is there.
+    /// The received bytes of the header.
     known: usize,
-    /// How much of the payload is missing.
+    /// The missing bytes of the payload.
     left: usize,
     /// Whether more frames with parts of the same request's header follow.
     is_in_block: bool,
@@ -51,7 +51,7 @@ impl Frames {
         matches!(self.protocol, Protocol::Http2(_))
     }
 
-    /// Takes the bytes that arrived. Returns whether a header, or a frame, is under way after them.
+    /// Parses bytes. Returns whether they end in the middle of a header or frame.
     pub(super) fn take(&mut self, bytes: &[u8]) -> bool {
         let mut bytes = bytes.iter();
         loop {
@@ -117,7 +117,7 @@ mod tests {
     fn whole_frames_leave_a_connection_idle() {
         let whole = [PREFACE, &SETTINGS, &PING].concat();
         let with = |more: &[u8]| [&whole, more].concat();
-        for (sent, is_under_way) in [
+        for (sent, is_partial) in [
             (whole.clone(), false),
             (b"GET / HTTP/1.1\r\n".to_vec(), true),
             (b"P".to_vec(), true),
@@ -139,11 +139,11 @@ mod tests {
             ),
             (with(&[&frame(HEADERS, 0)[..], &PING].concat()), true),
         ] {
-            assert_eq!(Frames::default().take(&sent), is_under_way, "{sent:?}");
-            // However the bytes are divided.
+            assert_eq!(Frames::default().take(&sent), is_partial, "{sent:?}");
+            // The same bytes, one at a time.
             let mut frames = Frames::default();
             let last = sent.chunks(1).map(|byte| frames.take(byte)).last();
-            assert_eq!(last, Some(is_under_way), "{sent:?}");
+            assert_eq!(last, Some(is_partial), "{sent:?}");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Links that open one file for a while.
+//! Signed links, which authorize the download of one file for a limited time.
 //!
-//! Clients send their token with JSON requests only ([clients: tokens](crate::clients#registry-tokens)), so the links to packages,
-//! checksum documents and signatures carry a signature of their own: `/signed/EXPIRES.KEY.MAC/…`. The signature is in the path, because some
-//! wrappers of clients escape the `?` of a query. It covers the class of the method, the host of the provider where the path does not name it,
-//! the path and the expiry, so that it opens nothing else.
+//! Clients send their token with JSON requests only ([clients: tokens](crate::clients#registry-tokens)), so each link to a package,
+//! checksum document or checksum signature carries its own signature: `/signed/EXPIRES.KEY.MAC/…`. The signature is in the path, because some
+//! wrappers of clients escape the `?` of a query. It covers the class of the method, the provider's host if the path does not name it, the
+//! path, and the expiry, so it is valid for nothing else.
 
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,39 +16,34 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 
 use crate::digest::Digest;
 
-/// The fewest bytes of a key.
+/// The shortest key in bytes. HMAC-SHA256 has no more strength than the 32 bytes of its output, and a shorter key has less.
 const SHORTEST_KEY: usize = 32;
-/// The most keys: the one that signs, and those that are going out of use.
+/// The most keys: the one that signs, and those that are being replaced.
 const MOST_KEYS: usize = 8;
-/// The clocks of replicas may differ by this.
+/// How much the clocks of replicas may differ. With NTP they differ by less than a second; 30 seconds is also the shortest `--url-lifetime`.
 const CLOCK_SKEW: Duration = Duration::from_secs(30);
 /// The class of `GET` and `HEAD`.
 const READ: &str = "read";
 /// The first segment of a signed path.
 pub(super) const PREFIX: &str = "signed";
 
-/// The keys of links. The first signs; each opens.
+/// The signing keys of links. The first signs, and a link of any of them is valid.
 pub struct Links {
     keys: Vec<(String, hmac::Key)>,
     lifetime: Duration,
 }
 
-/// Why a signing key cannot be used.
+/// An invalid file of signing keys.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum KeyError {
-    /// A line is no key.
-    #[error("line {line} is no signing key\n  expected at least {SHORTEST_KEY} bytes in base64")]
-    NoKey {
-        /// The line, from one.
-        line: usize,
-    },
-    /// There is no key, or there are too many.
+    /// A line is not base64, or too short.
+    #[error("line {line} is not a signing key\n  expected at least {SHORTEST_KEY} bytes in base64")]
+    NoKey { line: usize },
+    /// The file has no key, or too many.
     #[error("there are {count} signing keys\n  expected one to {MOST_KEYS}")]
-    Count {
-        /// The number of keys.
-        count: usize,
-    },
-    /// The system has no random numbers.
+    Count { count: usize },
+    /// The operating system gave no random numbers.
     #[error("the system has no random numbers")]
     Random,
 }
@@ -57,7 +52,7 @@ impl Links {
     /// Reads a file of keys: one in base64 on each line. Blank lines and lines that begin with `#` are skipped.
     ///
     /// # Errors
-    /// A line is no key, or there is none.
+    /// A line is not a key, or the number of keys is not allowed.
     pub fn parse(text: &str, lifetime: Duration) -> Result<Self, KeyError> {
         let mut keys = Vec::new();
         for (number, line) in text.lines().enumerate() {
@@ -77,10 +72,10 @@ impl Links {
         }
     }
 
-    /// A key that only this process knows.
+    /// Makes a key that only this process knows.
     ///
     /// # Errors
-    /// The system has no random numbers.
+    /// The operating system gave no random numbers.
     pub fn of_this_process(lifetime: Duration) -> Result<Self, KeyError> {
         let mut bytes = [0; SHORTEST_KEY];
         let random = SystemRandom::new();
@@ -96,7 +91,7 @@ impl Links {
         self.lifetime
     }
 
-    /// The prefix that opens a path, such as `signed/1700000000.0a1b2c3d.…`.
+    /// The prefix that authorizes a path, such as `signed/1700000000.0a1b2c3d.…`.
     pub(super) fn prefix(&self, host: &str, path: &str, now: SystemTime) -> Option<String> {
         let (id, key) = self.keys.first()?;
         let expires = seconds(now + self.lifetime);
@@ -105,8 +100,8 @@ impl Links {
         Some(format!("{PREFIX}/{expires}.{id}.{mac}"))
     }
 
-    /// The time that a signature is still valid for, if it opens a path now. It is zero while only the difference of clocks is left.
-    pub(super) fn opens(
+    /// The remaining lifetime of a signature; `None` if it is not valid for the path now. It is zero after the expiry, within [`CLOCK_SKEW`].
+    pub(super) fn remaining(
         &self,
         signature: &str,
         host: &str,
@@ -125,7 +120,7 @@ impl Links {
     }
 }
 
-/// A key with its id, by which a link names it. The id reveals nothing of the key.
+/// A key with the id by which links name it. The id reveals nothing about the key.
 fn key(bytes: &[u8]) -> (String, hmac::Key) {
     let digest = Digest::of(bytes);
     let id = digest.hex().get(..8).unwrap_or_default().to_owned();
@@ -136,7 +131,7 @@ fn message(host: &str, path: &str, expires: u64) -> String {
     format!("{READ}\n{host}\n{path}\n{expires}")
 }
 
-/// The signature and the path of a signed path.
+/// Splits a signed path into the signature and the path of the file.
 pub(super) fn split(path: &str) -> Option<(&str, &str)> {
     let rest = path
         .strip_prefix('/')?
@@ -146,8 +141,8 @@ pub(super) fn split(path: &str) -> Option<(&str, &str)> {
     rest.split_at_checked(end)
 }
 
-/// A path without what could be the signature of a link, wherever it stands and however often it is escaped: clients and proxies may misspell the
-/// path, and the signature opens the right one.
+/// Replaces every text of a path that could be the signature of a link, however often it is escaped. A client or proxy may misspell the path
+/// around it, and the signature is still valid for the right path.
 pub(super) fn without_signatures(path: &str) -> String {
     let plain = unescaped(path);
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
@@ -159,13 +154,17 @@ pub(super) fn without_signatures(path: &str) -> String {
         return path.to_owned();
     }
     let shown = parts().map(|(part, end)| {
-        let part = if has_signature(part) { "PROOF" } else { part };
+        let part = if has_signature(part) {
+            "SIGNATURE"
+        } else {
+            part
+        };
         format!("{part}{end}")
     });
     shown.collect()
 }
 
-/// Whether a text without slashes has what could be a signature: when it expires, the key, and the signature.
+/// Whether a text without slashes could contain a signature: an expiry, a key id and a MAC.
 fn has_signature(text: &str) -> bool {
     const ID: usize = 8;
     const MAC: usize = 40;
@@ -184,14 +183,14 @@ fn has_signature(text: &str) -> bool {
     })
 }
 
-/// A path without its escapes, of which each may be escaped again: `%2f`, `%252f` and so on are a slash.
+/// Decodes a path whose escapes may be escaped again: `%2f`, `%252f` and so on are a slash.
 fn unescaped(path: &str) -> Cow<'_, str> {
     if !path.contains('%') {
         return path.into();
     }
     let mut once = String::with_capacity(path.len());
     for part in path.split_inclusive('%') {
-        // What follows a `%`, unless it is the first part.
+        // `%25` is an escaped `%`, so a `25` after a `%` is removed.
         let rest = match once.ends_with('%') {
             true => part.trim_start_matches("25"),
             false => part,
@@ -227,25 +226,30 @@ mod tests {
     }
 
     #[test]
-    fn a_link_opens_its_path_until_it_expires() {
+    fn a_link_is_valid_for_its_path_until_it_expires() {
         let links = Links::of_this_process(LIFETIME).unwrap();
         let signature = signature(&links);
-        let opens =
-            |links: &Links, signature: &str| links.opens(signature, "", PATH, at(1_000)).is_some();
+        let is_valid = |links: &Links, signature: &str| {
+            links.remaining(signature, "", PATH, at(1_000)).is_some()
+        };
         for (now, left) in [
             (1_000, Some(LIFETIME)),
             (1_899, Some(Duration::from_secs(1))),
-            // A clock that is behind that of the replica that signed.
+            // The clock is behind that of the replica that signed.
             (0, Some(Duration::from_secs(1_900))),
             (1_930, Some(Duration::ZERO)),
             (1_931, None),
         ] {
-            assert_eq!(links.opens(&signature, "", PATH, at(now)), left, "{now}");
+            assert_eq!(
+                links.remaining(&signature, "", PATH, at(now)),
+                left,
+                "{now}"
+            );
         }
         let other = "/mirror/registry.acme.test/acme/other/demo.zip";
-        assert_eq!(links.opens(&signature, "", other, at(1_000)), None);
+        assert_eq!(links.remaining(&signature, "", other, at(1_000)), None);
         let later = signature.replacen("1900", "9900", 1);
-        assert!(!opens(&links, &later));
+        assert!(!is_valid(&links, &later));
         for broken in [
             "",
             "1900",
@@ -254,26 +258,27 @@ mod tests {
             &format!("{signature}x"),
             signature.strip_suffix(|_: char| true).unwrap(),
         ] {
-            assert!(!opens(&links, broken), "{broken}");
+            assert!(!is_valid(&links, broken), "{broken}");
         }
-        assert!(!opens(
+        assert!(!is_valid(
             &Links::of_this_process(LIFETIME).unwrap(),
             &signature
         ));
     }
 
     #[test]
-    fn two_keys_open_while_one_replaces_the_other() {
+    fn links_of_both_keys_are_valid_while_one_replaces_the_other() {
         let (old, new) = (STANDARD.encode([1; 32]), STANDARD.encode([2; 32]));
         let links = |text: &str| Links::parse(text, LIFETIME);
         let before = links(&old).unwrap();
         let during = links(&format!("# new first\n{new}\n\n{old}\n")).unwrap();
         let after = links(&new).unwrap();
-        let opens =
-            |links: &Links, signature: &str| links.opens(signature, "", PATH, at(1_000)).is_some();
-        assert!(opens(&during, &signature(&before)));
-        assert!(opens(&after, &signature(&during)));
-        assert!(!opens(&after, &signature(&before)));
+        let is_valid = |links: &Links, signature: &str| {
+            links.remaining(signature, "", PATH, at(1_000)).is_some()
+        };
+        assert!(is_valid(&during, &signature(&before)));
+        assert!(is_valid(&after, &signature(&during)));
+        assert!(!is_valid(&after, &signature(&before)));
         assert_eq!(links("").err(), Some(KeyError::Count { count: 0 }));
         assert_eq!(
             links(&format!("{new}\nc2hvcnQ=")).err(),
@@ -282,32 +287,32 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_for_the_host_that_it_was_made_for() {
+    fn a_link_is_valid_for_one_host_only() {
         let links = Links::of_this_process(LIFETIME).unwrap();
         let path = "/v1/providers/acme/demo/1.0.0/demo.zip";
         let prefix = links.prefix("a.example", path, at(1_000)).unwrap();
         let signature = prefix.strip_prefix("signed/").unwrap();
-        for (host, is_open) in [("a.example", true), ("b.example", false), ("", false)] {
-            let opened = links.opens(signature, host, path, at(1_000));
-            assert_eq!(opened.is_some(), is_open, "{host}");
+        for (host, is_valid) in [("a.example", true), ("b.example", false), ("", false)] {
+            let remaining = links.remaining(signature, host, path, at(1_000));
+            assert_eq!(remaining.is_some(), is_valid, "{host}");
         }
     }
 
     #[test]
-    fn no_proof_is_shown_wherever_it_stands() {
+    fn no_signature_is_shown_wherever_it_stands() {
         let links = Links::of_this_process(LIFETIME).unwrap();
         let signature = signature(&links);
         for (path, shown) in [
-            (format!("//signed/{signature}/a"), "//signed/PROOF/a"),
-            (format!("/Signed/{signature}/a"), "/Signed/PROOF/a"),
-            (format!("/signed%2f{signature}/a"), "/signed/PROOF/a"),
-            (format!("/signed%2F{signature}%2Fa"), "/signed/PROOF/a"),
-            (format!("/{signature}"), "/PROOF"),
-            (format!("/signed%252f{signature}%25252Fmirror"), "/signed/PROOF/mirror"),
-            (format!("/signed%5c{signature}.zip;x"), "/signed\\PROOF;x"),
+            (format!("//signed/{signature}/a"), "//signed/SIGNATURE/a"),
+            (format!("/Signed/{signature}/a"), "/Signed/SIGNATURE/a"),
+            (format!("/signed%2f{signature}/a"), "/signed/SIGNATURE/a"),
+            (format!("/signed%2F{signature}%2Fa"), "/signed/SIGNATURE/a"),
+            (format!("/{signature}"), "/SIGNATURE"),
+            (format!("/signed%252f{signature}%25252Fmirror"), "/signed/SIGNATURE/mirror"),
+            (format!("/signed%5c{signature}.zip;x"), "/signed\\SIGNATURE;x"),
             (
                 format!("/signed/{}", signature.replace('.', "%252e")),
-                "/signed/PROOF",
+                "/signed/SIGNATURE",
             ),
             (
                 "/mirror/a.example/b/terraform-provider-a-name-of-more-than-forty-letters_1.0.0.zip"

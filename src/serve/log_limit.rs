@@ -1,35 +1,34 @@
-//! What is written about a client once in a while: a client that tries without end must not fill the log.
+//! Limits the log lines about one client, so that a client that retries without end does not fill the log.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::rate_limit::network;
+use super::client_network::network;
 
-/// How long nothing is written about a client after it was.
-const LULL: Duration = Duration::from_secs(60);
-/// The most clients that are remembered. If there are more, all are forgotten.
+/// The time between two log lines about a client. The lines say that further ones are left out for a minute.
+const INTERVAL: Duration = Duration::from_secs(60);
+/// The most clients that are remembered, which takes less than a megabyte. If there are more, all are forgotten.
 const MOST_CLIENTS: usize = 10_000;
 
-/// When something was last written about each client. A client is an address, or in IPv6 a network of 64 bits, as for its
-/// [rate](super::rate_limit).
+/// When each client was last logged. A client is a [network](super::client_network).
 #[derive(Default)]
 pub(super) struct LogLimit(Mutex<HashMap<IpAddr, Instant>>);
 
 impl LogLimit {
-    /// Whether to write about a client now.
+    /// Whether to log a line about a client now.
     pub(super) fn admits(&self, client: IpAddr) -> bool {
-        let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut logged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let client = network(client);
-        let at = written.get(&client);
-        if at.is_some_and(|at| at.elapsed() < LULL) {
+        let at = logged.get(&client);
+        if at.is_some_and(|at| at.elapsed() < INTERVAL) {
             return false;
         }
-        if written.len() >= MOST_CLIENTS {
-            written.clear();
+        if logged.len() >= MOST_CLIENTS {
+            logged.clear();
         }
-        written.insert(client, Instant::now());
+        logged.insert(client, Instant::now());
         true
     }
 }
@@ -43,10 +42,10 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_wants_again_is_no_news() {
+    fn a_client_is_logged_once_in_a_while() {
         let limit = LogLimit::default();
-        let told = [1, 1, 2, 1].map(|number| limit.admits(address(number)));
-        assert_eq!(told, [true, false, true, false]);
+        let admitted = [1, 1, 2, 1].map(|number| limit.admits(address(number)));
+        assert_eq!(admitted, [true, false, true, false]);
     }
 
     #[test]

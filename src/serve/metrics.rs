@@ -14,7 +14,7 @@ use prometheus_client::registry::Registry;
 
 use crate::http::Http;
 
-/// The upper bounds of the durations in seconds: from an answer out of memory to a large package.
+/// The upper bounds of the durations in seconds: from an answer from memory to a large package.
 const DURATIONS: [f64; 10] = [0.001, 0.005, 0.02, 0.1, 0.5, 2.0, 8.0, 30.0, 120.0, 600.0];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -35,28 +35,28 @@ pub(super) struct Metrics {
     durations: Family<RouteLabels, Histogram>,
     bytes: Counter,
     stale: Counter,
-    /// Lists that were answered without asking the store.
+    /// Lists that were answered from memory.
     pub(super) hits: Counter,
-    /// Lists for which the store was asked.
+    /// Lists that were read from the store.
     pub(super) misses: Counter,
-    /// Versions that were found not to pass.
+    /// Versions that did not verify.
     pub(super) hidden: Counter,
-    /// Versions that nobody signed.
+    /// Versions without a signature.
     pub(super) unsigned: Counter,
-    /// Questions to the store that failed.
+    /// Failed reads of the store.
     pub(super) store_failures: Counter,
     /// Open connections.
     pub(super) connections: Gauge<i64, AtomicI64>,
-    /// Requests above the rate of a client, and packages above its share.
+    /// Requests above the rate of a client, and packages above its quota.
     pub(super) limited: Counter,
-    /// Connections above the share of a client.
+    /// Connections above the quota of a client.
     pub(super) limited_connections: Counter,
     store_requests: Counter<u64, AtomicU64>,
     http: Option<Http>,
 }
 
 impl Metrics {
-    /// Counters from zero. `http` is the client that asks the store.
+    /// Counters from zero. `http` is the client of the store.
     pub(super) fn new(http: Option<Http>) -> Self {
         let durations: Family<RouteLabels, Histogram> =
             Family::new_with_constructor(|| Histogram::new(DURATIONS));
@@ -96,7 +96,7 @@ impl Metrics {
         );
         registry.register(
             "stale_answers",
-            "Answers that were older than --max-age, because the store could not be asked",
+            "Answers that were older than --max-age, because the store was unreachable",
             self.stale.clone(),
         );
         registry.register(
@@ -106,28 +106,28 @@ impl Metrics {
         );
         registry.register(
             "list_misses",
-            "Lists for which the store was asked",
+            "Lists that were read from the store",
             self.misses.clone(),
         );
         registry.register(
             "versions_refused",
-            "Versions that were found not to pass the policy",
+            "Versions that did not verify, or that the policy refused",
             self.hidden.clone(),
         );
         registry.register(
             "versions_unsigned",
-            "Versions that were found to have no signature, which only the network mirror serves",
+            "Versions without a signature, which only the network mirror serves",
             self.unsigned.clone(),
         );
         registry.register(
             "store_failures",
-            "Questions to the store that failed",
+            "Failed reads of the store",
             self.store_failures.clone(),
         );
         registry.register("connections", "Open connections", self.connections.clone());
         registry.register(
             "limited_requests",
-            "Requests that were refused because their client sent too many, or takes too many packages",
+            "Requests that were refused because their client sent too many, or downloads too many packages",
             self.limited.clone(),
         );
         registry.register(

@@ -1,4 +1,4 @@
-//! Serves a store to unmodified clients: as a network mirror and as a provider registry.
+//! Serves a store to unmodified clients, as a network mirror and as a provider registry.
 //!
 //! ```text
 //! client ── TLS ── connection ── service ──┬── catalog ── examine ── store
@@ -9,20 +9,24 @@
 //! | --- | --- |
 //! | `/mirror/HOST/NAMESPACE/TYPE/…` | network mirror ([clients: network mirrors](crate::clients#network-mirrors)) |
 //! | `/.well-known/terraform.json`, `/v1/providers/NAMESPACE/TYPE/…` | provider registry ([clients: registry protocol](crate::clients#registry-protocol)) |
-//! | `/signed/EXPIRES.KEY.MAC/…` | a file of either, opened by a link |
+//! | `/signed/EXPIRES.KEY.MAC/…` | a file of either protocol, authorized by a signed link |
 //! | `/healthz`, `/readyz`, `/metrics` | for operators |
 //! | `/`, `/providers/HOST/NAMESPACE/TYPE` | for people |
 //!
-//! The server keeps no state but caches, so any number of replicas serve one store. It serves only versions that passed the same
-//! verification as in every other journey. If the store cannot be asked, it says so and never that a provider does not exist: clients would
-//! then use another method without a word.
+//! The server has no state except caches, so any number of replicas can serve one store. It serves only versions that pass the same
+//! verification as in every other command. While the store is unreachable, the server answers 503 and never 404: clients would silently use
+//! another installation method.
+//!
+//! In this module, "provider registry" is the protocol that the server speaks, and "OCI registry" is a kind of store.
 
 mod access;
 mod activity;
 mod answer;
+mod byte_range;
 mod cached;
 mod catalog;
 mod changes;
+mod client_network;
 mod client_quota;
 mod coalesced_writes;
 mod connection;
@@ -42,8 +46,10 @@ mod package;
 mod page;
 mod page_handlers;
 mod path;
+mod protocol_handlers;
 mod provider_registry;
 mod rate_limit;
+mod served;
 mod server;
 mod service;
 mod settings;
@@ -51,16 +57,18 @@ mod store_health;
 mod tag_check;
 mod tls;
 mod tokens;
+mod verified_packages;
 mod watched_files;
 
 pub use cached::Ages;
 pub use error::Error;
 pub use fill::FillSettings;
 pub use links::KeyError;
-pub use listing::{Documents, Hidden, Listing, Served, ServedPackage};
+pub use listing::Listing;
 pub use notice::{Denied, Notice, Observer, RequestRecord};
 pub use page::{Home, Page, ProviderPage};
+pub use served::{Documents, Hidden, Served, ServedPackage};
 pub use server::Server;
-pub use settings::{AccessFiles, ServerSettings, TlsFiles};
+pub use settings::{AccessFiles, ServerSettings, ServerStore, TlsFiles};
 pub use tag_check::TagDigests;
 pub use tokens::Error as TokensError;

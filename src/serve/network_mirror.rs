@@ -10,7 +10,7 @@ use super::service::{JSON, RouteRequest, Service};
 use crate::address::ProviderAddr;
 use crate::version::Version;
 
-/// From `/mirror/HOST/NAMESPACE/TYPE/` to the server.
+/// The relative path from `/mirror/HOST/NAMESPACE/TYPE/` to the root of the server.
 const UP: &str = "../../../../";
 
 impl Service {
@@ -47,7 +47,7 @@ impl Service {
             request.headers,
             JSON,
             document,
-            self.with_links(request, &listing),
+            self.caching_with_links(request, &listing),
         )
     }
 

@@ -1,19 +1,21 @@
-//! What the server reports: a line for each request, and what operators should know.
+//! What the server reports: a line for each request, and events for its operator.
 
 use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use super::error::Error;
 use crate::address::ProviderAddr;
 use crate::authentication::Authentication;
+use crate::blob;
 use crate::outcome::{Failure, Problem};
 use crate::version::Version;
 
-/// Receives what the server reports. It is called from many tasks, and must not block for long.
+/// Receives the reports of the server. Many tasks call it, so it must not block for long.
 pub trait Observer: Send + Sync + 'static {
-    /// A request was answered, or its client went away.
+    /// A request was answered, or its client disconnected.
     fn request(&self, record: &RequestRecord<'_>);
-    /// Something happened that is not a request.
+    /// An event occurred that is not a request.
     fn notice(&self, notice: &Notice<'_>);
 }
 
@@ -26,21 +28,21 @@ pub struct RequestRecord<'a> {
     pub client: IpAddr,
     /// The name of the token, if the request had a valid one.
     pub token: Option<&'a str>,
-    /// The method.
+    /// The HTTP method.
     pub method: &'a str,
     /// The path without the signature of a link, safe to print.
     pub path: &'a str,
-    /// The name of the route.
+    /// The name of the route in metrics and logs.
     pub route: &'static str,
-    /// The status of the answer.
+    /// The HTTP status.
     pub status: u16,
-    /// The bytes of the body that were sent.
+    /// The sent bytes of the body.
     pub bytes: u64,
-    /// Until the last byte was sent.
+    /// The time until the last byte was sent.
     pub duration: Duration,
-    /// Why the request may not ask, if it may not.
+    /// Why the request was denied, if it was.
     pub denied: Option<Denied>,
-    /// Whether the answer is older than it should be, because the store could not be asked.
+    /// Whether the answer is older than `--max-age`, because the store was unreachable.
     pub is_stale: bool,
     /// Whether the whole body was sent.
     pub is_complete: bool,
@@ -48,14 +50,14 @@ pub struct RequestRecord<'a> {
     pub agent: &'a str,
 }
 
-/// Why a request may not ask.
+/// Why a request is not authorized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denied {
-    /// It has no token, or none of the kind `Bearer`.
+    /// It has no token, or one of another scheme than `Bearer`.
     NoToken,
-    /// It has a token that is not in the file of tokens.
+    /// Its token is not in the file of tokens.
     UnknownToken,
-    /// Its token opens other providers only.
+    /// Its token is for other providers.
     OtherProvider,
     /// Its link has expired, was altered, or was signed by another key.
     Link,
@@ -63,84 +65,58 @@ pub enum Denied {
 
 /// An event that is not a request.
 #[derive(Debug)]
+#[allow(
+    missing_docs,
+    reason = "the type of a field and its variant explain it"
+)]
 pub enum Notice<'a> {
-    /// A version is not served.
+    /// A version is in the store but not served.
     Hidden {
-        /// The provider.
         provider: &'a ProviderAddr,
-        /// The version.
         version: &'a Version,
-        /// The reason.
         problem: &'a Problem,
     },
-    /// Nobody signed a version, or its key is missing. Only the network mirror serves it.
+    /// A version has no signature, or its key is missing. Only the network mirror serves it.
     Unsigned {
-        /// The provider.
         provider: &'a ProviderAddr,
-        /// The version.
         version: &'a Version,
-        /// How it was authenticated.
         authentication: &'a Authentication,
     },
-    /// Versions were made for another provider, as if the repositories of the two have one name.
+    /// Versions were made for another provider. The repository template may give both providers the same repository.
     OtherProvider {
-        /// The provider that clients ask for.
+        /// The provider that clients request.
         provider: &'a ProviderAddr,
         /// The newest of these versions.
         version: &'a Version,
-        /// How many older ones there are.
+        /// The number of older ones.
         others: usize,
-        /// The provider that the artifact of the newest names.
+        /// The provider in the artifact of the newest.
         made_for: &'a ProviderAddr,
     },
-    /// The certificate does not name the host that clients connect to.
+    /// The certificate does not name the host of the public URL, so clients refuse to connect.
     OtherNames {
         /// The file of the certificate.
         path: &'a Path,
-        /// The host of the public URL.
         host: &'a str,
     },
-    /// The store could not be asked.
-    StoreFailed {
-        /// The failure.
-        failure: &'a Failure,
-    },
-    /// A version could not be mirrored, or its origin could not be asked.
-    NotFilled {
-        /// The failure.
-        failure: &'a Failure,
-    },
-    /// A package could not be sent as a whole.
+    /// A request to the store failed.
+    StoreFailed { failure: &'a Failure },
+    /// A version could not be mirrored, or its origin is unreachable.
+    NotFilled { failure: &'a Failure },
+    /// A package could not be read, or its transfer ended early.
     PackageFailed {
-        /// The name of its file.
+        /// The canonical name of the file.
         file: &'a str,
-        /// The reason.
-        reason: &'a str,
+        error: &'a blob::Error,
     },
-    /// A file was read again.
-    Reloaded {
-        /// The file.
-        path: &'a Path,
-    },
-    /// A file could not be read again, so the last good content stays in use.
-    NotReloaded {
-        /// The file.
-        path: &'a Path,
-        /// The reason.
-        reason: &'a str,
-    },
+    /// A changed file was read, and is in use.
+    Reloaded { path: &'a Path },
+    /// A changed file cannot be used, so the last valid content stays in use.
+    NotReloaded { path: &'a Path, error: &'a Error },
     /// A TLS handshake failed.
-    Handshake {
-        /// The client's address.
-        client: IpAddr,
-        /// The reason.
-        reason: &'a str,
-    },
-    /// A client has as many connections as it may, so that another one was closed.
-    TooManyConnections {
-        /// The client's address.
-        client: IpAddr,
-    },
-    /// A signal arrived. The server takes no more connections, and ends what is under way.
+    Handshake { client: IpAddr, reason: &'a str },
+    /// A connection was closed because its client has used up its quota.
+    TooManyConnections { client: IpAddr },
+    /// The server is ending: it accepts no more connections, and completes its answers.
     Draining,
 }

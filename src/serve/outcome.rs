@@ -1,4 +1,4 @@
-//! An answer, and what the log says of it.
+//! An answer and its entry in the log.
 
 use axum::http::StatusCode;
 use tokio::sync::OwnedSemaphorePermit;
@@ -8,27 +8,27 @@ use super::answer::{self, Response};
 use super::links;
 use super::notice::Denied;
 
-/// An answer, and what the log says of it.
+/// An answer and its entry in the log.
 pub(super) struct Outcome {
     pub(super) answer: Response,
     pub(super) route: &'static str,
     pub(super) token: Option<String>,
     pub(super) denied: Option<Denied>,
     pub(super) is_stale: bool,
-    /// The path without the signature of a link.
+    /// The path, without the signature of a link.
     pub(super) path: String,
-    /// Held until the answer was sent, if it is a package.
+    /// The permits of a package, held until it was sent.
     pub(super) permits: Vec<OwnedSemaphorePermit>,
 }
 
 impl Outcome {
-    /// Notes that the request may not ask, and gives the answer that says so.
+    /// Records that the request is not authorized, and returns the answer.
     pub(super) fn deny(&mut self, reason: Denied) -> Response {
         self.denied = Some(reason);
         access::denied(reason)
     }
 
-    /// The answer to a client that asks too often.
+    /// The answer to a client that exceeds its rate of requests.
     pub(super) fn too_many(path: &str) -> Self {
         Self::new(answer::too_many(), "limited", path)
     }

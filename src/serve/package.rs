@@ -1,265 +1,246 @@
-//! Packages: streams from the store to clients.
+//! Streams packages from the store to clients.
 //!
-//! Bytes pass in bounded memory, and only as fast as the client reads. The last chunk passes only if all bytes match the digest
-//! ([`crate::blob::proven`]), so that a client never gets a wrong package as a whole: the connection is cut before its end. A package that
-//! verified once is remembered: parts of it are then read from their offset, and a file that did not change is not hashed again. Whether it
-//! changed is also asked before its last chunk passes.
+//! Packages pass in bounded memory, and only as fast as the client reads. The last chunk is sent only after all bytes matched the digest
+//! ([`crate::blob::proven`]): if they do not match, the connection is closed before it, so a client never receives a complete wrong package.
+//! A verified package is remembered: ranges of it are then read from their offset, and an unchanged file is not hashed again. The state of the
+//! file is compared once more before its last chunk is sent.
 //!
-//! Such a range of a package in a registry is passed on without verification: its digest covers the whole, and reading all of it for every range
-//! would cost the registry more than the client. A registry that gave right bytes once could give others then. That spoils nothing: `tofu`
-//! and `terraform` never send `Range`, and whoever resumes a download has to compare the whole with the `zh` of the documents in any case,
-//! since the first part may have come from anywhere.
+//! A range of a remembered package in an OCI registry is sent without verification: the digest covers the whole, and reading all of it for
+//! every range would cost the registry more than the client. A registry that sent the right bytes once could send others later. This does no
+//! harm: `tofu` and `terraform` never send `Range`, and a client that resumes a download has to compare the whole with the `zh` hash of the
+//! documents in any case, because the first part may have another source.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_RANGE,
-    RANGE,
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG,
 };
 use axum::http::{HeaderMap, Method, StatusCode};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
+use tokio::time::timeout;
 use url::Url;
 
 use super::answer::{self, Caching, Response};
-use super::listing::ServedPackage;
+use super::byte_range::{ByteRange, NotSatisfiable};
 use super::notice::{Notice, Observer};
-use crate::blob::{self, BlobLocation, BlobSource as _, proven};
-use crate::digest::Digest;
-use crate::disk::{self, FileState};
+use super::served::ServedPackage;
+use super::verified_packages::{VerifiedPackages, check_unchanged, file};
+use crate::blob::{self, BlobSource as _, proven};
+use crate::disk::FileState;
 use crate::error::Category;
-use crate::outcome::Problem;
 use crate::store::StoreBlob;
 
 /// How long an answer waits for the first bytes of the store. Clients wait for minutes.
 const LONGEST_START: Duration = Duration::from_secs(60);
-/// The most packages that are remembered as verified.
-const MOST_REMEMBERED: usize = 10_000;
 
-/// The packages of which all bytes were verified once, by digest and file. Those of a registry have no file.
-#[derive(Default)]
-pub(super) struct VerifiedPackages(Mutex<HashMap<VerifiedKey, Option<FileState>>>);
-
-type VerifiedKey = (Digest, Option<PathBuf>);
-
-impl VerifiedPackages {
-    fn has(&self, package: &ServedPackage, state: Option<&FileState>) -> bool {
-        let verified = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = verified.get(&key(package));
-        known.is_some_and(|known| known.as_ref() == state)
-    }
-
-    fn add(&self, package: &ServedPackage, state: Option<FileState>) {
-        let mut verified = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if verified.len() >= MOST_REMEMBERED {
-            verified.clear();
-        }
-        verified.insert(key(package), state);
-    }
-}
-
-fn key(package: &ServedPackage) -> VerifiedKey {
-    let path = file(package).map(Path::to_owned);
-    (package.expected.digest, path)
-}
-
-/// The file of a package; `None` in a registry.
-fn file(package: &ServedPackage) -> Option<&Path> {
-    match package.blob.info().location? {
-        BlobLocation::InFile(path) => Some(path),
-        BlobLocation::InRegistry(_) => None,
-    }
-}
-
-/// Fails if a file that is passed on without being hashed is not what it was before. Other programs may write to it meanwhile.
-async fn unchanged(package: &ServedPackage, before: Option<&FileState>) -> Result<(), blob::Error> {
-    let (Some(path), Some(before)) = (file(package), before) else {
-        return Ok(());
-    };
-    let now = FileState::at(path);
-    if now.as_ref() == Some(before) {
-        return Ok(());
-    }
-    if !now.is_some_and(|now| now.may_have_content_of(before)) {
-        let path = path.to_owned();
-        return Err(disk::Error::Changed { path }.into());
-    }
-    // Perhaps another file shares its bytes now.
-    let mut body = proven(&package.blob).await?;
-    while let Some(chunk) = body.next().await {
-        chunk?;
-        // Reading a local file never yields.
-        tokio::task::consume_budget().await;
-    }
-    Ok(())
-}
-
-/// The bytes of a package that a request asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ByteRange {
-    start: u64,
-    /// After the last byte.
-    end: u64,
-}
-
-/// Why `Range` cannot be satisfied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct NotSatisfiable;
-
-/// The URL from which the registry lets everybody read the package for a while; `None` if it has none, or does not answer.
-pub(super) async fn elsewhere(package: &ServedPackage) -> Option<Url> {
+/// The URL from which an OCI registry lets anyone read the package for a limited time; `None` if it has none, or does not answer.
+pub(super) async fn storage_url(package: &ServedPackage) -> Option<Url> {
     let StoreBlob::Registry(blob) = &package.blob else {
         return None;
     };
     blob.elsewhere().await.ok().flatten()
 }
 
-/// Answers a request for a package.
-pub(super) async fn answer(
-    method: &Method,
-    request: &HeaderMap,
-    package: &ServedPackage,
-    verified: &Arc<VerifiedPackages>,
-    caching: Caching,
-    observer: &Arc<dyn Observer>,
-) -> Response {
-    let size = package.expected.size;
-    let etag = answer::etag(&package.expected.digest);
-    let range = match range(request, size, &etag) {
-        Ok(range) => range,
-        Err(NotSatisfiable) => {
-            let mut answer = answer::text(
-                StatusCode::RANGE_NOT_SATISFIABLE,
-                "the package has no such bytes",
-            );
-            answer::set(&mut answer, CONTENT_RANGE, &format!("bytes */{size}"));
-            return answer;
-        }
-    };
-    let mut answer = if answer::has(request, &etag) {
-        answer::not_modified()
-    } else {
-        let whole = ByteRange {
-            start: 0,
-            end: size,
+/// A request for a package.
+pub(super) struct PackageRequest<'a> {
+    pub(super) method: &'a Method,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) package: &'a ServedPackage,
+    pub(super) verified: &'a Arc<VerifiedPackages>,
+    pub(super) observer: &'a Arc<dyn Observer>,
+}
+
+impl PackageRequest<'_> {
+    pub(super) async fn answer(&self, caching: Caching) -> Response {
+        let size = self.package.expected.size;
+        let etag = answer::etag(&self.package.expected.digest);
+        let range = match ByteRange::requested(self.headers, size, &etag) {
+            Ok(range) => range,
+            Err(NotSatisfiable) => return not_satisfiable(size),
         };
-        let wanted = range.unwrap_or(whole);
-        let body = match *method == Method::HEAD {
-            true => Body::empty(),
-            false => match body(package, wanted, verified, observer).await {
-                Ok(body) => body,
+        let mut answer = match answer::has(self.headers, &etag) {
+            true => answer::not_modified(),
+            false => match self.content(range).await {
+                Ok(answer) => answer,
                 Err(failed) => return failed,
             },
         };
+        answer::set(&mut answer, ETAG, &etag);
+        answer::set(&mut answer, ACCEPT_RANGES, "bytes");
+        let caching = format!("{}, immutable", caching.header());
+        answer::set(&mut answer, CACHE_CONTROL, &caching);
+        answer
+    }
+
+    /// The answer with the whole package, or with a range of it.
+    async fn content(&self, range: Option<ByteRange>) -> Result<Response, Response> {
+        let size = self.package.expected.size;
+        let wanted = range.unwrap_or(ByteRange::whole(size));
+        let body = match *self.method == Method::HEAD {
+            true => Body::empty(),
+            false => self.body(wanted).await?,
+        };
         let mut answer = Response::new(body);
         answer::set(&mut answer, CONTENT_TYPE, "application/zip");
-        let length = wanted.end - wanted.start;
-        answer::set(&mut answer, CONTENT_LENGTH, &length.to_string());
+        answer::set(&mut answer, CONTENT_LENGTH, &wanted.length().to_string());
         if let Some(ByteRange { start, end }) = range {
             *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
             let range = format!("bytes {start}-{}/{size}", end.saturating_sub(1));
             answer::set(&mut answer, CONTENT_RANGE, &range);
         }
-        answer
-    };
-    answer::set(&mut answer, ETAG, &etag);
-    answer::set(&mut answer, ACCEPT_RANGES, "bytes");
-    let caching = format!("{}, immutable", caching.header());
-    answer::set(&mut answer, CACHE_CONTROL, &caching);
-    answer
-}
+        Ok(answer)
+    }
 
-/// The body. The answer waits for the first bytes, so that a store that does not have them leads to an error and not to a cut.
-async fn body(
-    package: &ServedPackage,
-    range: ByteRange,
-    verified: &Arc<VerifiedPackages>,
-    observer: &Arc<dyn Observer>,
-) -> Result<Body, Response> {
-    let failed = |error: blob::Error| {
-        let reason = Problem::from(error);
-        observer.notice(&Notice::PackageFailed {
-            file: &package.canonical_name,
-            reason: &reason.to_string(),
+    /// The body. This waits for the first bytes, so that a missing package leads to an error status and not to an incomplete body.
+    async fn body(&self, range: ByteRange) -> Result<Body, Response> {
+        let transfer = Transfer::plan(self, range);
+        let Ok(opened) = timeout(LONGEST_START, transfer.open()).await else {
+            return Err(answer::unavailable("the store does not answer"));
+        };
+        let opened = opened.map_err(|error| self.failed(&error))?;
+        let mut bytes = sliced(opened, transfer.offset(), range);
+        let first = match timeout(LONGEST_START, bytes.next()).await {
+            Ok(Some(Err(error))) => return Err(self.failed(&error)),
+            Ok(first) => first,
+            Err(_) => return Err(answer::unavailable("the store does not answer")),
+        };
+        let bytes = futures_util::stream::iter(first).chain(bytes);
+        Ok(Body::from_stream(transfer.checked(bytes)))
+    }
+
+    /// Reports a package that cannot be read, and answers the request.
+    fn failed(&self, error: &blob::Error) -> Response {
+        self.observer.notice(&Notice::PackageFailed {
+            file: &self.package.canonical_name,
+            error,
         });
-        match reason.category() {
+        match error.category() {
             Category::Untrusted | Category::NotFound => answer::text(
                 StatusCode::BAD_GATEWAY,
                 "the store does not have the package that it lists",
             ),
-            _ => answer::unavailable("the store cannot be asked for the package"),
+            _ => answer::unavailable("the package cannot be read from the store"),
         }
-    };
-    // A registry may give other bytes each time, so only parts of what it gave are read without the rest.
-    let is_whole = range.start == 0 && range.end == package.expected.size;
-    let is_file = matches!(package.blob, StoreBlob::Layout(_));
-    // From before it is opened: a change afterwards then leads to another state.
-    let state = file(package).and_then(FileState::at);
-    let is_settled = !is_file || state.as_ref().is_some_and(FileState::is_settled);
-    let is_known = verified.has(package, state.as_ref()) && (is_file || !is_whole);
-    let opened = async {
-        match is_known {
-            true => package.blob.open(range.start).await,
-            false => proven(&package.blob).await,
+    }
+}
+
+/// The transfer of one range of a package.
+struct Transfer {
+    package: ServedPackage,
+    verified: Arc<VerifiedPackages>,
+    observer: Arc<dyn Observer>,
+    range: ByteRange,
+    /// The state of the file before it is opened; `None` in an OCI registry.
+    state: Option<FileState>,
+    /// Whether the package was verified before, so that the range can be read alone.
+    is_verified: bool,
+}
+
+impl Transfer {
+    fn plan(request: &PackageRequest<'_>, range: ByteRange) -> Self {
+        let package = request.package;
+        let is_whole = range == ByteRange::whole(package.expected.size);
+        // The state is read before the file is opened, so a later change leads to another state.
+        let state = file(package).and_then(FileState::at);
+        // An OCI registry may send other bytes each time, so only ranges of its packages are read without verification.
+        let may_be_known = is_file(package) || !is_whole;
+        Self {
+            is_verified: request.verified.has(package, state.as_ref()) && may_be_known,
+            package: package.clone(),
+            verified: request.verified.clone(),
+            observer: request.observer.clone(),
+            range,
+            state,
         }
-    };
-    let opened = tokio::time::timeout(LONGEST_START, opened).await;
-    let Ok(opened) = opened else {
-        return Err(answer::unavailable("the store does not answer"));
-    };
-    let offset = if is_known { range.start } else { 0 };
-    let mut bytes = sliced(opened.map_err(&failed)?, offset, range);
-    let first = match tokio::time::timeout(LONGEST_START, bytes.next()).await {
-        Ok(Some(Err(error))) => return Err(failed(error)),
-        Ok(first) => first,
-        Err(_) => return Err(answer::unavailable("the store does not answer")),
-    };
-    let (package, verified, observer) = (package.clone(), verified.clone(), observer.clone());
-    // The last bytes of the zip pass only after all bytes matched the digest.
-    let mut left = range.end - range.start;
-    let proves = !is_known && range.end == package.expected.size;
-    let watched = futures_util::stream::iter(first)
-        .chain(bytes)
-        .then(move |mut chunk| {
+    }
+
+    async fn open(&self) -> Result<blob::Body, blob::Error> {
+        match self.is_verified {
+            true => self.package.blob.open(self.range.start).await,
+            false => proven(&self.package.blob).await,
+        }
+    }
+
+    /// The position of the first byte of the opened stream.
+    fn offset(&self) -> u64 {
+        if self.is_verified {
+            self.range.start
+        } else {
+            0
+        }
+    }
+
+    /// Whether the end of the transfer proves the package, so that it can be remembered.
+    fn proves(&self) -> bool {
+        let is_settled =
+            !is_file(&self.package) || self.state.as_ref().is_some_and(FileState::is_settled);
+        !self.is_verified && self.range.end == self.package.expected.size && is_settled
+    }
+
+    /// Checks the last chunk before it is sent, and reports an error.
+    fn checked(
+        self,
+        bytes: impl Stream<Item = Result<Bytes, blob::Error>> + Send,
+    ) -> impl Stream<Item = Result<Bytes, blob::Error>> + Send {
+        let mut left = self.range.length();
+        let transfer = Arc::new(self);
+        bytes.then(move |chunk| {
             if let Ok(chunk) = &chunk {
                 left = left.saturating_sub(chunk.len() as u64);
             }
-            let ends = chunk.is_ok() && left == 0;
-            if ends && proves && is_settled {
-                verified.add(&package, state.clone());
-            }
-            let compared = (ends && is_known).then(|| state.clone());
-            let (package, observer) = (package.clone(), observer.clone());
+            let is_last = chunk.is_ok() && left == 0;
+            let transfer = transfer.clone();
             async move {
-                if let Some(state) = compared {
-                    chunk = unchanged(&package, state.as_ref()).await.and(chunk);
-                }
-                if let Err(error) = &chunk {
-                    observer.notice(&Notice::PackageFailed {
-                        file: &package.canonical_name,
-                        reason: &error.to_string(),
+                let checked = match is_last {
+                    true => transfer.end().await.and(chunk),
+                    false => chunk,
+                };
+                if let Err(error) = &checked {
+                    transfer.observer.notice(&Notice::PackageFailed {
+                        file: &transfer.package.canonical_name,
+                        error,
                     });
                 }
-                chunk
+                checked
             }
-        });
-    Ok(Body::from_stream(watched))
+        })
+    }
+
+    /// Remembers a package that this transfer has verified, or checks that the file of a remembered one has not changed.
+    async fn end(&self) -> Result<(), blob::Error> {
+        if self.proves() {
+            self.verified.add(&self.package, self.state.clone());
+        }
+        match self.is_verified {
+            true => check_unchanged(&self.package, self.state.as_ref()).await,
+            false => Ok(()),
+        }
+    }
 }
 
-/// The range of a stream that begins at an offset. The stream is read to its end even if the range ends before, unless its bytes were verified
-/// earlier: only the end proves them.
+fn is_file(package: &ServedPackage) -> bool {
+    matches!(package.blob, StoreBlob::Layout(_))
+}
+
+fn not_satisfiable(size: u64) -> Response {
+    let message = "the package has no such bytes";
+    let mut answer = answer::text(StatusCode::RANGE_NOT_SATISFIABLE, message);
+    answer::set(&mut answer, CONTENT_RANGE, &format!("bytes */{size}"));
+    answer
+}
+
+/// The range of a stream that begins at an offset. The stream is read to its end even if the range ends before: only the end proves the bytes.
 fn sliced(
     body: blob::Body,
     offset: u64,
     range: ByteRange,
 ) -> impl Stream<Item = Result<Bytes, blob::Error>> + Send + Unpin {
     let mut position = offset;
-    let mut left = range.end.saturating_sub(range.start);
-    let mut cut = move |chunk: Result<Bytes, blob::Error>| {
+    let mut left = range.length();
+    let mut slice = move |chunk: Result<Bytes, blob::Error>| {
         let mut chunk = match chunk {
             Ok(chunk) => chunk,
             Err(error) => return Some(Err(error)),
@@ -274,74 +255,5 @@ fn sliced(
         left = left.saturating_sub(taken as u64);
         (!chunk.is_empty()).then_some(Ok(chunk))
     };
-    Box::pin(body.filter_map(move |chunk| std::future::ready(cut(chunk))))
-}
-
-/// The range that `Range` asks for; `None` for the whole package. Several ranges, and units other than bytes, are ignored, as HTTP allows.
-fn range(request: &HeaderMap, size: u64, etag: &str) -> Result<Option<ByteRange>, NotSatisfiable> {
-    let Some(range) = request.get(RANGE).and_then(|range| range.to_str().ok()) else {
-        return Ok(None);
-    };
-    if request
-        .get(IF_RANGE)
-        .is_some_and(|known| known.as_bytes() != etag.as_bytes())
-    {
-        return Ok(None);
-    }
-    let Some((first, last)) = range
-        .strip_prefix("bytes=")
-        .and_then(|said| said.split_once('-'))
-    else {
-        return Ok(None);
-    };
-    let (first, last) = (first.trim(), last.trim());
-    let number = |text: &str| text.parse::<u64>().ok();
-    let range = match (number(first), number(last)) {
-        (Some(start), None) if last.is_empty() => ByteRange { start, end: size },
-        (Some(start), Some(last)) if start <= last => ByteRange {
-            start,
-            end: last.saturating_add(1).min(size),
-        },
-        (None, Some(length)) if first.is_empty() && length > 0 => ByteRange {
-            start: size.saturating_sub(length),
-            end: size,
-        },
-        (None, Some(0)) if first.is_empty() => return Err(NotSatisfiable),
-        _ => return Ok(None),
-    };
-    match range.start < range.end {
-        true => Ok(Some(range)),
-        false => Err(NotSatisfiable),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use axum::http::HeaderValue;
-
-    use super::*;
-
-    #[test]
-    fn ranges() {
-        let read = |text: &str| {
-            let mut request = HeaderMap::new();
-            request.insert(RANGE, HeaderValue::from_str(text).unwrap());
-            range(&request, 100, "\"x\"").map(|range| range.map(|range| (range.start, range.end)))
-        };
-        for (text, expected) in [
-            ("bytes=0-", Ok(Some((0, 100)))),
-            ("bytes=10-19", Ok(Some((10, 20)))),
-            ("bytes=90-200", Ok(Some((90, 100)))),
-            ("bytes=-10", Ok(Some((90, 100)))),
-            ("bytes=-200", Ok(Some((0, 100)))),
-            ("bytes=100-", Err(NotSatisfiable)),
-            ("bytes=-0", Err(NotSatisfiable)),
-            ("bytes=20-10", Ok(None)),
-            ("bytes=0-1,3-4", Ok(None)),
-            ("lines=0-1", Ok(None)),
-            ("bytes=x-", Ok(None)),
-        ] {
-            assert_eq!(read(text), expected, "{text}");
-        }
-    }
+    Box::pin(body.filter_map(move |chunk| std::future::ready(slice(chunk))))
 }

@@ -1,6 +1,6 @@
-//! The pages for people.
+//! The contents of the pages for people.
 //!
-//! The library gives the facts, and the program that uses it renders them ([`Page`]). A page has no script, and its
+//! The library collects the contents, and the program that uses it renders them as HTML ([`Page`]). A page has no script, and its
 //! `Content-Security-Policy` allows none.
 
 use std::collections::BTreeMap;
@@ -11,42 +11,42 @@ use crate::address::{Hostname, ProviderAddr};
 
 /// Renders the pages as HTML.
 pub trait Page: Send + Sync + 'static {
-    /// The page about the whole server.
+    /// Renders the page about the whole server.
     fn home(&self, home: &Home<'_>) -> String;
-    /// The page about one provider.
+    /// Renders the page about one provider.
     fn provider(&self, page: &ProviderPage<'_>) -> String;
 }
 
-/// What the page about the whole server shows.
+/// The contents of the page about the whole server.
 #[derive(Debug)]
 pub struct Home<'a> {
     /// The public URL, without a slash at its end.
     pub url: String,
-    /// The host of the registry's providers, if it is known.
+    /// The host of the provider registry, if it is known.
     pub registry_host: Option<Hostname>,
     /// Whether clients need a token.
     pub needs_token: bool,
-    /// Whether the request may see providers.
+    /// Whether the request is authorized to see the providers.
     pub may_list: bool,
-    /// Whether the store could not be asked when it was last needed.
+    /// Whether the last request to the store failed.
     pub is_store_unreachable: bool,
-    /// What was searched for.
+    /// The search text; empty for all providers.
     pub search: String,
-    /// The providers, each with what is known of it.
+    /// The providers, each with its list of versions if that was read.
     pub providers: &'a BTreeMap<ProviderAddr, Option<Arc<Listing>>>,
 }
 
-/// What the page about a provider shows.
+/// The contents of the page about a provider.
 #[derive(Debug)]
 pub struct ProviderPage<'a> {
     /// The public URL, without a slash at its end.
     pub url: String,
-    /// The host of the registry's providers, if it is known.
+    /// The host of the provider registry, if it is known.
     pub registry_host: Option<Hostname>,
     /// Whether clients need a token.
     pub needs_token: bool,
     /// The provider with its versions.
     pub listing: &'a Listing,
-    /// Whether the store could not be asked.
+    /// Whether the list is older than `--max-age`, because the store was unreachable.
     pub is_stale: bool,
 }

@@ -1,4 +1,4 @@
-//! The pages for people, as answers.
+//! Answers requests for the pages for people.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,8 @@ use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_FRAME_OPTIO
 use super::answer::{self, Caching, Response};
 use super::outcome::Outcome;
 use super::page::{Home, ProviderPage};
-use super::service::{LONGEST_LIST, RouteRequest, Service, absent, unavailable};
+use super::protocol_handlers::{absent, unavailable};
+use super::service::{LONGEST_LIST, RouteRequest, Service};
 use crate::address::ProviderAddr;
 use crate::error::printable;
 
@@ -20,20 +21,20 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action
 impl Service {
     /// The page about the whole server.
     pub(super) async fn home(&self, request: &RouteRequest<'_>) -> Response {
-        let may_list = !request.is_guarded || request.token.is_some();
+        let may_list = !request.needs_token || request.token.is_some();
         let search = search(request.uri.query().unwrap_or_default());
         let mut providers = match may_list {
             true => self.catalog.providers().await,
             false => BTreeMap::new(),
         };
         providers.retain(|provider, _| {
-            let is_for = request.token.is_none_or(|token| token.opens(provider));
+            let is_for = request.token.is_none_or(|token| token.is_for(provider));
             is_for && provider.to_string().contains(&search)
         });
         let home = Home {
             url: self.public_url(request),
-            registry_host: self.host(request.headers, request.uri),
-            needs_token: request.is_guarded,
+            registry_host: self.registry_host(request.headers, request.uri),
+            needs_token: request.needs_token,
             may_list,
             is_store_unreachable: self.catalog.store_health.is_unreachable(),
             search,
@@ -63,8 +64,8 @@ impl Service {
         }
         let page = ProviderPage {
             url: self.public_url(request),
-            registry_host: self.host(request.headers, request.uri),
-            needs_token: request.is_guarded,
+            registry_host: self.registry_host(request.headers, request.uri),
+            needs_token: request.needs_token,
             listing: &listing.value,
             is_stale: listing.is_stale,
         };
@@ -72,10 +73,10 @@ impl Service {
         rendered(request.headers, self.page.provider(&page), caching)
     }
 
-    /// The URL that a page shows.
+    /// The public URL for a page: the configured one, or one from the host that the client requested.
     fn public_url(&self, request: &RouteRequest<'_>) -> String {
         let from_host = || {
-            let host = self.host(request.headers, request.uri);
+            let host = self.registry_host(request.headers, request.uri);
             let host = host.map_or_else(|| "HOST".to_owned(), |host| host.as_ascii().to_owned());
             format!("https://{host}")
         };
@@ -83,7 +84,7 @@ impl Service {
     }
 }
 
-/// What `?q=` asks for, in lower case and safe to print: a page may also be read at a terminal.
+/// The search text of `?q=`, in lower case and safe to print, because a page may also be read in a terminal.
 fn search(query: &str) -> String {
     let mut pairs = url::form_urlencoded::parse(query.as_bytes());
     let wanted = pairs.find(|(name, _)| name == "q");

@@ -1,6 +1,6 @@
-//! The paths that the server answers.
+//! The paths of the server.
 //!
-//! A path is split at `/` first and decoded afterwards, so that an encoded slash never makes a new segment
+//! A path is first split at `/` and then decoded, so an encoded slash never starts a new segment
 //! ([clients: network mirrors](crate::clients#network-mirrors)). A segment is decoded once. `+` is a plus sign and never a space.
 
 use std::str::FromStr;
@@ -12,18 +12,18 @@ use crate::version::Version;
 /// The longest path in bytes. The longest real one, a signed link to a package, has about 400.
 const LONGEST: usize = 4 << 10;
 
-/// What a path names.
+/// The document, file or page that a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Route {
     /// The page about the whole server.
     Home,
     /// The page about one provider.
     ProviderPage(ProviderAddr),
-    /// Whether the process runs.
+    /// `/healthz`: the process runs.
     Health,
-    /// Whether the process takes requests.
+    /// `/readyz`: the process accepts requests.
     Ready,
-    /// The metrics.
+    /// `/metrics`, for Prometheus.
     Metrics,
     /// The service discovery document.
     Discovery,
@@ -31,33 +31,33 @@ pub(super) enum Route {
     NetworkMirrorIndex(ProviderAddr),
     /// The network mirror's list of packages of a version.
     NetworkMirrorVersion(ProviderAddr, Version),
-    /// A package.
+    /// A package of the network mirror, by its file name.
     NetworkMirrorPackage(ProviderAddr, String),
-    /// The registry's list of versions. Its provider is on the registry's own host.
+    /// The provider registry's list of versions. The provider is on the host of the provider registry.
     ProviderRegistryVersions(ProviderRegistryName),
-    /// The registry's metadata of one package.
+    /// The provider registry's metadata of one package.
     ProviderRegistryDownload(ProviderRegistryName, Version, Platform),
-    /// A package, checksum document or signature of the registry, by its file name.
+    /// A package, checksum document or checksum signature of the provider registry, by its file name.
     ProviderRegistryFile(ProviderRegistryName, Version, String),
 }
 
-/// The namespace and type of a provider in the registry protocol, whose host is that of the server.
+/// The namespace and type of a provider in a path of the provider registry. Its host is that of the provider registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ProviderRegistryName {
     pub(super) namespace: String,
     pub(super) type_name: String,
 }
 
-/// Why a path names nothing.
+/// Why a path has no route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoRoute {
-    /// No request of a client has this form.
+    /// The path has an empty, dotted or undecodable segment, or is too long.
     Malformed,
-    /// Nothing is there.
+    /// The server has nothing at this path.
     Unknown,
-    /// The beginning of the network mirror, which people open in a browser.
+    /// The URL of the network mirror itself, which people open in a browser.
     NetworkMirrorRoot,
-    /// The beginning of the provider registry.
+    /// The URL of the provider registry itself.
     ProviderRegistryRoot,
 }
 
@@ -73,7 +73,7 @@ impl Route {
     /// Reads the path of a request, without a query.
     ///
     /// # Errors
-    /// The path is malformed, or names nothing.
+    /// The path has no route.
     pub(super) fn read(path: &str) -> Result<Self, NoRoute> {
         if path == "/" {
             return Ok(Self::Home);
@@ -140,7 +140,7 @@ impl Route {
         }
     }
 
-    /// Whether the route is a file, for which clients send no token. A signed link opens it.
+    /// Whether the route is a file. Clients send no token for files, so a signed link authorizes the request.
     pub(super) fn is_file(&self) -> bool {
         matches!(
             self,
@@ -187,7 +187,7 @@ fn decoded(encoded: &str) -> Result<String, NoRoute> {
     }
 }
 
-/// A text as one segment of a path. `+` stays as it is, as clients write it.
+/// Encodes a text as one segment of a path. `+` is not encoded, because clients do not encode it either.
 pub(super) fn segment(text: &str) -> String {
     use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
     const KEPT: &AsciiSet = &NON_ALPHANUMERIC
@@ -199,13 +199,13 @@ pub(super) fn segment(text: &str) -> String {
     utf8_percent_encode(text, KEPT).to_string()
 }
 
-/// The address of a provider, whose host is in punycode or Unicode. `HOST_PORT`, the name of a directory in a layout, is no host.
+/// The address of a provider, whose host is in punycode or Unicode. `HOST_PORT`, the name of a directory in a layout, is not a host.
 fn provider(host: &str, namespace: &str, type_name: &str) -> Result<ProviderAddr, NoRoute> {
     let host = Hostname::from_ascii(host).map_err(|_| NoRoute::Unknown)?;
     ProviderAddr::new(host, namespace, type_name).map_err(|_| NoRoute::Unknown)
 }
 
-/// A version in the spelling that clients request.
+/// A version in its canonical spelling, the only one that clients request.
 fn canonical(text: &str) -> Result<Version, NoRoute> {
     let version = Version::from_str(text).map_err(|_| NoRoute::Unknown)?;
     match version.to_string() == text {
@@ -255,7 +255,7 @@ mod tests {
                 "/mirror/registry.acme.test/acme/%64emo/index.json".to_owned(),
                 Ok(Route::NetworkMirrorIndex(demo.clone())),
             ),
-            // A slash that is encoded stays in its segment.
+            // An encoded slash stays in its segment.
             (
                 "/mirror/registry.acme.test/acme/demo%2findex.json".to_owned(),
                 Err(NoRoute::Malformed),

@@ -5,29 +5,30 @@ use std::sync::Arc;
 use super::answer::{self, Caching, Response};
 use super::cached::CachedValue;
 use super::documents;
-use super::listing::{Listing, Served};
+use super::listing::Listing;
 use super::notice::Denied;
 use super::outcome::Outcome;
 use super::path::{ProviderRegistryName, segment};
+use super::served::Served;
 use super::service::{JSON, RouteRequest, Service};
 use crate::address::ProviderAddr;
 use crate::platform::Platform;
 use crate::version::Version;
 
-/// From `/v1/providers/NAMESPACE/TYPE/VERSION/download/OS/` to the server.
+/// The relative path from `/v1/providers/NAMESPACE/TYPE/VERSION/download/OS/` to the root of the server.
 const UP: &str = "../../../../../../../";
-/// From there to `/v1/providers/NAMESPACE/TYPE/VERSION/`.
+/// The relative path from the same place to `/v1/providers/NAMESPACE/TYPE/VERSION/`.
 const UP_TO_VERSION: &str = "../../";
 
 impl Service {
-    /// The list of versions.
+    /// `versions`.
     pub(super) async fn provider_registry_versions(
         self: &Arc<Self>,
         name: &ProviderRegistryName,
         request: &RouteRequest<'_>,
         outcome: &mut Outcome,
     ) -> Response {
-        let provider = match self.provider(name, request, outcome) {
+        let provider = match self.registry_provider(name, request, outcome) {
             Ok(provider) => provider,
             Err(answer) => return answer,
         };
@@ -37,7 +38,7 @@ impl Service {
         .await
     }
 
-    /// The metadata of a package.
+    /// `VERSION/download/OS/ARCH`: the metadata of a package.
     pub(super) async fn provider_registry_download(
         self: &Arc<Self>,
         name: &ProviderRegistryName,
@@ -46,19 +47,20 @@ impl Service {
         request: &RouteRequest<'_>,
         outcome: &mut Outcome,
     ) -> Response {
-        let found = self.version_here(name, version, request, outcome).await;
+        let found = self.registry_version(name, version, request, outcome).await;
         let (provider, served, listing) = match found {
             Ok(found) => found,
             Err(answer) => return answer,
         };
-        let caching = self.with_links(request, &listing);
+        let caching = self.caching_with_links(request, &listing);
         let Some(documents) = &served.documents else {
-            let said = format!("{provider} {version} has no signature, which this protocol needs");
-            return answer::not_found(&said, caching);
+            let message =
+                format!("{provider} {version} has no signature, which this protocol requires");
+            return answer::not_found(&message, caching);
         };
         let Some(package) = served.package(platform) else {
-            let said = format!("{provider} {version} has no package for {platform}");
-            return answer::not_found(&said, caching);
+            let message = format!("{provider} {version} has no package for {platform}");
+            return answer::not_found(&message, caching);
         };
         let (namespace, type_name) = (segment(provider.namespace()), segment(provider.type_name()));
         let base = format!("/v1/providers/{namespace}/{type_name}/{version}");
@@ -66,11 +68,12 @@ impl Service {
             Some(_) => self.link(provider.hostname().as_ascii(), &base, file, UP),
             None => format!("{UP_TO_VERSION}{}", segment(file)),
         };
-        let document = documents::download(&provider, version, &served, documents, package, link);
+        let names = documents::document_names(&provider, version);
+        let document = documents::download(&served, documents, package, names, link);
         answer::document(request.headers, JSON, document, caching)
     }
 
-    /// A package, the checksum document or its signature.
+    /// `VERSION/FILE`: a package, the checksum document or its signature.
     pub(super) async fn provider_registry_file(
         self: &Arc<Self>,
         name: &ProviderRegistryName,
@@ -79,7 +82,7 @@ impl Service {
         request: &RouteRequest<'_>,
         outcome: &mut Outcome,
     ) -> Response {
-        let found = self.version_here(name, version, request, outcome).await;
+        let found = self.registry_version(name, version, request, outcome).await;
         let (provider, served, _) = match found {
             Ok(found) => found,
             Err(answer) => return answer,
@@ -107,35 +110,36 @@ impl Service {
         }
     }
 
-    /// A version of a provider of the registry protocol.
-    async fn version_here(
+    /// Finds a version of a provider on the host of the provider registry.
+    async fn registry_version(
         self: &Arc<Self>,
         name: &ProviderRegistryName,
         version: &Version,
         request: &RouteRequest<'_>,
         outcome: &mut Outcome,
     ) -> Result<(ProviderAddr, Arc<Served>, CachedValue<Listing>), Response> {
-        let provider = self.provider(name, request, outcome)?;
+        let provider = self.registry_provider(name, request, outcome)?;
         let (served, listing) = self.served(&provider, version, request, outcome).await?;
         Ok((provider, served, listing))
     }
 
-    /// The provider of the registry protocol.
-    fn provider(
+    /// The address of a provider on the host of the provider registry, if the token is for it.
+    fn registry_provider(
         &self,
         name: &ProviderRegistryName,
         request: &RouteRequest<'_>,
         outcome: &mut Outcome,
     ) -> Result<ProviderAddr, Response> {
-        let nowhere = || answer::not_found("no registry is at this host", Caching::Never);
+        let no_registry =
+            || answer::not_found("no provider registry is at this host", Caching::Never);
         let host = self
-            .host(request.headers, request.uri)
-            .ok_or_else(nowhere)?;
+            .registry_host(request.headers, request.uri)
+            .ok_or_else(no_registry)?;
         let provider = name.on(&host);
         let provider = provider
             .map_err(|_| answer::not_found("no provider has this address", Caching::Never))?;
         match request.token {
-            Some(token) if !token.opens(&provider) => Err(outcome.deny(Denied::OtherProvider)),
+            Some(token) if !token.is_for(&provider) => Err(outcome.deny(Denied::OtherProvider)),
             _ => Ok(provider),
         }
     }

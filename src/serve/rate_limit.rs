@@ -1,40 +1,32 @@
-//! How often a client may ask.
+//! Limits the requests of a client in a second.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::num::NonZeroU32;
 
 use governor::clock::DefaultClock;
 use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
 
-/// The requests that a client may send at once, in seconds of its rate.
-const BURST: u32 = 4;
-/// The most clients whose rate is remembered, after which idle ones are forgotten.
-const MOST_CLIENTS: usize = 10_000;
+use super::client_network::network;
 
-/// What one client has: an address, or in IPv6 a network of 64 bits, of which a host may use every address.
-pub(super) fn network(client: IpAddr) -> IpAddr {
-    match client.to_canonical() {
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
-        }
-        address => address,
-    }
-}
+/// The requests that a client may send at once, in seconds of its rate. An `init` requests several documents for each of its providers at once,
+/// and is then silent.
+const BURST: u32 = 4;
+/// The number of clients from which idle ones are forgotten. Ten thousand entries take less than a megabyte.
+const MOST_CLIENTS: usize = 10_000;
 
 /// Counts the requests of each client.
 pub(super) struct RateLimit(RateLimiter<IpAddr, HashMapStateStore<IpAddr>, DefaultClock>);
 
 impl RateLimit {
-    /// A limit of so many requests of a client in a second.
+    /// Allows each client this many requests in a second.
     pub(super) fn new(requests: NonZeroU32) -> Self {
         let burst = requests.saturating_mul(NonZeroU32::MIN.saturating_add(BURST - 1));
         let quota = Quota::per_second(requests).allow_burst(burst);
         Self(RateLimiter::hashmap(quota))
     }
 
-    /// Counts a request. Returns whether it is one too many.
+    /// Counts a request, and returns whether it exceeds the limit.
     pub(super) fn is_exceeded(&self, client: IpAddr) -> bool {
         let Self(limiter) = self;
         if limiter.len() > MOST_CLIENTS {

@@ -1,4 +1,4 @@
-//! The server: listens, accepts connections within its limits, and ends without cutting downloads.
+//! Listens, accepts connections within limits, and lets downloads complete at the end.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use url::Url;
 
-use super::access::{acceptor, access};
+use super::access::{AccessControl, acceptor};
 use super::catalog::Catalog;
 use super::client_quota::ClientQuota;
 use super::connection::{self, HANDSHAKE};
@@ -23,13 +23,11 @@ use super::notice::{Notice, Observer};
 use super::page::Page;
 use super::rate_limit::RateLimit;
 use super::service::{MOST_PACKAGES, Service};
-use super::settings::ServerSettings;
+use super::settings::{ServerSettings, ServerStore};
 use super::store_health::StoreHealth;
 use super::watched_files::{self, WatchedFiles};
-use crate::http::Http;
-use crate::store::{Endpoint, Registry};
 
-/// How long the server waits after the system refused a connection, for example because the process has too many files open.
+/// How long the server waits after the operating system refused a connection, for example because the process has too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A server that listens.
@@ -39,10 +37,10 @@ pub struct Server {
     service: Arc<Service>,
     files: Vec<WatchedFiles>,
     connections: Arc<Semaphore>,
-    /// How many of them are for one client; `None` behind a proxy.
-    shares: Option<ClientQuota>,
-    /// The clients that wanted more.
-    logged: LogLimit,
+    /// Limits the connections of one client; `None` behind a proxy, which sends all clients from its address.
+    connection_quota: Option<ClientQuota>,
+    /// Limits the log lines about clients that exceed their quota.
+    quota_log: LogLimit,
     grace: Duration,
 }
 
@@ -53,90 +51,46 @@ impl Server {
     /// A file cannot be used, or the address cannot be listened on.
     pub async fn start(
         settings: ServerSettings,
-        endpoint: Endpoint,
-        registry: Registry,
-        http: Http,
+        store: ServerStore,
         observer: Arc<dyn Observer>,
         page: Arc<dyn Page>,
     ) -> Result<Self, Error> {
         let mut files = Vec::new();
         let host = settings.url.as_deref().and_then(host);
-        let tls = settings
-            .tls
-            .map(|paths| acceptor(&paths, host, &observer, &mut files))
+        let tls = settings.tls.as_ref();
+        let tls = tls
+            .map(|paths| acceptor(paths, host, &observer, &mut files))
             .transpose()?;
-        let access = settings
-            .access
-            .map(|paths| access(&paths, &mut files))
+        let access = settings.access.as_ref();
+        let access = access
+            .map(|paths| AccessControl::open(paths, &mut files))
             .transpose()?;
-        let metrics = Arc::new(Metrics::new(Some(http)));
-        let fresh = settings.ages.fresh;
-        let trust = settings.trust.clone();
-        let fill = settings
-            .fill
-            .map(|fill| Arc::new(Fill::new(fill, trust, fresh)));
-        let catalog = Catalog {
-            fill,
-            endpoint,
-            registry,
-            only_host: settings.only_host,
-            trust: settings.trust,
-            ages: settings.ages,
-            observer: observer.clone(),
-            metrics: metrics.clone(),
-            store_health: StoreHealth::default(),
-            known: Mutex::default(),
-            all: Arc::default(),
-        };
-        let base = settings
-            .url
-            .as_deref()
-            .filter(|_| tls.is_some())
-            .and_then(path);
-        let service = Service {
-            catalog: Arc::new(catalog),
-            access,
-            base: base.unwrap_or_default(),
-            url: settings.url,
-            registry_host: settings.registry_host,
-            verified: Arc::default(),
-            metrics,
-            observer,
-            page,
-            redirects: settings.redirects,
-            is_draining: AtomicBool::new(false),
-            rate: settings.rate.map(RateLimit::new),
-            packages: Arc::new(Semaphore::new(MOST_PACKAGES)),
-            refusals_logged: LogLimit::default(),
-            shares: tls.is_some().then(|| ClientQuota::half_of(MOST_PACKAGES)),
-        };
+        let (connections, grace) = (settings.connections, settings.grace);
         let address = settings.listen;
+        let service = service(settings, access, store, observer, page);
         let listener = TcpListener::bind(address).await;
         Ok(Self {
             listener: listener.map_err(|source| Error::Listen { address, source })?,
-            // A proxy sends all clients from its address.
-            shares: tls
-                .is_some()
-                .then(|| ClientQuota::half_of(settings.connections)),
-            logged: LogLimit::default(),
+            connection_quota: tls.is_some().then(|| ClientQuota::half_of(connections)),
+            quota_log: LogLimit::default(),
             tls,
             service: Arc::new(service),
             files,
-            connections: Arc::new(Semaphore::new(settings.connections)),
-            grace: settings.grace,
+            connections: Arc::new(Semaphore::new(connections)),
+            grace,
         })
     }
 
-    /// The address that it listens on, with the port that the system chose if none was given.
+    /// The address that the server listens on, with the port that the operating system chose for port 0.
     ///
     /// # Errors
-    /// The system does not say.
+    /// The operating system reported an error.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Serves until `stop` ends. Then idle connections end at once, and downloads within the grace. `reload` makes it read its files
-    /// again.
+    /// Serves until `stop` completes. Idle connections are then closed at once, and downloads have the grace to complete. A notification of
+    /// `reload` makes the server read its files again.
     pub async fn run(self, stop: impl Future<Output = ()>, reload: Arc<Notify>) {
         let Self {
             listener,
@@ -144,8 +98,8 @@ impl Server {
             service,
             files,
             connections,
-            shares,
-            logged,
+            connection_quota,
+            quota_log,
             grace,
         } = self;
         let mut background = JoinSet::new();
@@ -169,10 +123,10 @@ impl Server {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            let left = shares.as_ref().map(|shares| shares.of(client));
-            let Ok(share) = left.map(Semaphore::try_acquire_owned).transpose() else {
+            let quota = connection_quota.as_ref().map(|quota| quota.of(client));
+            let Ok(quota) = quota.map(Semaphore::try_acquire_owned).transpose() else {
                 service.metrics.limited_connections.inc();
-                if logged.admits(client) {
+                if quota_log.admits(client) {
                     let notice = Notice::TooManyConnections { client };
                     service.observer.notice(&notice);
                 }
@@ -183,15 +137,60 @@ impl Server {
                 service.metrics.connections.inc();
                 serve(stream, client, tls, &service, draining).await;
                 service.metrics.connections.dec();
-                drop((permit, share));
+                drop((permit, quota));
             });
         }
         service.is_draining.store(true, Ordering::Relaxed);
         service.observer.notice(&Notice::Draining);
         drop(listener);
-        let _told = drain.send(true);
+        let _sent = drain.send(true);
         let ended = async { while open.join_next().await.is_some() {} };
         let _in_time = tokio::time::timeout(grace, ended).await;
+    }
+}
+
+/// The state of a server that all requests share.
+fn service(
+    settings: ServerSettings,
+    access: Option<Arc<AccessControl>>,
+    store: ServerStore,
+    observer: Arc<dyn Observer>,
+    page: Arc<dyn Page>,
+) -> Service {
+    let has_tls = settings.tls.is_some();
+    let metrics = Arc::new(Metrics::new(Some(store.http)));
+    let (fresh, trust) = (settings.ages.fresh, settings.trust.clone());
+    let fill = settings.fill.map(|fill| Fill::new(fill, trust, fresh));
+    let catalog = Catalog {
+        fill: fill.map(Arc::new),
+        endpoint: store.endpoint,
+        registry: store.registry,
+        only_host: settings.only_host,
+        trust: settings.trust,
+        ages: settings.ages,
+        observer: observer.clone(),
+        metrics: metrics.clone(),
+        store_health: StoreHealth::default(),
+        known: Mutex::default(),
+        all: Arc::default(),
+    };
+    let base = settings.url.as_deref().filter(|_| has_tls).and_then(path);
+    Service {
+        catalog: Arc::new(catalog),
+        access,
+        base: base.unwrap_or_default(),
+        url: settings.url,
+        registry_host: settings.registry_host,
+        verified: Arc::default(),
+        metrics,
+        observer,
+        page,
+        redirects: settings.redirects,
+        is_draining: AtomicBool::new(false),
+        rate: settings.rate.map(RateLimit::new),
+        packages: Arc::new(Semaphore::new(MOST_PACKAGES)),
+        refusal_log: LogLimit::default(),
+        package_quota: has_tls.then(|| ClientQuota::half_of(MOST_PACKAGES)),
     }
 }
 
@@ -199,7 +198,7 @@ impl Server {
 fn host(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     let host = url.host_str()?;
-    // As certificates name an address of version 6.
+    // Certificates name IPv6 addresses without brackets.
     Some(host.trim_matches(['[', ']']).to_owned())
 }
 
@@ -209,16 +208,16 @@ fn path(url: &str) -> Option<String> {
     Some(url.path().trim_end_matches('/').to_owned())
 }
 
-/// The next connection; `None` if the system refused it.
+/// The next connection; `None` if the operating system refused it.
 async fn accept(
     listener: &TcpListener,
     connections: &Arc<Semaphore>,
 ) -> Option<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
-    // Connections above the limit wait in the system's queue. The semaphore is never closed.
+    // Connections above the limit wait in the queue of the operating system. The semaphore is never closed.
     let permit = connections.clone().acquire_owned().await.ok()?;
     let (stream, client) = listener.accept().await.ok()?;
-    // Small answers must not wait for acknowledgements.
-    let _without = stream.set_nodelay(true);
+    // Small answers must not wait for acknowledgements of earlier ones.
+    let _set = stream.set_nodelay(true);
     Some((stream, client.ip(), permit))
 }
 

@@ -1,4 +1,4 @@
-//! Answers requests: who may ask, what the path names, and where the answer comes from.
+//! Authorizes requests and routes them to their handlers.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -9,84 +9,74 @@ use axum::body::Body;
 use axum::http::header::{AUTHORIZATION, HOST};
 use axum::http::{HeaderMap, Method, Request, StatusCode, Uri};
 use tokio::sync::Semaphore;
-use tokio::time::{Instant, timeout_at};
 
 use super::access::{self, AccessControl};
 use super::answer::{self, Caching, Response};
-use super::cached::{CachedValue, Unavailable};
 use super::catalog::Catalog;
 use super::client_quota::ClientQuota;
 use super::documents;
 use super::links;
-use super::listing::{Listing, Served};
 use super::log_limit::LogLimit;
 use super::metrics::Metrics;
 use super::notice::{Denied, Observer};
 use super::outcome::Outcome;
-use super::package::{self, VerifiedPackages};
 use super::page::Page;
-use super::path::{NoRoute, Route, segment};
+use super::path::{NoRoute, Route};
 use super::rate_limit::RateLimit;
 use super::tokens::{self, ClientToken};
-use crate::address::{Hostname, ProviderAddr};
-use crate::outcome::Failure;
-use crate::version::Version;
+use super::verified_packages::VerifiedPackages;
+use crate::address::Hostname;
 
 pub(super) const JSON: &str = "application/json";
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// How long an answer waits for the store as a whole. Clients wait for 10 seconds.
-const LONGEST_ANSWER: Duration = Duration::from_millis(8_500);
-/// The longest time that others may keep a list.
+/// The longest time that clients and proxies may cache a list. A new version is then visible after a minute.
 pub(super) const LONGEST_LIST: Duration = Duration::from_secs(60);
 
-/// The time that others may keep a package.
-const YEAR: Duration = Duration::from_secs(31_536_000);
-
-/// The most packages that are sent at once. Each holds a file or a transfer from the store, and some memory.
+/// The most packages that are sent concurrently. Each has an open file or a transfer from the store, and up to 100 KB of buffers.
 pub(super) const MOST_PACKAGES: usize = 256;
 
-/// Everything that answers need.
+/// The state that all requests share.
 pub(super) struct Service {
     pub(super) catalog: Arc<Catalog>,
     pub(super) access: Option<Arc<AccessControl>>,
     /// The public URL without a slash at its end.
     pub(super) url: Option<String>,
-    /// The path of the public URL, without a slash at its end; empty behind a proxy, which takes it away.
+    /// The path of the public URL, without a slash at its end; empty behind a proxy, which removes it.
     pub(super) base: String,
-    /// The host of the registry's providers. Without it, the host that the client asked.
+    /// The configured host of the provider registry.
     pub(super) registry_host: Option<Hostname>,
     pub(super) verified: Arc<VerifiedPackages>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) observer: Arc<dyn Observer>,
     pub(super) page: Arc<dyn Page>,
-    /// Whether clients are sent to the place where the registry keeps a package.
+    /// Whether clients are redirected to the storage behind the OCI registry for packages.
     pub(super) redirects: bool,
     pub(super) is_draining: AtomicBool,
     pub(super) rate: Option<RateLimit>,
-    /// The clients that were answered `429`.
-    pub(super) refusals_logged: LogLimit,
-    /// As many permits as packages may be sent at once.
+    /// Limits the log lines about clients that were answered 429.
+    pub(super) refusal_log: LogLimit,
+    /// Limits the packages that are sent concurrently.
     pub(super) packages: Arc<Semaphore>,
-    /// How many of them are for one client; `None` behind a proxy.
-    pub(super) shares: Option<ClientQuota>,
+    /// Limits the packages of one client; `None` behind a proxy.
+    pub(super) package_quota: Option<ClientQuota>,
 }
 
-/// A request as the routes see it.
+/// An authorized request.
 pub(super) struct RouteRequest<'a> {
     pub(super) client: IpAddr,
     pub(super) method: &'a Method,
     pub(super) headers: &'a HeaderMap,
     pub(super) uri: &'a Uri,
-    /// Whether the tokens of the server decide who may ask.
-    pub(super) is_guarded: bool,
+    /// Whether the server requires tokens.
+    pub(super) needs_token: bool,
     pub(super) token: Option<&'a ClientToken>,
-    /// How long the link that opened the request is still valid; `None` if the request has no link.
+    /// The remaining lifetime of the link that authorized the request; `None` without a link.
     pub(super) link: Option<Duration>,
 }
 
 impl Service {
-    /// Whether a client asks more often than it may.
+    /// Counts a request, and returns whether its client exceeds the rate.
     pub(super) fn is_too_fast(&self, client: IpAddr) -> bool {
         let Some(rate) = &self.rate else {
             return false;
@@ -98,7 +88,7 @@ impl Service {
         is_too_fast
     }
 
-    /// A path below the public URL. What is a path of its own without that stays one.
+    /// Removes the path of the public URL. A path that is already a route stays unchanged.
     fn below_base<'p>(&self, path: &'p str) -> &'p str {
         let plain = links::split(path).map_or(path, |(_, rest)| rest);
         let below = path.strip_prefix(&self.base);
@@ -123,61 +113,31 @@ impl Service {
         if let Ok(route) = &route {
             outcome.route = route.name();
         }
-        let known = self.access.as_ref().map(|access| access.tokens.load_full());
-        let header = request.headers().get(AUTHORIZATION);
-        let header = header.and_then(|header| header.to_str().ok());
-        let token = known
+        let tokens = self.access.as_ref().map(|access| access.tokens.load_full());
+        let token = tokens
             .as_ref()
-            .zip(header)
-            .and_then(|(known, header)| known.find(header));
+            .zip(authorization(&request))
+            .and_then(|(tokens, header)| tokens.find(header));
         outcome.token = token.map(|token| token.name.clone());
-        let mut link = None;
-        if let (Some((signature, path)), Some(access)) = (signed, &self.access) {
-            let is_file = route.as_ref().is_ok_and(Route::is_file);
-            let names = self.named(route.as_ref().ok(), request.headers(), request.uri());
-            let opened = access
-                .links
-                .load()
-                .opens(signature, &names, path, SystemTime::now());
-            link = opened.filter(|_| is_file);
-            if link.is_none() {
-                outcome.answer = outcome.deny(Denied::Link);
+        let link = match self.authorize(&request, route.as_ref().ok(), signed, token) {
+            Ok(link) => link,
+            Err(reason) => {
+                outcome.answer = outcome.deny(reason);
                 return outcome;
             }
-        }
-        let is_bearer = header.is_some_and(tokens::is_bearer);
-        if self.access.is_some()
-            && link.is_none()
-            && let Some(reason) = access::refusal(route.as_ref().ok(), token, is_bearer)
-        {
-            outcome.answer = outcome.deny(reason);
-            return outcome;
-        }
+        };
         let request = RouteRequest {
             client,
             method: request.method(),
             headers: request.headers(),
             uri: request.uri(),
-            is_guarded: self.access.is_some(),
+            needs_token: self.access.is_some(),
             token,
             link,
         };
         match route {
             Ok(route) => self.route(route, &request, &mut outcome).await,
-            Err(NoRoute::NetworkMirrorRoot) => {
-                let said = "the network mirror begins here, and has no list of all providers\n  expected /mirror/HOST/NAMESPACE/TYPE/index.json\n  the page at / has the configuration for clients";
-                outcome.answer = answer::not_found(said, Caching::Never);
-            }
-            Err(NoRoute::ProviderRegistryRoot) => {
-                let said = "the provider registry begins here, and has no list of all providers\n  expected /v1/providers/NAMESPACE/TYPE/versions\n  the page at / has the configuration for clients";
-                outcome.answer = answer::not_found(said, Caching::Never);
-            }
-            Err(NoRoute::Malformed) => {
-                outcome.answer = answer::text(StatusCode::BAD_REQUEST, "the path is malformed");
-            }
-            Err(NoRoute::Unknown) => {
-                outcome.answer = answer::not_found("nothing is here", Caching::Never);
-            }
+            Err(reason) => outcome.answer = without_route(reason),
         }
         if outcome.is_stale {
             answer::mark_stale(&mut outcome.answer);
@@ -185,6 +145,35 @@ impl Service {
         outcome
     }
 
+    /// Authorizes a request by its link or token. Returns the remaining lifetime of the link, if it has one.
+    fn authorize(
+        &self,
+        request: &Request<Body>,
+        route: Option<&Route>,
+        signed: Option<(&str, &str)>,
+        token: Option<&ClientToken>,
+    ) -> Result<Option<Duration>, Denied> {
+        let Some(access) = &self.access else {
+            return Ok(None);
+        };
+        if let Some((signature, path)) = signed {
+            let host = self.link_host(route, request.headers(), request.uri());
+            let links = access.links.load();
+            let remaining = links.remaining(signature, &host, path, SystemTime::now());
+            let is_file = route.is_some_and(Route::is_file);
+            return match remaining {
+                Some(remaining) if is_file => Ok(Some(remaining)),
+                _ => Err(Denied::Link),
+            };
+        }
+        let is_bearer = authorization(request).is_some_and(tokens::is_bearer);
+        match access::refusal(route, token, is_bearer) {
+            Some(reason) => Err(reason),
+            None => Ok(None),
+        }
+    }
+
+    /// Answers a request for a route.
     async fn route(
         self: &Arc<Self>,
         route: Route,
@@ -196,11 +185,11 @@ impl Service {
             Route::Ready if self.is_draining.load(Ordering::Relaxed) => {
                 answer::unavailable("the server is ending")
             }
-            // Lists that are known are served while the store is away, so that clients must not be kept from this server.
-            Route::Ready if self.catalog.store_health.is_unreachable() => {
-                let said = "ready, but the store could not be asked when it was last needed";
-                answer::text(StatusCode::OK, said)
-            }
+            // While the store is unreachable, cached lists are served, so a load balancer must not remove this server.
+            Route::Ready if self.catalog.store_health.is_unreachable() => answer::text(
+                StatusCode::OK,
+                "ready, but the last request to the store failed",
+            ),
             Route::Ready => answer::text(StatusCode::OK, "ready"),
             Route::Metrics => answer::document(
                 request.headers,
@@ -242,98 +231,19 @@ impl Service {
         outcome.answer = answer;
     }
 
-    /// A list of versions in either protocol; `None` if it has none.
-    pub(super) async fn listed(
-        self: &Arc<Self>,
-        provider: &ProviderAddr,
-        request: &RouteRequest<'_>,
-        outcome: &mut Outcome,
-        write: impl Fn(&Listing) -> Option<Vec<u8>>,
-    ) -> Response {
-        let listing = match self.catalog.listing(provider).await {
-            Ok(listing) => listing,
-            Err(reason) => return unavailable(&reason),
-        };
-        outcome.is_stale = listing.is_stale;
-        let caching = request.caching(listing.lifetime.min(LONGEST_LIST));
-        match write(&listing.value) {
-            Some(document) => answer::document(request.headers, JSON, document, caching),
-            None => answer::not_found(&absent(&listing.value), caching),
-        }
-    }
-
-    /// The version of a list, whose tags were compared.
-    pub(super) async fn served(
-        self: &Arc<Self>,
-        provider: &ProviderAddr,
-        version: &Version,
-        request: &RouteRequest<'_>,
-        outcome: &mut Outcome,
-    ) -> Result<(Arc<Served>, CachedValue<Listing>), Response> {
-        let current = self.catalog.with_checked_tags(provider, version);
-        let current = tokio::time::timeout(LONGEST_ANSWER, current).await;
-        let listing = current.unwrap_or(Err(Unavailable::Slow));
-        let listing = listing.map_err(|reason| unavailable(&reason))?;
-        outcome.is_stale = listing.is_stale;
-        match listing.value.versions.get(version) {
-            Some(served) => Ok((served.clone(), listing)),
-            None => {
-                let caching = request.caching(listing.lifetime.min(LONGEST_LIST));
-                let said = match listing.value.hidden.get(version) {
-                    Some(hidden) => format!("{provider} {version} is hidden: {}", hidden.problem),
-                    None if listing.value.exists => {
-                        format!("the store does not have {provider} {version}")
-                    }
-                    None => absent(&listing.value),
-                };
-                Err(answer::not_found(&said, caching))
-            }
-        }
-    }
-
-    pub(super) async fn package(
-        &self,
-        package: &super::listing::ServedPackage,
-        request: &RouteRequest<'_>,
-        outcome: &mut Outcome,
-    ) -> Response {
-        let (method, headers) = (request.method, request.headers);
-        if self.redirects
-            && *method == Method::GET
-            && let Some(url) = package::elsewhere(package).await
-        {
-            return answer::redirect(&url);
-        }
-        let end = Instant::now() + LONGEST_ANSWER;
-        if let Some(shares) = &self.shares {
-            match timeout_at(end, shares.of(request.client).acquire_owned()).await {
-                Ok(Ok(permit)) => outcome.permits.push(permit),
-                _ => {
-                    self.metrics.limited.inc();
-                    return answer::too_many_packages();
-                }
-            }
-        }
-        match timeout_at(end, self.packages.clone().acquire_owned()).await {
-            Ok(Ok(permit)) => outcome.permits.push(permit),
-            _ => return answer::unavailable("too many packages are being sent"),
-        }
-        let (verified, observer) = (&self.verified, &self.observer);
-        let caching = request.caching(YEAR);
-        package::answer(method, headers, package, verified, caching, observer).await
-    }
-
-    /// What a link is for besides its path: the host of the provider, where the path does not name it.
-    fn named(&self, route: Option<&Route>, headers: &HeaderMap, uri: &Uri) -> String {
-        let is_registry = matches!(route, Some(Route::ProviderRegistryFile(..)));
-        let host = is_registry.then(|| self.host(headers, uri)).flatten();
+    /// The host that the signature of a link covers: that of the provider, if the path does not name it.
+    fn link_host(&self, route: Option<&Route>, headers: &HeaderMap, uri: &Uri) -> String {
+        let is_provider_registry = matches!(route, Some(Route::ProviderRegistryFile(..)));
+        let host = is_provider_registry
+            .then(|| self.registry_host(headers, uri))
+            .flatten();
         host.map(|host| host.as_ascii().to_owned())
             .unwrap_or_default()
     }
 
-    /// The host of the registry's providers.
-    pub(super) fn host(&self, headers: &HeaderMap, uri: &Uri) -> Option<Hostname> {
-        let asked_host = || {
+    /// The host of the provider registry: the configured one, or the one that the client requested.
+    pub(super) fn registry_host(&self, headers: &HeaderMap, uri: &Uri) -> Option<Hostname> {
+        let requested = || {
             let header = headers.get(HOST).and_then(|host| host.to_str().ok());
             let host = uri
                 .authority()
@@ -341,62 +251,28 @@ impl Service {
                 .or(header)?;
             Hostname::from_ascii(host).ok()
         };
-        self.registry_host.clone().or_else(asked_host)
+        self.registry_host.clone().or_else(requested)
     }
+}
 
-    /// The URL of a file: its name, or a signed path relative to the document, which begins with `up`. `host` is that of the provider, where
-    /// the path does not name it.
-    pub(super) fn link(&self, host: &str, base: &str, file: &str, up: &str) -> String {
-        let name = segment(file);
-        let Some(access) = &self.access else {
-            return name;
-        };
-        let path = format!("{base}/{name}");
-        let links = access.links.load();
-        let prefix = links.prefix(host, &path, SystemTime::now());
-        let prefix = prefix.unwrap_or_default();
-        format!("{up}{prefix}{path}")
-    }
+/// The `Authorization` header of a request.
+fn authorization(request: &Request<Body>) -> Option<&str> {
+    request.headers().get(AUTHORIZATION)?.to_str().ok()
+}
 
-    /// The caching of a document that has links.
-    pub(super) fn with_links(
-        &self,
-        request: &RouteRequest<'_>,
-        listing: &CachedValue<Listing>,
-    ) -> Caching {
-        let lifetime = listing.lifetime.min(LONGEST_LIST);
-        match &self.access {
-            // A kept document must not outlive its links, and clients need some of their time.
-            Some(access) => Caching::Private(lifetime.min(access.links.load().lifetime() / 2)),
-            None => request.caching(lifetime),
+/// The answer to a request whose path has no route.
+fn without_route(reason: NoRoute) -> Response {
+    let message = match reason {
+        NoRoute::Malformed => {
+            return answer::text(StatusCode::BAD_REQUEST, "the path is malformed");
         }
-    }
-}
-
-impl RouteRequest<'_> {
-    pub(super) fn caching(&self, lifetime: Duration) -> Caching {
-        // What a link opened must not be kept for longer than the link is valid.
-        let lifetime = self.link.map_or(lifetime, |left| left.min(lifetime));
-        match self.is_guarded {
-            true => Caching::Private(lifetime),
-            false => Caching::Public(lifetime),
+        NoRoute::Unknown => "nothing is here",
+        NoRoute::NetworkMirrorRoot => {
+            "the network mirror begins here, and has no list of all providers\n  expected /mirror/HOST/NAMESPACE/TYPE/index.json\n  the page at / has the configuration for clients"
         }
-    }
-}
-
-pub(super) fn unavailable(reason: &Unavailable<Failure>) -> Response {
-    match reason {
-        Unavailable::Failed(_) => answer::unavailable("the store or the origin cannot be asked"),
-        Unavailable::Slow => answer::unavailable("the store has not answered yet"),
-    }
-}
-
-/// Why a provider is not found, for people.
-pub(super) fn absent(listing: &Listing) -> String {
-    let provider = &listing.provider;
-    match listing.hidden.len() {
-        0 => format!("the store does not have {provider}"),
-        1 => format!("one version of {provider} is hidden, since it did not verify"),
-        hidden => format!("{hidden} versions of {provider} are hidden, since they did not verify"),
-    }
+        NoRoute::ProviderRegistryRoot => {
+            "the provider registry begins here, and has no list of all providers\n  expected /v1/providers/NAMESPACE/TYPE/versions\n  the page at / has the configuration for clients"
+        }
+    };
+    answer::not_found(message, Caching::Never)
 }

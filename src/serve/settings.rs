@@ -1,4 +1,4 @@
-//! How a server works.
+//! The settings of a server.
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -9,8 +9,10 @@ use super::cached::Ages;
 use super::fill::FillSettings;
 use crate::address::Hostname;
 use crate::examine::TrustOptions;
+use crate::http::Http;
+use crate::store::{Endpoint, Registry};
 
-/// How a server works.
+/// The settings of a server.
 pub struct ServerSettings {
     /// The address to listen on.
     pub listen: SocketAddr,
@@ -18,26 +20,37 @@ pub struct ServerSettings {
     pub tls: Option<TlsFiles>,
     /// The public URL, without a slash at its end.
     pub url: Option<String>,
-    /// The host of the registry's providers; `None` for the host that the client asked.
+    /// The host of the provider registry; `None` for the host that the client requests.
     pub registry_host: Option<Hostname>,
     /// The only host whose providers the store has; `None` for any.
     pub only_host: Option<Hostname>,
-    /// Who may ask; `None` for everybody.
+    /// The files of tokens and signing keys; `None` for a server that is open to every client.
     pub access: Option<AccessFiles>,
-    /// Whether clients are sent to the place where the registry keeps a package, if it has one.
+    /// Whether clients are redirected to the storage behind the OCI registry for packages.
     pub redirects: bool,
     /// How long lists are used.
     pub ages: Ages,
-    /// The most connections at once. With TLS, one client has at most half of them; a proxy sends all clients from its address.
+    /// The most concurrent connections. With TLS, one client has at most half of them. Behind a proxy all clients share its address, so a client
+    /// may have all.
     pub connections: usize,
     /// The most requests of a client in a second; `None` for no limit.
     pub rate: Option<NonZeroU32>,
     /// How long downloads may go on when the server ends.
     pub grace: Duration,
-    /// The verification of versions.
+    /// How versions are verified.
     pub trust: TrustOptions,
-    /// What is mirrored when a client asks for it; `None` for nothing.
+    /// The providers that are mirrored when a client requests them; `None` for none.
     pub fill: Option<FillSettings>,
+}
+
+/// The store of a server.
+pub struct ServerStore {
+    /// Where the store is.
+    pub endpoint: Endpoint,
+    /// The client for OCI registries.
+    pub registry: Registry,
+    /// The HTTP client below it, whose requests `/metrics` counts.
+    pub http: Http,
 }
 
 /// The files of a certificate, in PEM.
@@ -49,12 +62,12 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
-/// The files that decide who may ask.
+/// The files that decide which requests are authorized.
 #[derive(Clone, Debug)]
 pub struct AccessFiles {
-    /// The tokens.
+    /// The file of tokens.
     pub tokens: PathBuf,
-    /// The keys of links; `None` for a key that only this process knows.
+    /// The file of signing keys; `None` for a key that only this process knows.
     pub signing_key: Option<PathBuf>,
     /// How long a link is valid.
     pub lifetime: Duration,

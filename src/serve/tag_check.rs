@@ -1,4 +1,4 @@
-//! Whether what passed is still what the tags of a version refer to.
+//! Detects tags that moved after a version was verified.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::oci::Tag;
 use crate::outcome::Problem;
 use crate::version::Version;
 
-/// What a version's tags referred to.
+/// The digests that a version's tags referred to when it was verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagDigests {
     /// The digest of the index.
@@ -17,7 +17,7 @@ pub struct TagDigests {
     pub evidence: Option<Digest>,
 }
 
-/// The result of comparing tags.
+/// The last comparison of a version's tags.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TagCheck {
     pub(super) at: Instant,
@@ -26,25 +26,25 @@ pub(super) struct TagCheck {
     pub(super) state: TagState,
 }
 
-/// Whether the tags of a version still refer to what passed.
+/// The result of a comparison of tags with the verified digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TagState {
-    /// They do.
+    /// The tags still refer to the verified digests.
     Unchanged,
-    /// They do not, or are gone.
+    /// A tag refers to another digest, or was deleted.
     Moved,
-    /// The store could not be asked.
+    /// The store did not answer.
     Unknown,
 }
 
 impl TagDigests {
-    /// The digests as tags have them.
-    pub(super) fn in_tags(&self) -> (Option<Digest>, Option<Digest>) {
+    /// The digests in the form that [`tag_digests`] returns.
+    pub(super) fn as_tags(&self) -> (Option<Digest>, Option<Digest>) {
         (Some(self.index), self.evidence)
     }
 }
 
-/// What the tags of a version and of its evidence refer to.
+/// Reads the digests that the tags of a version and of its evidence refer to.
 pub(super) async fn tag_digests(
     stored: &StoredProvider,
     version: &Version,

@@ -11,7 +11,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::{ClientHello, ParsedCertificate, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
-/// Why a certificate cannot be used.
+/// A certificate or private key that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file has no certificate.
@@ -20,7 +20,7 @@ pub enum Error {
     /// The file has no private key.
     #[error("the file has no private key in PEM")]
     NoKey,
-    /// The certificate and the key do not belong together, or the kind of key is not supported.
+    /// The certificate is for another key, or the kind of key is not supported.
     #[error("the certificate and the private key do not fit together")]
     NoPair,
     /// TLS cannot be configured.
@@ -42,7 +42,7 @@ impl ServerCertificate {
         Ok(Arc::new(Self(ArcSwap::from_pointee(pair))))
     }
 
-    /// Whether clients of a host accept the certificate as far as its names are concerned. A text that is no host counts as accepted.
+    /// Whether the certificate names a host. This is also true for a text that is not a host.
     pub(super) fn is_for(&self, host: &str) -> bool {
         let pair = self.0.load();
         let (Some(own), Ok(name)) = (pair.cert.first(), ServerName::try_from(host)) else {
@@ -55,7 +55,7 @@ impl ServerCertificate {
     /// Replaces the certificate for new connections.
     ///
     /// # Errors
-    /// As [`ServerCertificate::new`]; the certificate then stays.
+    /// As [`ServerCertificate::new`]. The old certificate then stays in use.
     pub(super) fn replace(&self, chain: &[u8], key: &[u8]) -> Result<(), Error> {
         self.0.store(Arc::new(pair(chain, key)?));
         Ok(())
@@ -64,7 +64,7 @@ impl ServerCertificate {
     /// The configuration of TLS with HTTP/2 and HTTP/1.1.
     ///
     /// # Errors
-    /// The library refuses its own defaults.
+    /// rustls refuses its own defaults.
     pub(super) fn config(self: &Arc<Self>) -> Result<Arc<ServerConfig>, Error> {
         let provider = Arc::new(ring::default_provider());
         let config =
@@ -93,7 +93,7 @@ fn pair(chain: &[u8], key: &[u8]) -> Result<CertifiedKey, Error> {
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| Error::NoKey)?;
     let key = ring::sign::any_supported_type(&key).map_err(|_| Error::NoPair)?;
     let pair = CertifiedKey::new(chain, key);
-    // A key whose public half is not known is accepted, as the library does.
+    // rustls cannot compare keys of every kind. Such a pair is accepted, as rustls itself does.
     match pair.keys_match() {
         Ok(()) | Err(rustls::Error::InconsistentKeys(rustls::InconsistentKeys::Unknown)) => {
             Ok(pair)

@@ -1,6 +1,6 @@
 //! ClientTokens of clients.
 //!
-//! A file has one token on each line: a name, the SHA-256 of the token, and optionally patterns of the providers that it opens.
+//! A file has one token on each line: a name, the SHA-256 of the token, and optionally patterns of the providers that the token is for.
 //!
 //! ```text
 //! ci    sha256:5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8
@@ -9,55 +9,50 @@
 
 use subtle::ConstantTimeEq as _;
 
-use crate::address::{Hostname, ProviderAddr, ProviderPattern};
+use crate::address::{Hostname, ProviderAddr, ProviderPattern, pattern};
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::text;
 
-/// The most tokens of a file.
+/// The most tokens of a file. The token of a request is compared with all of them, which takes about a millisecond for this many.
 const MOST: usize = 10_000;
-/// The longest token that is hashed, in bytes.
+/// The longest token that is hashed, in bytes. It bounds the work for a request.
 const LONGEST: usize = 4 << 10;
 
-/// The tokens that open the server.
+/// The tokens of a server.
 #[derive(Debug)]
 pub struct ClientTokens(Vec<ClientToken>);
 
-/// A token, as its owner is known.
+/// A token, of which only the hash is known.
 #[derive(Debug)]
 pub struct ClientToken {
-    /// The name, for the log.
+    /// The name of the client, for the log.
     pub name: String,
     digest: Digest,
-    /// The providers that it opens; empty for all.
+    /// The providers that the token is for; empty for all.
     patterns: Vec<ProviderPattern>,
 }
 
-/// Why a file of tokens cannot be used.
+/// An invalid file of tokens.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
-    /// A line is no token.
+    /// A line has no name or no hash.
     #[error(
-        "line {line} is no token\n  expected NAME sha256:HEX, and patterns of providers if it is only for these"
+        "line {line} is not a token\n  expected NAME sha256:HEX, and patterns of providers if it is only for these"
     )]
-    Line {
-        /// The line, from one.
-        line: usize,
-    },
-    /// A pattern is none.
-    #[error("line {line} has an invalid pattern: {reason}")]
-    Pattern {
-        /// The line, from one.
-        line: usize,
-        /// The reason.
-        reason: String,
-    },
+    Line { line: usize },
+    /// A word after the hash is not a pattern of providers.
+    #[error("line {line} has an invalid pattern")]
+    Pattern { line: usize, source: pattern::Error },
     /// The file is not UTF-8.
     #[error(transparent)]
     Text(text::Error),
-    /// There is none.
-    #[error("it has no token, so that nobody could read\n  expected NAME sha256:HEX on a line")]
+    /// The file has no token.
+    #[error(
+        "it has no token, so no client would be authorized\n  expected NAME sha256:HEX on a line"
+    )]
     Empty,
-    /// There are too many.
+    /// The file has more tokens than the limit.
     #[error("there are more than {MOST} tokens")]
     TooMany,
 }
@@ -66,7 +61,7 @@ impl ClientTokens {
     /// Reads a file of tokens. Blank lines and lines that begin with `#` are skipped.
     ///
     /// # Errors
-    /// A line is no token.
+    /// A line is not a token.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let mut tokens = Vec::new();
         for (number, line) in text.lines().enumerate() {
@@ -80,9 +75,9 @@ impl ClientTokens {
             let digest = digest.ok_or(Error::Line { line: line_number })?;
             let pattern = |text: &str| {
                 let pattern = ProviderPattern::parse(text, &Hostname::default_origin());
-                pattern.map_err(|error| Error::Pattern {
+                pattern.map_err(|source| Error::Pattern {
                     line: line_number,
-                    reason: error.to_string(),
+                    source,
                 })
             };
             tokens.push(ClientToken {
@@ -97,12 +92,12 @@ impl ClientTokens {
         Ok(Self(tokens))
     }
 
-    /// Whether there is none, so that nobody can read.
+    /// Whether there is no token, so that no request is authorized.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The token of an `Authorization` header. Every token is compared, in constant time.
+    /// Finds the token of an `Authorization` header. Every token is compared, in constant time.
     pub(super) fn find(&self, header: &str) -> Option<&ClientToken> {
         let secret = secret(header).filter(|secret| secret.len() <= LONGEST)?;
         let mut hasher = Hasher::new(Algorithm::Sha256);
@@ -131,8 +126,8 @@ fn secret(header: &str) -> Option<&str> {
 }
 
 impl ClientToken {
-    /// Whether the token opens a provider.
-    pub(super) fn opens(&self, provider: &ProviderAddr) -> bool {
+    /// Whether the token is for a provider.
+    pub(super) fn is_for(&self, provider: &ProviderAddr) -> bool {
         let mut patterns = self.patterns.iter();
         self.patterns.is_empty() || patterns.any(|pattern| pattern.matches(provider))
     }
@@ -143,16 +138,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_opens_what_its_line_says() {
+    fn a_token_is_for_the_providers_of_its_line() {
         let hex = Digest::of(b"secret").hex().to_owned();
         let text = format!("# people\n\nci sha256:{hex}  registry.acme.test/acme/*\n");
         let tokens = ClientTokens::parse(&text).unwrap();
         let token = tokens.find("Bearer secret").unwrap();
         assert_eq!(token.name, "ci");
-        assert!(token.opens(&"registry.acme.test/acme/demo".parse().unwrap()));
-        assert!(!token.opens(&"registry.acme.test/other/demo".parse().unwrap()));
+        assert!(token.is_for(&"registry.acme.test/acme/demo".parse().unwrap()));
+        assert!(!token.is_for(&"registry.acme.test/other/demo".parse().unwrap()));
         assert!(tokens.find("bearer secret").is_some());
-        // The hash of a token is no token.
+        // The hash of a token is not a token.
         for other in [
             "Bearer other",
             "Basic secret",

@@ -1,45 +1,57 @@
-//! WatchedFiles that are read again when they change: certificates, tokens, keys of links.
+//! Files that are read again when they change: certificates, tokens, signing keys.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use zeroize::Zeroizing;
 
+use super::error::Error;
 use super::notice::{Notice, Observer};
 use crate::digest::Digest;
 use crate::disk;
 
-/// How often files are compared with what was read. A container platform replaces files without any signal.
+/// How often the files are compared with their last content. A container platform replaces files without sending a signal.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// The largest file in bytes.
+/// The largest file in bytes. It has room for the most tokens, with 400 bytes for each, and a wrong path cannot fill the memory.
 const LARGEST: u64 = 4 << 20;
 
-/// Applies the contents of files, in order; `Err` says what is wrong with them.
-type Apply = Box<dyn Fn(&[Zeroizing<Vec<u8>>]) -> Result<(), String> + Send + Sync>;
+/// Applies the contents of the files, in order.
+type Apply = Box<dyn Fn(&[Zeroizing<Vec<u8>>]) -> Result<(), Error> + Send + Sync>;
 
-/// WatchedFiles that are used together.
+/// Files that are read and applied together.
 pub(super) struct WatchedFiles {
     paths: Vec<PathBuf>,
     apply: Apply,
-    last: Vec<Digest>,
-    /// What was last wrong, which is said once.
-    refused: Option<String>,
+    applied: Vec<Digest>,
+    /// The last reported error as text. An error is reported once and not after each interval.
+    reported: Option<String>,
 }
 
 impl WatchedFiles {
-    /// WatchedFiles whose contents were applied already.
+    /// Watches files whose contents were applied already.
     pub(super) fn new(
         paths: Vec<PathBuf>,
         contents: &[Zeroizing<Vec<u8>>],
-        apply: impl Fn(&[Zeroizing<Vec<u8>>]) -> Result<(), String> + Send + Sync + 'static,
+        apply: impl Fn(&[Zeroizing<Vec<u8>>]) -> Result<(), Error> + Send + Sync + 'static,
     ) -> Self {
         Self {
             paths,
-            last: digests(contents),
-            refused: None,
+            applied: digests(contents),
+            reported: None,
             apply: Box::new(apply),
         }
+    }
+
+    /// Watches one file whose content was applied already.
+    pub(super) fn one(
+        path: PathBuf,
+        content: Zeroizing<Vec<u8>>,
+        apply: impl Fn(&Zeroizing<Vec<u8>>) -> Result<(), Error> + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(vec![path], &[content], move |contents| {
+            contents.iter().try_for_each(&apply)
+        })
     }
 
     /// Reads the files, and applies them if they changed.
@@ -47,32 +59,33 @@ impl WatchedFiles {
         let read = self.paths.iter().map(|path| read(path));
         let contents = match read.collect::<Result<Vec<_>, _>>() {
             Ok(contents) => contents,
-            Err(error) => return self.refused(&error.to_string(), observer),
+            Err(error) => return self.refused(&error.into(), observer),
         };
         let digests = digests(&contents);
-        if digests == self.last {
-            self.refused = None;
+        if digests == self.applied {
+            self.reported = None;
             return;
         }
         match (self.apply)(&contents) {
             Ok(()) => {
-                self.last = digests;
-                self.refused = None;
+                self.applied = digests;
+                self.reported = None;
                 if let Some(path) = self.paths.first() {
                     observer.notice(&Notice::Reloaded { path });
                 }
             }
-            Err(reason) => self.refused(&reason, observer),
+            Err(error) => self.refused(&error, observer),
         }
     }
 
-    fn refused(&mut self, reason: &str, observer: &dyn Observer) {
-        if self.refused.as_deref() == Some(reason) {
+    fn refused(&mut self, error: &Error, observer: &dyn Observer) {
+        let text = format!("{error:?}");
+        if self.reported.as_deref() == Some(&text) {
             return;
         }
-        self.refused = Some(reason.to_owned());
+        self.reported = Some(text);
         if let Some(path) = self.paths.first() {
-            observer.notice(&Notice::NotReloaded { path, reason });
+            observer.notice(&Notice::NotReloaded { path, error });
         }
     }
 }
@@ -81,18 +94,18 @@ impl WatchedFiles {
 ///
 /// # Errors
 /// It cannot be read.
-pub(super) fn read(path: &std::path::Path) -> Result<Zeroizing<Vec<u8>>, disk::Error> {
+pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, disk::Error> {
     disk::read(path, LARGEST).map(Zeroizing::new)
 }
 
-/// Reads files again at intervals, and whenever `now` is notified. Never ends.
+/// Reads files again at intervals, and when `now` is notified. Never ends.
 pub(super) async fn watch(
     mut files: Vec<WatchedFiles>,
     now: Arc<tokio::sync::Notify>,
     observer: Arc<dyn Observer>,
 ) {
     loop {
-        // Both lead to the same: look at the files.
+        // The files are read in both cases: after the interval, and after a notification.
         let _elapsed = tokio::time::timeout(INTERVAL, now.notified()).await;
         for files in &mut files {
             files.refresh(observer.as_ref());

@@ -29,7 +29,7 @@ pub(super) enum SiteFile {
 }
 
 impl SiteFile {
-    /// The file that a name stands for; `None` if a site writes no file of this name.
+    /// The file with this name; `None` if a site writes no such file.
     pub(super) fn of(name: &str, type_name: &str) -> Option<Self> {
         if let Some(version) = name.strip_suffix(".json") {
             return canonical(version).map(Self::Document);
@@ -67,7 +67,7 @@ pub(super) fn index<'a>(versions: impl IntoIterator<Item = &'a Version>) -> Vec<
     })
 }
 
-/// `VERSION.json` of these packages, and of those that are in the site for other platforms.
+/// `VERSION.json` of these packages, and of those that the site has for other platforms.
 pub(super) fn archives(
     packages: &[InstalledPackage],
     kept: BTreeMap<String, Option<Archive>>,
@@ -84,7 +84,7 @@ pub(super) fn archives(
     json(&Archives { archives })
 }
 
-/// The packages that a version's document in the site names and that are there; `None` if there is no valid document.
+/// The packages that the site has and that the document of a version names; `None` if the site has no valid document.
 ///
 /// # Errors
 /// The system reported an error, or a file is a symbolic link.
@@ -103,12 +103,12 @@ pub(super) fn listed(
     let mut absent = BTreeSet::new();
     for (platform, archive) in &archives {
         let name = archive.as_ref().map(|archive| archive.url.as_str());
-        // A site names the zips beside its documents only.
-        let is_there = match name.filter(|name| is_file_name(name)) {
+        // The documents of a site name only zips in the same directory.
+        let exists = match name.filter(|name| is_file_name(name)) {
             Some(name) => folder::has_file(directory, name)?,
             None => false,
         };
-        if !is_there {
+        if !exists {
             absent.insert(platform.clone());
         }
     }
@@ -120,7 +120,7 @@ fn is_file_name(name: &str) -> bool {
     !name.is_empty() && !name.contains(['/', '\\', '\0']) && name != "." && name != ".."
 }
 
-/// The versions that `index.json` lists; `None` if it is missing or no such document.
+/// The versions that `index.json` lists; `None` if it is missing or invalid.
 ///
 /// # Errors
 /// The system reported an error, or the file is a symbolic link.
@@ -138,7 +138,7 @@ pub(super) fn indexed(directory: &Directory) -> Result<Option<Vec<Version>>, dis
     }))
 }
 
-/// These documents contain text and numbers only, so that writing them cannot fail.
+/// These documents contain text and numbers only, so writing them cannot fail.
 fn json(document: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec_pretty(document).unwrap_or_default()
 }

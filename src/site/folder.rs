@@ -1,6 +1,6 @@
 //! The directory of a provider in a site.
 //!
-//! Other users may share the site's directory. Below it tfoci follows no symbolic link, neither to read nor to write.
+//! Other users may write to the site's directory. Below it tfoci follows no symbolic link, neither to read nor to write.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,15 @@ use crate::disk::{self, Directory, Staged};
 #[derive(Clone, Debug)]
 pub(super) struct ProviderFolder {
     root: PathBuf,
-    way: Vec<String>,
+    /// The segments of the path below the root.
+    segments: Vec<String>,
 }
 
 impl ProviderFolder {
     pub(super) fn of(root: &Path, provider: &ProviderAddr) -> Self {
         Self {
             root: root.to_owned(),
-            way: provider.to_ascii().split('/').map(str::to_owned).collect(),
+            segments: provider.to_ascii().split('/').map(str::to_owned).collect(),
         }
     }
 
@@ -31,20 +32,20 @@ impl ProviderFolder {
     /// The path of a file in the directory.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         let mut path = self.root.clone();
-        path.extend(&self.way);
+        path.extend(&self.segments);
         path.join(name)
     }
 
     /// Opens the directory; `None` if it does not exist.
     ///
     /// # Errors
-    /// The system reported an error, or a part of the path is a symbolic link or no directory.
+    /// The system reported an error, or a part of the path is a symbolic link or not a directory.
     pub(super) fn open(&self) -> Result<Option<Directory>, disk::Error> {
         let root = Directory::open(&self.root).map_err(|error| unusable(&self.root, error));
         let Some(mut at) = disk::if_exists(root)? else {
             return Ok(None);
         };
-        for name in &self.way {
+        for name in &self.segments {
             let entered = at.enter_if_there(name);
             match entered.map_err(|error| unusable(&at.path().join(name), error))? {
                 Some(next) => at = next,
@@ -54,15 +55,20 @@ impl ProviderFolder {
         Ok(Some(at))
     }
 
-    /// Removes the directory, and those above it in the site, as far as they are empty.
+    /// Removes the directory if it is empty, and then its empty parents in the site.
     ///
     /// # Errors
     /// The system reported an error, or a part of the path is a symbolic link.
     pub(super) fn remove_if_empty(&self) -> Result<(), disk::Error> {
-        let mut way = self.way.clone();
-        while let Some(name) = way.pop() {
-            let (root, above) = (self.root.clone(), way.clone());
-            let Some(at) = (Self { root, way: above }).open()? else {
+        let mut segments = self.segments.clone();
+        while let Some(name) = segments.pop() {
+            let (root, above) = (self.root.clone(), segments.clone());
+            let Some(at) = (Self {
+                root,
+                segments: above,
+            })
+            .open()?
+            else {
                 return Ok(());
             };
             let removed = at.remove_if_empty(&name);
@@ -79,7 +85,7 @@ impl ProviderFolder {
     /// As [`ProviderFolder::open`].
     pub(super) fn open_or_create(&self) -> Result<Directory, disk::Error> {
         let mut at = Directory::open(&self.root).map_err(|error| unusable(&self.root, error))?;
-        for name in &self.way {
+        for name in &self.segments {
             let entered = at.enter_or_create(name);
             let path = || at.path().join(name);
             (at, _) = entered.map_err(|error| disk::Error::at("create", &path(), error))?;
@@ -88,7 +94,7 @@ impl ProviderFolder {
     }
 }
 
-/// Whether a regular file of this name is there.
+/// Whether the directory has a regular file of this name.
 ///
 /// # Errors
 /// The system reported an error, or the entry is a symbolic link.
@@ -101,7 +107,7 @@ pub(super) fn has_file(directory: &Directory, name: &str) -> Result<bool, disk::
 /// The content of a small file; `None` if it is missing or larger than `limit` bytes.
 ///
 /// # Errors
-/// The system reported an error, or the entry is a symbolic link or no regular file.
+/// The system reported an error, or the entry is a symbolic link or not a regular file.
 pub(super) fn read(
     directory: &Directory,
     name: &str,
@@ -122,21 +128,21 @@ pub(super) fn read(
     Ok(Some(bytes).filter(|bytes| bytes.len() as u64 <= limit))
 }
 
-/// Writes a file, unless it has this content already. A reader sees the old content or the new one.
+/// Writes a file, unless it has this content already. A reader sees either the old content or the new one.
 ///
 /// # Errors
-/// The system reported an error, or the entry is a symbolic link or no regular file.
+/// The system reported an error, or the entry is a symbolic link or not a regular file.
 pub(super) fn write(
     root: &Path,
     directory: &Directory,
     name: &str,
     bytes: &[u8],
 ) -> Result<(), disk::Error> {
-    let there = read(directory, name, bytes.len() as u64)?;
-    if there.is_some_and(|there| there == bytes) {
+    let old = read(directory, name, bytes.len() as u64)?;
+    if old.is_some_and(|old| old == bytes) {
         return Ok(());
     }
-    // At the top, where one sweep finds what a killed run has left.
+    // The temporary file is in the site's directory itself, where the next run deletes the files of a killed run.
     let mut staged = Staged::hidden_in(root, &directory.path().join(name))?;
     staged.write(bytes)?;
     staged.show_in(directory, name)

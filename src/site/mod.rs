@@ -11,18 +11,18 @@
 //! documents are byte for byte those of `tofu providers mirror`. Only versions that verify are written.
 //!
 //! # The order of files
-//! Packages come first, then the document of their version, then `index.json`, and each is renamed to its path when it is complete. So a
-//! reader never sees a name of something that is not there, at whatever moment. Removal goes the other way. A file that is right already
+//! Packages come first, then the document of their version, then `index.json`, and each is renamed to its path when it is complete. So at no
+//! moment does a document name a file that does not exist. Files are deleted in the opposite order. A file that already has the right content
 //! keeps its inode and its times.
 //!
 //! # What a second run reads
-//! Every package that is in the site is read and hashed again: other programs may write there, and neither a size nor a time proves what a
-//! file contains. A run that trusted them would serve a damaged package for ever. It costs what reading the disk costs, and nothing is
-//! fetched.
+//! Every package of the site is read and hashed again: other programs may write there, and neither a size nor a time proves the content of a
+//! file. A run that trusted them would serve a damaged package for ever. This reads the disk, and downloads nothing.
 //!
-//! # What is in the directory already
-//! `index.json` lists every version whose document and packages are there, so versions that the store no longer has remain until they are
-//! deleted on request, with the directories that are empty then. Files with other names remain in any case. Symbolic links below the directory are errors and not followed.
+//! # Existing files
+//! `index.json` lists every version whose document and packages exist, so versions that the store no longer has remain until they are
+//! deleted on request, together with the directories that are then empty. Files with other names remain in any case. A symbolic link below the
+//! directory is an error and not followed.
 
 mod documents;
 mod folder;
@@ -50,8 +50,8 @@ use crate::platform::Platform;
 use crate::version::Version;
 use folder::ProviderFolder;
 
-/// The number of providers that are written concurrently. Most of the time they wait for responses; the number of packages is limited
-/// separately.
+/// The number of providers that are written concurrently. Most of their time is spent waiting for responses. The packages have a limit of their
+/// own.
 const PROVIDERS: usize = 8;
 
 /// The options of a site.
@@ -63,7 +63,7 @@ pub struct SiteOptions {
     pub platforms: Option<Vec<Platform>>,
     /// The keys to trust, and the packages to refuse.
     pub trust: TrustOptions,
-    /// Whether to delete what the store no longer has, or what does not verify any more.
+    /// Whether to delete versions that the store no longer has, or that no longer verify.
     pub delete: bool,
     /// Whether to write nothing.
     pub dry_run: bool,
@@ -76,14 +76,14 @@ pub struct SiteOptions {
 pub struct Task {
     /// The provider in the store.
     pub from: StoredProvider,
-    /// Selects the versions: all that match, or every one without constraints.
+    /// Selects the versions that match; every version without constraints.
     pub constraints: VersionConstraints,
 }
 
 /// A change of the site.
 #[derive(Clone, Debug)]
 pub enum SiteChange {
-    /// A version is in the site.
+    /// A version was written, or was complete already.
     Written(Installed),
     /// A version was deleted, or would be in a dry run.
     Deleted {
@@ -105,12 +105,12 @@ pub struct Site<'a> {
     lock: Option<Arc<disk::Lock>>,
     /// Limits the packages of all providers that are written at once.
     permits: Arc<Semaphore>,
-    /// The providers of which this run deleted versions.
-    lessened: Mutex<BTreeSet<ProviderAddr>>,
+    /// The providers of which this run has deleted versions.
+    with_deletions: Mutex<BTreeSet<ProviderAddr>>,
 }
 
 impl<'a> Site<'a> {
-    /// Creates and locks the directory, and removes what an interrupted run has left in it. A dry run does neither.
+    /// Creates and locks the directory, and removes the temporary files of an interrupted run. A dry run does neither.
     ///
     /// # Errors
     /// The system reported an error.
@@ -133,7 +133,7 @@ impl<'a> Site<'a> {
             reporter,
             lock,
             permits: Arc::new(Semaphore::new(request.jobs.max(1))),
-            lessened: Mutex::default(),
+            with_deletions: Mutex::default(),
         })
     }
 
@@ -160,38 +160,44 @@ impl<'a> Site<'a> {
         };
         for provider in providers {
             if !kept.contains(&provider) {
-                self.settle(&provider, Some(&BTreeSet::new()), on_change);
+                self.finish_provider(&provider, Some(&BTreeSet::new()), on_change);
             }
         }
     }
 
-    /// Removes the directories that are empty after this run deleted what was in them. Everything has to be written before: a provider that
-    /// is written may be about to use the same directory of its host.
+    /// Removes the directories that this run has emptied. All providers have to be written before, since another provider may be about to use the
+    /// directory of the same host.
     ///
     /// # Errors
     /// The system reported an error.
     pub fn remove_empty_directories(&self) -> Result<(), disk::Error> {
-        let lessened = self.lessened.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut folders = lessened
+        let with_deletions = self
+            .with_deletions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut folders = with_deletions
             .iter()
             .map(|provider| ProviderFolder::of(&self.request.directory, provider));
         folders.try_for_each(|folder| folder.remove_if_empty())
     }
 
-    /// Lists what is in the directory of a provider, and deletes versions that are not in `stored`, if it is given.
-    fn settle(
+    /// Writes the `index.json` of a provider, and deletes versions that are not in `stored`, if it is given.
+    fn finish_provider(
         &self,
         provider: &ProviderAddr,
         stored: Option<&BTreeSet<Version>>,
         on_change: &OnChange<'_>,
     ) {
         let folder = ProviderFolder::of(&self.request.directory, provider);
-        let settled = provider::settle(&folder, provider, stored, self.request.dry_run);
-        match settled {
+        let finished = provider::finish(&folder, provider, stored, self.request.dry_run);
+        match finished {
             Ok(deleted) => {
                 if !deleted.is_empty() && !self.request.dry_run {
-                    let mut lessened = self.lessened.lock().unwrap_or_else(PoisonError::into_inner);
-                    lessened.insert(provider.clone());
+                    let mut with_deletions = self
+                        .with_deletions
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner);
+                    with_deletions.insert(provider.clone());
                 }
                 for version in deleted {
                     let provider = provider.clone();

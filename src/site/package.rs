@@ -65,8 +65,8 @@ impl<B: BlobSource> PackageWriting<B> {
     }
 
     async fn deliver(&self) -> Result<(Transfer, Option<Hashes>), Problem> {
-        if let Some(there) = self.blocking(Self::there).await? {
-            return Ok((Transfer::Present, Some(there)));
+        if let Some(hashes) = self.blocking(Self::present).await? {
+            return Ok((Transfer::Present, Some(hashes)));
         }
         if self.dry_run {
             return Ok((Transfer::Planned, None));
@@ -88,7 +88,7 @@ impl<B: BlobSource> PackageWriting<B> {
         Ok((Transfer::Copied, Some(shown)))
     }
 
-    /// Runs work that reads whole packages on a thread where it may block.
+    /// Runs work that reads whole packages on a thread that may block.
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(Self) -> Result<T, Problem> + Send + 'static,
@@ -97,8 +97,8 @@ impl<B: BlobSource> PackageWriting<B> {
         jobs::in_thread(move || work(this)).await
     }
 
-    /// The hashes of the package if it is in the site already. A damaged one, or one that everybody may change, is written again.
-    fn there(self) -> Result<Option<Hashes>, Problem> {
+    /// The hashes of the package if the site has it already; `None` if its file is damaged or writable by every user, and has to be written again.
+    fn present(self) -> Result<Option<Hashes>, Problem> {
         let path = self.folder.path(&self.name);
         let failed = |error| unusable(&path, error);
         let Some(directory) = self.folder.open()? else {
@@ -125,10 +125,10 @@ impl<B: BlobSource> PackageWriting<B> {
         found.len() == self.package.expected.size && exposure(found).is_none()
     }
 
-    /// Hard-links the package from a layout, if the file there is undamaged and the file system supports it.
+    /// Hard-links the package from a layout, if its file is undamaged and the file system supports it.
     fn link(self, from: PathBuf) -> Result<Option<Hashes>, Problem> {
         let found = std::fs::symlink_metadata(&from);
-        let fits = found.is_ok_and(|found| self.may_be(&found) && is_for_everybody(&found));
+        let fits = found.is_ok_and(|found| self.may_be(&found) && is_readable_by_all(&found));
         let hidden = self.folder.root().join(&self.name);
         let Some(link) = fits.then(|| Staged::link(&from, &hidden)).flatten() else {
             return Ok(None);
@@ -136,13 +136,13 @@ impl<B: BlobSource> PackageWriting<B> {
         let expected = self.package.expected.digest;
         let received = Blocks::open(link.path(), 0)?.digest(expected.algorithm())?;
         if received != expected {
-            // Reading it as a stream names the damage.
+            // The download that follows reports the damage.
             return Ok(None);
         }
         self.show(link).map(Some)
     }
 
-    /// Opens a verified zip, and moves it to its path.
+    /// Hashes a verified zip, and moves it to its path.
     fn show(self, staged: Staged) -> Result<Hashes, Problem> {
         let hashes = self.hashes(disk::open(staged.path())?)?;
         staged.show_in(&self.folder.open_or_create()?, &self.name)?;
@@ -183,15 +183,15 @@ impl<B: BlobSource> PackageWriting<B> {
     }
 }
 
-/// Whether a web server, which runs as another user, may read a file. A link shares the mode of the store's file.
+/// Whether a web server, which runs as another user, may read a file. A hard link has the mode of the store's file.
 #[cfg(unix)]
-fn is_for_everybody(found: &Metadata) -> bool {
+fn is_readable_by_all(found: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     const READABLE: u32 = 0o444;
     found.mode() & READABLE == READABLE
 }
 
 #[cfg(not(unix))]
-fn is_for_everybody(_: &Metadata) -> bool {
+fn is_readable_by_all(_: &Metadata) -> bool {
     true
 }

@@ -1,4 +1,4 @@
-//! The page for people, and what it lists.
+//! The page for people, and the providers that it lists.
 
 use std::path::Path;
 
@@ -26,17 +26,17 @@ pub struct ListedProvider {
     pub versions: Vec<Version>,
 }
 
-/// What became of the page.
+/// The result of writing the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageChange {
-    /// It is as it should be.
+    /// The page is written, or had this content already.
     Written,
-    /// Another page is at its path, and stays there.
+    /// The path has a page of another program, which stays.
     Foreign,
 }
 
 impl Site<'_> {
-    /// The providers in the site, sorted by address, with those that earlier runs wrote.
+    /// The providers in the site, sorted by address. This includes those that earlier runs wrote.
     ///
     /// # Errors
     /// The system reported an error, or an `index.json` is a symbolic link.
@@ -54,33 +54,33 @@ impl Site<'_> {
         Ok(listed)
     }
 
-    /// Writes the page, which has to contain [`GENERATOR`], after everything that it lists.
+    /// Writes the page, which has to contain [`GENERATOR`]. All files that it lists have to be written before.
     ///
     /// # Errors
     /// The system reported an error, or the page's path is a symbolic link.
     pub fn write_page(&self, html: &str) -> Result<PageChange, disk::Error> {
         let root = &self.request.directory;
         let directory = open(root)?;
-        let there = folder::read(&directory, PAGE, LARGEST)?;
-        let is_there = folder::has_file(&directory, PAGE)?;
-        let is_own = there.is_some_and(|there| {
-            let text = String::from_utf8_lossy(&there);
+        let old = folder::read(&directory, PAGE, LARGEST)?;
+        let exists = folder::has_file(&directory, PAGE)?;
+        let is_own = old.is_some_and(|old| {
+            let text = String::from_utf8_lossy(&old);
             text.contains(GENERATOR)
         });
-        if is_there && !is_own {
+        if exists && !is_own {
             return Ok(PageChange::Foreign);
         }
         folder::write(root, &directory, PAGE, html.as_bytes())?;
         Ok(PageChange::Written)
     }
 
-    /// The providers that have a directory, sorted. Entries that are no directories, or have other names, are left alone.
+    /// The providers that have a directory, sorted. Entries that are not directories, or have other names, are ignored.
     pub(super) fn folders(&self) -> Result<Vec<ProviderAddr>, disk::Error> {
         let Some(root) = disk::if_exists(open(&self.request.directory))? else {
             return Ok(Vec::new());
         };
         let mut found = Vec::new();
-        // One directory of each level is open at a time, because a process may have few open files.
+        // Only one directory of each level is open at a time, because the number of open files is limited.
         for host in names(&root)? {
             let Ok(within_host) = root.enter(&host) else {
                 continue;

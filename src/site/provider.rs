@@ -11,7 +11,7 @@ use super::package::PackageWriting;
 use super::{OnChange, Site, SiteChange, Task};
 use crate::address::ProviderAddr;
 use crate::authentication::Note;
-use crate::disk;
+use crate::disk::{self, Directory};
 use crate::error::Category;
 use crate::event::{Event, Subject};
 use crate::examine::{Platforms, StoredProvider};
@@ -44,7 +44,7 @@ impl Site<'_> {
                         stored.extend(versions);
                     }
                 }
-                // What the store has is not known, so nothing is deleted.
+                // The versions of the store are unknown, so nothing is deleted.
                 Err(failure) => {
                     stored = None;
                     on_change(Err(failure));
@@ -52,7 +52,7 @@ impl Site<'_> {
             }
         }
         let stored = stored.filter(|_| self.request.delete);
-        self.settle(provider, stored.as_ref(), on_change);
+        self.finish_provider(provider, stored.as_ref(), on_change);
     }
 
     /// Writes the selected versions. Returns those that the store has, without those that did not verify.
@@ -61,7 +61,7 @@ impl Site<'_> {
         Task { from, constraints }: &Task,
         on_change: &OnChange<'_>,
     ) -> Result<BTreeSet<Version>, Failure> {
-        // Without the required pin all versions fail, so this is said once.
+        // Without the required pin every version fails, so one error for the provider is enough.
         let rule = self.request.trust.rule_for(&from.provider);
         rule.map_err(|problem| from.failure(None, problem))?;
         let available = from.versions().await?;
@@ -204,8 +204,8 @@ impl Site<'_> {
         })
     }
 
-    /// Writes the document of a version whose packages are in the site. Packages for other platforms stay listed, unless the store has
-    /// lost them and that is to be deleted.
+    /// Writes the document of a version whose packages are written. Packages for other platforms stay listed, except those that the store no
+    /// longer has if deletion was requested.
     fn write_document(
         &self,
         installed: &Installed,
@@ -224,21 +224,64 @@ impl Site<'_> {
     }
 }
 
-/// What is in the directory of a provider.
+/// The files in the directory of a provider.
 #[derive(Default)]
 struct FoundFiles {
     /// The versions with a document, and their packages.
     listed: BTreeMap<Version, BTreeMap<String, Option<Archive>>>,
-    /// The names of the documents and packages of each version.
+    /// The names of the documents and packages of each version. A document comes before its packages.
     names: BTreeMap<Version, Vec<String>>,
 }
 
-/// Writes `index.json` of every version that is in the directory. If `stored` is given, deletes the other versions, and the packages that
-/// no document names. Returns the deleted versions.
+impl FoundFiles {
+    fn read(directory: &Directory, type_name: &str) -> Result<Self, disk::Error> {
+        let mut found = Self::default();
+        let names = directory.names();
+        let names = names.map_err(|error| unusable(directory.path(), error))?;
+        for name in names {
+            match SiteFile::of(&name, type_name) {
+                None => continue,
+                Some(SiteFile::Document(version)) => {
+                    if let Some(listed) = documents::listed(directory, &version)? {
+                        found.listed.insert(version.clone(), listed);
+                    }
+                    found.names.entry(version).or_default().insert(0, name);
+                }
+                Some(SiteFile::Package(version)) => {
+                    found.names.entry(version).or_default().push(name);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Deletes the versions that are not in `stored`, and the packages that no document names.
+    fn delete(&self, directory: &Directory, stored: &BTreeSet<Version>) -> Result<(), disk::Error> {
+        for (version, names) in &self.names {
+            let is_kept = stored.contains(version);
+            let archives = self.listed.get(version).filter(|_| is_kept);
+            let archives = archives.into_iter().flat_map(BTreeMap::values).flatten();
+            let named: BTreeSet<&str> = archives.map(|archive| archive.url.as_str()).collect();
+            for name in names {
+                let is_document = name.ends_with(".json");
+                // A version that failed for another reason than its verification keeps its files.
+                let is_left =
+                    is_kept && (is_document || named.contains(name.as_str()) || named.is_empty());
+                if !is_left {
+                    folder::remove(directory, name)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes `index.json` of every version in the directory. If `stored` is given, deletes the other versions, and the packages that no document
+/// names. Returns the deleted versions.
 ///
 /// # Errors
 /// The system reported an error, or a file is a symbolic link.
-pub(super) fn settle(
+pub(super) fn finish(
     folder: &ProviderFolder,
     provider: &ProviderAddr,
     stored: Option<&BTreeSet<Version>>,
@@ -247,27 +290,10 @@ pub(super) fn settle(
     let Some(directory) = folder.open()? else {
         return Ok(Vec::new());
     };
-    let mut found = FoundFiles::default();
-    let names = directory.names();
-    let names = names.map_err(|error| unusable(directory.path(), error))?;
-    for name in names {
-        match SiteFile::of(&name, provider.type_name()) {
-            None => continue,
-            Some(SiteFile::Document(version)) => {
-                if let Some(listed) = documents::listed(&directory, &version)? {
-                    found.listed.insert(version.clone(), listed);
-                }
-                // The document before the packages that it names.
-                found.names.entry(version).or_default().insert(0, name);
-            }
-            Some(SiteFile::Package(version)) => {
-                found.names.entry(version).or_default().push(name);
-            }
-        }
-    }
+    let found = FoundFiles::read(&directory, provider.type_name())?;
     let is_kept = |version: &Version| stored.is_none_or(|stored| stored.contains(version));
-    let deleted: Vec<Version> = found.names.keys().cloned().collect();
-    let deleted: Vec<Version> = deleted.into_iter().filter(|one| !is_kept(one)).collect();
+    let versions = found.names.keys();
+    let deleted: Vec<Version> = versions.filter(|one| !is_kept(one)).cloned().collect();
     if dry_run {
         return Ok(deleted);
     }
@@ -280,22 +306,8 @@ pub(super) fn settle(
     } else if documents::indexed(&directory)?.is_some() {
         folder::remove(&directory, INDEX)?;
     }
-    if stored.is_none() {
-        return Ok(Vec::new());
-    }
-    for (version, names) in &found.names {
-        let archives = found.listed.get(version).filter(|_| is_kept(version));
-        let archives = archives.into_iter().flat_map(BTreeMap::values).flatten();
-        let named: BTreeSet<&str> = archives.map(|archive| archive.url.as_str()).collect();
-        for name in names {
-            let is_document = name.ends_with(".json");
-            // A version that failed for another reason than its proof keeps what it has.
-            let is_left = is_kept(version)
-                && (is_document || named.contains(name.as_str()) || named.is_empty());
-            if !is_left {
-                folder::remove(&directory, name)?;
-            }
-        }
+    if let Some(stored) = stored {
+        found.delete(&directory, stored)?;
     }
     Ok(deleted)
 }

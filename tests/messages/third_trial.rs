@@ -117,7 +117,7 @@ fn a_byte_order_mark_is_accepted() {
         ),
         (
             "serve --from oci-layout:store --plain-http --listen 127.0.0.1:0 --tokens tokens.txt --signing-key no.key",
-            "line 2 is no token",
+            "line 2 is not a token",
         ),
     ] {
         let run = author.tfoci(&arguments.split(' ').collect::<Vec<_>>());
@@ -142,7 +142,7 @@ fn a_file_of_tokens_without_any() {
         exit: 1,
         says: r"
 error: tokens.txt is not a file of tokens
-  it has no token, so that nobody could read
+  it has no token, so no client would be authorized
     expected NAME sha256:HEX on a line
 
 hint: `tfoci help deployment` shows how to make a token

@@ -102,7 +102,7 @@ fn mistakes_are_told_before_it_listens() {
                 "nothing.pem",
             ],
             1,
-            "nothing.pem is no certificate for this server\n  the file has no certificate in PEM",
+            "nothing.pem is not a certificate for this server\n  the file has no certificate in PEM",
         ),
         (
             [&["--from", layout, "--require-pinned"], &plain[..]].concat(),
@@ -131,7 +131,7 @@ fn mistakes_are_told_before_it_listens() {
         (
             [&["--from", layout, "--tokens", "tokens.txt"], &plain[..]].concat(),
             1,
-            "tokens.txt is not a file of tokens\n  line 1 is no token\n    expected NAME sha256:HEX, and patterns of providers if it is only for these",
+            "tokens.txt is not a file of tokens\n  line 1 is not a token\n    expected NAME sha256:HEX, and patterns of providers if it is only for these",
         ),
         (
             [
@@ -147,12 +147,12 @@ fn mistakes_are_told_before_it_listens() {
             ]
             .concat(),
             1,
-            "signing.key is not a file of signing keys\n  line 1 is no signing key\n    expected at least 32 bytes in base64",
+            "signing.key is not a file of signing keys\n  line 1 is not a signing key\n    expected at least 32 bytes in base64",
         ),
         (
             [&["--from", layout, "--tokens", "pattern.txt"], &plain[..]].concat(),
             1,
-            "pattern.txt is not a file of tokens\n  line 1 has an invalid pattern: ",
+            "pattern.txt is not a file of tokens\n  line 1 has an invalid pattern\n",
         ),
         (
             [&["--from", layout, "--tokens", "many.txt"], &plain[..]].concat(),
@@ -185,7 +185,7 @@ fn mistakes_are_told_before_it_listens() {
                 "one.pem",
             ],
             1,
-            "one.pem is no certificate for this server\n  the file has no private key in PEM",
+            "one.pem is not a certificate for this server\n  the file has no private key in PEM",
         ),
         (
             vec![
@@ -197,7 +197,7 @@ fn mistakes_are_told_before_it_listens() {
                 "other.key",
             ],
             1,
-            "one.pem is no certificate for this server\n  the certificate and the private key do not fit together",
+            "one.pem is not a certificate for this server\n  the certificate and the private key do not fit together",
         ),
         (
             vec![
@@ -209,7 +209,7 @@ fn mistakes_are_told_before_it_listens() {
                 "one.pem",
             ],
             1,
-            "other.key is no certificate for this server\n  the file has no certificate in PEM\n\nhint: they are swapped: `--tls-cert one.pem --tls-key other.key`\n",
+            "other.key is not a certificate for this server\n  the file has no certificate in PEM\n\nhint: they are swapped: `--tls-cert one.pem --tls-key other.key`\n",
         ),
         (
             vec![

@@ -161,7 +161,7 @@ fn clients_install_through_both_protocols() {
         }
         let log = server.stop();
         assert!(!log.contains(TOKEN), "{log}");
-        assert!(!log.contains("cut before its end"), "{log}");
+        assert!(!log.contains("closed before its end"), "{log}");
         assert!(!log.contains(" 500 ") && !log.contains(" 403 "), "{log}");
     }
 }

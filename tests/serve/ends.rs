@@ -64,7 +64,7 @@ fn a_download_ends_whole_when_the_server_ends() {
             assert!(reading.ends());
             assert_eq!(server.wait().code(), Some(0), "{}", server.log());
             assert!(
-                !server.log().contains("cut before its end"),
+                !server.log().contains("closed before its end"),
                 "{}",
                 server.log()
             );
@@ -85,7 +85,7 @@ fn a_reader_that_never_reads_is_let_go() {
         server.signal(Signal::TERM);
         assert_eq!(server.wait().code(), Some(0), "{}", server.log());
         assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
-        let line = "cut before its end";
+        let line = "closed before its end";
         assert!(server.log().contains(line), "{}", server.log());
     }
 }

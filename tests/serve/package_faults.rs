@@ -91,7 +91,7 @@ pub fn a_package_that_the_registry_spoils_never_arrives_whole() {
         }
     });
     let log = server.log();
-    assert!(log.contains("cut before its end"), "{log}");
+    assert!(log.contains("closed before its end"), "{log}");
     assert!(
         log.contains("terraform-provider-demo_1.0.0_linux_amd64.zip: "),
         "{log}"
@@ -265,7 +265,7 @@ fn a_reader_that_goes_away_stops_the_registry() {
     connection.head().unwrap().is(200);
     assert!(connection.some(1 << 20).len() >= 1 << 20);
     drop(connection);
-    server.logs("cut before its end");
+    server.logs("closed before its end");
     server.get("/healthz").is(200);
     let line = server.log();
     let line = line.lines().find(|line| line.contains(".zip")).unwrap();

@@ -83,7 +83,7 @@ fn a_restart_fails_no_client_that_tries_again() {
             let more = || rounds.load(Ordering::SeqCst) >= before + CLIENTS;
             wait(more, || "clients are not served".to_owned());
             let log = server.take().map(Server::stop).unwrap();
-            assert!(!log.contains("cut before its end"), "{log}");
+            assert!(!log.contains("closed before its end"), "{log}");
             server = Some(store.serve_at(address, &["--grace", "20"]));
         }
         let before = rounds.load(Ordering::SeqCst);

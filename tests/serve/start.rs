@@ -10,7 +10,7 @@ use crate::support::registry::{Fault, Registry};
 use crate::support::scene::Scene;
 use crate::support::tls::Authority;
 
-const AWAY: &str = "ready, but the store could not be asked when it was last needed\n";
+const AWAY: &str = "ready, but the last request to the store failed\n";
 const URL: &str = "https://providers.example.com";
 
 #[test]
@@ -104,7 +104,7 @@ fn a_store_that_does_not_answer_is_noticed_at_the_start() {
     // Probes must not keep clients from lists that are still known.
     let ready = server.until("/readyz", |reply| reply.text() == AWAY);
     ready.is(200);
-    let note = "The store cannot be asked at the moment.";
+    let note = "The store is unreachable at the moment.";
     assert!(server.get("/").text().contains(note));
     is_away.store(false, Ordering::SeqCst);
     let index = format!("/mirror/{DEMO}/index.json");

@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(9);
 /// More than a machine that does many other things adds.
 const SLACK: Duration = Duration::from_millis(900);
 
-/// Asserts the answer of a server whose store cannot be asked.
+/// Asserts the answer of a server whose store is unreachable.
 #[track_caller]
 fn unavailable(reply: &Reply, what: &str) {
     assert_eq!(reply.status, 503, "{what}: {}", reply.text());

@@ -412,7 +412,7 @@ fn files_are_read_again_when_they_change() {
     // What cannot be read leaves the last good content in use, and is said once.
     store.scene.write("tokens.txt", "no tokens\n");
     server.signal(Signal::HUP);
-    server.logs("which stays in use as it was: line 1 is no token");
+    server.logs("which stays in use as it was: line 1 is not a token");
     assert_eq!([TOKEN, "another"].map(ask), [200, 200]);
     write_tokens(&store, &[("all", TOKEN, "")]);
     write_keys(&store, "signing.key", &[1]);
@@ -516,7 +516,7 @@ fn what_is_wrong_with_a_request_is_told_apart() {
                 link(&zip, 0, now() - 600),
                 None,
                 "this link has expired, or was not made by this server\n",
-                "the link has expired, or is of another key",
+                "the link has expired, or was signed by another key",
                 "invalid-link",
             ),
         ];

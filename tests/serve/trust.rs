@@ -99,7 +99,7 @@ fn the_policy_decides_what_is_served() {
             mirror: &[],
             registry: &[],
             bare: false,
-            status: "No version of the store is served.",
+            status: "The store has no version that can be served.",
         },
         // An entry applies in full, to its providers only.
         Case {
@@ -189,10 +189,10 @@ fn a_page_and_the_log_mark_what_is_not_signed() {
         let server = store.serve(&[&["--max-age", "0", "--registry-host", HOST], more].concat());
         let page = server.get(&format!("/providers/{BARE}")).text();
         assert!(page.contains("class=\"weak\""), "{page}");
-        assert!(page.contains("nobody signed the list"), "{page}");
+        assert!(page.contains("but the list has no signature"), "{page}");
         // The registry has nothing of it, so the host alone does not lead clients to it.
         assert!(
-            page.contains("Network mirror only: nobody signed"),
+            page.contains("Network mirror only: the versions of this provider have no signature"),
             "{page}"
         );
         assert!(page.contains(installation), "{page}");

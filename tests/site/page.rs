@@ -28,7 +28,7 @@ fn another_page_stays() {
     let scene = with_two();
     scene.write("public/index.html", "mine");
     let run = site(&scene, &[]).succeeds();
-    let warning = "   Warning public/index.html is another page, and stays\n";
+    let warning = "   Warning public/index.html was not written by tfoci, and stays unchanged\n";
     assert!(run.stderr.contains(warning), "{}", run.stderr);
     assert_eq!(fs::read(scene.path("public/index.html")).unwrap(), b"mine");
 }

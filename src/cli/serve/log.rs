@@ -1,4 +1,4 @@
-//! The log of the server: a line for each event, as text on stderr or as JSON on stdout.
+//! The log of the server: a line for each request and event, as text on stderr or as JSON on stdout.
 
 use std::net::SocketAddr;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,17 +7,14 @@ use indicatif::HumanBytes;
 use serde::Serialize;
 
 use tfoci::address::ProviderAddr;
-use tfoci::error::printable_path;
-use tfoci::outcome::Failure;
 use tfoci::serve::{Denied, Notice, Observer, RequestRecord};
 
+use super::events::{Event, with_hint};
 use crate::cli::args::Format;
 use crate::cli::error::CommandError;
-use crate::cli::hints;
-use crate::cli::json;
 use crate::cli::printer::{Printer, Tone};
 
-/// Prints what the server reports.
+/// Prints the reports of the server.
 pub(super) struct Log(pub(super) Printer);
 
 /// A line of JSON.
@@ -71,16 +68,13 @@ impl Log {
         self.line("listening", &Listening { url, address });
     }
 
-    /// Prints how many providers the store has. A store that `--fill` fills may have none yet.
+    /// Prints how many providers the store has. With `--fill`, the store may be empty.
     pub(super) fn contents(&self, listed: Result<Vec<ProviderAddr>, CommandError>, fills: bool) {
         let providers = match listed {
             Ok(providers) => providers.len(),
             Err(CommandError::EmptyStore { .. }) if fills => 0,
             Err(error) => {
-                let mut text = on_one_line(&error);
-                if let Some(hint) = hints::of(&error) {
-                    text.push_str(&format!("; hint: {}", joined(&hint)));
-                }
+                let text = with_hint(&error, &error);
                 return self.event("no-providers", Tone::Warning, "Warning", text);
             }
         };
@@ -99,14 +93,6 @@ impl Log {
             event,
             details,
         });
-    }
-
-    fn failure(&self, event: &'static str, failure: &Failure) {
-        let mut text = on_one_line(failure);
-        if let Some(hint) = hints::of(&CommandError::Journey(failure.clone())) {
-            text.push_str(&format!("; hint: {}", joined(&hint)));
-        }
-        self.event(event, Tone::Warning, "Failed", text);
     }
 
     fn event(&self, event: &'static str, tone: Tone, verb: &str, message: String) {
@@ -156,16 +142,16 @@ impl Observer for Log {
         if let Some(denied) = record.denied {
             text.push_str(&format!(", {}", why(denied)));
         }
-        for (is, mark) in [
+        for (applies, remark) in [
             (record.is_stale, ", older than --max-age"),
-            (!record.is_complete, ", cut before its end"),
+            (!record.is_complete, ", closed before its end"),
             (
                 record.status == 429,
                 "; the next such lines of this client are left out for a minute",
             ),
         ] {
-            if is {
-                text.push_str(mark);
+            if applies {
+                text.push_str(remark);
             }
         }
         let tone = match record.status {
@@ -176,102 +162,34 @@ impl Observer for Log {
     }
 
     fn notice(&self, notice: &Notice<'_>) {
+        let Self(printer) = self;
+        let Event {
+            name,
+            tone,
+            verb,
+            text,
+        } = Event::of(notice);
         match notice {
-            Notice::Hidden {
-                provider,
-                version,
-                problem,
-            } => {
-                let text = format!("{provider} {version}: {}", on_one_line(*problem));
-                self.event("hidden", Tone::Warning, "Hidden", text);
+            // Health checks and scanners open connections without a handshake, so this is only for `--verbose`.
+            Notice::Handshake { .. } if printer.format != Format::Json => {
+                printer.detail(verb, &text);
             }
-            Notice::Unsigned {
-                provider,
-                version,
-                authentication,
-            } => {
-                let text =
-                    format!("{provider} {version}: {authentication}; on the network mirror only");
-                self.event("unsigned", Tone::Warning, "Unsigned", text);
-            }
-            Notice::OtherProvider {
-                provider,
-                version,
-                others,
-                made_for,
-            } => {
-                let older = match others {
-                    0 => String::new(),
-                    1 => " and an older version".to_owned(),
-                    _ => format!(" and {others} older versions"),
-                };
-                let text = format!("{provider} {version}{older}: made for {made_for}");
-                self.event("other-provider", Tone::Warning, "Warning", text);
-            }
-            Notice::OtherNames { path, host } => {
-                let text = format!(
-                    "{} does not name {host}, the host of --url: clients will refuse to connect",
-                    printable_path(path)
-                );
-                self.event("certificate-names", Tone::Warning, "Warning", text);
-            }
-            Notice::StoreFailed { failure } => {
-                self.failure("store-failed", failure);
-            }
-            Notice::NotFilled { failure } => {
-                self.failure("not-mirrored", failure);
-            }
-            Notice::PackageFailed { file, reason } => {
-                let text = format!("{file}: {}", joined(reason));
-                self.event("package-failed", Tone::Warning, "Failed", text);
-            }
-            Notice::Reloaded { path } => {
-                let text = printable_path(path);
-                self.event("reloaded", Tone::Done, "Reloaded", text);
-            }
-            Notice::NotReloaded { path, reason } => {
-                let text = format!(
-                    "{}, which stays in use as it was: {}",
-                    printable_path(path),
-                    joined(reason)
-                );
-                self.event("not-reloaded", Tone::Warning, "Refused", text);
-            }
-            Notice::Handshake { client, reason } => {
-                let Self(printer) = self;
-                // Health checks and scanners open connections without a handshake.
-                if printer.format == Format::Json {
-                    let message = format!("{client}: {reason}");
-                    self.line("handshake-failed", &About { message });
-                } else {
-                    printer.detail("Handshake", &format!("{client}: {reason}"));
-                }
-            }
-            Notice::TooManyConnections { client } => {
-                let text = format!(
-                    "a connection of {client}, which has half of --max-connections; further ones are not logged for a minute"
-                );
-                self.event("too-many-connections", Tone::Warning, "Closed", text);
-            }
-            Notice::Draining => {
-                let text = "new connections; downloads may end".to_owned();
-                self.event("draining", Tone::Plain, "Refusing", text);
-            }
+            _ => self.event(name, tone, verb, text),
         }
     }
 }
 
-/// Why a request may not ask, in the text of the log.
+/// The reason why a request was denied, in the text of the log.
 fn why(denied: Denied) -> &'static str {
     match denied {
         Denied::NoToken => "no token",
         Denied::UnknownToken => "an unknown token",
         Denied::OtherProvider => "the token is for other providers",
-        Denied::Link => "the link has expired, or is of another key",
+        Denied::Link => "the link has expired, or was signed by another key",
     }
 }
 
-/// The same in JSON.
+/// The same reason in JSON.
 fn code(denied: Denied) -> &'static str {
     match denied {
         Denied::NoToken => "no-token",
@@ -279,13 +197,4 @@ fn code(denied: Denied) -> &'static str {
         Denied::OtherProvider => "other-provider",
         Denied::Link => "invalid-link",
     }
-}
-
-/// An error and its causes as one line.
-fn on_one_line(error: &dyn std::error::Error) -> String {
-    joined(&json::sentence(error))
-}
-
-fn joined(text: &str) -> String {
-    text.lines().map(str::trim).collect::<Vec<_>>().join(", ")
 }

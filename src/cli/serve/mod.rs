@@ -1,5 +1,6 @@
 //! `tfoci serve`.
 
+mod events;
 mod log;
 mod page;
 mod settings;
@@ -15,7 +16,7 @@ use url::Url;
 
 use tfoci::address::Hostname;
 use tfoci::platform::Platform;
-use tfoci::serve::Server;
+use tfoci::serve::{Server, ServerStore};
 
 use super::Ending;
 use super::args::{Globals, ReadTrust};
@@ -26,10 +27,11 @@ use super::signals;
 use log::Log;
 use page::Pages;
 
-/// The default number of packages that are read from the store at once. Clients that read slowly keep theirs open.
+/// The default number of packages that are read from the store concurrently. It is larger than for other commands, because a client that reads
+/// slowly keeps its package open.
 pub(super) const JOBS: u8 = 64;
 
-/// The value of `--plain-http` without a host: clients of this server use plain HTTP.
+/// The value of `--plain-http` without a host: this server speaks plain HTTP.
 const THIS_SERVER: &str = "-";
 
 const EXAMPLES: &str = "\
@@ -45,9 +47,9 @@ Examples:
 /// The network mirror is at URL/mirror/ and has every provider of the store. The provider registry has the providers whose addresses begin
 /// with the host of --url: clients find it without any configuration.
 ///
-/// tfoci serves only versions that verify, as `tfoci inspect` does. Without --trust or --key, the network mirror also serves those that
-/// nobody signed. The log and the page at / say why others are hidden. While the store
-/// cannot be asked, tfoci serves what it knows, and then answers 503, never 404.
+/// tfoci verifies every version as `tfoci inspect` does, and serves only those that pass. Without --trust or --key, the network mirror also
+/// serves versions without a signature. The log and the page at / say why the others are hidden. While the store is unreachable, tfoci serves
+/// the lists that it has read, and after --max-stale answers 503, never 404.
 ///
 /// SIGTERM and SIGINT end the server with exit code 0: idle connections at once, downloads within --grace. SIGHUP makes it read the
 /// certificate, tokens and signing keys again; it also notices when these files change.
@@ -57,15 +59,15 @@ pub(super) struct Arguments {
     /// The store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE", help_heading = "Store")]
     from: String,
-    /// Send clients to the storage behind the registry for packages, if it gives them such a link
+    /// Redirect clients to the storage behind the registry for packages, if the registry has such links
     ///
-    /// Packages then do not pass through this server, and only the client checks them. Without such a link tfoci passes them on.
+    /// Packages then do not pass through this server, and only the client verifies them. Without such links, tfoci sends the packages itself.
     #[arg(long, help_heading = "Store")]
     redirect: bool,
-    /// Mirror what the store lacks from the origins, when a client asks for it
+    /// Mirror versions that the store lacks from their origins, when a client requests them
     ///
     /// The list of a provider then also has the versions of its origin. The first request for a version copies it into the store, verified
-    /// by the same policy. A client that cannot wait so long is asked to come again, and copying goes on.
+    /// by the same policy. If this takes longer than clients wait, they get 503 with Retry-After, and copying goes on.
     #[arg(long, help_heading = "Pull-through")]
     fill: bool,
     /// Mirror only these providers; may be repeated. `*` stands for any namespace or type
@@ -116,7 +118,7 @@ pub(super) struct Arguments {
     /// The URL of the server for its clients; by default the address of --listen
     #[arg(long, value_name = "URL", value_parser = public_url, help_heading = "Server")]
     url: Option<Url>,
-    /// The host in the addresses of the registry's providers; by default that of --url
+    /// The host in the addresses of the provider registry; by default that of --url
     #[arg(long, value_name = "HOST", value_parser = Hostname::from_ascii, help_heading = "Server")]
     registry_host: Option<Hostname>,
     /// File with the server's certificates, in PEM
@@ -159,10 +161,10 @@ pub(super) struct Arguments {
     /// How long a link to a package is valid, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = clap::value_parser!(u32).range(30..=86_400), requires = "tokens", help_heading = "Access", hide_short_help = true)]
     url_lifetime: u32,
-    /// How long lists of versions are used before the store is asked again, in seconds
+    /// How long lists of versions are used before the store is read again, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(0..=86_400), help_heading = "Freshness", hide_short_help = true)]
     max_age: u32,
-    /// How long lists are used while the store cannot be asked, in seconds
+    /// How long lists are used while the store is unreachable, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 3_600, value_parser = clap::value_parser!(u32).range(0..=2_592_000), help_heading = "Freshness", hide_short_help = true)]
     max_stale: u32,
     /// The most connections at once; a client address may have half of them, or all with --plain-http
@@ -190,7 +192,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// Makes the hosts of `--plain-http` those of the network options, which other commands read.
+    /// Moves the hosts of `--plain-http` to the network options, where other commands have them.
     pub(super) fn name_plain_hosts(&self, globals: &mut Globals) {
         let hosts = self.plain_http.iter().filter(|host| *host != THIS_SERVER);
         globals.network.plain_http = hosts.cloned().collect();
@@ -214,7 +216,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     };
     let url = settings.url.clone();
     settings::warn(&arguments, session);
-    // A store that cannot be opened at all is a mistake in the command line.
+    // A store that cannot be opened is a mistake in the command line.
     let opened = match arguments.fill {
         true => endpoint.write(registry.clone()),
         false => endpoint.read(registry.clone()),
@@ -223,14 +225,12 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         .map_err(tfoci::outcome::Problem::from)
         .map_err(tfoci::outcome::Failure::from)?;
     let pages = Arc::new(Pages);
-    let server = Server::start(
-        settings,
-        endpoint.clone(),
+    let store_access = ServerStore {
+        endpoint: endpoint.clone(),
         registry,
         http,
-        log.clone(),
-        pages,
-    );
+    };
+    let server = Server::start(settings, store_access, log.clone(), pages);
     let server = server
         .await
         .map_err(|error| settings::not_started(error, &arguments))?;
@@ -238,12 +238,12 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let address = server.address().unwrap_or(arguments.listen);
     let url = url.unwrap_or_else(|| format!("{scheme}://{address}"));
     let reload = Arc::new(Notify::new());
-    // Whoever starts the server may send signals as soon as it listens.
+    // A program that starts the server may send signals as soon as it listens.
     let hung_up = signals::hung_up(|| reload.notify_one());
     let interrupted = signals::interrupted();
     log.listening(&url, address);
-    let telling = async {
-        // The list of a registry can be long, refused or slow, and the page shows it when somebody asks.
+    let reporting = async {
+        // The list of a registry can be long, refused or slow, and the page shows it on request.
         if endpoint.template().is_none() {
             let listed = session.everything(&endpoint, &store).await;
             log.contents(listed, arguments.fill);
@@ -253,13 +253,13 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let serving = server.run(interrupted, reload.clone());
     tokio::select! {
         () = serving => {}
-        () = telling => {}
+        () = reporting => {}
         () = hung_up => {}
     }
     Ok(Ending::Done)
 }
 
-/// An address of this machine. A name is none: it may have several addresses, of which some are not meant.
+/// An address of this machine. Host names are refused, because a name may have more addresses than the operator means.
 fn listen_address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| {
         "expected an IP address and a port: 127.0.0.1:8443 for this machine only, 0.0.0.0:8443 for every network, [::]:8443 for IPv6 too"

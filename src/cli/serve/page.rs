@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use tfoci::address::Hostname;
 use tfoci::authentication::{Anchor, Status};
-use tfoci::serve::{Home, Listing, Page, ProviderPage};
+use tfoci::serve::{Home, Listing, Page, ProviderPage, Served};
+use tfoci::version::Version;
 
 use crate::cli::json;
 
@@ -22,7 +23,7 @@ struct HomePageView<'a> {
     url: &'a str,
     /// The hosts that clients send the token to; none if they need no token.
     token_hosts: Vec<String>,
-    /// The host whose providers no network mirror can serve.
+    /// The host of the provider registry, if it has a port: clients cannot install its providers from a network mirror.
     direct: Option<String>,
     registry_host: Option<String>,
     may_list: bool,
@@ -37,7 +38,7 @@ struct HomePageView<'a> {
 struct ProviderLine {
     address: String,
     path: String,
-    /// What is known, if somebody asked for the provider.
+    /// The counts, if a client has requested the provider.
     known: Option<VersionCounts>,
 }
 
@@ -54,17 +55,17 @@ struct ProviderPageView<'a> {
     title: String,
     address: String,
     url: &'a str,
-    /// The host whose providers no network mirror can serve.
+    /// The host of the provider registry, if it has a port: clients cannot install its providers from a network mirror.
     direct: Option<String>,
     /// The local name in a configuration.
     name: &'a str,
-    /// Whether the host has a port, which no network mirror can serve.
+    /// Whether the host has a port, so that clients cannot install the provider from a network mirror.
     has_port: bool,
     source: String,
     constraint: String,
     /// Whether the provider registry of this server lists it.
     is_registry: bool,
-    /// Whether that registry would list it if somebody had signed it.
+    /// Whether the provider is on the host of that provider registry, which does not list it because it has no signed version.
     is_unsigned_here: bool,
     /// Whether some versions are on the network mirror only.
     has_mirror_only: bool,
@@ -144,28 +145,7 @@ impl Page for Pages {
         let listing = page.listing;
         let provider = &listing.provider;
         let versions = listing.versions.iter().rev();
-        let versions = versions.map(|(version, served)| {
-            let authentication = &served.authentication;
-            let (tone, explanation) = meaning(authentication.status, authentication.anchor);
-            VersionLine {
-                version: version.to_string(),
-                tone,
-                explanation,
-                mirror_only: !served.is_signed(),
-                status: authentication.to_string(),
-                protocols: served.protocols.join(", "),
-                assumed: !served.are_protocols_known,
-                platforms: served
-                    .packages
-                    .iter()
-                    .map(|package| PlatformLine {
-                        platform: package.platform.to_string(),
-                        size: indicatif::HumanBytes(package.expected.size).to_string(),
-                        digest: package.expected.digest.to_string(),
-                    })
-                    .collect(),
-            }
-        });
+        let versions = versions.map(|(version, served)| version_line(version, served));
         let hidden = listing.hidden.iter().rev();
         let hidden = hidden.map(|(version, hidden)| HiddenLine {
             version: version.to_string(),
@@ -212,7 +192,27 @@ impl Page for Pages {
     }
 }
 
-/// The hosts that clients send the token of this server to: that of the network mirror's URL, and that of the registry's providers.
+fn version_line(version: &Version, served: &Served) -> VersionLine {
+    let authentication = &served.authentication;
+    let (tone, explanation) = meaning(authentication.status, authentication.anchor);
+    let platforms = served.packages.iter().map(|package| PlatformLine {
+        platform: package.platform.to_string(),
+        size: indicatif::HumanBytes(package.expected.size).to_string(),
+        digest: package.expected.digest.to_string(),
+    });
+    VersionLine {
+        version: version.to_string(),
+        tone,
+        explanation,
+        mirror_only: !served.is_signed(),
+        status: authentication.to_string(),
+        protocols: served.protocols.join(", "),
+        assumed: !served.are_protocols_known,
+        platforms: platforms.collect(),
+    }
+}
+
+/// The hosts that clients send the token of this server to: the host of the network mirror's URL, and the host of the provider registry.
 fn token_hosts(mirror: Option<&str>, registry: Option<&Hostname>) -> Vec<String> {
     let registry = registry.map(ToString::to_string);
     let mut hosts: Vec<_> = mirror.map(|url| host(url).to_owned()).into_iter().collect();
@@ -226,7 +226,7 @@ fn host(url: &str) -> &str {
     rest.split('/').next().unwrap_or(rest)
 }
 
-/// A host with a port, whose providers clients refuse to ask a network mirror for.
+/// A host with a port. Clients refuse to install its providers from a network mirror.
 fn direct(host: Option<&Hostname>) -> Option<String> {
     let host = host.filter(|host| host.has_port());
     host.map(ToString::to_string)
@@ -240,7 +240,7 @@ fn version_counts(listing: &Listing) -> VersionCounts {
     }
 }
 
-/// The colour of a status, and what it means in words.
+/// The colour and the explanation of a status.
 fn meaning(status: Status, anchor: Option<Anchor>) -> (&'static str, &'static str) {
     match (status, anchor) {
         (Status::Signed, Some(Anchor::Pinned)) => (
@@ -249,13 +249,16 @@ fn meaning(status: Status, anchor: Option<Anchor>) -> (&'static str, &'static st
         ),
         (Status::Signed, _) => (
             "fair",
-            "The packages are signed. The key is stored beside them, so whoever can write to the store could have replaced both.",
+            "The packages are signed. The key is stored beside them, so write access to the store is enough to replace both.",
         ),
         (Status::Checksum, _) => (
             "weak",
-            "A list of checksums has the packages, and nobody signed the list.",
+            "A list of checksums names the packages, but the list has no signature.",
         ),
-        (Status::Unverified, _) => ("weak", "Nothing proves who made the packages."),
+        (Status::Unverified, _) => (
+            "weak",
+            "The packages have no signature, so their author is unknown.",
+        ),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the arguments of `tfoci serve` mean.
+//! Turns the arguments of `tfoci serve` into the settings of the server.
 
 use std::io::ErrorKind;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use url::Url;
 use zeroize::Zeroizing;
 
 use tfoci::address::{Hostname, ProviderAddr};
@@ -22,40 +23,22 @@ use crate::cli::error::CommandError;
 use crate::cli::session::Session;
 use crate::cli::trace::Trace;
 
-/// The settings that the arguments mean.
+/// The settings for these arguments.
 ///
 /// # Errors
-/// They exclude each other, or a file that they name cannot be read.
+/// They contradict each other, or a file that they name cannot be read.
 pub(super) fn of(
     arguments: &Arguments,
     endpoint: &Endpoint,
     session: &Session,
 ) -> Result<ServerSettings, CommandError> {
-    let tls = match (
-        &arguments.tls_cert,
-        &arguments.tls_key,
-        arguments.is_plain(),
-    ) {
-        (Some(certificate), Some(key), false) => Some(TlsFiles {
-            certificate: certificate.clone(),
-            key: key.clone(),
-        }),
-        (None, None, true) => None,
-        (_, _, true) => return Err(CommandError::TlsAndPlain),
-        (_, _, false) => return Err(no_tls(arguments)),
-    };
+    let tls = tls(arguments)?;
     let url = arguments.url.as_ref();
     if let (Some(url), Some(_)) = (url.filter(|url| url.scheme() == "http"), &tls) {
         let url = url.to_string();
         return Err(CommandError::PlainUrl { url });
     }
-    let host_of_url = url.and_then(|url| {
-        let host = url.host_str()?;
-        let host = url
-            .port()
-            .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-        Hostname::from_ascii(&host).ok()
-    });
+    let host_of_url = url.and_then(host_of);
     let fill = match arguments.fill {
         true => Some(fill(arguments, host_of_url.clone(), session)?),
         false => None,
@@ -91,7 +74,30 @@ pub(super) fn of(
     })
 }
 
-/// Without TLS and `--plain-http`. A host beside the option makes it one for the store.
+/// The files of the certificate; `None` with `--plain-http`.
+fn tls(arguments: &Arguments) -> Result<Option<TlsFiles>, CommandError> {
+    let is_plain = arguments.is_plain();
+    match (&arguments.tls_cert, &arguments.tls_key, is_plain) {
+        (Some(certificate), Some(key), false) => Ok(Some(TlsFiles {
+            certificate: certificate.clone(),
+            key: key.clone(),
+        })),
+        (None, None, true) => Ok(None),
+        (_, _, true) => Err(CommandError::TlsAndPlain),
+        (_, _, false) => Err(no_tls(arguments)),
+    }
+}
+
+/// The host of a URL, with its port unless it is the default one.
+fn host_of(url: &Url) -> Option<Hostname> {
+    let host = url.host_str()?;
+    let host = url
+        .port()
+        .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+    Hostname::from_ascii(&host).ok()
+}
+
+/// The error without a certificate and without `--plain-http`. `--plain-http HOST` is only for the store, which its hint says.
 fn no_tls(arguments: &Arguments) -> CommandError {
     let error = CommandError::NoTls;
     let Some(host) = arguments.plain_http.first() else {
@@ -112,7 +118,7 @@ fn fill(
     session: &Session,
 ) -> Result<FillSettings, CommandError> {
     let include = session.patterns(&arguments.include)?;
-    // Clients name the hosts of providers, so that a host must not lead into the server's own network unless the operator named it too.
+    // Clients name the hosts of providers. A host must not lead into the server's own network unless the operator named it too.
     let http = session.http_for_strangers()?;
     let named = include.iter().filter_map(|pattern| pattern.segments()[0]);
     for host in named {
@@ -121,7 +127,7 @@ fn fill(
         http.trust(&base);
     }
     let mut access = session.origin_access(http)?;
-    // A client waits for 10 seconds, and is answered from the store if the origin is away.
+    // A client waits for 10 seconds, and gets the list of the store if the origin is unreachable.
     access.request_limits.documents = access.request_limits.documents.min(1);
     Ok(FillSettings {
         source: Source::Origin(Origin::new(access)),
@@ -134,12 +140,12 @@ fn fill(
     })
 }
 
-/// The only host whose providers the store can have, if its address has no host name.
+/// The only host whose providers the store can have, if its repository template has no `${hostname}`.
 fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostname>, CommandError> {
-    // Two providers that differ in their host only.
+    // The samples differ in one part of the address each. The template ignores a part if two samples have the same repository.
     let provider = |text: &str| text.parse::<ProviderAddr>().ok();
     if let Some(sample) = provider("a.example/acme/demo") {
-        // A store that can have no provider at all would answer 404 to everything.
+        // With a template that gives no valid repository, the server would answer 404 to every request.
         let repository = endpoint.repository(&sample);
         repository.map_err(Problem::from).map_err(Failure::from)?;
     }
@@ -169,7 +175,7 @@ fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostna
     }
 }
 
-/// Warns of what clients will not accept: a URL without TLS.
+/// Warns of a URL that clients will not accept, because it is without TLS.
 pub(super) fn warn(arguments: &Arguments, session: &Session) {
     if let Some(url) = &arguments.url
         && url.scheme() == "http"
@@ -181,19 +187,19 @@ pub(super) fn warn(arguments: &Arguments, session: &Session) {
     }
 }
 
-/// Warns of links that only one of several replicas can open.
+/// Warns of links that are valid for only one of several replicas.
 pub(super) fn warn_of_links(arguments: &Arguments, session: &Session) {
     if let (Some(tokens), None) = (&arguments.tokens, &arguments.signing_key) {
         let text = format!(
-            "{} guards the server, and without --signing-key only this process can open its links: not enough for replicas, and links \
-             end with a restart",
+            "clients need the tokens of {}, and without --signing-key the links to packages are valid for this process only: not for replicas, \
+             and not after a restart",
             printable_path(tokens)
         );
         session.printer.warning(&text);
     }
 }
 
-/// Why the server cannot start, with the option that is concerned.
+/// The error of a server that cannot start, with a hint about the option at fault.
 pub(super) fn not_started(error: serve::Error, arguments: &Arguments) -> CommandError {
     let with = |error: serve::Error, hint: String| CommandError::Misspelt {
         error: Box::new(error.into()),
@@ -235,7 +241,7 @@ fn path_of(error: &disk::Error) -> Option<&Path> {
     }
 }
 
-/// What to write instead, if the files of the certificate and of its key are swapped.
+/// A hint if the files of the certificate and of its key are swapped.
 fn swapped(arguments: &Arguments) -> Option<String> {
     let (certificate, key) = (arguments.tls_cert.as_ref()?, arguments.tls_key.as_ref()?);
     let has = |path: &PathBuf, what: &str| {

@@ -1,0 +1,125 @@
+//! The lines of the log for events that are not requests.
+
+use std::error::Error;
+
+use tfoci::error::printable_path;
+use tfoci::outcome::Failure;
+use tfoci::serve::{self, Notice};
+
+use crate::cli::error::CommandError;
+use crate::cli::hints;
+use crate::cli::json;
+use crate::cli::printer::Tone;
+
+/// A line of the log.
+pub(super) struct Event {
+    /// The name in JSON.
+    pub(super) name: &'static str,
+    pub(super) tone: Tone,
+    /// The word before the text at a terminal.
+    pub(super) verb: &'static str,
+    pub(super) text: String,
+}
+
+impl Event {
+    pub(super) fn of(notice: &Notice<'_>) -> Self {
+        let (name, tone, verb) = match notice {
+            Notice::Hidden { .. } => ("hidden", Tone::Warning, "Hidden"),
+            Notice::Unsigned { .. } => ("unsigned", Tone::Warning, "Unsigned"),
+            Notice::OtherProvider { .. } => ("other-provider", Tone::Warning, "Warning"),
+            Notice::OtherNames { .. } => ("certificate-names", Tone::Warning, "Warning"),
+            Notice::StoreFailed { .. } => ("store-failed", Tone::Warning, "Failed"),
+            Notice::NotFilled { .. } => ("not-mirrored", Tone::Warning, "Failed"),
+            Notice::PackageFailed { .. } => ("package-failed", Tone::Warning, "Failed"),
+            Notice::Reloaded { .. } => ("reloaded", Tone::Done, "Reloaded"),
+            Notice::NotReloaded { .. } => ("not-reloaded", Tone::Warning, "Refused"),
+            Notice::Handshake { .. } => ("handshake-failed", Tone::Plain, "Handshake"),
+            Notice::TooManyConnections { .. } => ("too-many-connections", Tone::Warning, "Closed"),
+            Notice::Draining => ("draining", Tone::Plain, "Refusing"),
+        };
+        Self {
+            name,
+            tone,
+            verb,
+            text: text(notice),
+        }
+    }
+}
+
+fn text(notice: &Notice<'_>) -> String {
+    match notice {
+        Notice::Hidden {
+            provider,
+            version,
+            problem,
+        } => format!("{provider} {version}: {}", on_one_line(*problem)),
+        Notice::Unsigned {
+            provider,
+            version,
+            authentication,
+        } => format!("{provider} {version}: {authentication}; on the network mirror only"),
+        Notice::OtherProvider {
+            provider,
+            version,
+            others,
+            made_for,
+        } => {
+            let older = match others {
+                0 => String::new(),
+                1 => " and an older version".to_owned(),
+                _ => format!(" and {others} older versions"),
+            };
+            format!("{provider} {version}{older}: made for {made_for}")
+        }
+        Notice::OtherNames { path, host } => format!(
+            "{} does not name {host}, the host of --url: clients will refuse to connect",
+            printable_path(path)
+        ),
+        Notice::StoreFailed { failure } | Notice::NotFilled { failure } => of_failure(failure),
+        Notice::PackageFailed { file, error } => format!("{file}: {}", joined(&error.to_string())),
+        Notice::Reloaded { path } => printable_path(path),
+        Notice::NotReloaded { path, error } => format!(
+            "{}, which stays in use as it was: {}",
+            printable_path(path),
+            without_path(error)
+        ),
+        Notice::Handshake { client, reason } => format!("{client}: {reason}"),
+        Notice::TooManyConnections { client } => format!(
+            "a connection of {client}, which has half of --max-connections; further ones are not logged for a minute"
+        ),
+        Notice::Draining => "new connections; downloads may complete".to_owned(),
+    }
+}
+
+fn of_failure(failure: &Failure) -> String {
+    with_hint(failure, &CommandError::Journey(failure.clone()))
+}
+
+/// An error with the hint for it, as one line.
+pub(super) fn with_hint(error: &dyn Error, hinted: &CommandError) -> String {
+    let mut text = on_one_line(error);
+    if let Some(hint) = hints::of(hinted) {
+        text.push_str(&format!("; hint: {}", joined(&hint)));
+    }
+    text
+}
+
+/// The reason why a file is refused, without the path that the line begins with.
+fn without_path(error: &serve::Error) -> String {
+    match error {
+        serve::Error::Tls { source, .. } => on_one_line(source),
+        serve::Error::Tokens { source, .. } => on_one_line(source),
+        serve::Error::Keys { source, .. } => on_one_line(source),
+        serve::Error::Disk(error) => joined(&error.to_string()),
+        serve::Error::Listen { .. } => on_one_line(error),
+    }
+}
+
+/// An error and its causes as one line.
+fn on_one_line(error: &dyn Error) -> String {
+    joined(&json::sentence(error))
+}
+
+fn joined(text: &str) -> String {
+    text.lines().map(str::trim).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,14 @@
+//! What counts as one client: an IPv4 address, or an IPv6 network of 64 bits. A host may use every address of such a network.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+/// The network of a client's address.
+pub(super) fn network(client: IpAddr) -> IpAddr {
+    match client.to_canonical() {
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+        address => address,
+    }
+}

@@ -1,0 +1,181 @@
+//! Answers requests for lists, versions and packages, in both protocols.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use axum::http::Method;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::answer::{self, Caching, Response};
+use super::cached::{CachedValue, Unavailable};
+use super::listing::Listing;
+use super::outcome::Outcome;
+use super::package::{self, PackageRequest};
+use super::path::segment;
+use super::served::{Served, ServedPackage};
+use super::service::{JSON, LONGEST_LIST, RouteRequest, Service};
+use crate::address::ProviderAddr;
+use crate::outcome::Failure;
+use crate::version::Version;
+
+/// How long an answer waits for the store in total. Clients give up after 10 seconds.
+const LONGEST_ANSWER: Duration = Duration::from_millis(8_500);
+/// How long clients and proxies may cache a package: a year, as usual for content that never changes.
+const YEAR: Duration = Duration::from_secs(31_536_000);
+
+impl Service {
+    /// Answers with a list of versions. `write` returns `None` if the protocol has none for this provider.
+    pub(super) async fn listed(
+        self: &Arc<Self>,
+        provider: &ProviderAddr,
+        request: &RouteRequest<'_>,
+        outcome: &mut Outcome,
+        write: impl Fn(&Listing) -> Option<Vec<u8>>,
+    ) -> Response {
+        let listing = match self.catalog.listing(provider).await {
+            Ok(listing) => listing,
+            Err(reason) => return unavailable(&reason),
+        };
+        outcome.is_stale = listing.is_stale;
+        let caching = request.caching(listing.lifetime.min(LONGEST_LIST));
+        match write(&listing.value) {
+            Some(document) => answer::document(request.headers, JSON, document, caching),
+            None => answer::not_found(&absent(&listing.value), caching),
+        }
+    }
+
+    /// Finds a version, and compares its tags if that is due.
+    pub(super) async fn served(
+        self: &Arc<Self>,
+        provider: &ProviderAddr,
+        version: &Version,
+        request: &RouteRequest<'_>,
+        outcome: &mut Outcome,
+    ) -> Result<(Arc<Served>, CachedValue<Listing>), Response> {
+        let checked = self.catalog.with_checked_tags(provider, version);
+        let listing = timeout(LONGEST_ANSWER, checked).await;
+        let listing = listing.unwrap_or(Err(Unavailable::Slow));
+        let listing = listing.map_err(|reason| unavailable(&reason))?;
+        outcome.is_stale = listing.is_stale;
+        if let Some(served) = listing.value.versions.get(version) {
+            return Ok((served.clone(), listing));
+        }
+        let caching = request.caching(listing.lifetime.min(LONGEST_LIST));
+        let message = match listing.value.hidden.get(version) {
+            Some(hidden) => format!("{provider} {version} is hidden: {}", hidden.problem),
+            None if listing.value.exists => {
+                format!("the store does not have {provider} {version}")
+            }
+            None => absent(&listing.value),
+        };
+        Err(answer::not_found(&message, caching))
+    }
+
+    /// Answers with a package, or with a redirect to the storage behind the OCI registry.
+    pub(super) async fn package(
+        &self,
+        package: &ServedPackage,
+        request: &RouteRequest<'_>,
+        outcome: &mut Outcome,
+    ) -> Response {
+        if self.redirects
+            && *request.method == Method::GET
+            && let Some(url) = package::storage_url(package).await
+        {
+            return answer::redirect(&url);
+        }
+        match self.package_permits(request).await {
+            Ok(permits) => outcome.permits.extend(permits),
+            Err(refused) => return refused,
+        }
+        let package = PackageRequest {
+            method: request.method,
+            headers: request.headers,
+            package,
+            verified: &self.verified,
+            observer: &self.observer,
+        };
+        package.answer(request.caching(YEAR)).await
+    }
+
+    /// Waits for the permits of a package: one of the client's quota, and one of the server's limit.
+    async fn package_permits(
+        &self,
+        request: &RouteRequest<'_>,
+    ) -> Result<Vec<OwnedSemaphorePermit>, Response> {
+        let mut permits = Vec::new();
+        let end = Instant::now() + LONGEST_ANSWER;
+        if let Some(quota) = &self.package_quota {
+            match timeout_at(end, quota.of(request.client).acquire_owned()).await {
+                Ok(Ok(permit)) => permits.push(permit),
+                _ => {
+                    self.metrics.limited.inc();
+                    return Err(answer::too_many_packages());
+                }
+            }
+        }
+        match timeout_at(end, self.packages.clone().acquire_owned()).await {
+            Ok(Ok(permit)) => permits.push(permit),
+            _ => return Err(answer::unavailable("too many packages are being sent")),
+        }
+        Ok(permits)
+    }
+
+    /// The URL of a file: its name, or a signed path relative to the document, which begins with `up`. `host` is that of the provider if the path
+    /// does not name it.
+    pub(super) fn link(&self, host: &str, base: &str, file: &str, up: &str) -> String {
+        let name = segment(file);
+        let Some(access) = &self.access else {
+            return name;
+        };
+        let path = format!("{base}/{name}");
+        let links = access.links.load();
+        let prefix = links.prefix(host, &path, SystemTime::now());
+        let prefix = prefix.unwrap_or_default();
+        format!("{up}{prefix}{path}")
+    }
+
+    /// The caching of a document with links.
+    pub(super) fn caching_with_links(
+        &self,
+        request: &RouteRequest<'_>,
+        listing: &CachedValue<Listing>,
+    ) -> Caching {
+        let lifetime = listing.lifetime.min(LONGEST_LIST);
+        match &self.access {
+            // A cached document must expire before its links, and clients need half of their lifetime for the downloads.
+            Some(access) => Caching::Private(lifetime.min(access.links.load().lifetime() / 2)),
+            None => request.caching(lifetime),
+        }
+    }
+}
+
+impl RouteRequest<'_> {
+    /// The caching of an answer that is valid for this long.
+    pub(super) fn caching(&self, lifetime: Duration) -> Caching {
+        // The answer to a link must not be cached for longer than the link is valid.
+        let lifetime = self.link.map_or(lifetime, |left| left.min(lifetime));
+        match self.needs_token {
+            true => Caching::Private(lifetime),
+            false => Caching::Public(lifetime),
+        }
+    }
+}
+
+pub(super) fn unavailable(reason: &Unavailable<Failure>) -> Response {
+    match reason {
+        Unavailable::Failed(_) => answer::unavailable("cannot read from the store or the origin"),
+        Unavailable::Slow => answer::unavailable("the store has not answered yet"),
+    }
+}
+
+/// The message about a provider without any served version.
+pub(super) fn absent(listing: &Listing) -> String {
+    let provider = &listing.provider;
+    match listing.hidden.len() {
+        0 => format!("the store does not have {provider}"),
+        1 => format!("one version of {provider} is hidden, since it did not verify"),
+        hidden => format!("{hidden} versions of {provider} are hidden, since they did not verify"),
+    }
+}

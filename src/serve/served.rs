@@ -1,0 +1,276 @@
+//! One version of a provider: verified and served, or hidden.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use bytes::Bytes;
+
+use super::tag_check::{TagCheck, TagDigests, TagState, tag_digests};
+use crate::address::ProviderAddr;
+use crate::authentication::{Authentication, Status};
+use crate::blob::{BlobLocation, BlobSource as _};
+use crate::error::Category;
+use crate::examine::{Examined, Platforms, StoredProvider, TrustOptions};
+use crate::hash::PackageHash;
+use crate::outcome::{Failure, Problem};
+use crate::platform::Platform;
+use crate::release::{Expected, Package, Release, canonical_file_name};
+use crate::store::StoreBlob;
+use crate::trust::Verified;
+use crate::version::Version;
+
+/// How long a request waits for the comparison of a version's tags, and for that of another request before it. Both together stay below the
+/// 10 seconds of clients.
+const LONGEST_COMPARISON: Duration = Duration::from_secs(4);
+/// How long tags are not compared again after a failed comparison. It equals the `Retry-After` of answers, so each retry of a client waits for
+/// at most one comparison.
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// A version that the policy hides, or that clients could not install.
+#[derive(Clone, Debug)]
+pub struct Hidden {
+    /// The reason, for the log, the page and the answer to a client.
+    pub problem: Arc<Problem>,
+}
+
+/// A verified version.
+#[derive(Debug)]
+pub struct Served {
+    /// The digests of the index and of the evidence manifest, which a moved tag no longer refers to.
+    pub tags: TagDigests,
+    /// The last comparison of the tags. Locked during a comparison.
+    tag_check: tokio::sync::Mutex<TagCheck>,
+    /// Whether a tag moved, which means that the version has to be read again.
+    has_moved: AtomicBool,
+    /// The provider that the artifact names, if it is another one.
+    pub made_for: Option<ProviderAddr>,
+    /// The result of the verification.
+    pub authentication: Authentication,
+    /// The packages, sorted by platform.
+    pub packages: Vec<ServedPackage>,
+    /// The plugin protocol versions, such as `6.0`.
+    pub protocols: Vec<String>,
+    /// Whether the artifact states the protocols. Otherwise `5.0` is assumed.
+    pub are_protocols_known: bool,
+    /// The documents of the provider registry protocol; `None` for a version without a signature, which clients of this protocol would refuse.
+    pub documents: Option<Documents>,
+}
+
+/// A package of a served version.
+#[derive(Clone, Debug)]
+pub struct ServedPackage {
+    /// The operating system and architecture.
+    pub platform: Platform,
+    /// The file name in the author's checksum document.
+    pub file_name: String,
+    /// The canonical file name, which the network mirror uses.
+    pub canonical_name: String,
+    /// The digest and size of the zip.
+    pub expected: Expected,
+    /// The `zh:` hash.
+    pub zh: PackageHash,
+    /// The bytes in the store.
+    pub(super) blob: StoreBlob,
+}
+
+/// The documents by which the author signed a version.
+#[derive(Clone, Debug)]
+pub struct Documents {
+    /// The checksum document, byte for byte.
+    pub checksums: Bytes,
+    /// Its detached signature.
+    pub signature: Bytes,
+    /// The certificate of the signature, armoured.
+    pub certificate: String,
+    /// The fingerprint of the certificate's primary key, in hex.
+    pub fingerprint: String,
+}
+
+impl Served {
+    /// Reads a version with its evidence, and verifies it.
+    ///
+    /// # Errors
+    /// The store cannot be read. A version that does not verify is a [`Hidden`] and not an error.
+    pub(super) async fn read(
+        stored: &StoredProvider,
+        version: &Version,
+        trust: &TrustOptions,
+    ) -> Result<Result<Self, Hidden>, Failure> {
+        // Keys expire while the server runs.
+        let trust = TrustOptions {
+            now: SystemTime::now(),
+            ..trust.clone()
+        };
+        let examined = match stored.examine(version, &Platforms::All, &trust).await {
+            Ok(examined) => examined,
+            Err(failure) => return hidden(failure),
+        };
+        match Self::of(stored, examined) {
+            Ok(served) => Ok(Ok(served)),
+            Err(problem) => hidden(stored.failure(Some(version), problem)),
+        }
+    }
+
+    fn of(stored: &StoredProvider, examined: Examined<StoreBlob>) -> Result<Self, Problem> {
+        let release = examined.proof?;
+        let packages = release.packages.iter();
+        let packages: Vec<_> = packages
+            .map(|package| ServedPackage::of(package, &stored.provider, &release.version))
+            .collect::<Result<_, _>>()?;
+        // Clients could not install a version without packages.
+        if packages.is_empty() {
+            return Err(Problem::NoPackages);
+        }
+        let artifact = examined.artifact;
+        Ok(Self {
+            tags: TagDigests {
+                index: artifact.raw.expected.digest,
+                evidence: examined.evidence.map(|raw| raw.expected.digest),
+            },
+            tag_check: tokio::sync::Mutex::new(TagCheck {
+                at: Instant::now(),
+                valid: Duration::MAX,
+                state: TagState::Unchanged,
+            }),
+            has_moved: AtomicBool::new(false),
+            made_for: artifact.index.other_provider(&stored.provider),
+            documents: Documents::of(&release),
+            authentication: release.authentication().clone(),
+            packages,
+            are_protocols_known: examined.protocols.is_some(),
+            protocols: examined.protocols.unwrap_or_default().texts(),
+        })
+    }
+
+    /// Whether clients of the provider registry protocol accept the version. The network mirror serves it in any case.
+    pub fn is_signed(&self) -> bool {
+        self.documents.is_some()
+    }
+
+    /// The package for a platform.
+    pub fn package(&self, platform: &Platform) -> Option<&ServedPackage> {
+        let mut packages = self.packages.iter();
+        packages.find(|package| package.platform == *platform)
+    }
+
+    /// Compares the tags with the verified digests, unless the last comparison is more recent than `within`. A version whose tag moved is read again
+    /// with the next list.
+    pub(super) async fn check_tags(
+        &self,
+        stored: &StoredProvider,
+        version: &Version,
+        within: Duration,
+    ) -> TagState {
+        let waiting = tokio::time::timeout(LONGEST_COMPARISON, self.tag_check.lock());
+        let Ok(mut checked) = waiting.await else {
+            return TagState::Unknown;
+        };
+        if checked.at.elapsed() < checked.valid.min(within) {
+            return checked.state;
+        }
+        let tags = tokio::time::timeout(LONGEST_COMPARISON, tag_digests(stored, version)).await;
+        let (state, valid) = match tags {
+            Ok(Ok(tags)) if tags == self.tags.as_tags() => (TagState::Unchanged, within),
+            Ok(Ok(_)) => (TagState::Moved, within),
+            // The next requests reuse this result instead of waiting as long.
+            Ok(Err(_)) | Err(_) => (TagState::Unknown, PAUSE),
+        };
+        *checked = TagCheck {
+            at: Instant::now(),
+            valid,
+            state,
+        };
+        let has_moved = state == TagState::Moved;
+        self.has_moved.store(has_moved, Ordering::Relaxed);
+        state
+    }
+
+    /// Whether the last comparison found a moved tag, so that the version has to be read again.
+    pub(super) fn has_moved(&self) -> bool {
+        self.has_moved.load(Ordering::Relaxed)
+    }
+
+    /// The approximate size in memory, in bytes.
+    pub(super) fn weight(&self) -> usize {
+        const EACH: usize = 400;
+        let documents = self.documents.as_ref().map_or(0, |documents| {
+            documents.checksums.len() + documents.signature.len() + documents.certificate.len()
+        });
+        EACH + self.packages.len() * EACH + documents
+    }
+}
+
+impl Documents {
+    /// The documents of a version; `None` if it has no verified signature.
+    fn of(release: &Verified<Release<StoreBlob>>) -> Option<Self> {
+        let authentication = release.authentication();
+        if authentication.status != Status::Signed {
+            return None;
+        }
+        Some(Self {
+            checksums: release.checksums.as_ref()?.bytes.clone().into(),
+            signature: release.signature()?.bytes.clone().into(),
+            certificate: String::from_utf8_lossy(release.certificate()?).into_owned(),
+            fingerprint: authentication.fingerprint.clone().unwrap_or_default(),
+        })
+    }
+}
+
+impl ServedPackage {
+    fn of(
+        package: &Package<StoreBlob>,
+        provider: &ProviderAddr,
+        version: &Version,
+    ) -> Result<Self, Problem> {
+        let blob = package.location.clone();
+        if let Some(BlobLocation::InFile(path)) = blob.info().location {
+            check_file(path, &blob)?;
+        }
+        Ok(Self {
+            platform: package.platform.clone(),
+            file_name: package.file_name.clone(),
+            canonical_name: canonical_file_name(provider, version, &package.platform),
+            expected: package.expected,
+            // Readers refuse digests of other algorithms.
+            zh: package.zh().ok_or_else(|| missing(&blob))?,
+            blob,
+        })
+    }
+}
+
+/// Checks the file of a package in a layout: it must be a regular file of the expected size.
+fn check_file(path: &Path, blob: &StoreBlob) -> Result<(), Problem> {
+    let found = std::fs::symlink_metadata(path).ok();
+    if found.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
+        let path = path.to_owned();
+        let link = crate::disk::Error::Link { path };
+        // The answer to a client names the digest, and only the log has the path.
+        let digest = blob.expected().digest;
+        let error = crate::store::Error::reading(crate::oci::Part::Blob, digest, link.into());
+        return Err(error.into());
+    }
+    match found.map(|file| file.len()) == Some(blob.expected().size) {
+        true => Ok(()),
+        false => Err(missing(blob)),
+    }
+}
+
+/// The problem of a package that the store does not have.
+fn missing(blob: &StoreBlob) -> Problem {
+    Problem::Store(crate::store::Error::Missing {
+        what: crate::oci::Part::Blob,
+        digest: blob.expected().digest,
+    })
+}
+
+/// Hides a version because of a failure, unless the store itself failed.
+fn hidden<T>(failure: Failure) -> Result<Result<T, Hidden>, Failure> {
+    match failure.category() {
+        Category::Unreachable | Category::Local => Err(failure),
+        _ => Ok(Err(Hidden {
+            problem: failure.problem,
+        })),
+    }
+}
