@@ -432,6 +432,6 @@ fn help_of_trust_is_a_topic_and_that_of_its_commands_are_pages() {
 fn the_help_of_site_says_who_shares_its_files() {
     let help = Scene::new().tfoci(["site", "--help"]).succeeds().stdout;
     let words: Vec<&str> = help.split_whitespace().collect();
-    let said = "whoever writes into it changes the store too";
+    let said = "a change of its content also changes the store";
     assert!(words.join(" ").contains(said), "{help}");
 }

@@ -21,7 +21,7 @@ pub(super) const HEADER: Duration = Duration::from_secs(20);
 pub(super) const IDLE: Duration = Duration::from_secs(75);
 /// How long a client may read nothing of an answer. During this time the answer holds an open file, or a transfer from the store.
 pub(super) const STALLED: Duration = Duration::from_secs(60);
-/// How long the server reads and drops what a refused client still sends. A second is enough for the answer to arrive, and a client cannot hold
+/// How long the server reads and drops the bytes that a refused client still sends. A second is enough for the answer to arrive, and a client cannot hold
 /// the connection for longer.
 const LINGER: Duration = Duration::from_secs(1);
 
@@ -137,7 +137,7 @@ impl Drop for OpenRequest {
 ///
 /// If it is closed while the client still sends, it reads and drops the bytes for [`LINGER`]. Otherwise the operating system would reset the
 /// connection, and the client might lose the answer with the reason of the refusal.
-pub(super) struct Watched<S> {
+pub(super) struct TrackedConnection<S> {
     stream: CoalescedWrites<S>,
     activity: Activity,
     frames: Frames,
@@ -145,7 +145,7 @@ pub(super) struct Watched<S> {
     lingering: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Watched<S> {
+impl<S> TrackedConnection<S> {
     pub(super) fn new(stream: S, activity: Activity) -> Self {
         Self {
             stream: CoalescedWrites::new(stream),
@@ -156,7 +156,7 @@ impl<S> Watched<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for TrackedConnection<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -177,7 +177,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TrackedConnection<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

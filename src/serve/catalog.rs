@@ -4,15 +4,16 @@
 //! ([`Cached`]). A verified version is not read again until one of its tags moves. If all lists together take too much memory, the least
 //! recently used are dropped.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::future;
 
 use super::cached::{Ages, Cached, CachedValue, Unavailable};
 use super::changes;
 use super::fill::Fill;
+use super::known_listings::{CachedListing, KnownListings};
 use super::listing::Listing;
 use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
@@ -24,12 +25,6 @@ use crate::examine::{StoredProvider, TrustOptions};
 use crate::outcome::{At, Failure, Problem};
 use crate::store::{Endpoint, Registry, Repo, RepoMut};
 use crate::version::Version;
-
-/// The most memory for all lists together, in bytes. More than a thousand versions for 15 platforms each fit, and a process
-/// stays within the 20 to 48 MiB that `tfoci help deployment` states.
-const MOST_BYTES: usize = 16 << 20;
-/// The bytes that an empty list is counted with in addition to its address: about what the structures of a list take without any version.
-const EMPTY_LIST_BYTES: usize = 512;
 
 /// The store and the lists that were read from it.
 pub(super) struct Catalog {
@@ -46,75 +41,6 @@ pub(super) struct Catalog {
     pub(super) all: Arc<Cached<Vec<ProviderAddr>, Failure>>,
     pub(super) store_health: StoreHealth,
     pub(super) known: Mutex<KnownListings>,
-}
-
-type CachedListing = Arc<Cached<Listing, Failure>>;
-
-/// The lists of the requested providers.
-#[derive(Default)]
-pub(super) struct KnownListings {
-    all: HashMap<ProviderAddr, KnownListing>,
-    /// The sum of all weights.
-    weight: usize,
-}
-
-struct KnownListing {
-    listing: CachedListing,
-    used: Instant,
-    weight: usize,
-}
-
-impl KnownListings {
-    /// Returns the list of a provider, and records that it was used now.
-    fn of(&mut self, provider: &ProviderAddr) -> CachedListing {
-        let weight = empty_weight(provider);
-        if !self.all.contains_key(provider) {
-            self.weight += weight;
-        }
-        let known = self
-            .all
-            .entry(provider.clone())
-            .or_insert_with(|| KnownListing {
-                listing: Arc::default(),
-                used: Instant::now(),
-                weight,
-            });
-        known.used = Instant::now();
-        known.listing.clone()
-    }
-
-    /// Records the weight of a list. If all lists together are too large, drops the least recently used ones.
-    fn weigh(&mut self, provider: &ProviderAddr, weight: usize) {
-        if let Some(known) = self.all.get_mut(provider) {
-            let weight = empty_weight(provider) + weight;
-            self.weight = self.weight.saturating_sub(known.weight) + weight;
-            known.weight = weight;
-        }
-        if self.weight <= MOST_BYTES {
-            return;
-        }
-        let by_use = self.all.iter().map(|(one, known)| (known.used, one));
-        let mut by_use: Vec<_> = by_use.collect();
-        by_use.sort();
-        // A quarter is dropped at once, so that the sorting is rare.
-        let mut left = self.weight;
-        let oldest = by_use.into_iter().take_while(|(_, one)| {
-            let is_dropped = left > MOST_BYTES / 4 * 3 && *one != provider;
-            left = left.saturating_sub(self.all.get(*one).map_or(0, |known| known.weight));
-            is_dropped
-        });
-        let oldest: Vec<_> = oldest.map(|(_, one)| one.clone()).collect();
-        for one in oldest {
-            if let Some(dropped) = self.all.remove(&one) {
-                self.weight = self.weight.saturating_sub(dropped.weight);
-            }
-        }
-    }
-}
-
-/// The weight of a list before it is read. Clients may request made-up addresses, which are then the largest part of such a list.
-fn empty_weight(provider: &ProviderAddr) -> usize {
-    EMPTY_LIST_BYTES + provider.length()
 }
 
 impl Catalog {
@@ -139,7 +65,7 @@ impl Catalog {
         };
         count.inc();
         let weight = listing.as_ref().map_or(0, |listing| listing.value.weight());
-        self.lists().weigh(provider, weight);
+        self.lists().set_weight(provider, weight);
         listing
     }
 
@@ -203,7 +129,7 @@ impl Catalog {
             Ok(()) => {}
             Err(Unavailable::Failed(failure)) => {
                 self.observer.notice(&Notice::NotFilled { failure });
-                // A version that the policy refused is no failure of the request: the list has it among the hidden ones.
+                // A version that the policy refused is not a failure of the request: the list has it among the hidden ones.
                 if !fill.refused_of(provider).contains_key(version) {
                     filled?;
                 }
@@ -228,8 +154,8 @@ impl Catalog {
             .unwrap_or_default();
         let known = self.lists();
         let mut providers: BTreeMap<_, _> = listed.into_iter().map(|one| (one, None)).collect();
-        for (provider, known) in &known.all {
-            if let Some(listing) = known.listing.last().filter(|listing| listing.exists) {
+        for (provider, listing) in known.read() {
+            if listing.exists {
                 providers.insert(provider.clone(), Some(listing));
             }
         }
@@ -350,34 +276,5 @@ impl Catalog {
 
     fn lists(&self) -> MutexGuard<'_, KnownListings> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn made_up_addresses_stay_within_the_limit_of_memory() {
-        let mut lists = KnownListings::default();
-        let long = "n".repeat(240);
-        let host = ["n".repeat(60).as_str(); 3].join(".");
-        for number in 0..20_000 {
-            let text = format!("{host}.test/{long}/{long}{number}");
-            let provider: ProviderAddr = text.parse().unwrap();
-            let _list = lists.of(&provider);
-            let listing = Listing::absent(&provider);
-            lists.weigh(&provider, listing.weight());
-            assert!(lists.all.contains_key(&provider), "{number}");
-            // The address is stored twice: as the key, and in the list.
-            let names = lists.all.keys().next().map_or(0, |one| 2 * text_of(one));
-            assert!(lists.all.len() * names <= MOST_BYTES, "{number}");
-        }
-        let weights = lists.all.values().map(|known| known.weight);
-        assert_eq!(weights.sum::<usize>(), lists.weight);
-    }
-
-    fn text_of(provider: &ProviderAddr) -> usize {
-        provider.to_ascii().len()
     }
 }

@@ -1,4 +1,4 @@
-//! What counts as one client: an IPv4 address, or an IPv6 network of 64 bits. A host may use every address of such a network.
+//! The unit of limits for clients: an IPv4 address, or an IPv6 network of 64 bits, since a host may use every address of such a network.
 
 use std::net::{IpAddr, Ipv6Addr};
 

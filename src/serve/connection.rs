@@ -26,11 +26,11 @@ use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
-use super::activity::{Activity, OpenRequest, Watched};
+use super::activity::{Activity, OpenRequest, TrackedConnection};
 use super::answer::{self, Response};
 use super::connection_tasks::{ConnectionTasks, NewRequests};
+use super::exchange::Exchange;
 use super::notice::{Denied, RequestRecord};
-use super::outcome::Outcome;
 use super::service::Service;
 use crate::error::printable;
 
@@ -62,7 +62,7 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     draining: watch::Receiver<bool>,
 ) {
     let activity = Activity::new();
-    let watched = TokioIo::new(Watched::new(stream, activity.clone()));
+    let watched = TokioIo::new(TrackedConnection::new(stream, activity.clone()));
     let requests = {
         let activity = activity.clone();
         hyper::service::service_fn(move |request| {
@@ -152,12 +152,12 @@ async fn answer(
     let method = request.method().clone();
     let agent = agent(request.headers());
     let hosts = request.headers().get_all(HOST).iter().count();
-    let outcome = match (request.version(), hosts) {
-        (Version::HTTP_11, 0) | (_, 2..) => Outcome::ambiguous(request.uri().path()),
-        _ if service.is_too_fast(client) => Outcome::too_many(request.uri().path()),
+    let exchange = match (request.version(), hosts) {
+        (Version::HTTP_11, 0) | (_, 2..) => Exchange::ambiguous(request.uri().path()),
+        _ if service.is_too_fast(client) => Exchange::too_many(request.uri().path()),
         _ => service.answer(client, request.map(Body::new)).await,
     };
-    let Outcome {
+    let Exchange {
         mut answer,
         route,
         token,
@@ -165,7 +165,7 @@ async fn answer(
         is_stale,
         path,
         permits,
-    } = outcome;
+    } = exchange;
     answer::set(&mut answer, REQUEST_ID, &id);
     answer::set(&mut answer, DATE, &answer::date());
     let expected = match method == Method::HEAD {

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::listing::Listing;
-use super::served::{Documents, Served, ServedPackage};
+use super::served::{Documents, ServedPackage, ServedVersion};
 use crate::address::ProviderAddr;
 use crate::protocol::network_mirror::{self, Archive, Archives, VersionIndex};
 use crate::protocol::registry::{
@@ -26,7 +26,7 @@ pub(super) fn index(listing: &Listing) -> Vec<u8> {
 }
 
 /// The network mirror's `VERSION.json`. `link` turns the name of a file into its URL.
-pub(super) fn archives(served: &Served, link: impl Fn(&str) -> String) -> Vec<u8> {
+pub(super) fn archives(served: &ServedVersion, link: impl Fn(&str) -> String) -> Vec<u8> {
     let archive = |package: &ServedPackage| {
         let archive = Archive {
             url: link(&package.canonical_name),
@@ -69,7 +69,7 @@ pub(super) fn versions(listing: &Listing) -> Vec<u8> {
 /// The provider registry's metadata of a package. `names` are those of the [documents](document_names), and `link` turns the name of a file into
 /// its URL.
 pub(super) fn download(
-    served: &Served,
+    served: &ServedVersion,
     documents: &Documents,
     package: &ServedPackage,
     (checksums, signature): (String, String),

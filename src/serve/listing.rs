@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
-use super::served::{Hidden, Served};
+use super::served::{HiddenVersion, ServedVersion};
 use crate::address::ProviderAddr;
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::outcome::{Failure, Problem};
@@ -22,10 +22,10 @@ pub struct Listing {
     /// Whether the store has the provider.
     pub exists: bool,
     /// The verified versions, by precedence.
-    pub versions: BTreeMap<Version, Arc<Served>>,
+    pub versions: BTreeMap<Version, Arc<ServedVersion>>,
     /// The versions that did not verify, with the reasons.
-    pub hidden: BTreeMap<Version, Hidden>,
-    /// The versions that are mirrored from the origin when a client asks for them.
+    pub hidden: BTreeMap<Version, HiddenVersion>,
+    /// The versions that are mirrored from the origin when a client requests them.
     pub offered: BTreeSet<Version>,
 }
 
@@ -72,7 +72,7 @@ impl Listing {
         let reads = new.into_iter().map(|version| async move {
             // Reads of a layout never yield, so without this thousands of versions would block the thread.
             tokio::task::yield_now().await;
-            let read = Served::read(stored, &version, trust).await?;
+            let read = ServedVersion::read(stored, &version, trust).await?;
             Ok::<_, Failure>((version, read))
         });
         let reads: Vec<_> = reads.collect();
@@ -90,7 +90,9 @@ impl Listing {
         refused: BTreeMap<Version, Arc<Problem>>,
     ) {
         for (version, problem) in refused {
-            self.hidden.entry(version).or_insert(Hidden { problem });
+            self.hidden
+                .entry(version)
+                .or_insert(HiddenVersion { problem });
         }
         self.exists |= offered.is_some();
         let is_new = |version: &Version| {
@@ -117,7 +119,7 @@ impl Listing {
         signed.map(|(version, _)| version).chain(&self.offered)
     }
 
-    fn add(&mut self, version: Version, read: Result<Served, Hidden>) {
+    fn add(&mut self, version: Version, read: Result<ServedVersion, HiddenVersion>) {
         match read {
             Ok(served) => {
                 self.versions.insert(version, Arc::new(served));

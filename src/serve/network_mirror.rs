@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::answer::{self, Caching, Response};
 use super::documents;
-use super::outcome::Outcome;
+use super::exchange::Exchange;
 use super::path::segment;
 use super::service::{JSON, RouteRequest, Service};
 use crate::address::ProviderAddr;
@@ -19,9 +19,9 @@ impl Service {
         self: &Arc<Self>,
         provider: &ProviderAddr,
         request: &RouteRequest<'_>,
-        outcome: &mut Outcome,
+        exchange: &mut Exchange,
     ) -> Response {
-        self.listed(provider, request, outcome, |listing| {
+        self.listed(provider, request, exchange, |listing| {
             let has_any = listing.installable().next().is_some();
             has_any.then(|| documents::index(listing))
         })
@@ -34,9 +34,9 @@ impl Service {
         provider: &ProviderAddr,
         version: &Version,
         request: &RouteRequest<'_>,
-        outcome: &mut Outcome,
+        exchange: &mut Exchange,
     ) -> Response {
-        let (served, listing) = match self.served(provider, version, request, outcome).await {
+        let (served, listing) = match self.served(provider, version, request, exchange).await {
             Ok(served) => served,
             Err(answer) => return answer,
         };
@@ -57,18 +57,18 @@ impl Service {
         provider: &ProviderAddr,
         file: &str,
         request: &RouteRequest<'_>,
-        outcome: &mut Outcome,
+        exchange: &mut Exchange,
     ) -> Response {
         let Some(version) = version_of_file(provider, file) else {
             return answer::not_found("no package has this name", Caching::Never);
         };
-        let (served, _) = match self.served(provider, &version, request, outcome).await {
+        let (served, _) = match self.served(provider, &version, request, exchange).await {
             Ok(served) => served,
             Err(answer) => return answer,
         };
         let mut packages = served.packages.iter();
         match packages.find(|package| package.canonical_name == file) {
-            Some(package) => self.package(package, request, outcome).await,
+            Some(package) => self.package(package, request, exchange).await,
             None => answer::not_found("the version has no such package", Caching::Never),
         }
     }

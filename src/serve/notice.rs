@@ -1,4 +1,4 @@
-//! What the server reports: a line for each request, and events for its operator.
+//! The reports of the server: a record of each request, and events for its operator.
 
 use std::net::IpAddr;
 use std::path::Path;

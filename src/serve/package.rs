@@ -36,7 +36,8 @@ use crate::store::StoreBlob;
 /// How long an answer waits for the first bytes of the store. Clients wait for minutes.
 const LONGEST_START: Duration = Duration::from_secs(60);
 
-/// The URL from which an OCI registry lets anyone read the package for a limited time; `None` if it has none, or does not answer.
+/// The URL of the storage behind an OCI registry, from which a client can read the package for a limited time without credentials; `None` if the
+/// registry has none, or does not answer.
 pub(super) async fn storage_url(package: &ServedPackage) -> Option<Url> {
     let StoreBlob::Registry(blob) = &package.blob else {
         return None;

@@ -1,6 +1,6 @@
 //! The contents of the pages for people.
 //!
-//! The library collects the contents, and the program that uses it renders them as HTML ([`Page`]). A page has no script, and its
+//! The library collects the contents, and the program that uses it renders them as HTML ([`PageRenderer`]). A page has no script, and its
 //! `Content-Security-Policy` allows none.
 
 use std::collections::BTreeMap;
@@ -10,16 +10,16 @@ use super::listing::Listing;
 use crate::address::{Hostname, ProviderAddr};
 
 /// Renders the pages as HTML.
-pub trait Page: Send + Sync + 'static {
+pub trait PageRenderer: Send + Sync + 'static {
     /// Renders the page about the whole server.
-    fn home(&self, home: &Home<'_>) -> String;
+    fn home(&self, home: &HomePage<'_>) -> String;
     /// Renders the page about one provider.
     fn provider(&self, page: &ProviderPage<'_>) -> String;
 }
 
 /// The contents of the page about the whole server.
 #[derive(Debug)]
-pub struct Home<'a> {
+pub struct HomePage<'a> {
     /// The public URL, without a slash at its end.
     pub url: String,
     /// The host of the provider registry, if it is known.

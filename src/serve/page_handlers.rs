@@ -8,8 +8,8 @@ use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_FRAME_OPTIONS};
 
 use super::answer::{self, Caching, Response};
-use super::outcome::Outcome;
-use super::page::{Home, ProviderPage};
+use super::exchange::Exchange;
+use super::page::{HomePage, ProviderPage};
 use super::protocol_handlers::{absent, unavailable};
 use super::service::{LONGEST_LIST, RouteRequest, Service};
 use crate::address::ProviderAddr;
@@ -31,7 +31,7 @@ impl Service {
             let is_for = request.token.is_none_or(|token| token.is_for(provider));
             is_for && provider.to_string().contains(&search)
         });
-        let home = Home {
+        let home = HomePage {
             url: self.public_url(request),
             registry_host: self.registry_host(request.headers, request.uri),
             needs_token: request.needs_token,
@@ -52,13 +52,13 @@ impl Service {
         self: &Arc<Self>,
         provider: &ProviderAddr,
         request: &RouteRequest<'_>,
-        outcome: &mut Outcome,
+        exchange: &mut Exchange,
     ) -> Response {
         let listing = match self.catalog.listing(provider).await {
             Ok(listing) => listing,
             Err(reason) => return unavailable(&reason),
         };
-        outcome.is_stale = listing.is_stale;
+        exchange.is_stale = listing.is_stale;
         if !listing.value.exists {
             return answer::not_found(&absent(&listing.value), Caching::Never);
         }

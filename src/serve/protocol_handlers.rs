@@ -9,11 +9,11 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::answer::{self, Caching, Response};
 use super::cached::{CachedValue, Unavailable};
+use super::exchange::Exchange;
 use super::listing::Listing;
-use super::outcome::Outcome;
 use super::package::{self, PackageRequest};
 use super::path::segment;
-use super::served::{Served, ServedPackage};
+use super::served::{ServedPackage, ServedVersion};
 use super::service::{JSON, LONGEST_LIST, RouteRequest, Service};
 use crate::address::ProviderAddr;
 use crate::outcome::Failure;
@@ -30,14 +30,14 @@ impl Service {
         self: &Arc<Self>,
         provider: &ProviderAddr,
         request: &RouteRequest<'_>,
-        outcome: &mut Outcome,
+        exchange: &mut Exchange,
         write: impl Fn(&Listing) -> Option<Vec<u8>>,
     ) -> Response {
         let listing = match self.catalog.listing(provider).await {
             Ok(listing) => listing,
             Err(reason) => return unavailable(&reason),
         };
-        outcome.is_stale = listing.is_stale;
+        exchange.is_stale = listing.is_stale;
         let caching = request.caching(listing.lifetime.min(LONGEST_LIST));
         match write(&listing.value) {
             Some(document) => answer::document(request.headers, JSON, document, caching),
@@ -51,13 +51,13 @@ impl Service {
         provider: &ProviderAddr,
         version: &Version,
         request: &RouteRequest<'_>,
-        outcome: &mut Outcome,
-    ) -> Result<(Arc<Served>, CachedValue<Listing>), Response> {
+        exchange: &mut Exchange,
+    ) -> Result<(Arc<ServedVersion>, CachedValue<Listing>), Response> {
         let checked = self.catalog.with_checked_tags(provider, version);
         let listing = timeout(LONGEST_ANSWER, checked).await;
         let listing = listing.unwrap_or(Err(Unavailable::Slow));
         let listing = listing.map_err(|reason| unavailable(&reason))?;
-        outcome.is_stale = listing.is_stale;
+        exchange.is_stale = listing.is_stale;
         if let Some(served) = listing.value.versions.get(version) {
             return Ok((served.clone(), listing));
         }
@@ -77,7 +77,7 @@ impl Service {
         &self,
         package: &ServedPackage,
         request: &RouteRequest<'_>,
-        outcome: &mut Outcome,
+        exchange: &mut Exchange,
     ) -> Response {
         if self.redirects
             && *request.method == Method::GET
@@ -86,7 +86,7 @@ impl Service {
             return answer::redirect(&url);
         }
         match self.package_permits(request).await {
-            Ok(permits) => outcome.permits.extend(permits),
+            Ok(permits) => exchange.permits.extend(permits),
             Err(refused) => return refused,
         }
         let package = PackageRequest {

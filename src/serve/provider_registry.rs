@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::answer::{self, Caching, Response};
 use super::cached::CachedValue;
 use super::documents;
+use super::exchange::Exchange;
 use super::listing::Listing;
 use super::notice::Denied;
-use super::outcome::Outcome;
 use super::path::{ProviderRegistryName, segment};
-use super::served::Served;
+use super::served::ServedVersion;
 use super::service::{JSON, RouteRequest, Service};
 use crate::address::ProviderAddr;
 use crate::platform::Platform;
@@ -26,13 +26,13 @@ impl Service {
         self: &Arc<Self>,
         name: &ProviderRegistryName,
         request: &RouteRequest<'_>,
-        outcome: &mut Outcome,
+        exchange: &mut Exchange,
     ) -> Response {
-        let provider = match self.registry_provider(name, request, outcome) {
+        let provider = match self.registry_provider(name, request, exchange) {
             Ok(provider) => provider,
             Err(answer) => return answer,
         };
-        self.listed(&provider, request, outcome, |listing| {
+        self.listed(&provider, request, exchange, |listing| {
             listing.exists.then(|| documents::versions(listing))
         })
         .await
@@ -45,9 +45,11 @@ impl Service {
         version: &Version,
         platform: &Platform,
         request: &RouteRequest<'_>,
-        outcome: &mut Outcome,
+        exchange: &mut Exchange,
     ) -> Response {
-        let found = self.registry_version(name, version, request, outcome).await;
+        let found = self
+            .registry_version(name, version, request, exchange)
+            .await;
         let (provider, served, listing) = match found {
             Ok(found) => found,
             Err(answer) => return answer,
@@ -80,9 +82,11 @@ impl Service {
         version: &Version,
         file: &str,
         request: &RouteRequest<'_>,
-        outcome: &mut Outcome,
+        exchange: &mut Exchange,
     ) -> Response {
-        let found = self.registry_version(name, version, request, outcome).await;
+        let found = self
+            .registry_version(name, version, request, exchange)
+            .await;
         let (provider, served, _) = match found {
             Ok(found) => found,
             Err(answer) => return answer,
@@ -105,7 +109,7 @@ impl Service {
             .iter()
             .find(|package| package.file_name == file)
         {
-            Some(package) => self.package(package, request, outcome).await,
+            Some(package) => self.package(package, request, exchange).await,
             None => answer::not_found("the version has no such file", Caching::Never),
         }
     }
@@ -116,10 +120,10 @@ impl Service {
         name: &ProviderRegistryName,
         version: &Version,
         request: &RouteRequest<'_>,
-        outcome: &mut Outcome,
-    ) -> Result<(ProviderAddr, Arc<Served>, CachedValue<Listing>), Response> {
-        let provider = self.registry_provider(name, request, outcome)?;
-        let (served, listing) = self.served(&provider, version, request, outcome).await?;
+        exchange: &mut Exchange,
+    ) -> Result<(ProviderAddr, Arc<ServedVersion>, CachedValue<Listing>), Response> {
+        let provider = self.registry_provider(name, request, exchange)?;
+        let (served, listing) = self.served(&provider, version, request, exchange).await?;
         Ok((provider, served, listing))
     }
 
@@ -128,7 +132,7 @@ impl Service {
         &self,
         name: &ProviderRegistryName,
         request: &RouteRequest<'_>,
-        outcome: &mut Outcome,
+        exchange: &mut Exchange,
     ) -> Result<ProviderAddr, Response> {
         let no_registry =
             || answer::not_found("no provider registry is at this host", Caching::Never);
@@ -139,7 +143,7 @@ impl Service {
         let provider = provider
             .map_err(|_| answer::not_found("no provider has this address", Caching::Never))?;
         match request.token {
-            Some(token) if !token.is_for(&provider) => Err(outcome.deny(Denied::OtherProvider)),
+            Some(token) if !token.is_for(&provider) => Err(exchange.deny(Denied::OtherProvider)),
             _ => Ok(provider),
         }
     }

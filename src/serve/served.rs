@@ -30,14 +30,14 @@ const PAUSE: Duration = Duration::from_secs(5);
 
 /// A version that the policy hides, or that clients could not install.
 #[derive(Clone, Debug)]
-pub struct Hidden {
+pub struct HiddenVersion {
     /// The reason, for the log, the page and the answer to a client.
     pub problem: Arc<Problem>,
 }
 
 /// A verified version.
 #[derive(Debug)]
-pub struct Served {
+pub struct ServedVersion {
     /// The digests of the index and of the evidence manifest, which a moved tag no longer refers to.
     pub tags: TagDigests,
     /// The last comparison of the tags. Locked during a comparison.
@@ -88,16 +88,16 @@ pub struct Documents {
     pub fingerprint: String,
 }
 
-impl Served {
+impl ServedVersion {
     /// Reads a version with its evidence, and verifies it.
     ///
     /// # Errors
-    /// The store cannot be read. A version that does not verify is a [`Hidden`] and not an error.
+    /// The store cannot be read. A version that does not verify is a [`HiddenVersion`] and not an error.
     pub(super) async fn read(
         stored: &StoredProvider,
         version: &Version,
         trust: &TrustOptions,
-    ) -> Result<Result<Self, Hidden>, Failure> {
+    ) -> Result<Result<Self, HiddenVersion>, Failure> {
         // Keys expire while the server runs.
         let trust = TrustOptions {
             now: SystemTime::now(),
@@ -266,10 +266,10 @@ fn missing(blob: &StoreBlob) -> Problem {
 }
 
 /// Hides a version because of a failure, unless the store itself failed.
-fn hidden<T>(failure: Failure) -> Result<Result<T, Hidden>, Failure> {
+fn hidden<T>(failure: Failure) -> Result<Result<T, HiddenVersion>, Failure> {
     match failure.category() {
         Category::Unreachable | Category::Local => Err(failure),
-        _ => Ok(Err(Hidden {
+        _ => Ok(Err(HiddenVersion {
             problem: failure.problem,
         })),
     }

@@ -20,7 +20,7 @@ use super::fill::Fill;
 use super::log_limit::LogLimit;
 use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
-use super::page::Page;
+use super::page::PageRenderer;
 use super::rate_limit::RateLimit;
 use super::service::{MOST_PACKAGES, Service};
 use super::settings::{ServerSettings, ServerStore};
@@ -53,7 +53,7 @@ impl Server {
         settings: ServerSettings,
         store: ServerStore,
         observer: Arc<dyn Observer>,
-        page: Arc<dyn Page>,
+        page: Arc<dyn PageRenderer>,
     ) -> Result<Self, Error> {
         let mut files = Vec::new();
         let host = settings.url.as_deref().and_then(host);
@@ -155,7 +155,7 @@ fn service(
     access: Option<Arc<AccessControl>>,
     store: ServerStore,
     observer: Arc<dyn Observer>,
-    page: Arc<dyn Page>,
+    page: Arc<dyn PageRenderer>,
 ) -> Service {
     let has_tls = settings.tls.is_some();
     let metrics = Arc::new(Metrics::new(Some(store.http)));

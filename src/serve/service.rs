@@ -15,12 +15,12 @@ use super::answer::{self, Caching, Response};
 use super::catalog::Catalog;
 use super::client_quota::ClientQuota;
 use super::documents;
+use super::exchange::Exchange;
 use super::links;
 use super::log_limit::LogLimit;
 use super::metrics::Metrics;
 use super::notice::{Denied, Observer};
-use super::outcome::Outcome;
-use super::page::Page;
+use super::page::PageRenderer;
 use super::path::{NoRoute, Route};
 use super::rate_limit::RateLimit;
 use super::tokens::{self, ClientToken};
@@ -49,7 +49,7 @@ pub(super) struct Service {
     pub(super) verified: Arc<VerifiedPackages>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) observer: Arc<dyn Observer>,
-    pub(super) page: Arc<dyn Page>,
+    pub(super) page: Arc<dyn PageRenderer>,
     /// Whether clients are redirected to the storage behind the OCI registry for packages.
     pub(super) redirects: bool,
     pub(super) is_draining: AtomicBool,
@@ -101,29 +101,29 @@ impl Service {
         self: &Arc<Self>,
         client: IpAddr,
         request: Request<Body>,
-    ) -> Outcome {
+    ) -> Exchange {
         let path = self.below_base(request.uri().path());
         let signed = links::split(path);
         let plain = signed.map_or(path, |(_, rest)| rest);
-        let mut outcome = Outcome::new(answer::method_not_allowed(), "none", path);
+        let mut exchange = Exchange::new(answer::method_not_allowed(), "none", path);
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return outcome;
+            return exchange;
         }
         let route = Route::read(plain);
         if let Ok(route) = &route {
-            outcome.route = route.name();
+            exchange.route = route.name();
         }
         let tokens = self.access.as_ref().map(|access| access.tokens.load_full());
         let token = tokens
             .as_ref()
             .zip(authorization(&request))
             .and_then(|(tokens, header)| tokens.find(header));
-        outcome.token = token.map(|token| token.name.clone());
+        exchange.token = token.map(|token| token.name.clone());
         let link = match self.authorize(&request, route.as_ref().ok(), signed, token) {
             Ok(link) => link,
             Err(reason) => {
-                outcome.answer = outcome.deny(reason);
-                return outcome;
+                exchange.answer = exchange.deny(reason);
+                return exchange;
             }
         };
         let request = RouteRequest {
@@ -136,13 +136,13 @@ impl Service {
             link,
         };
         match route {
-            Ok(route) => self.route(route, &request, &mut outcome).await,
-            Err(reason) => outcome.answer = without_route(reason),
+            Ok(route) => self.route(route, &request, &mut exchange).await,
+            Err(reason) => exchange.answer = without_route(reason),
         }
-        if outcome.is_stale {
-            answer::mark_stale(&mut outcome.answer);
+        if exchange.is_stale {
+            answer::mark_stale(&mut exchange.answer);
         }
-        outcome
+        exchange
     }
 
     /// Authorizes a request by its link or token. Returns the remaining lifetime of the link, if it has one.
@@ -178,7 +178,7 @@ impl Service {
         self: &Arc<Self>,
         route: Route,
         request: &RouteRequest<'_>,
-        outcome: &mut Outcome,
+        exchange: &mut Exchange,
     ) {
         let answer = match route {
             Route::Health => answer::text(StatusCode::OK, "ok"),
@@ -203,32 +203,33 @@ impl Service {
                 answer::document(request.headers, JSON, documents::discovery(base), caching)
             }
             Route::Home => self.home(request).await,
-            Route::ProviderPage(provider) => self.provider_page(&provider, request, outcome).await,
+            Route::ProviderPage(provider) => self.provider_page(&provider, request, exchange).await,
             Route::NetworkMirrorIndex(provider) => {
-                self.network_mirror_index(&provider, request, outcome).await
+                self.network_mirror_index(&provider, request, exchange)
+                    .await
             }
             Route::NetworkMirrorVersion(provider, version) => {
-                self.network_mirror_version(&provider, &version, request, outcome)
+                self.network_mirror_version(&provider, &version, request, exchange)
                     .await
             }
             Route::NetworkMirrorPackage(provider, file) => {
-                self.network_mirror_package(&provider, &file, request, outcome)
+                self.network_mirror_package(&provider, &file, request, exchange)
                     .await
             }
             Route::ProviderRegistryVersions(name) => {
-                self.provider_registry_versions(&name, request, outcome)
+                self.provider_registry_versions(&name, request, exchange)
                     .await
             }
             Route::ProviderRegistryDownload(name, version, platform) => {
-                self.provider_registry_download(&name, &version, &platform, request, outcome)
+                self.provider_registry_download(&name, &version, &platform, request, exchange)
                     .await
             }
             Route::ProviderRegistryFile(name, version, file) => {
-                self.provider_registry_file(&name, &version, &file, request, outcome)
+                self.provider_registry_file(&name, &version, &file, request, exchange)
                     .await
             }
         };
-        outcome.answer = answer;
+        exchange.answer = answer;
     }
 
     /// The host that the signature of a link covers: that of the provider, if the path does not name it.

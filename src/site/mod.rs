@@ -15,7 +15,7 @@
 //! moment does a document name a file that does not exist. Files are deleted in the opposite order. A file that already has the right content
 //! keeps its inode and its times.
 //!
-//! # What a second run reads
+//! # A second run
 //! Every package of the site is read and hashed again: other programs may write there, and neither a size nor a time proves the content of a
 //! file. A run that trusted them would serve a damaged package for ever. This reads the disk, and downloads nothing.
 //!

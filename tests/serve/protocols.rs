@@ -215,7 +215,7 @@ fn absent(served: &Served) {
         ),
         (
             "/v1/providers/acme/demo/2.0.0/download/linux/amd64",
-            "has no signature, which this protocol needs",
+            "has no signature, which this protocol requires",
         ),
         (
             "/v1/providers/acme/demo/1.0.0/other.zip",

@@ -200,7 +200,7 @@ fn a_page_and_the_log_mark_what_is_not_signed() {
         // It has one version of the other provider.
         let page = server.get(&format!("/providers/{DEMO}")).text();
         for text in [
-            "without any configuration. The registry has only its signed versions.",
+            "without any configuration. The provider registry has only its signed versions.",
             "version = &quot;1.0.0&quot;",
             " Network mirror only. Plugin protocol",
             installation,

@@ -170,7 +170,7 @@ impl Observer for Log {
             text,
         } = Event::of(notice);
         match notice {
-            // Health checks and scanners open connections without a handshake, so this is only for `--verbose`.
+            // Health checks and scanners open connections without a handshake, so a terminal shows them only with `-v`.
             Notice::Handshake { .. } if printer.format != Format::Json => {
                 printer.detail(verb, &text);
             }

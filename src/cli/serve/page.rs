@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use tfoci::address::Hostname;
 use tfoci::authentication::{Anchor, Status};
-use tfoci::serve::{Home, Listing, Page, ProviderPage, Served};
+use tfoci::serve::{HomePage, Listing, PageRenderer, ProviderPage, ServedVersion};
 use tfoci::version::Version;
 
 use crate::cli::json;
@@ -76,7 +76,7 @@ struct ProviderPageView<'a> {
     is_stale: bool,
     versions: Vec<VersionLine>,
     hidden: Vec<HiddenLine>,
-    /// The versions that are mirrored when a client asks for them.
+    /// The versions that are mirrored when a client requests them.
     offered: Vec<String>,
 }
 
@@ -111,8 +111,8 @@ const INSTALLATION: &str = include_str!("../../../templates/serve/installation.t
 const CREDENTIALS: &str = include_str!("../../../templates/serve/credentials.html.hbs");
 const PROVIDER: &str = include_str!("../../../templates/serve/provider.html.hbs");
 
-impl Page for Pages {
-    fn home(&self, home: &Home<'_>) -> String {
+impl PageRenderer for Pages {
+    fn home(&self, home: &HomePage<'_>) -> String {
         let shown = home.providers.iter().take(MOST_SHOWN);
         let providers = shown.map(|(provider, listing)| ProviderLine {
             address: provider.to_string(),
@@ -192,7 +192,7 @@ impl Page for Pages {
     }
 }
 
-fn version_line(version: &Version, served: &Served) -> VersionLine {
+fn version_line(version: &Version, served: &ServedVersion) -> VersionLine {
     let authentication = &served.authentication;
     let (tone, explanation) = meaning(authentication.status, authentication.anchor);
     let platforms = served.packages.iter().map(|package| PlatformLine {
@@ -245,7 +245,7 @@ fn meaning(status: Status, anchor: Option<Anchor>) -> (&'static str, &'static st
     match (status, anchor) {
         (Status::Signed, Some(Anchor::Pinned)) => (
             "good",
-            "A key that this server was told to trust has signed the packages.",
+            "The packages are signed by a key that this server trusts.",
         ),
         (Status::Signed, _) => (
             "fair",

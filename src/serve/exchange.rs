@@ -1,4 +1,4 @@
-//! An answer and its entry in the log.
+//! A request and its answer, as the log reports them.
 
 use axum::http::StatusCode;
 use tokio::sync::OwnedSemaphorePermit;
@@ -8,8 +8,8 @@ use super::answer::{self, Response};
 use super::links;
 use super::notice::Denied;
 
-/// An answer and its entry in the log.
-pub(super) struct Outcome {
+/// An answer with the facts for the log.
+pub(super) struct Exchange {
     pub(super) answer: Response,
     pub(super) route: &'static str,
     pub(super) token: Option<String>,
@@ -21,7 +21,7 @@ pub(super) struct Outcome {
     pub(super) permits: Vec<OwnedSemaphorePermit>,
 }
 
-impl Outcome {
+impl Exchange {
     /// Records that the request is not authorized, and returns the answer.
     pub(super) fn deny(&mut self, reason: Denied) -> Response {
         self.denied = Some(reason);

@@ -1,0 +1,121 @@
+//! The lists of the requested providers, within a limit of memory.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::cached::Cached;
+use super::listing::Listing;
+use crate::address::ProviderAddr;
+use crate::outcome::Failure;
+
+/// The most memory for all lists together, in bytes. More than a thousand versions for 15 platforms each fit, and a process
+/// stays within the 20 to 48 MiB that `tfoci help deployment` states.
+const MOST_BYTES: usize = 16 << 20;
+/// The weight of an empty list without its address in bytes, which is about the size of its structures.
+const EMPTY_LIST_BYTES: usize = 512;
+
+/// The list of a provider, shared by its requests.
+pub(super) type CachedListing = Arc<Cached<Listing, Failure>>;
+
+/// The lists by provider, with the total of their weights.
+#[derive(Default)]
+pub(super) struct KnownListings {
+    all: HashMap<ProviderAddr, KnownListing>,
+    /// The sum of all weights.
+    weight: usize,
+}
+
+struct KnownListing {
+    listing: CachedListing,
+    used: Instant,
+    weight: usize,
+}
+
+impl KnownListings {
+    /// Returns the list of a provider, and records that it was used now.
+    pub(super) fn of(&mut self, provider: &ProviderAddr) -> CachedListing {
+        let weight = empty_weight(provider);
+        if !self.all.contains_key(provider) {
+            self.weight += weight;
+        }
+        let known = self
+            .all
+            .entry(provider.clone())
+            .or_insert_with(|| KnownListing {
+                listing: Arc::default(),
+                used: Instant::now(),
+                weight,
+            });
+        known.used = Instant::now();
+        known.listing.clone()
+    }
+
+    /// The lists that were read, however old.
+    pub(super) fn read(&self) -> impl Iterator<Item = (&ProviderAddr, Arc<Listing>)> {
+        let all = self.all.iter();
+        all.filter_map(|(provider, known)| Some((provider, known.listing.last()?)))
+    }
+
+    /// Records the weight of a list. If all lists together are too large, drops the least recently used ones.
+    pub(super) fn set_weight(&mut self, provider: &ProviderAddr, weight: usize) {
+        if let Some(known) = self.all.get_mut(provider) {
+            let weight = empty_weight(provider) + weight;
+            self.weight = self.weight.saturating_sub(known.weight) + weight;
+            known.weight = weight;
+        }
+        if self.weight <= MOST_BYTES {
+            return;
+        }
+        let by_use = self.all.iter().map(|(one, known)| (known.used, one));
+        let mut by_use: Vec<_> = by_use.collect();
+        by_use.sort();
+        // A quarter is dropped at once, so that the sorting is rare.
+        let mut left = self.weight;
+        let oldest = by_use.into_iter().take_while(|(_, one)| {
+            let is_dropped = left > MOST_BYTES / 4 * 3 && *one != provider;
+            left = left.saturating_sub(self.all.get(*one).map_or(0, |known| known.weight));
+            is_dropped
+        });
+        let oldest: Vec<_> = oldest.map(|(_, one)| one.clone()).collect();
+        for one in oldest {
+            if let Some(dropped) = self.all.remove(&one) {
+                self.weight = self.weight.saturating_sub(dropped.weight);
+            }
+        }
+    }
+}
+
+/// The weight of a list before it is read. Clients may request made-up addresses, which are then the largest part of such a list.
+fn empty_weight(provider: &ProviderAddr) -> usize {
+    EMPTY_LIST_BYTES + provider.length()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn made_up_addresses_stay_within_the_limit_of_memory() {
+        let mut lists = KnownListings::default();
+        let long = "n".repeat(240);
+        let host = ["n".repeat(60).as_str(); 3].join(".");
+        for number in 0..20_000 {
+            let text = format!("{host}.test/{long}/{long}{number}");
+            let provider: ProviderAddr = text.parse().unwrap();
+            let _list = lists.of(&provider);
+            let listing = Listing::absent(&provider);
+            lists.set_weight(&provider, listing.weight());
+            assert!(lists.all.contains_key(&provider), "{number}");
+            // The address is stored twice: as the key, and in the list.
+            let names = lists.all.keys().next().map_or(0, |one| 2 * text_of(one));
+            assert!(lists.all.len() * names <= MOST_BYTES, "{number}");
+        }
+        let weights = lists.all.values().map(|known| known.weight);
+        assert_eq!(weights.sum::<usize>(), lists.weight);
+    }
+
+    fn text_of(provider: &ProviderAddr) -> usize {
+        provider.to_ascii().len()
+    }
+}
