@@ -1,12 +1,14 @@
-//! `serve`: what clients and people are answered, whatever happens to the store, to connections and to the server itself.
+//! `serve`: the answers to clients and people while the store, connections or the server fail.
 
 /// Mistakes in the command line.
 mod arguments;
 /// Pages in a browser.
 mod browser;
+/// The quota of one client: half of the connections and packages.
+mod client_quota;
 /// Real clients, over HTTPS.
 mod clients;
-/// Requests that are slow, large, too many or none; and what is written down of requests.
+/// Requests that are slow, large, too many or invalid, and their log lines.
 mod connections;
 /// Many clients at once.
 mod crowd;
@@ -19,37 +21,35 @@ mod fill;
 mod full_disk;
 /// Packages over HTTP/2.
 mod http2;
-/// How much memory it takes.
+/// The memory of the process.
 #[cfg(target_os = "linux")]
 mod memory;
-/// Packages that the store spoils.
+/// Packages that the store damages.
 mod package_faults;
-/// What people see.
+/// The pages for people.
 mod pages;
-/// What clients of both protocols are answered, from every kind of store.
+/// The answers to clients of both protocols, from every kind of store.
 mod protocols;
 /// Links to the storage behind a registry.
 mod redirects;
-/// Servers that take the place of others, and that share keys.
+/// Servers that replace others, and that share keys.
 mod replicas;
 /// Stores without host names, and certificates that are replaced.
 mod settings;
-/// What one client may hold.
-mod shares;
-/// What is told at the start.
+/// The messages at the start.
 mod start;
-/// Stores that fail, go, come back and change.
+/// Stores that fail, become unreachable, come back and change.
 mod store_faults;
-/// Who may ask: tokens, and links that open one file.
+/// Authorization: tokens, and signed links to one file.
 mod tokens;
 /// Which versions are served.
 mod trust;
-/// What takes time: limits of the server, retries below, and the age of lists.
+/// Tests that mostly wait: limits of the server, retries, and the age of lists.
 mod waiting;
 
-/// An HTTP client of our own.
+/// An HTTP client for tests.
 mod http;
-/// The process.
+/// The process of a server.
 mod server;
-/// What is served.
+/// The stores of the tests.
 mod stores;

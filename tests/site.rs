@@ -1,4 +1,4 @@
-//! `site`: which files are written, in which order, and what of the directory stays.
+//! `site`: the files, their order, and existing files of the directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use crate::support::scene::{Run, Scene};
 mod clients;
 /// Deletion.
 mod delete;
-/// What is in the directory already, and does not belong there.
+/// Existing files that do not belong in the directory.
 mod existing;
 /// The page for people.
 mod page;
 /// The order of files, from a registry.
 mod registries;
-/// What does not verify.
+/// Versions that do not verify.
 mod trust;
 
 /// A scene with two versions of a provider in the store.
@@ -38,7 +38,7 @@ fn site(scene: &Scene, arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn a_store_is_no_directory_of_a_site() {
+fn a_store_is_not_a_directory_of_a_site() {
     let run = with_two().tfoci(["site", "oci-layout:public", "--from", "oci-layout:store"]);
     assert_eq!(
         run.exits(2).stderr,
@@ -76,7 +76,7 @@ fn json(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// Panics if a document below a directory names a file that is not there.
+/// Panics if a document below a directory names a file that does not exist.
 #[track_caller]
 pub fn assert_names_what_is_there(root: &Path) {
     for (name, bytes) in tree(root) {
@@ -265,7 +265,7 @@ fn two_runs_at_once_take_turns() {
 }
 
 #[test]
-fn a_store_is_no_directory() {
+fn a_store_is_not_a_directory() {
     let scene = with_two();
     let run = scene.tfoci(["site", "oci-layout:public", "--from", "oci-layout:store"]);
     run.exits(2);

@@ -1,8 +1,8 @@
-//! Mistakes in the command line: each is told before the server listens.
+//! Mistakes in the command line: each is reported before the server listens.
 
 use crate::support::scene::Scene;
 
-/// A scene with an empty layout and a certificate file that has none.
+/// A scene with an empty layout and a certificate file without a certificate.
 fn scene() -> Scene {
     let scene = Scene::new();
     scene.write("store/.keep", b"");
@@ -268,7 +268,7 @@ fn mistakes_are_told_before_it_listens() {
     }
 }
 
-/// Nothing is said about a server that does not start but the reason.
+/// A server that cannot start prints only the reason.
 #[test]
 fn a_port_that_is_taken_and_tokens_that_are_missing_are_all_that_is_told() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,4 +1,4 @@
-//! The pages in a real browser, without a window: Chromium, where it is on `PATH`.
+//! The pages in a real browser without a window: Chromium, if it is on `PATH`.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -12,10 +12,10 @@ use crate::support::programs::{can_run, find};
 use crate::support::release::Mistake;
 use crate::support::scene::Scene;
 
-/// More than the browser takes to start on a machine that does many other things.
+/// More than the browser needs to start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 const GLANCE: Duration = Duration::from_millis(20);
-/// What tests of every container need: without privileges there is no sandbox within.
+/// The options for a container: without privileges it has no sandbox.
 const ALWAYS: [&str; 4] = [
     "--headless",
     "--no-sandbox",
@@ -38,10 +38,10 @@ struct Browser<'a> {
     program: PathBuf,
 }
 
-/// What a browser showed and said.
+/// The picture and the console of a browser.
 struct Visit {
     dom: String,
-    /// What scripts and refused scripts wrote to the console.
+    /// The console messages of scripts and of refused scripts.
     console: Vec<String>,
 }
 
@@ -236,7 +236,7 @@ fn pages_are_drawn_in_light_dark_and_narrow_windows() {
             let picture = browser.picture(&url, width, is_dark);
             assert_eq!(picture.width, width, "{url}");
             assert!(picture.colours() > 10, "{url} {width} {is_dark}");
-            // What is too wide would be drawn up to the right edge.
+            // Content that is too wide would reach the right edge.
             for at in width - MARGIN..width {
                 assert!(
                     picture.column(at).all(|one| *one == background),
@@ -248,7 +248,7 @@ fn pages_are_drawn_in_light_dark_and_narrow_windows() {
 }
 
 #[test]
-fn what_strangers_write_runs_no_script() {
+fn text_of_strangers_runs_no_script() {
     let store = store();
     let Some(browser) = Browser::find(&store.scene) else {
         return;

@@ -14,14 +14,14 @@ const TOKEN: &str = "open-sesame";
 const PLUS: &str = "1.2.0+build.5";
 const OTHER: &str = "plan9_mips";
 
-/// The clients that are here.
+/// The installed clients.
 fn clients() -> impl Iterator<Item = &'static str> {
     ["terraform", "tofu"]
         .into_iter()
         .filter(|client| has(client))
 }
 
-/// A store with releases for this machine, in which clients believe our servers.
+/// A store with releases for this machine, and clients that trust the certificate of the server.
 fn store() -> Store {
     let mut store = Store::empty();
     for (address, version, mistake) in [
@@ -98,7 +98,7 @@ impl Attempt<'_> {
     }
 }
 
-/// What was said, without frames and line breaks.
+/// The output without frames and line breaks.
 fn said(run: &Run) -> String {
     let text = format!("{} {}", run.stdout, run.stderr).replace(['│', '╷', '╵'], " ");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -140,7 +140,7 @@ fn clients_install_through_both_protocols() {
                     };
                     let lock = attempt.lock();
                     assert!(lock.contains("\"h1:"), "{lock}");
-                    // terraform keeps only its own hash of what a mirror gave.
+                    // terraform keeps only its own hash of a package from a mirror.
                     let has_zh = !through_mirror || client == "tofu";
                     assert_eq!(lock.contains(&zh(&here)), has_zh, "{client} {lock}");
                     assert_eq!(
@@ -149,7 +149,7 @@ fn clients_install_through_both_protocols() {
                         "{client} {lock}"
                     );
                 }
-                // The mirror has what is not signed, and the registry does not.
+                // The network mirror has unsigned versions, and the provider registry does not.
                 let run = attempt.init(&source, "2.0.0", token);
                 assert_eq!(
                     run.status == Some(0),
@@ -234,7 +234,7 @@ fn clients_install_while_the_store_is_away() {
             through_mirror: true,
         };
         attempt.init(DEMO, "1.0.0", None).succeeds();
-        // The tags are gone, and the packages are not.
+        // The tags are deleted, and the packages are not.
         let index = store.repository(DEMO).join("index.json");
         let away = store.scene.path("index.json");
         fs::rename(&index, &away).unwrap();

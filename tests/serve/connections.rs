@@ -10,7 +10,7 @@ const LONGEST: Duration = Duration::from_secs(32);
 /// How often a slow sender sends a byte.
 const PACE: Duration = Duration::from_millis(900);
 
-/// A client that sends what it has, byte by byte.
+/// A client that sends its request byte by byte.
 struct Slow {
     name: &'static str,
     stream: TcpStream,
@@ -45,7 +45,7 @@ impl Slow {
     }
 }
 
-pub fn slow_senders_are_cut_while_others_are_served() {
+pub fn slow_senders_are_closed_while_others_are_served() {
     let store = Store::demo();
     let (plain, tls) = (store.serve(&[]), store.serve_tls(&[]));
     let header: &[u8] =
@@ -85,7 +85,7 @@ pub fn slow_senders_are_cut_while_others_are_served() {
     plain.get("/healthz").is(200);
 }
 
-/// Frames that belong to no request leave an HTTP/2 connection idle, and do not begin the time of a header.
+/// Frames that belong to no request leave an HTTP/2 connection idle, and do not start the time limit of a header.
 pub fn an_idle_http2_connection_is_kept_although_frames_arrive() {
     const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
@@ -100,7 +100,7 @@ pub fn an_idle_http2_connection_is_kept_although_frames_arrive() {
         .unwrap();
     let begun = Instant::now();
     let mut received = Vec::new();
-    // Longer than a header may take, with the time between two looks.
+    // Longer than a header may take, with the time between two checks.
     while begun.elapsed() < Duration::from_secs(27) {
         stream.set_read_timeout(Some(PACE)).unwrap();
         let mut buffer = [0; 512];
@@ -157,7 +157,7 @@ fn headers_have_a_limit() {
             let mut connection = server.connect();
             let filler = "x".repeat(size);
             connection.request("GET", "/healthz", &[("X-Filler", &filler)]);
-            // The server may be gone before the whole header was sent.
+            // The server may close the connection before the whole header was sent.
             match connection.reply("GET") {
                 Some(reply) => assert_eq!(reply.status, status, "{size}"),
                 None => assert!(size > 64 << 10, "{size}"),
@@ -182,7 +182,7 @@ fn headers_have_a_limit() {
 }
 
 #[test]
-fn what_is_no_request_is_refused() {
+fn invalid_requests_are_refused() {
     let store = Store::demo();
     let server = store.serve(&[]);
     for text in [
@@ -204,7 +204,7 @@ fn what_is_no_request_is_refused() {
         none.request("GET", "/healthz", &[]);
         none.reply("GET").unwrap().is(200);
     }
-    // A body that nobody reads.
+    // A body that the server does not read.
     let body = "x".repeat(100_000);
     let mut connection = server.connect();
     let head =
@@ -229,7 +229,7 @@ fn both_versions_of_http_are_offered_over_tls() {
 }
 
 #[test]
-fn a_client_that_asks_too_often_is_told_to_wait() {
+fn a_client_above_its_rate_is_refused_with_retry_after() {
     let store = Store::demo();
     let server = store.serve(&["--max-rate", "1"]);
     let mut connection = server.connect();
@@ -331,7 +331,7 @@ fn the_log_has_a_line_for_each_request_and_no_control_characters() {
 }
 
 #[test]
-fn metrics_count_what_was_answered() {
+fn metrics_count_answers() {
     let store = Store::demo();
     let server = store.serve(&[]);
     let path = format!("/mirror/{DEMO}/index.json");
@@ -364,6 +364,6 @@ fn metrics_count_what_was_answered() {
         Some("1"),
         "{text}"
     );
-    // Nobody can fill the memory with names of their own.
+    // Made-up names of clients do not fill the memory.
     assert!(!text.contains("acme"), "{text}");
 }

@@ -53,7 +53,7 @@ fn a_thousand_idle_connections_leave_room_for_others() {
     let store = Store::demo();
     let server = store.serve(&[]);
     let mut idle: Vec<_> = (0..IDLE).map(|_| server.connect()).collect();
-    // Half of them have asked before.
+    // Half of them have sent a request before.
     for connection in idle.iter_mut().step_by(2) {
         connection.request("GET", "/healthz", &[]);
         connection.reply("GET").unwrap().is(200);
@@ -83,7 +83,7 @@ fn open_connections(server: &Server) -> usize {
     line.unwrap().parse().unwrap()
 }
 
-/// A client above the limit is neither refused nor lost: it is served as soon as another one leaves.
+/// A connection above the limit waits, and is served as soon as another one ends.
 #[test]
 fn connections_above_the_limit_wait() {
     let store = Store::demo();
@@ -114,9 +114,9 @@ fn connections_above_the_limit_wait() {
     );
 }
 
-/// Reading a layout never waits for anything, so that a list must leave the threads to others by itself.
+/// Reads of a layout never yield, so reading a list has to yield explicitly.
 #[test]
-fn long_lists_keep_nobody_else_waiting() {
+fn long_lists_do_not_block_other_requests() {
     let lists = 2 * std::thread::available_parallelism().unwrap().get();
     let store = Store::demo();
     let demo = store.repository(DEMO);

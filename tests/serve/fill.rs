@@ -1,4 +1,4 @@
-//! `serve --fill`: what the store lacks comes from the origin when a client asks for it.
+//! `serve --fill`: a version that the store lacks is mirrored from the origin when a client requests it.
 
 use std::io::ErrorKind;
 use std::net::TcpListener;
@@ -17,7 +17,7 @@ use crate::support::tls::Authority;
 
 const PLATFORMS: [&str; 2] = ["linux_amd64", "darwin_arm64"];
 
-/// An origin with three versions, and a user who believes it.
+/// An origin with three versions, and a user who trusts its certificate.
 fn origin() -> (Origin, Scene) {
     let versions = ["1.0.0", "1.1.0", "2.0.0-rc.1"];
     let demo = Provider::new("acme/demo");
@@ -48,7 +48,7 @@ fn base(origin: &Origin) -> String {
 }
 
 #[test]
-fn a_version_is_mirrored_once_however_many_ask_for_it() {
+fn concurrent_requests_for_a_version_mirror_it_once() {
     let (origin, scene) = origin();
     let server = start(&scene, &origin, &[]);
     let base = base(&origin);
@@ -83,7 +83,7 @@ fn a_version_is_mirrored_once_however_many_ask_for_it() {
     );
     server.stop();
 
-    // The store has it from then on, and serves it without the origin.
+    // The store then has it, and serves it without the origin.
     drop(origin);
     let server = Server::plain(&scene, &["--from", "oci-layout:cache"]);
     assert_eq!(server.get(&path).text(), answers[0]);
@@ -93,7 +93,7 @@ fn a_version_is_mirrored_once_however_many_ask_for_it() {
 }
 
 #[test]
-fn the_policy_holds_for_what_is_mirrored() {
+fn the_policy_applies_to_mirrored_versions() {
     let (origin, scene) = origin();
     scene.write("stranger.asc", Signer::stranger().public_armored());
     let server = start(&scene, &origin, &["--key", "stranger.asc"]);
@@ -105,7 +105,7 @@ fn the_policy_holds_for_what_is_mirrored() {
         "{}",
         refused.text()
     );
-    // It is not listed any more, and the log and the page say why.
+    // It is no longer listed, and the log and the page give the reason.
     server.until(&format!("{base}/index.json"), |reply| {
         reply.text() == r#"{"versions":{"1.0.0":{}}}"#
     });
@@ -167,14 +167,14 @@ fn a_host_that_only_a_client_names_is_asked_at_public_addresses_only() {
     assert!(server.log().contains(&hint), "{}", server.log());
     assert_eq!(origin.transcript(), Vec::<String>::new());
     server.stop();
-    // What the log advises helps.
+    // The hint in the log helps.
     let fill = ["--from", "oci-layout:cache", "--fill"];
     let allowed = ["--allow-private", origin.host()];
     let server = Server::plain(&scene, &[&fill[..], &allowed].concat());
     server.get(&format!("{}/index.json", base(&origin))).is(200);
 }
 
-/// The origin of a package may have failed only this once.
+/// The download of a package may have failed only once.
 #[test]
 fn a_bad_download_hides_no_version() {
     for fault in [Fault::wrong_bytes(), Fault::redirect("https://10.0.0.1/")] {
@@ -211,9 +211,9 @@ pub fn a_version_that_the_policy_refused_is_tried_again() {
     server.stop();
 }
 
-/// Origins whose hosts clients name are strangers. The store is none, even if it has the same host.
+/// Origins whose hosts clients name are not trusted. The store is, even if it has the same host.
 #[test]
-fn a_client_that_names_the_host_of_the_store_does_not_cut_it_off() {
+fn a_client_that_names_the_host_of_the_store_does_not_block_it() {
     let registry = Setup::of(Personality::Plain)
         .tls(Authority::shared().server().serve(None))
         .start();
@@ -239,9 +239,9 @@ fn a_client_that_names_the_host_of_the_store_does_not_cut_it_off() {
     server.stop();
 }
 
-/// Any number of hosts that clients invent takes none from others.
+/// Made-up hosts of clients do not block other hosts.
 #[test]
-fn a_new_host_is_asked_however_many_hosts_clients_named() {
+fn a_new_host_is_reached_after_any_number_of_made_up_hosts() {
     let (origin, scene) = origin();
     let options = ["--from", "oci-layout:cache", "--fill"];
     let allowed = ["--allow-private", origin.host()];
@@ -277,7 +277,7 @@ fn a_plain_host_of_the_store_is_no_origin_for_clients() {
 }
 
 #[test]
-fn an_origin_that_is_away_leaves_what_the_store_has() {
+fn an_unreachable_origin_leaves_the_versions_of_the_store() {
     let (origin, scene) = origin();
     let base = base(&origin);
     let pattern = format!("{}/*/*", origin.host());

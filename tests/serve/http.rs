@@ -1,4 +1,4 @@
-//! An HTTP/1.1 client that sends bytes as they are, and tells a whole answer from one that was cut.
+//! An HTTP/1.1 client that sends bytes unchanged, and distinguishes complete answers from incomplete ones.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -11,7 +11,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use crate::support::tls::Authority;
 
-/// More than any answer takes, and less than for ever.
+/// More than any answer takes, but not for ever.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An answer.
@@ -25,10 +25,10 @@ pub struct Reply {
     pub is_whole: bool,
 }
 
-/// A connection, over which several requests can go.
+/// A connection for several requests.
 pub struct Connection {
     stream: Box<dyn Stream>,
-    /// What was read and belongs to no answer yet.
+    /// The read bytes after the last answer.
     rest: Vec<u8>,
 }
 
@@ -41,7 +41,7 @@ impl Connection {
         Self::of(tcp(address))
     }
 
-    /// Without TLS; `None` if nobody listens.
+    /// Without TLS; `None` if the connection is refused.
     pub fn try_plain(address: SocketAddr) -> Option<Self> {
         let stream = TcpStream::connect(address).ok()?;
         Some(Self::of(prepared(stream)))
@@ -65,7 +65,7 @@ impl Connection {
         }
     }
 
-    /// Sends bytes; a server that is done with the connection may not take them all.
+    /// Sends bytes. A server that has closed the connection may not accept them all.
     pub fn send(&mut self, bytes: &[u8]) -> bool {
         self.stream.write_all(bytes).is_ok() && self.stream.flush().is_ok()
     }
@@ -82,7 +82,7 @@ impl Connection {
         self.send(format!("{text}\r\n").as_bytes());
     }
 
-    /// The next answer; `None` if the connection ended or stood still before its header did.
+    /// The next answer; `None` if the connection ended or stalled before the end of its header.
     pub fn reply(&mut self, method: &str) -> Option<Reply> {
         let mut reply = self.head()?;
         let bodiless = method == "HEAD" || matches!(reply.status, 204 | 304);
@@ -127,13 +127,13 @@ impl Connection {
         })
     }
 
-    /// At least so many bytes of a body, which are taken away.
+    /// Removes and returns at least this many bytes of a body.
     pub fn some(&mut self, least: usize) -> Vec<u8> {
         while self.rest.len() < least && self.more().is_some() {}
         std::mem::take(&mut self.rest)
     }
 
-    /// Whether the server closes the connection, with what it sent before thrown away.
+    /// Whether the server closes the connection. Drops all bytes before.
     pub fn ends(&mut self) -> bool {
         let mut buffer = [0; 4096];
         loop {

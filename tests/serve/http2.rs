@@ -8,14 +8,14 @@ use super::package_faults::large;
 use super::stores::{DEMO, Store, package};
 
 const ZIP: &str = "linux_amd64";
-/// The most that a client of HTTP/2 can say that it takes.
+/// The largest window of an HTTP/2 client.
 const MOST: u32 = i32::MAX as u32;
 
 /// The socket, which counts the records of TLS that arrive.
 struct Counted {
     stream: TcpStream,
     header: Vec<u8>,
-    /// How much of the record's payload is missing.
+    /// The missing bytes of the record's payload.
     left: usize,
     records: usize,
     bytes: usize,
@@ -60,7 +60,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// `GET` over a new connection that takes all without acknowledgements.
+/// `GET` over a new connection whose window never fills.
 fn request(path: &str) -> Vec<u8> {
     let settings = [&[0, 4][..], &MOST.to_be_bytes()].concat();
     let window = (MOST - 65_535).to_be_bytes();

@@ -9,7 +9,7 @@ use crate::support::release::sha256;
 const ZIP: &str = "linux_amd64";
 const CONNECTIONS: usize = 500;
 const STREAMS: usize = 8;
-/// What is measured, and the most that it may be, in KiB. In a development build the executable itself and its stack frames are large: there only
+/// The measured value and its limit in KiB. In a development build the executable itself and its stack frames are large: there only
 /// what was allocated counts.
 const LIMIT: (&str, u64) = match cfg!(debug_assertions) {
     true => ("RssAnon:", 42 << 10),

@@ -8,7 +8,7 @@ use super::stores::{DEMO, Store, package};
 use crate::support::registry::{Fault, Registry};
 use crate::support::release::{ReleaseFolder, sha256};
 
-/// Bytes that do not become smaller.
+/// Bytes that cannot be compressed.
 pub fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut bytes = Vec::with_capacity(length);
@@ -44,7 +44,7 @@ fn zip(store: &Store, platform: &str) -> Vec<u8> {
     store.file(DEMO, "1.0.0", &package(DEMO, "1.0.0", platform))
 }
 
-/// Asserts that a client notices that it did not get the package.
+/// Asserts that a client notices that the package is incomplete.
 #[track_caller]
 fn never_whole(server: &Server, platform: &str) {
     let reply = server.get(&path(platform));
@@ -80,7 +80,7 @@ pub fn a_package_that_the_registry_spoils_never_arrives_whole() {
         let is_it = move |seen: &crate::support::registry::Seen| {
             seen.method == "GET" && seen.path.contains(&digest)
         };
-        // As often as any retry, and not for ever.
+        // More often than any retry, but not for ever.
         registry.storm(60, is_it, fault);
     }
     let server = store.serve(&[]);
@@ -96,11 +96,11 @@ pub fn a_package_that_the_registry_spoils_never_arrives_whole() {
         log.contains("terraform-provider-demo_1.0.0_linux_amd64.zip: "),
         "{log}"
     );
-    // The parts of a package that never passed are not told either.
+    // Ranges of a package that was never verified are not sent either.
     server.stop();
 }
 
-/// What passed once is no proof of what a registry gives the next time.
+/// A package that was verified once is verified again when a registry sends it the next time.
 #[test]
 fn a_package_that_the_registry_spoils_later_never_arrives_whole() {
     let registry = Registry::plain();
@@ -147,7 +147,7 @@ fn a_package_that_changes_on_disk_never_arrives_whole() {
         let digest = sha256(&zip(&store, platform));
         store.repository(DEMO).join("blobs/sha256").join(digest)
     };
-    // Before anybody read it, and after it passed once.
+    // Before the first download, and after it was verified once.
     server.get(&path("linux_arm64")).is(200);
     for platform in ["linux_amd64", "linux_arm64"] {
         let good = zip(&store, platform);
@@ -159,7 +159,7 @@ fn a_package_that_changes_on_disk_never_arrives_whole() {
         };
         replace(&spoiled);
         never_whole(&server, platform);
-        // Parts of it neither: only the end proves them.
+        // Ranges are not sent either: only the end proves them.
         let end = format!("bytes={}-", good.len() - 10);
         let part = server.ask("GET", &path(platform), &[("Range", &end)]);
         assert!(part.status >= 500 || !part.is_whole, "{part:?}");
@@ -173,7 +173,7 @@ fn a_package_that_changes_on_disk_never_arrives_whole() {
     }
 }
 
-/// Who writes to a file can put back its time.
+/// A program that changes a file can also restore its time.
 #[test]
 fn a_time_that_was_put_back_hides_no_change() {
     let store = Store::empty();
@@ -192,7 +192,7 @@ pub fn a_package_that_changes_while_it_is_sent_never_arrives_whole() {
     let length = zip(&store, "linux_amd64").len();
     let server = store.serve(&[]);
     for keeps_time in [false, true] {
-        // A file that changed just now is hashed each time.
+        // A file that changed a moment ago is hashed each time.
         let is_old = || {
             let changed = fs::metadata(&file).unwrap().ctime();
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
@@ -222,7 +222,7 @@ fn blob(store: &Store, platform: &str) -> PathBuf {
     store.repository(DEMO).join("blobs/sha256").join(digest)
 }
 
-/// Changes a byte of a file in its place.
+/// Changes a byte of a file in place.
 fn flip(path: &Path, at: usize, keeps_time: bool) {
     let file = fs::File::options().read(true).write(true).open(path);
     let file = file.unwrap();

@@ -40,7 +40,7 @@ fn pages_need_no_script_and_allow_none() {
     }
 }
 
-/// A proxy takes the path of the public URL away; without one, it arrives.
+/// A proxy removes the path of the public URL. Without a proxy, requests have it.
 #[test]
 fn a_url_with_a_path_is_served_below_it() {
     let store = store();
@@ -134,7 +134,7 @@ fn a_search_finds_addresses_and_stays_text() {
 }
 
 #[test]
-fn what_people_open_by_mistake_says_where_to_look() {
+fn pages_that_people_open_by_mistake_name_the_right_path() {
     let store = store();
     let server = store.serve(&[]);
     for (path, status, expected) in [
@@ -229,7 +229,7 @@ fn every_text_can_be_read_on_its_background() {
                 );
             }
         }
-        // The edge of a field, which is no text.
+        // The edge of a field, which is not text.
         assert!(contrast(colours["soft"], colours["back"]) >= 3.0);
     }
     // No rule has a colour of its own.
@@ -273,7 +273,7 @@ fn pages_can_be_used_by_keyboard_and_screen_reader() {
             of("meta").any(|tag| tag.contains("width=device-width")),
             "{path}"
         );
-        // The first link leads to what the page is about.
+        // The first link leads to the main content.
         let skip = of("a").next().unwrap();
         assert!(skip.contains("class=\"skip\""), "{path}: {skip}");
         let target = skip
@@ -305,7 +305,7 @@ fn pages_can_be_used_by_keyboard_and_screen_reader() {
         }
         let order = page.matches(" tabindex=\"").count();
         assert_eq!(order, page.matches(" tabindex=\"0\"").count(), "{path}");
-        // What may be wider than the window can be scrolled by keyboard.
+        // Content that may be wider than the window can be scrolled by keyboard.
         assert!(
             of("pre").all(|tag| tag.contains(" tabindex=\"0\"")),
             "{path}"

@@ -22,7 +22,7 @@ const SIGNED: [&str; 3] = ["1.0.0", "1.2.0+build.5", "1.3.0-rc.1"];
 /// The version without a signature.
 const UNSIGNED: &str = "2.0.0";
 
-/// A store, a server of it, and what every statement is tried on.
+/// A store and its server.
 struct Served {
     store: Store,
     server: Server,
@@ -79,7 +79,7 @@ fn discovery(served: &Served) {
     );
 }
 
-/// A list may be kept for a minute at most, and is not sent again to who has it.
+/// A list may be cached for a minute at most, and is not sent again to a client that has it.
 #[track_caller]
 fn lists(reply: &Reply) {
     let caching = reply.header("cache-control").unwrap();
@@ -109,7 +109,7 @@ fn mirror(served: &Served) {
         &[("If-None-Match", etag)],
     );
     assert_eq!((again.status, again.header("etag")), (304, Some(etag)));
-    // Whatever is listed can be fetched.
+    // Every listed package can be downloaded.
     for version in versions {
         let path = format!("{MIRROR}/{version}.json");
         let reply = server.get(&path);
@@ -145,7 +145,7 @@ fn registry(served: &Served) {
     assert_eq!(bare["versions"], json!([]), "{BARE}");
 }
 
-/// What the registry says of each package: the author's own documents, byte for byte.
+/// The provider registry serves the author's own documents of each package, byte for byte.
 fn documents(served: &Served) {
     let Served { store, server } = served;
     let fingerprint = Signer::acme().fingerprint();
@@ -197,7 +197,7 @@ fn documents(served: &Served) {
     }
 }
 
-/// What is not there is 404, and the body says why.
+/// A missing version or file is 404, and the body gives the reason.
 fn absent(served: &Served) {
     let store = "the store does not have registry.acme.test/acme/none";
     for (path, says) in [
@@ -252,7 +252,7 @@ fn methods(served: &Served) {
     }
 }
 
-/// Who the client says that it asked never comes back.
+/// The `Host` header of a request never appears in an answer.
 fn hosts(served: &Served) {
     let host = [("Host", "evil.example.net")];
     for path in [
@@ -272,7 +272,7 @@ fn hosts(served: &Served) {
     }
 }
 
-/// A version whose evidence is wrong is nowhere, and the log and the page say why.
+/// A version with wrong evidence is served nowhere, and the log and the page give the reason.
 fn hidden(served: &Served) {
     let Served { server, .. } = served;
     for path in [
@@ -321,7 +321,7 @@ fn both_spellings_of_a_host_are_answered_alike() {
         let in_punycode = get("xn--bcher-kva.example");
         assert_eq!(get("b%C3%BCcher.example"), in_punycode);
         assert_eq!(get("b%c3%bccher.example"), in_punycode);
-        // Clients cannot ask for a host with a port, but others can.
+        // Clients cannot request a host with a port, but other programs can.
         get("registry.acme.test:8443");
         get("registry.acme.test%3A8443");
         // The name of a directory in a layout is not an address.
@@ -360,7 +360,7 @@ fn the_url_decides_about_links_and_about_the_host_of_the_registry() {
             "https://any.test",
             "any.test",
         ),
-        // Without both, the host that the client asked, with its port.
+        // Without both, the host is the one that the client requests, with its port.
         (vec![], "", "localhost:8443"),
         (vec![], "", HOST),
     ] {

@@ -1,4 +1,4 @@
-//! `serve --redirect`: packages come from the storage behind the registry, where it lets everybody read them.
+//! `serve --redirect`: packages come from the storage behind the registry, if the registry gives clients a URL of it.
 
 use super::server::Server;
 use crate::support::registry::{Personality, Registry, Setup};

@@ -1,4 +1,4 @@
-//! Servers that take the place of others while clients ask.
+//! Servers that replace others while clients send requests.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,15 +13,15 @@ use crate::support::release::sha256;
 const ZIP: &str = "linux_amd64";
 const CLIENTS: usize = 6;
 const RESTARTS: usize = 3;
-/// How long a client tries again before it gives up.
+/// How long a client retries before it gives up.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The time between two attempts, which leaves the machine to the server.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What became of one attempt.
+/// The result of one attempt.
 enum Attempt {
     Done(Vec<u8>),
-    /// The server is away, or ends.
+    /// The server is unreachable, or ends.
     Again,
 }
 
@@ -32,7 +32,7 @@ fn attempt(address: SocketAddr, path: &str) -> Attempt {
     connection.request("GET", path, &[("Connection", "close")]);
     match connection.reply("GET") {
         Some(reply) if reply.status == 200 && reply.is_whole => Attempt::Done(reply.body),
-        // A restart is never told as an absence.
+        // A restart never leads to 404.
         Some(reply) if reply.status != 200 => {
             assert_eq!(reply.status, 503, "{path}: {}", reply.text());
             Attempt::Again
@@ -41,7 +41,7 @@ fn attempt(address: SocketAddr, path: &str) -> Attempt {
     }
 }
 
-/// Asks until the answer is there.
+/// Repeats a request until it is answered.
 fn persistent(address: SocketAddr, path: &str) -> Vec<u8> {
     let begun = Instant::now();
     loop {
@@ -54,7 +54,7 @@ fn persistent(address: SocketAddr, path: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_restart_fails_no_client_that_tries_again() {
+fn a_restart_fails_no_client_that_retries() {
     let store = Store::empty();
     store.push_release(DEMO, "1.0.0", &large(&[ZIP], 2 << 20));
     let name = package(DEMO, "1.0.0", ZIP);

@@ -14,9 +14,9 @@ use crate::support::port;
 use crate::support::scene::Scene;
 use crate::support::tls::Authority;
 
-/// More than anything takes that is waited for, and less than for ever.
+/// More than any awaited event takes, but not for ever.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The time between two looks at a condition, which leaves the machine to those who are to fulfil it.
+/// The time between two checks of a condition, which leaves the processor to the server.
 const GLANCE: Duration = Duration::from_millis(5);
 /// How often another process may take a free port before the server listens on it.
 const ATTEMPTS: usize = 5;
@@ -55,14 +55,14 @@ impl Server {
         panic!("{more:?} does not start");
     }
 
-    /// Starts a server that speaks plain HTTP at an address that another one left.
+    /// Starts a server that speaks plain HTTP at the former address of another one.
     #[track_caller]
     pub fn plain_at(scene: &Scene, address: SocketAddr, more: &[&str]) -> Self {
         let server = Self::attempt(scene, address, &[], more, false);
         server.unwrap_or_else(|| panic!("{address} is not free"))
     }
 
-    /// Starts a server that speaks plain HTTP by another program, which becomes the server.
+    /// Starts a server that speaks plain HTTP by another program, which executes it.
     #[track_caller]
     pub fn wrapped(scene: &Scene, wrapper: &[&str], more: &[&str]) -> Self {
         let server = Self::attempt(scene, free(), wrapper, more, false);
@@ -123,13 +123,13 @@ impl Server {
         }
     }
 
-    /// `GET` on a connection of its own.
+    /// `GET` on a new connection.
     #[track_caller]
     pub fn get(&self, target: &str) -> Reply {
         self.ask("GET", target, &[])
     }
 
-    /// A request on a connection of its own.
+    /// A request on a new connection.
     #[track_caller]
     pub fn ask(&self, method: &str, target: &str, headers: &[(&str, &str)]) -> Reply {
         let mut connection = self.connect();
@@ -139,7 +139,7 @@ impl Server {
         reply.unwrap_or_else(|| panic!("{method} {target} has no answer\n{}", self.log()))
     }
 
-    /// Asks until an answer is as expected.
+    /// Repeats a request until the answer is as expected.
     #[track_caller]
     pub fn until(&self, target: &str, is_expected: impl Fn(&Reply) -> bool) -> Reply {
         let last = Cell::new(None);
@@ -155,7 +155,7 @@ impl Server {
         last.take().unwrap()
     }
 
-    /// Everything that was printed so far.
+    /// The output so far.
     pub fn log(&self) -> String {
         String::from_utf8(fs::read(&self.log).unwrap()).unwrap()
     }
@@ -169,7 +169,7 @@ impl Server {
         );
     }
 
-    /// Where the system tells of the process.
+    /// A file of the process in `/proc`.
     pub fn proc(&self, name: &str) -> PathBuf {
         PathBuf::from(format!("/proc/{}/{name}", self.child.id()))
     }
@@ -194,7 +194,7 @@ impl Server {
         status.unwrap()
     }
 
-    /// Stops it by SIGTERM, which is no failure, and gives what it printed.
+    /// Stops it by SIGTERM, which exits with 0, and returns its output.
     #[track_caller]
     pub fn stop(mut self) -> String {
         self.signal(Signal::TERM);
@@ -204,7 +204,7 @@ impl Server {
     }
 }
 
-/// An address that nobody listens at.
+/// An address without a listener.
 fn free() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], port::unused()))
 }
@@ -216,7 +216,7 @@ impl Drop for Server {
     }
 }
 
-/// Waits for a condition, and says what is missing if it does not come.
+/// Waits for a condition, and panics with a text if it is not fulfilled in time.
 #[track_caller]
 pub fn wait(mut is_there: impl FnMut() -> bool, otherwise: impl FnOnce() -> String) {
     let end = Instant::now() + PATIENCE;

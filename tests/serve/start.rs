@@ -1,12 +1,16 @@
-//! What is told when a server starts: where it listens, and what its clients will meet.
+//! The messages at the start of a server: its address, and problems that clients would have.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 
 use super::server::Server;
 use super::stores::{DEMO, HOST, Store};
 use crate::support::registry::answer::Answer;
 use crate::support::registry::{Fault, Registry};
+use crate::support::release::sha256;
 use crate::support::scene::Scene;
 use crate::support::tls::Authority;
 
@@ -29,9 +33,9 @@ fn it_names_the_url_and_the_address() {
     assert_eq!(first["address"], server.address.to_string());
 }
 
-/// A directory that has no providers, or is one level too deep, is told, and served all the same.
+/// A directory without providers, or one level too deep, is reported and served in any case.
 #[test]
-fn it_tells_how_many_providers_it_serves() {
+fn the_number_of_providers_is_reported() {
     let store = Store::demo();
     store.serve(&[]).logs("Serving 1 provider\n");
     store
@@ -62,9 +66,10 @@ fn it_tells_how_many_providers_it_serves() {
 }
 
 #[test]
-fn a_certificate_for_other_names_is_noticed() {
+fn a_certificate_for_other_names_is_reported() {
     let store = Store::demo();
-    let warning = "does not name providers.example.com, the host of --url";
+    let warning =
+        "does not name providers.example.com, the host of --url: clients will refuse to connect\n";
     for (url, is_noticed) in [
         (None, false),
         (Some("https://localhost"), false),
@@ -77,7 +82,7 @@ fn a_certificate_for_other_names_is_noticed() {
         let log = server.log();
         assert_eq!(log.contains(warning), is_noticed, "{url:?}\n{log}");
     }
-    // Also in a certificate that takes the place of the first.
+    // Also in a certificate that replaces the first.
     let server = store.serve_tls(&["--url", "https://localhost"]);
     let names = ["providers.example.com"];
     Authority::shared()
@@ -87,9 +92,30 @@ fn a_certificate_for_other_names_is_noticed() {
     server.logs("does not name localhost, the host of --url");
 }
 
-/// A server whose store is away says so at once, starts all the same, and says when the store is back.
 #[test]
-fn a_store_that_does_not_answer_is_noticed_at_the_start() {
+fn links_of_one_process_are_reported() {
+    let store = Store::demo();
+    store
+        .scene
+        .write("tokens.txt", format!("ci sha256:{}\n", sha256(b"sesame")));
+    store.scene.write("signing.key", STANDARD.encode([1; 32]));
+    let warning = "clients need the tokens of tokens.txt, and without --signing-key the links to packages are valid for this process only: not for replicas, and not after a restart\n";
+    for (more, is_noticed) in [
+        (&[][..], false),
+        (&["--tokens", "tokens.txt"], true),
+        (
+            &["--tokens", "tokens.txt", "--signing-key", "signing.key"],
+            false,
+        ),
+    ] {
+        let log = store.serve(more).stop();
+        assert_eq!(log.contains(warning), is_noticed, "{more:?}\n{log}");
+    }
+}
+
+/// A server whose store is unreachable reports it, starts in any case, and reports when the store answers again.
+#[test]
+fn an_unreachable_store_is_reported_at_the_start() {
     let registry = Registry::plain();
     let store = Store::at(registry.host());
     store.push(DEMO, "1.0.0", None);
@@ -101,7 +127,7 @@ fn a_store_that_does_not_answer_is_noticed_at_the_start() {
     let server = store.serve(&["--registry-host", HOST]);
     server.logs("no credentials, since none were found");
     assert!(server.log().contains("hint: "), "{}", server.log());
-    // Probes must not keep clients from lists that are still known.
+    // A load balancer must not keep clients from cached lists.
     let ready = server.until("/readyz", |reply| reply.text() == AWAY);
     ready.is(200);
     let note = "The store is unreachable at the moment.";
@@ -117,7 +143,7 @@ fn a_store_that_does_not_answer_is_noticed_at_the_start() {
 }
 
 #[test]
-fn every_kind_of_absence_is_noticed_at_the_start() {
+fn every_kind_of_unreachable_store_is_reported_at_the_start() {
     let registry = Registry::plain();
     let demo = Store::at(registry.host());
     demo.push(DEMO, "1.0.0", None);

@@ -14,7 +14,7 @@ use crate::support::release::{ReleaseFolder, sha256};
 const INDEX: &str = "/mirror/registry.acme.test/acme/demo/index.json";
 /// Clients wait for ten seconds.
 const PATIENCE: Duration = Duration::from_secs(9);
-/// More than a machine that does many other things adds.
+/// The additional time of a busy machine.
 const SLACK: Duration = Duration::from_millis(900);
 
 /// Asserts the answer of a server whose store is unreachable.
@@ -42,7 +42,7 @@ fn paths(name: &str) -> [String; 6] {
     ]
 }
 
-/// Asks for everything at once, and asserts that it is answered in time.
+/// Requests all paths at once, and asserts that each is answered in time.
 fn all_unavailable(server: &Server, name: &str) {
     std::thread::scope(|scope| {
         for path in paths(name) {
@@ -56,7 +56,7 @@ fn all_unavailable(server: &Server, name: &str) {
     });
 }
 
-pub fn whatever_the_registry_refuses_is_503_and_never_404() {
+pub fn every_refusal_of_the_registry_is_503_and_never_404() {
     let registry = Registry::plain();
     let store = Store::at(registry.host());
     let challenge = "Basic realm=\"registry\"";
@@ -101,8 +101,8 @@ pub fn whatever_the_registry_refuses_is_503_and_never_404() {
     server.stop();
 }
 
-pub fn a_store_that_never_was_there_is_503() {
-    // One that accepts and says nothing, and one that refuses.
+pub fn a_store_that_never_answered_is_503() {
+    // One that accepts connections and sends nothing, and one that refuses them.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let hosts = [
         silent.local_addr().unwrap().to_string(),
@@ -122,7 +122,7 @@ pub fn a_store_that_never_was_there_is_503() {
     });
 }
 
-/// Nobody waits longer than clients do, and the question goes on without them.
+/// No request takes longer than clients wait, and the refresh goes on without them.
 pub fn a_slow_store_is_answered_in_the_end() {
     let registry = Registry::plain();
     let store = Store::at(registry.host());
@@ -142,7 +142,7 @@ pub fn a_slow_store_is_answered_in_the_end() {
         "{:?}",
         begun.elapsed()
     );
-    // It was not asked again from the start.
+    // The refresh was not started again.
     assert_eq!(
         registry.count(matching("GET", "/tags/list")),
         0,
@@ -151,14 +151,14 @@ pub fn a_slow_store_is_answered_in_the_end() {
     );
 }
 
-/// What is told while a store goes and comes back.
-fn goes_and_comes_back(server: &Server, go: impl Fn(bool)) {
+/// The answers while a store is unreachable and after it is back.
+fn becomes_unreachable_and_comes_back(server: &Server, go: impl Fn(bool)) {
     let fresh = server.get(INDEX);
     assert_eq!(fresh.header("warning"), None);
     let body = fresh.is(200).body;
     go(true);
     let never_404 = |reply: &Reply| assert!(matches!(reply.status, 200 | 503), "{reply:?}");
-    // First the last good list, marked.
+    // First the last list, marked as stale.
     let stale = server.until(INDEX, |reply| {
         never_404(reply);
         reply.header("warning").is_some() || reply.status == 503
@@ -170,12 +170,12 @@ fn goes_and_comes_back(server: &Server, go: impl Fn(bool)) {
         "{stale:?}"
     );
     assert_eq!(stale.header("cache-control"), Some("public, max-age=0"));
-    // What was never asked for is not said to be absent.
+    // A provider that was never requested is not 404.
     unavailable(
         &server.get("/mirror/registry.acme.test/acme/other/index.json"),
         "other",
     );
-    // Then nothing.
+    // Then 503.
     let gone = server.until(INDEX, |reply| {
         never_404(reply);
         reply.status == 503
@@ -204,7 +204,7 @@ fn goes_and_comes_back(server: &Server, go: impl Fn(bool)) {
 
 const AGES: [&str; 4] = ["--max-age", "1", "--max-stale", "4"];
 
-pub fn a_registry_goes_and_comes_back() {
+pub fn a_registry_becomes_unreachable_and_comes_back() {
     let registry = Registry::plain();
     let is_gone = Arc::new(AtomicBool::new(false));
     let gone = is_gone.clone();
@@ -212,22 +212,22 @@ pub fn a_registry_goes_and_comes_back() {
     let store = Store::at(registry.host());
     store.push(DEMO, "1.0.0", None);
     let server = store.serve(&[&AGES[..], &["--registry-host", HOST]].concat());
-    goes_and_comes_back(&server, |is_going| {
+    becomes_unreachable_and_comes_back(&server, |is_going| {
         is_gone.store(is_going, Ordering::SeqCst)
     });
 }
 
-pub fn a_layout_goes_and_comes_back() {
+pub fn a_layout_becomes_unreachable_and_comes_back() {
     let store = Store::demo();
     let server = store.serve(&[&AGES[..], &["--registry-host", HOST]].concat());
     let places = ["store", "away"].map(|name| store.scene.path(name));
-    goes_and_comes_back(&server, |is_going| {
+    becomes_unreachable_and_comes_back(&server, |is_going| {
         let [from, to] = if is_going { [0, 1] } else { [1, 0] };
         fs::rename(&places[from], &places[to]).unwrap();
     });
 }
 
-pub fn what_changes_in_the_store_is_served_soon() {
+pub fn changes_of_the_store_are_served_soon() {
     const SOON: Duration = Duration::from_secs(1 + 3);
     let registry = Registry::plain();
     for store in [Store::empty(), Store::at(registry.host())] {
@@ -248,7 +248,7 @@ pub fn what_changes_in_the_store_is_served_soon() {
             let zip = store.file(DEMO, version, &package(DEMO, version, platform));
             format!("zh:{}", sha256(&zip))
         };
-        // A provider that was not there, a version more, and one that was replaced.
+        // A new provider, a new version, and a replaced one.
         store.push(DEMO, "1.0.0", None);
         shows("1.0.0", &|_| true);
         let old = hash("1.0.0", PLATFORMS[0]);
@@ -302,7 +302,7 @@ fn many_readers_cost_few_requests_below() {
     assert!((1..=20).contains(&cold.len()), "{cold:#?}");
     let warm = at_once(100);
     assert!(warm.len() <= 10, "{warm:#?}");
-    // What the store does not have is asked for once, too.
+    // A missing provider is requested from the store only once, too.
     registry.forget();
     for _ in 0..30 {
         server

@@ -1,4 +1,4 @@
-//! Stores of every kind with the same providers.
+//! Stores of each kind with the same providers.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub const WRONG: &str = "3.0.0";
 pub const BARE: &str = "registry.acme.test/acme/bare";
 /// A provider whose host has two spellings.
 pub const IDN: &str = "bücher.example/acme/demo";
-/// The host of the registry's providers.
+/// The host of the provider registry.
 pub const HOST: &str = "registry.acme.test";
 pub const PLATFORMS: [&str; 2] = ["linux_amd64", "windows_arm64"];
 
@@ -74,7 +74,7 @@ impl Store {
         store
     }
 
-    /// A layout with all of them, of which one version has evidence that is wrong.
+    /// A layout with all providers of this module, of which one version has wrong evidence.
     pub fn spoiled_layout() -> Self {
         let store = Self::layout();
         let layout = store.repository(DEMO);
@@ -91,7 +91,7 @@ impl Store {
         store
     }
 
-    /// The same in a registry, if its program is here.
+    /// The same in an OCI registry, if its program is installed.
     pub fn spoiled_registry(program: Program) -> Option<Self> {
         let registry = program.start(&Options::default())?;
         let mut store = Self::layout();
@@ -138,7 +138,7 @@ impl Store {
         self.push_release(address, version, &release);
     }
 
-    /// Pushes a release, in place of what is there.
+    /// Pushes a release, and replaces an existing one.
     pub fn push_release(&self, address: &str, version: &str, release: &ReleaseFolder) {
         let folder = self.released(address, version);
         let _old = std::fs::remove_dir_all(&folder);
@@ -188,7 +188,7 @@ impl Store {
         [&from[..], self.network(), more].concat()
     }
 
-    /// What reaches a registry without TLS.
+    /// The arguments for a registry without TLS.
     fn network(&self) -> &'static [&'static str] {
         match self.from.starts_with("oci-layout:") {
             true => &[],

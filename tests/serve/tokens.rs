@@ -11,14 +11,14 @@ use super::server::Server;
 use super::stores::{BARE, DEMO, HOST, Store, document, package};
 use crate::support::release::{Mistake, sha256};
 
-/// Tokens that open everything and one provider.
+/// A token for every provider, and one for a single provider.
 const TOKEN: &str = "open-sesame";
 const DEMO_ONLY: &str = "only-for-demo";
 const KEYS: [[u8; 32]; 2] = [[1; 32], [2; 32]];
 const ROUTE: [&str; 2] = ["--registry-host", HOST];
 const GUARD: [&str; 4] = ["--tokens", "tokens.txt", "--signing-key", "signing.key"];
 
-/// A store with two providers, and files of tokens and keys.
+/// A store with two providers, and the files of tokens and keys.
 fn store() -> Store {
     let store = Store::demo();
     store.push(BARE, "1.0.0", Some(Mistake::SignatureMissing));
@@ -34,7 +34,7 @@ fn write_tokens(store: &Store, tokens: &[(&str, &str, &str)]) {
     let text: String = lines.collect();
     store
         .scene
-        .write("tokens.new", format!("# who may ask\n\n{text}"));
+        .write("tokens.new", format!("# clients\n\n{text}"));
     std::fs::rename(
         store.scene.path("tokens.new"),
         store.scene.path("tokens.txt"),
@@ -77,7 +77,7 @@ fn links(server: &Server) -> Vec<(String, String)> {
     ] {
         let reply = server.ask("GET", &path, &[("Authorization", &token)]);
         let said: Value = reply.json();
-        // A document must not be kept for longer than its links.
+        // A document must not be cached for longer than its links are valid.
         let caching = reply.header("cache-control").unwrap();
         let age = caching.strip_prefix("private, max-age=").unwrap();
         assert!(age.parse::<u64>().unwrap() <= 60, "{caching}");
@@ -94,7 +94,7 @@ fn links(server: &Server) -> Vec<(String, String)> {
     links
 }
 
-/// A link as the server makes it, by what is known of its keys.
+/// A link as the server makes it, computed from its keys.
 fn link(path: &str, key: usize, expires: u64) -> String {
     // The path of a mirror names the host.
     let host = if path.starts_with("/v1/") { HOST } else { "" };
@@ -115,7 +115,7 @@ fn now() -> u64 {
 }
 
 #[test]
-fn without_a_token_nothing_is_told() {
+fn without_a_token_nothing_is_revealed() {
     let store = store();
     let server = guarded(&store, &[]);
     let zip = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", "linux_amd64"));
@@ -138,7 +138,7 @@ fn without_a_token_nothing_is_told() {
         &format!("/v1/providers/acme/demo/1.0.0/{}", document(DEMO, "1.0.0")),
         &format!("/providers/{DEMO}"),
     ];
-    // What is not there is not told from what is.
+    // The answer does not reveal whether a provider exists.
     let absent = [
         "/mirror/registry.acme.test/acme/none/index.json",
         "/v1/providers/acme/none/versions",
@@ -179,7 +179,7 @@ fn without_a_token_nothing_is_told() {
         page.contains(DEMO) && page.contains("needs a token"),
         "{page}"
     );
-    // What people write into their configuration. The host of the page is that of the registry here.
+    // The configuration for users. The host of the page is that of the provider registry here.
     let block = format!(
         "<pre tabindex=\"0\">credentials \"{HOST}\" {{\n  token = \"the token that you were given\"\n}}\n</pre>"
     );
@@ -191,7 +191,7 @@ fn without_a_token_nothing_is_told() {
 }
 
 #[test]
-fn a_token_opens_its_providers_only() {
+fn a_token_is_for_its_providers_only() {
     let store = store();
     let server = guarded(&store, &[]);
     let tokens = [bearer(DEMO_ONLY), bearer(TOKEN)];
@@ -211,7 +211,7 @@ fn a_token_opens_its_providers_only() {
             "/v1/providers/acme/bare/1.0.0/download/linux/amd64".to_owned(),
             403,
         ),
-        // Nor does it tell what is there.
+        // The answer does not reveal whether it exists either.
         ("/v1/providers/acme/none/versions".to_owned(), 403),
         (format!("/providers/{BARE}"), 403),
     ] {
@@ -227,7 +227,7 @@ fn a_token_opens_its_providers_only() {
 }
 
 #[test]
-fn a_link_opens_its_file_and_nothing_else() {
+fn a_link_is_valid_for_its_file_and_nothing_else() {
     let store = store();
     let server = guarded(&store, &[]);
     let links = links(&server);
@@ -236,7 +236,7 @@ fn a_link_opens_its_file_and_nothing_else() {
         let expected = store.file(DEMO, "1.0.0", name);
         let reply = server.get(path).is(200);
         assert!(reply.body == expected, "{path}");
-        // Not longer than the link, and by the client only.
+        // For the lifetime of the link, and by the client only.
         let caching = reply.header("cache-control").unwrap();
         assert!(
             caching.starts_with("private, ") || caching == "no-store",
@@ -246,7 +246,7 @@ fn a_link_opens_its_file_and_nothing_else() {
             let age = age.split(',').next().unwrap();
             assert!(age.parse::<u64>().unwrap() <= 900, "{path}: {caching}");
         }
-        // What another program on the machine adds does not matter.
+        // An `Authorization` header of another program does not matter.
         for foreign in [
             "Basic bmV0cmM6c2VjcmV0",
             "Bearer wrong",
@@ -297,13 +297,13 @@ fn a_link_opens_its_file_and_nothing_else() {
             server.get(&altered).is(status);
         }
     }
-    // A link to a list opens nothing, though the keys are right.
+    // A link to a list is not valid, although the keys are right.
     let list = format!("/mirror/{DEMO}/index.json");
     server.get(&link(&list, 0, now() + 60)).is(403);
 }
 
 #[test]
-fn a_link_lasts_as_long_as_it_says() {
+fn a_link_is_valid_until_its_expiry() {
     let store = store();
     let server = guarded(&store, &[]);
     let path = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", "linux_amd64"));
@@ -318,7 +318,7 @@ fn a_link_lasts_as_long_as_it_says() {
     ] {
         server.get(&link(&path, key, expires)).is(status);
     }
-    // Of another provider, though the file is not there.
+    // For another provider, although the file does not exist.
     server
         .get(&link(
             "/mirror/registry.acme.test/acme/none/x.zip",
@@ -367,7 +367,7 @@ fn a_key_is_replaced_without_a_refused_link() {
         store.serve(&[&ROUTE[..], &guard].concat())
     });
     let mut old = Vec::new();
-    // The new key opens everywhere before it signs anywhere, and the old one opens until its links have expired.
+    // Links of the new key are valid on every replica before it signs on any, and links of the old one until they have expired.
     for keys in [&[0][..], &[0, 1], &[1, 0]] {
         for (replica, name) in replicas.iter().zip(["first.key", "second.key"]) {
             let reloads = replica.log().matches("Reloaded").count();
@@ -405,11 +405,11 @@ fn files_are_read_again_when_they_change() {
             .status
     };
     let (old, _) = links(&server).remove(0);
-    // A container platform replaces files without any signal.
+    // A container platform replaces files without sending a signal.
     write_tokens(&store, &[("all", TOKEN, ""), ("other", "another", "")]);
     server.logs("Reloaded");
     assert_eq!([TOKEN, "another", DEMO_ONLY].map(ask), [200, 200, 401]);
-    // What cannot be read leaves the last good content in use, and is said once.
+    // An invalid file leaves the last valid content in use, and is reported once.
     store.scene.write("tokens.txt", "no tokens\n");
     server.signal(Signal::HUP);
     server.logs("which stays in use as it was: line 1 is not a token");
@@ -474,9 +474,9 @@ fn no_secret_is_ever_printed() {
     }
 }
 
-/// People who mistyped a token must not look for one that is missing.
+/// A user with a mistyped token must not look for a missing one.
 #[test]
-fn what_is_wrong_with_a_request_is_told_apart() {
+fn reasons_of_refusals_are_told_apart() {
     let store = store();
     for is_json in [false, true] {
         let more: &[&str] = if is_json { &["--format", "json"] } else { &[] };
@@ -545,9 +545,9 @@ fn what_is_wrong_with_a_request_is_told_apart() {
     }
 }
 
-/// Without `--registry-host`, the host that a client asks is that of the providers. A link opens that host's files only.
+/// Without `--registry-host`, the requested host is that of the providers. A link is valid for files of that host only.
 #[test]
-fn a_link_of_one_host_opens_nothing_of_another_one() {
+fn a_link_of_one_host_is_not_valid_for_another_one() {
     let other = "other.acme.test/acme/demo";
     let store = store();
     store.push(other, "1.0.0", None);

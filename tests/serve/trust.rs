@@ -1,6 +1,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use serde_json::Value;
+
 use super::stores::{BARE, DEMO, HOST, PLATFORMS, Store, package};
 use crate::support::release::{Mistake, sha256};
 use crate::support::signer::Signer;
@@ -9,13 +11,13 @@ use crate::support::tamper;
 const SIGNED: [&str; 3] = ["1.0.0", "1.2.0+build.5", "1.3.0-rc.1"];
 const ALL: [&str; 4] = ["1.0.0", "1.2.0+build.5", "1.3.0-rc.1", "2.0.0"];
 
-/// What a policy lets through: on the mirror and in the registry, of a provider with and of one without signatures.
+/// The versions that a policy admits on the network mirror and in the provider registry, of a signed and of an unsigned provider.
 struct Case<'a> {
     arguments: &'a [&'a str],
     mirror: &'a [&'a str],
     registry: &'a [&'a str],
     bare: bool,
-    /// What a page calls the first version.
+    /// The status of the first version on the page.
     status: &'a str,
 }
 
@@ -24,7 +26,7 @@ fn listed(reply: &super::http::Reply) -> Vec<String> {
         return Vec::new();
     }
     match &reply.json()["versions"] {
-        serde_json::Value::Object(versions) => versions.keys().cloned().collect(),
+        Value::Object(versions) => versions.keys().cloned().collect(),
         versions => {
             let versions = versions.as_array().unwrap().iter();
             versions
@@ -64,7 +66,7 @@ fn the_policy_decides_what_is_served() {
         bare,
         status,
     } in [
-        // Without a rule nothing is asked of what has no evidence.
+        // Without a rule, a version without evidence is served.
         Case {
             arguments: &[],
             mirror: &ALL,
@@ -86,7 +88,7 @@ fn the_policy_decides_what_is_served() {
             bare: false,
             status: pinned,
         },
-        // Providers with pinned keys are not meant by it.
+        // It does not apply to providers with pinned keys.
         Case {
             arguments: &["--key", "acme.asc", "--allow-unsigned", BARE],
             mirror: &SIGNED,
@@ -123,7 +125,7 @@ fn the_policy_decides_what_is_served() {
             bare: true,
             status: embedded,
         },
-        // What has no signature comes back, on the mirror only; wrong evidence does not.
+        // Unsigned versions are served again, on the network mirror only. Those with wrong evidence are not.
         Case {
             arguments: &["--trust", "signed.toml", "--allow-unsigned", DEMO],
             mirror: &ALL,
@@ -146,7 +148,7 @@ fn the_policy_decides_what_is_served() {
         assert_eq!(listed(&versions), registry, "{arguments:?}");
         let other = server.get(&format!("/mirror/{BARE}/index.json"));
         assert_eq!(other.status == 200, bare, "{arguments:?}\n{}", other.text());
-        // Whatever is not listed cannot be fetched either.
+        // A version that is not listed cannot be downloaded either.
         for version in ALL {
             let status = |path: &str| server.get(path).status;
             let is_listed = |list: &[&str]| if list.contains(&version) { 200 } else { 404 };
@@ -179,7 +181,7 @@ fn the_policy_decides_what_is_served() {
 }
 
 #[test]
-fn a_page_and_the_log_mark_what_is_not_signed() {
+fn a_page_and_the_log_mark_unsigned_versions() {
     let store = Store::empty();
     store.push(BARE, "1.0.0", Some(Mistake::SignatureMissing));
     store.push(DEMO, "1.0.0", None);
@@ -190,7 +192,7 @@ fn a_page_and_the_log_mark_what_is_not_signed() {
         let page = server.get(&format!("/providers/{BARE}")).text();
         assert!(page.contains("class=\"weak\""), "{page}");
         assert!(page.contains("but the list has no signature"), "{page}");
-        // The registry has nothing of it, so the host alone does not lead clients to it.
+        // The provider registry does not list it, so clients need a configuration.
         assert!(
             page.contains("Network mirror only: the versions of this provider have no signature"),
             "{page}"
@@ -228,7 +230,7 @@ fn a_page_and_the_log_mark_what_is_not_signed() {
     server.get(&format!("/mirror/{BARE}/index.json")).is(200);
     let log = server.stop();
     let lines = log.lines().map(|line| serde_json::from_str(line).unwrap());
-    let lines: Vec<serde_json::Value> = lines.collect();
+    let lines: Vec<Value> = lines.collect();
     let unsigned = lines
         .iter()
         .find(|line| line["event"] == "unsigned")
@@ -237,7 +239,20 @@ fn a_page_and_the_log_mark_what_is_not_signed() {
     assert_eq!(unsigned["message"], expected, "{log}");
 }
 
-/// Clients could install nothing of such a version.
+#[test]
+fn a_page_names_a_version_without_evidence() {
+    let store = Store::demo();
+    tamper::tags(&store.repository(DEMO), |tags| {
+        let name = |tag: &Value| tag["annotations"]["org.opencontainers.image.ref.name"].clone();
+        tags.retain(|tag| name(tag) != "evidence-1.0.0");
+    });
+    let server = store.serve(&[]);
+    let page = server.get(&format!("/providers/{DEMO}")).is(200).text();
+    let explanation = "The packages have no signature, so their author is unknown.";
+    assert!(page.contains(explanation), "{page}");
+}
+
+/// Clients could not install such a version.
 #[test]
 fn a_version_without_packages_is_hidden() {
     let store = Store::demo();
@@ -274,7 +289,7 @@ fn a_version_whose_package_is_a_link_to_another_file_is_hidden() {
     server.stop();
 }
 
-/// As if two addresses lead to one repository: the policy of one provider lets through what was made for the other.
+/// Two addresses may have one repository: the policy of one provider then admits versions that were made for the other.
 #[test]
 fn versions_of_another_provider_are_served_with_a_warning() {
     const OTHER: &str = "registry.acme.test/other/demo";

@@ -99,7 +99,7 @@ fn clients_install_from_a_web_server() {
     }
 }
 
-/// The same provider by `tofu providers mirror` and by us, but for the hashes that only we state.
+/// The same provider by `tofu providers mirror` and by tfoci, except the hashes that only tfoci writes.
 #[test]
 fn documents_are_byte_for_byte_those_of_tofu() {
     if !has("tofu") {

@@ -24,7 +24,7 @@ fn after_losses() -> Scene {
 }
 
 #[test]
-fn what_the_store_no_longer_has_stays_until_it_is_deleted() {
+fn versions_that_the_store_no_longer_has_stay_until_they_are_deleted() {
     let scene = after_losses();
     let foreign = [
         of_demo(&scene, "notes.txt"),
@@ -100,7 +100,7 @@ fn directories_that_deletion_empties_are_removed() {
     site(&scene, &["--delete", "--dry-run"]).succeeds();
     assert!(scene.path("public").join(OTHER).is_dir());
     site(&scene, &["--delete"]).succeeds();
-    // Only what was emptied.
+    // Only the emptied directories.
     assert!(!scene.path("public").join(OTHER).exists());
     assert!(foreign.is_dir());
     assert!(scene.path("public").join(beside).is_dir());
@@ -141,9 +141,9 @@ fn a_platform_that_the_store_lost_is_deleted_too() {
     assert_names_what_is_there(&scene.path("public"));
 }
 
-/// Killed at each of its calls in turn, a run that deletes leaves no document that names what is gone, and the next run finishes.
+/// A run that deletes is killed at each of its system calls in turn: no document names a deleted file, and the next run finishes.
 #[test]
-fn a_killed_deletion_names_only_what_is_there() {
+fn a_killed_deletion_names_only_existing_files() {
     if !can_trace() {
         return;
     }

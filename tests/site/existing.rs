@@ -37,7 +37,7 @@ fn a_second_run_changes_nothing() {
 }
 
 #[test]
-fn only_what_is_wrong_is_written_again() {
+fn only_wrong_files_are_written_again() {
     let scene = with_two();
     site(&scene, &[]).succeeds();
     let before = files(&scene);
@@ -103,7 +103,7 @@ fn documents_that_name_nothing_are_not_listed() {
     assert!(names(&scene).contains(&"3.0.0.json".to_owned()));
 }
 
-/// Where links lead to, and what they are called in the site.
+/// The targets of links, and their names in the site.
 #[test]
 fn links_are_not_followed() {
     let names = [

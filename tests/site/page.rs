@@ -3,7 +3,7 @@ use std::fs;
 use super::{site, with_two};
 
 #[test]
-fn the_page_lists_what_is_there() {
+fn the_page_lists_the_providers() {
     let scene = with_two();
     site(&scene, &["--url", "https://mirror.example/a&b'c<d"]).succeeds();
     let page = fs::read_to_string(scene.path("public/index.html")).unwrap();

@@ -10,7 +10,7 @@ use crate::support::registry::{Fault, Personality, Setup, matching};
 use crate::support::scene::Scene;
 
 #[test]
-fn documents_come_after_all_that_they_name() {
+fn documents_are_written_after_the_files_that_they_name() {
     let scene = Scene::new();
     for version in ["1.0.0", "1.1.0"] {
         push(&scene, DEMO, version, &demo(version));

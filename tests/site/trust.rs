@@ -7,7 +7,7 @@ use crate::support::scene::Scene;
 use crate::support::signer::Signer;
 
 #[test]
-fn what_does_not_verify_stays_out_and_others_go_on() {
+fn versions_that_do_not_verify_are_not_written_and_others_are() {
     let scene = with_two();
     let package = of_package(&scene);
     let mut bytes = fs::read(&package).unwrap();
@@ -36,7 +36,7 @@ fn of_package(scene: &Scene) -> std::path::PathBuf {
 }
 
 #[test]
-fn a_key_that_is_no_longer_trusted_deletes_what_it_signed() {
+fn versions_of_a_key_that_is_no_longer_trusted_are_deleted() {
     let scene = with_two();
     site(&scene, &["--key", "acme.asc", "--require-pinned"]).succeeds();
     scene.write("stranger.asc", Signer::stranger().public_armored());
@@ -50,7 +50,7 @@ fn a_key_that_is_no_longer_trusted_deletes_what_it_signed() {
 }
 
 #[test]
-fn unsigned_versions_need_leave_where_a_rule_refuses_them() {
+fn unsigned_versions_need_an_option_if_a_rule_refuses_them() {
     let scene = Scene::new();
     push(&scene, DEMO, "1.0.0", &demo("1.0.0"));
     let folder = crate::install::released(&scene, DEMO, "2.0.0");

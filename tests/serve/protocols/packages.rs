@@ -2,7 +2,7 @@ use super::{MIRROR, REGISTRY, Served};
 use crate::serve::stores::{DEMO, package};
 use crate::support::release::sha256;
 
-/// Where the package is, in each protocol.
+/// The path of the package in each protocol.
 fn paths(version: &str) -> [String; 2] {
     let name = package(DEMO, version, "linux_amd64");
     [
@@ -48,7 +48,7 @@ fn parts(served: &Served) {
     let zip = served.store.file(DEMO, "1.3.0-rc.1", &name);
     let size = zip.len();
     let etag = format!("\"sha256:{}\"", sha256(&zip));
-    // A package that was not read before, one that passed, and one of the other protocol.
+    // A package that was not read before, a verified one, and one of the other protocol.
     for path in paths("1.3.0-rc.1") {
         for (range, condition, expected) in [
             ("bytes=1-9".to_owned(), None, Some((1, 10))),
@@ -60,7 +60,7 @@ fn parts(served: &Served) {
                 Some(etag.as_str()),
                 Some((3, size)),
             ),
-            // Of another package: everything.
+            // The ETag of another package: the whole is sent.
             ("bytes=1-9".to_owned(), Some("\"sha256:00\""), None),
             // Several parts and unknown units are ignored.
             ("bytes=0-1,4-5".to_owned(), None, None),
@@ -121,7 +121,7 @@ fn unchanged(served: &Served) {
                 }
             }
         }
-        // A condition beside a range.
+        // A condition together with a range.
         let headers = [("If-None-Match", etag), ("Range", "bytes=0-3")];
         served.server.ask("GET", &path, &headers).is(304);
     }
@@ -145,7 +145,7 @@ fn old_protocols(served: &Served) {
     let reply = connection.reply("GET").unwrap().is(200);
     assert!(reply.is_whole && reply.body == zip);
     assert!(connection.ends());
-    // Several requests at once on one connection are answered in their order.
+    // Pipelined requests are answered in their order.
     let mut connection = served.server.connect();
     connection.request("GET", "/healthz", &[]);
     connection.request("HEAD", &path, &[]);

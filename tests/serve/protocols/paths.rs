@@ -6,7 +6,7 @@ pub fn all(served: &Served) {
     malformed(served);
 }
 
-/// A path is split at `/` first and decoded afterwards, and `+` is a plus sign.
+/// A path is first split at `/` and then decoded, and `+` is a plus sign.
 fn spellings(served: &Served) {
     let same = |paths: &[String]| {
         let bodies: Vec<Vec<u8>> = paths
@@ -34,7 +34,7 @@ fn spellings(served: &Served) {
 
 fn malformed(served: &Served) {
     for (path, status) in [
-        // An encoded slash makes no segment.
+        // An encoded slash starts no segment.
         ("/mirror/registry.acme.test/acme/demo%2findex.json", 400),
         ("/mirror/registry.acme.test/acme/demo%5cindex.json/x", 400),
         ("/v1/providers/acme%2Fdemo/versions", 400),
@@ -53,7 +53,7 @@ fn malformed(served: &Served) {
         ("/mirror/registry.acme.test/acme/demo/%00.json", 400),
         ("/mirror/registry.acme.test/acme/demo/%0a.json", 400),
         ("/mirror/registry.acme.test/acme/demo/%ff.json", 400),
-        // A space is no plus sign.
+        // A space is not a plus sign.
         (
             "/mirror/registry.acme.test/acme/demo/1.2.0%20build.5.json",
             404,
@@ -63,7 +63,7 @@ fn malformed(served: &Served) {
             "/mirror/registry.acme.test/acme/demo/1.2.0%252Bbuild.5.json",
             404,
         ),
-        // Other spellings of a version are none.
+        // Other spellings of a version are not found.
         ("/mirror/registry.acme.test/acme/demo/1.0.json", 404),
         ("/mirror/registry.acme.test/acme/demo/v1.0.0.json", 404),
         ("/mirror/registry.acme.test/acme/demo/01.0.0.json", 404),
@@ -95,7 +95,7 @@ fn malformed(served: &Served) {
         let reply = served.server.ask("GET", target, &[]);
         assert!((400..500).contains(&reply.status), "{target}: {reply:?}");
     }
-    // What a proxy sends is its path.
+    // The path of an absolute URL, as a proxy sends it, is used.
     let whole = format!("http://server.test{MIRROR}/index.json");
     served.server.get(&whole).is(200);
 }

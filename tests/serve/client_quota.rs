@@ -1,4 +1,4 @@
-//! Clients that hold connections and packages, and take nothing.
+//! Clients that hold connections and packages, and read nothing.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -8,7 +8,7 @@ use super::server::Server;
 use super::stores::{DEMO, Store, package};
 
 const ZIP: &str = "linux_amd64";
-/// Half of the packages that are sent at once.
+/// Half of the packages that are sent concurrently.
 const PACKAGES: usize = 128;
 /// Another client on this machine.
 const OTHER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
@@ -42,11 +42,9 @@ fn one_client_cannot_have_all_connections() {
         assert!(own(&server).is_none(), "{}", server.log());
     }
     let log = server.log();
-    assert_eq!(
-        log.matches("Closed a connection of 127.0.0.1").count(),
-        1,
-        "{log}"
-    );
+    let line = "Closed a connection of 127.0.0.1, which has half of --max-connections; further ones are not logged for a minute\n";
+    assert_eq!(log.matches(line).count(), 1, "{log}");
+    assert_eq!(log.matches("Closed").count(), 1, "{log}");
     let others: Vec<_> = (0..EACH).map(|_| is_answered(other(&server))).collect();
     let mut first = held.remove(0);
     first.request("GET", "/metrics", &[]);
@@ -55,11 +53,11 @@ fn one_client_cannot_have_all_connections() {
         metrics.contains("tfoci_limited_connections_total 20\n"),
         "{metrics}"
     );
-    // Another one is served as soon as one of them has ended.
+    // Another connection is served as soon as one of them has ended.
     drop((first, others));
     super::server::wait(|| own(&server).is_some(), || server.log());
     server.stop();
-    // A proxy has all connections.
+    // A proxy may have all connections.
     let server = store.serve(&limit);
     let all: Vec<_> = (0..2 * EACH)
         .map(|_| is_answered(server.connect()))
@@ -85,7 +83,7 @@ pub fn one_client_cannot_have_all_packages() {
     }
     let mut waits = own(&server).unwrap();
     waits.request("GET", &path, &[]);
-    // Others are served meanwhile, and what is no package.
+    // Other clients, and requests for documents, are answered meanwhile.
     assert_eq!(ask(other(&server)).1, 200);
     is_answered(own(&server).unwrap());
     let refused = waits.reply("GET").unwrap().is(429);
@@ -95,12 +93,12 @@ pub fn one_client_cannot_have_all_packages() {
         "too many packages are being sent to this address\n"
     );
     server.logs(" 429 GET /mirror/");
-    // One that ends leaves its share to the next one.
+    // The end of one frees a permit for the next one.
     waits.request("GET", &path, &[]);
     drop(held.pop());
     assert_eq!(waits.head().unwrap().status, 200);
     drop(held);
-    // A proxy has them all.
+    // A proxy may have all packages.
     let server = store.serve(&[]);
     let mut all = Vec::new();
     for _ in 0..PACKAGES + 10 {
