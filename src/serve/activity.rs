@@ -13,16 +13,16 @@ use tokio::time::Sleep;
 use super::coalesced_writes::CoalescedWrites;
 use super::frames::Frames;
 
-/// How long the header of a request may take. Clients send theirs in one packet, so this is only short for a client that holds connections
-/// open on purpose.
+/// How long the header of a request may take. Clients send theirs in one packet. A longer limit would only help a client that
+/// holds connections open on purpose.
 pub(super) const HEADER: Duration = Duration::from_secs(20);
 /// How long a connection may be idle. It is longer than the 60 seconds of most load balancers, which would otherwise reuse connections that
 /// this server has closed.
 pub(super) const IDLE: Duration = Duration::from_secs(75);
 /// How long a client may read nothing of an answer. During this time the answer holds an open file, or a transfer from the store.
 pub(super) const STALLED: Duration = Duration::from_secs(60);
-/// How long the server reads and drops the bytes that a refused client still sends. A second is enough for the answer to arrive, and a client cannot hold
-/// the connection for longer.
+/// How long the server reads and drops the bytes that a refused client still sends. The answer arrives within a second, and a client cannot
+/// hold the connection for longer.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// The state of a connection, shared by the connection and its requests.

@@ -21,8 +21,8 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// The longest time that a refresh may take, unless [`Cached::with_longest_refresh`] sets another. A store that sends its answer byte by byte
 /// would otherwise keep a refresh for ever.
 const LONGEST_REFRESH: Duration = Duration::from_secs(120);
-/// How long a request waits for a new value if there is an old one. It is far below
-/// the 10 seconds of clients, because an old value is better than a long wait.
+/// How long a request waits for a new value if there is an old one. It is far below the 10 seconds of clients, because an old
+/// value is better than a long wait.
 const WAIT_WITH_OLD: Duration = Duration::from_secs(3);
 /// How long a request waits for a value if there is no old one. Clients give up after 10 seconds.
 const WAIT_WITHOUT_OLD: Duration = Duration::from_secs(8);

@@ -14,7 +14,7 @@ use super::cached::{Ages, Cached, CachedValue, Unavailable};
 use super::changes;
 use super::fill::Fill;
 use super::known_listings::{CachedListing, KnownListings};
-use super::listing::Listing;
+use super::listing::ProviderListing;
 use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
 use super::store_health::StoreHealth;
@@ -48,7 +48,7 @@ impl Catalog {
     pub(super) async fn listing(
         self: &Arc<Self>,
         provider: &ProviderAddr,
-    ) -> Result<CachedValue<Listing>, Unavailable<Failure>> {
+    ) -> Result<CachedValue<ProviderListing>, Unavailable<Failure>> {
         let cached = self.known(provider);
         let mut is_hit = true;
         let listing = cached
@@ -75,7 +75,7 @@ impl Catalog {
         self: &Arc<Self>,
         provider: &ProviderAddr,
         version: &Version,
-    ) -> Result<CachedValue<Listing>, Unavailable<Failure>> {
+    ) -> Result<CachedValue<ProviderListing>, Unavailable<Failure>> {
         let mut listing = self.listing(provider).await?;
         if listing.value.offered.contains(version)
             && let Some(fill) = &self.fill
@@ -112,7 +112,7 @@ impl Catalog {
         fill: &Arc<Fill>,
         provider: &ProviderAddr,
         version: &Version,
-    ) -> Result<CachedValue<Listing>, Unavailable<Failure>> {
+    ) -> Result<CachedValue<ProviderListing>, Unavailable<Failure>> {
         let failed = |problem| {
             let subject = Subject::version(provider, version);
             let at = At::To(self.endpoint.to_string());
@@ -143,7 +143,7 @@ impl Catalog {
     /// Returns the providers that the store lists, and those that clients have requested, each with its list if that was read.
     pub(super) async fn providers(
         self: &Arc<Self>,
-    ) -> BTreeMap<ProviderAddr, Option<Arc<Listing>>> {
+    ) -> BTreeMap<ProviderAddr, Option<Arc<ProviderListing>>> {
         let this = self.clone();
         let listed = self
             .all
@@ -180,13 +180,13 @@ impl Catalog {
     async fn read(
         &self,
         provider: &ProviderAddr,
-        old: Option<Arc<Listing>>,
-    ) -> Result<Listing, Failure> {
+        old: Option<Arc<ProviderListing>>,
+    ) -> Result<ProviderListing, Failure> {
         let Some(stored) = self.stored(provider)? else {
-            return Ok(Listing::absent(provider));
+            return Ok(ProviderListing::absent(provider));
         };
         let listing = async {
-            let listing = Listing::read(&stored, &self.trust, old.as_deref()).await;
+            let listing = ProviderListing::read(&stored, &self.trust, old.as_deref()).await;
             self.store_health.record(&listing);
             listing
         };
@@ -213,10 +213,10 @@ impl Catalog {
     /// not have the provider.
     fn with_offered(
         &self,
-        listing: Result<Listing, Failure>,
+        listing: Result<ProviderListing, Failure>,
         offered: Result<Option<BTreeSet<Version>>, Failure>,
         fill: &Fill,
-    ) -> Result<Listing, Failure> {
+    ) -> Result<ProviderListing, Failure> {
         let mut listing = listing?;
         let refused = fill.refused_of(&listing.provider);
         match offered {

@@ -1,13 +1,13 @@
 //! Reports changes of a provider's list of versions to the operator.
 
-use super::listing::Listing;
+use super::listing::ProviderListing;
 use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
 
 /// Reports each version that is hidden, unsigned, or made for another provider, unless the old list had it in the same state.
 pub(super) fn report(
-    new: &Listing,
-    old: Option<&Listing>,
+    new: &ProviderListing,
+    old: Option<&ProviderListing>,
     metrics: &Metrics,
     observer: &dyn Observer,
 ) {
@@ -38,7 +38,7 @@ pub(super) fn report(
 
 /// Reports versions that were made for another provider. A repository template that leaves out a part of the address gives two providers the
 /// same repository, and every version of one is then listed for the other. Only the newest is named, since there may be hundreds.
-fn report_others(new: &Listing, old: Option<&Listing>, observer: &dyn Observer) {
+fn report_others(new: &ProviderListing, old: Option<&ProviderListing>, observer: &dyn Observer) {
     let is_new = |version| old.is_none_or(|old| !old.versions.contains_key(version));
     let mut others = new.versions.iter().filter_map(|(version, served)| {
         let other = served.made_for.as_ref().filter(|_| is_new(version))?;

@@ -1,4 +1,4 @@
-//! The unit of limits for clients: an IPv4 address, or an IPv6 network of 64 bits, since a host may use every address of such a network.
+//! Identifies a client for limits: by its IPv4 address, or by its IPv6 network of 64 bits, of which a host may use every address.
 
 use std::net::{IpAddr, Ipv6Addr};
 

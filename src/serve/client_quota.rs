@@ -10,8 +10,7 @@ use tokio::sync::Semaphore;
 
 use super::client_network::network;
 
-/// The number of clients from which those without a permit are forgotten. A thousand clients take about
-/// 100 KB.
+/// The number of clients from which those without a permit are forgotten. A thousand clients take about 100 KB.
 const LEAST_CLIENTS: usize = 1_000;
 
 /// A quota for each client.

@@ -34,8 +34,8 @@ use super::notice::{Denied, RequestRecord};
 use super::service::Service;
 use crate::error::printable;
 
-/// How long a TLS handshake may take. It needs one or two round trips, and the connection counts towards
-/// `--max-connections` meanwhile.
+/// How long a TLS handshake may take. It needs one or two round trips, and the connection counts towards `--max-connections`
+/// meanwhile.
 pub(super) const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How often a connection's deadline is checked. Bytes that arrive do not wake the task that closes the connection.
 const CHECK: Duration = Duration::from_secs(4);
@@ -43,8 +43,8 @@ const CHECK: Duration = Duration::from_secs(4);
 const CLOSING: Duration = Duration::from_secs(2);
 /// The largest header in bytes. The headers of clients have about 1 KiB, and hyper would accept 400 KB for each connection.
 const LARGEST_HEADER: u32 = 32 << 10;
-/// The most concurrent requests of an HTTP/2 connection. A client has a few at once, and each may hold a send buffer and an
-/// open file.
+/// The most concurrent requests of an HTTP/2 connection. A client has a few at once, and each may hold a send buffer and an open
+/// file.
 const MOST_STREAMS: u32 = 8;
 /// The bytes of an answer that an HTTP/2 stream buffers: one frame of a package. hyper's default of 400 KB for each stream would exceed the
 /// memory of the process with many connections.

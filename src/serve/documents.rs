@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::listing::Listing;
+use super::listing::ProviderListing;
 use super::served::{Documents, ServedPackage, ServedVersion};
 use crate::address::ProviderAddr;
 use crate::protocol::network_mirror::{self, Archive, Archives, VersionIndex};
@@ -16,7 +16,7 @@ use crate::version::Version;
 const KEY_ID: usize = 16;
 
 /// The network mirror's `index.json`.
-pub(super) fn index(listing: &Listing) -> Vec<u8> {
+pub(super) fn index(listing: &ProviderListing) -> Vec<u8> {
     let versions = listing.installable().map(ToString::to_string);
     json(&VersionIndex {
         versions: versions
@@ -41,7 +41,7 @@ pub(super) fn archives(served: &ServedVersion, link: impl Fn(&str) -> String) ->
 
 /// The provider registry's list of versions: only those that its clients accept, with a signature over every package, and those that the
 /// origin offers.
-pub(super) fn versions(listing: &Listing) -> Vec<u8> {
+pub(super) fn versions(listing: &ProviderListing) -> Vec<u8> {
     let signed = listing.versions.iter();
     let signed = signed.filter(|(_, served)| served.is_signed());
     let listed = signed.map(|(version, served)| ListedVersion {
@@ -66,13 +66,12 @@ pub(super) fn versions(listing: &Listing) -> Vec<u8> {
     })
 }
 
-/// The provider registry's metadata of a package. `names` are those of the [documents](document_names), and `link` turns the name of a file into
-/// its URL.
+/// The provider registry's metadata of a package. `link` turns the name of a file into its URL.
 pub(super) fn download(
     served: &ServedVersion,
     documents: &Documents,
     package: &ServedPackage,
-    (checksums, signature): (String, String),
+    names: &DocumentNames,
     link: impl Fn(&str) -> String,
 ) -> Vec<u8> {
     let listed = |package: &ServedPackage| {
@@ -89,8 +88,8 @@ pub(super) fn download(
         filename: package.file_name.clone(),
         download_url: link(&package.file_name),
         shasum: package.expected.digest.hex(),
-        shasums_url: link(&checksums),
-        shasums_signature_url: link(&signature),
+        shasums_url: link(&names.checksums),
+        shasums_signature_url: link(&names.signature),
         keys: vec![SigningKey::new(
             key_id(&documents.fingerprint),
             documents.certificate.clone(),
@@ -112,13 +111,20 @@ pub(super) fn discovery(base: &str) -> Vec<u8> {
 }
 
 /// The file names of the checksum document and its signature.
-pub(super) fn document_names(provider: &ProviderAddr, version: &Version) -> (String, String) {
-    let checksums = format!(
-        "terraform-provider-{}_{version}_SHA256SUMS",
-        provider.type_name()
-    );
-    let signature = format!("{checksums}.sig");
-    (checksums, signature)
+pub(super) struct DocumentNames {
+    pub(super) checksums: String,
+    pub(super) signature: String,
+}
+
+impl DocumentNames {
+    pub(super) fn of(provider: &ProviderAddr, version: &Version) -> Self {
+        let type_name = provider.type_name();
+        let checksums = format!("terraform-provider-{type_name}_{version}_SHA256SUMS");
+        Self {
+            signature: format!("{checksums}.sig"),
+            checksums,
+        }
+    }
 }
 
 /// The key id that clients show: the last digits of a fingerprint.

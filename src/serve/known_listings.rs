@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::cached::Cached;
-use super::listing::Listing;
+use super::listing::ProviderListing;
 use crate::address::ProviderAddr;
 use crate::outcome::Failure;
 
-/// The most memory for all lists together, in bytes. More than a thousand versions for 15 platforms each fit, and a process
-/// stays within the 20 to 48 MiB that `tfoci help deployment` states.
+/// The most memory for all lists together, in bytes. More than a thousand versions for 15 platforms each fit, and a process stays
+/// within the 20 to 48 MiB that `tfoci help deployment` states.
 const MOST_BYTES: usize = 16 << 20;
 /// The weight of an empty list without its address in bytes, which is about the size of its structures.
 const EMPTY_LIST_BYTES: usize = 512;
 
 /// The list of a provider, shared by its requests.
-pub(super) type CachedListing = Arc<Cached<Listing, Failure>>;
+pub(super) type CachedListing = Arc<Cached<ProviderListing, Failure>>;
 
 /// The lists by provider, with the total of their weights.
 #[derive(Default)]
@@ -52,7 +52,7 @@ impl KnownListings {
     }
 
     /// The lists that were read, however old.
-    pub(super) fn read(&self) -> impl Iterator<Item = (&ProviderAddr, Arc<Listing>)> {
+    pub(super) fn read(&self) -> impl Iterator<Item = (&ProviderAddr, Arc<ProviderListing>)> {
         let all = self.all.iter();
         all.filter_map(|(provider, known)| Some((provider, known.listing.last()?)))
     }
@@ -104,7 +104,7 @@ mod tests {
             let text = format!("{host}.test/{long}/{long}{number}");
             let provider: ProviderAddr = text.parse().unwrap();
             let _list = lists.of(&provider);
-            let listing = Listing::absent(&provider);
+            let listing = ProviderListing::absent(&provider);
             lists.set_weight(&provider, listing.weight());
             assert!(lists.all.contains_key(&provider), "{number}");
             // The address is stored twice: as the key, and in the list.

@@ -16,7 +16,7 @@ use crate::version::Version;
 const CONCURRENT_VERSIONS: usize = 8;
 /// A provider in the store.
 #[derive(Debug)]
-pub struct Listing {
+pub struct ProviderListing {
     /// The address of the provider.
     pub provider: ProviderAddr,
     /// Whether the store has the provider.
@@ -29,7 +29,7 @@ pub struct Listing {
     pub offered: BTreeSet<Version>,
 }
 
-impl Listing {
+impl ProviderListing {
     /// The listing of a provider that the store does not have.
     pub(super) fn absent(provider: &ProviderAddr) -> Self {
         Self {

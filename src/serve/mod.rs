@@ -14,8 +14,8 @@
 //! | `/`, `/providers/HOST/NAMESPACE/TYPE` | for people |
 //!
 //! The server has no state except caches, so any number of replicas can serve one store. It serves only versions that pass the same
-//! verification as in every other command. While the store is unreachable, the server answers 503 and never 404: clients would silently use
-//! another installation method.
+//! verification as in every other command. While the store is unreachable, the server answers with the lists that it has, or with 503. It
+//! never answers with 404 then, since clients would silently use another installation method.
 //!
 //! In this module, "provider registry" is the protocol that the server speaks, and "OCI registry" is a kind of store.
 
@@ -65,7 +65,7 @@ pub use cached::Ages;
 pub use error::Error;
 pub use fill::FillSettings;
 pub use links::KeyError;
-pub use listing::Listing;
+pub use listing::ProviderListing;
 pub use notice::{Denied, Notice, Observer, RequestRecord};
 pub use page::{HomePage, PageRenderer, ProviderPage};
 pub use served::{Documents, HiddenVersion, ServedPackage, ServedVersion};

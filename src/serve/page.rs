@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::listing::Listing;
+use super::listing::ProviderListing;
 use crate::address::{Hostname, ProviderAddr};
 
 /// Renders the pages as HTML.
@@ -33,7 +33,7 @@ pub struct HomePage<'a> {
     /// The search text; empty for all providers.
     pub search: String,
     /// The providers, each with its list of versions if that was read.
-    pub providers: &'a BTreeMap<ProviderAddr, Option<Arc<Listing>>>,
+    pub providers: &'a BTreeMap<ProviderAddr, Option<Arc<ProviderListing>>>,
 }
 
 /// The contents of the page about a provider.
@@ -46,7 +46,7 @@ pub struct ProviderPage<'a> {
     /// Whether clients need a token.
     pub needs_token: bool,
     /// The provider with its versions.
-    pub listing: &'a Listing,
+    pub listing: &'a ProviderListing,
     /// Whether the list is older than `--max-age`, because the store was unreachable.
     pub is_stale: bool,
 }

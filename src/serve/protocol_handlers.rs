@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::answer::{self, Caching, Response};
 use super::cached::{CachedValue, Unavailable};
 use super::exchange::Exchange;
-use super::listing::Listing;
+use super::listing::ProviderListing;
 use super::package::{self, PackageRequest};
 use super::path::segment;
 use super::served::{ServedPackage, ServedVersion};
@@ -31,7 +31,7 @@ impl Service {
         provider: &ProviderAddr,
         request: &RouteRequest<'_>,
         exchange: &mut Exchange,
-        write: impl Fn(&Listing) -> Option<Vec<u8>>,
+        write: impl Fn(&ProviderListing) -> Option<Vec<u8>>,
     ) -> Response {
         let listing = match self.catalog.listing(provider).await {
             Ok(listing) => listing,
@@ -52,7 +52,7 @@ impl Service {
         version: &Version,
         request: &RouteRequest<'_>,
         exchange: &mut Exchange,
-    ) -> Result<(Arc<ServedVersion>, CachedValue<Listing>), Response> {
+    ) -> Result<(Arc<ServedVersion>, CachedValue<ProviderListing>), Response> {
         let checked = self.catalog.with_checked_tags(provider, version);
         let listing = timeout(LONGEST_ANSWER, checked).await;
         let listing = listing.unwrap_or(Err(Unavailable::Slow));
@@ -140,7 +140,7 @@ impl Service {
     pub(super) fn caching_with_links(
         &self,
         request: &RouteRequest<'_>,
-        listing: &CachedValue<Listing>,
+        listing: &CachedValue<ProviderListing>,
     ) -> Caching {
         let lifetime = listing.lifetime.min(LONGEST_LIST);
         match &self.access {
@@ -171,7 +171,7 @@ pub(super) fn unavailable(reason: &Unavailable<Failure>) -> Response {
 }
 
 /// The message about a provider without any served version.
-pub(super) fn absent(listing: &Listing) -> String {
+pub(super) fn absent(listing: &ProviderListing) -> String {
     let provider = &listing.provider;
     match listing.hidden.len() {
         0 => format!("the store does not have {provider}"),

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::answer::{self, Caching, Response};
 use super::cached::CachedValue;
-use super::documents;
+use super::documents::{self, DocumentNames};
 use super::exchange::Exchange;
-use super::listing::Listing;
+use super::listing::ProviderListing;
 use super::notice::Denied;
 use super::path::{ProviderRegistryName, segment};
 use super::served::ServedVersion;
@@ -70,8 +70,8 @@ impl Service {
             Some(_) => self.link(provider.hostname().as_ascii(), &base, file, UP),
             None => format!("{UP_TO_VERSION}{}", segment(file)),
         };
-        let names = documents::document_names(&provider, version);
-        let document = documents::download(&served, documents, package, names, link);
+        let names = DocumentNames::of(&provider, version);
+        let document = documents::download(&served, documents, package, &names, link);
         answer::document(request.headers, JSON, document, caching)
     }
 
@@ -94,13 +94,13 @@ impl Service {
         let Some(signed) = &served.documents else {
             return answer::not_found("the version has no signature", Caching::Never);
         };
-        let (checksums, signature) = documents::document_names(&provider, version);
+        let names = DocumentNames::of(&provider, version);
         let caching = request.caching(self.catalog.ages.fresh);
-        if file == checksums {
+        if file == names.checksums {
             let bytes = signed.checksums.to_vec();
             return answer::document(request.headers, "text/plain", bytes, caching);
         }
-        if file == signature {
+        if file == names.signature {
             let bytes = signed.signature.to_vec();
             return answer::document(request.headers, "application/octet-stream", bytes, caching);
         }
@@ -121,7 +121,14 @@ impl Service {
         version: &Version,
         request: &RouteRequest<'_>,
         exchange: &mut Exchange,
-    ) -> Result<(ProviderAddr, Arc<ServedVersion>, CachedValue<Listing>), Response> {
+    ) -> Result<
+        (
+            ProviderAddr,
+            Arc<ServedVersion>,
+            CachedValue<ProviderListing>,
+        ),
+        Response,
+    > {
         let provider = self.registry_provider(name, request, exchange)?;
         let (served, listing) = self.served(&provider, version, request, exchange).await?;
         Ok((provider, served, listing))

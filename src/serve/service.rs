@@ -33,7 +33,7 @@ const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=
 /// The longest time that clients and proxies may cache a list. A new version is then visible after a minute.
 pub(super) const LONGEST_LIST: Duration = Duration::from_secs(60);
 
-/// The most packages that are sent concurrently. Each has an open file or a transfer from the store, and up to 100 KB of buffers.
+/// The most packages that are sent concurrently. Each has an open file or a transfer from the store, and its buffers.
 pub(super) const MOST_PACKAGES: usize = 256;
 
 /// The state that all requests share.

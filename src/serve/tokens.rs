@@ -1,4 +1,4 @@
-//! ClientTokens of clients.
+//! The tokens of clients.
 //!
 //! A file has one token on each line: a name, the SHA-256 of the token, and optionally patterns of the providers that the token is for.
 //!

@@ -1,4 +1,4 @@
-//! One provider of a site: writes its versions, then lists them, then deletes what the store no longer has.
+//! Writes one provider of a site: its versions, then the list of them. Then deletes the versions that the store no longer has.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

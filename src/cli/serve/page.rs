@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use tfoci::address::Hostname;
 use tfoci::authentication::{Anchor, Status};
-use tfoci::serve::{HomePage, Listing, PageRenderer, ProviderPage, ServedVersion};
+use tfoci::serve::{HomePage, PageRenderer, ProviderListing, ProviderPage, ServedVersion};
 use tfoci::version::Version;
 
 use crate::cli::json;
@@ -232,7 +232,7 @@ fn direct(host: Option<&Hostname>) -> Option<String> {
     host.map(ToString::to_string)
 }
 
-fn version_counts(listing: &Listing) -> VersionCounts {
+fn version_counts(listing: &ProviderListing) -> VersionCounts {
     VersionCounts {
         newest: listing.installable().max().map(ToString::to_string),
         versions: listing.installable().count(),
