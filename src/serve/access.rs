@@ -153,7 +153,7 @@ impl AccessControl {
             links: ArcSwap::from_pointee(links),
         });
         let (shared, path) = (access.clone(), paths.tokens.clone());
-        files.push(WatchedFiles::one(
+        files.push(WatchedFiles::single(
             path.clone(),
             token_file,
             move |content| {
@@ -165,11 +165,15 @@ impl AccessControl {
         ));
         if let Some((path, content)) = key_file {
             let (shared, lifetime) = (access.clone(), paths.lifetime);
-            files.push(WatchedFiles::one(path.clone(), content, move |content| {
-                let links = keys_of(&path, content, lifetime)?;
-                shared.links.store(Arc::new(links));
-                Ok(())
-            }));
+            files.push(WatchedFiles::single(
+                path.clone(),
+                content,
+                move |content| {
+                    let links = keys_of(&path, content, lifetime)?;
+                    shared.links.store(Arc::new(links));
+                    Ok(())
+                },
+            ));
         }
         Ok(access)
     }

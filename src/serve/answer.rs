@@ -52,7 +52,10 @@ pub(super) fn text(status: StatusCode, message: &str) -> Response {
 
 /// Redirects the client to a URL of the storage behind the OCI registry.
 pub(super) fn redirect(url: &Url) -> Response {
-    let mut answer = text(StatusCode::TEMPORARY_REDIRECT, "the package is elsewhere");
+    let mut answer = text(
+        StatusCode::TEMPORARY_REDIRECT,
+        "the package is at another URL",
+    );
     set(&mut answer, LOCATION, url.as_str());
     answer
 }

@@ -38,9 +38,9 @@ pub(super) struct Catalog {
     pub(super) fill: Option<Arc<Fill>>,
     pub(super) observer: Arc<dyn Observer>,
     pub(super) metrics: Arc<Metrics>,
-    pub(super) all: Arc<Cached<Vec<ProviderAddr>, Failure>>,
+    pub(super) listed_providers: Arc<Cached<Vec<ProviderAddr>, Failure>>,
     pub(super) store_health: StoreHealth,
-    pub(super) known: Mutex<KnownListings>,
+    pub(super) listings: Mutex<KnownListings>,
 }
 
 impl Catalog {
@@ -49,7 +49,7 @@ impl Catalog {
         self: &Arc<Self>,
         provider: &ProviderAddr,
     ) -> Result<CachedValue<ProviderListing>, Unavailable<Failure>> {
-        let cached = self.known(provider);
+        let cached = self.cached(provider);
         let mut is_hit = true;
         let listing = cached
             .get(self.ages, |old| {
@@ -94,7 +94,7 @@ impl Catalog {
         match served.check_tags(&stored, version, self.ages.fresh).await {
             TagState::Unchanged => Ok(listing),
             TagState::Moved => {
-                self.known(provider).invalidate();
+                self.cached(provider).invalidate();
                 self.listing(provider).await
             }
             // An older list is better than none.
@@ -136,7 +136,7 @@ impl Catalog {
             }
             Err(Unavailable::Slow) => filled?,
         }
-        self.known(provider).invalidate();
+        self.cached(provider).invalidate();
         self.listing(provider).await
     }
 
@@ -146,15 +146,15 @@ impl Catalog {
     ) -> BTreeMap<ProviderAddr, Option<Arc<ProviderListing>>> {
         let this = self.clone();
         let listed = self
-            .all
+            .listed_providers
             .get(self.ages, |_| async move { this.list().await })
             .await;
         let listed = listed
             .map(|listed| listed.value.to_vec())
             .unwrap_or_default();
-        let known = self.lists();
+        let listings = self.lists();
         let mut providers: BTreeMap<_, _> = listed.into_iter().map(|one| (one, None)).collect();
-        for (provider, listing) in known.read() {
+        for (provider, listing) in listings.read() {
             if listing.exists {
                 providers.insert(provider.clone(), Some(listing));
             }
@@ -270,11 +270,11 @@ impl Catalog {
         }
     }
 
-    fn known(&self, provider: &ProviderAddr) -> CachedListing {
+    fn cached(&self, provider: &ProviderAddr) -> CachedListing {
         self.lists().of(provider)
     }
 
     fn lists(&self) -> MutexGuard<'_, KnownListings> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.listings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The size of the buffer in bytes: as much as TLS accepts in one write.
 const MOST: usize = 64 << 10;
-/// A write up to this size is an acknowledgement of the client's frames. It does not allocate the whole buffer.
+/// Up to this size the buffer holds only acknowledgements of the client's frames, and is not allocated as a whole.
 const SMALL: usize = 1 << 10;
 /// How long the buffer is kept after the last write. A transfer has many short pauses, and would otherwise allocate it again after each.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -171,8 +171,8 @@ fn service(
         observer: observer.clone(),
         metrics: metrics.clone(),
         store_health: StoreHealth::default(),
-        known: Mutex::default(),
-        all: Arc::default(),
+        listings: Mutex::default(),
+        listed_providers: Arc::default(),
     };
     let base = settings.url.as_deref().filter(|_| has_tls).and_then(path);
     Service {

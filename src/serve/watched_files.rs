@@ -44,7 +44,7 @@ impl WatchedFiles {
     }
 
     /// Watches one file whose content was applied already.
-    pub(super) fn one(
+    pub(super) fn single(
         path: PathBuf,
         content: Zeroizing<Vec<u8>>,
         apply: impl Fn(&Zeroizing<Vec<u8>>) -> Result<(), Error> + Send + Sync + 'static,

@@ -25,7 +25,7 @@ const ALWAYS: [&str; 4] = [
 const HEIGHT: usize = 900;
 /// The width of a small telephone, in pixels.
 const NARROW: usize = 360;
-/// How far the page keeps away from the right edge of a narrow window, in pixels.
+/// The margin of the page at the right edge of a narrow window, in pixels.
 const MARGIN: usize = 12;
 
 /// The colours of the background in `style.css`.

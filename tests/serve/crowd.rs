@@ -136,7 +136,7 @@ fn long_lists_do_not_block_other_requests() {
         std::os::unix::fs::symlink(&demo, store.repository(&other(number))).unwrap();
     }
     let server = store.serve(&[]);
-    let mut asked: Vec<_> = (0..lists)
+    let mut waiting: Vec<_> = (0..lists)
         .map(|number| {
             let mut connection = server.connect();
             let target = format!("/mirror/{}/index.json", other(number));
@@ -146,7 +146,7 @@ fn long_lists_do_not_block_other_requests() {
         .collect();
     let answered = AtomicUsize::new(0);
     let before = std::thread::scope(|scope| {
-        for connection in &mut asked {
+        for connection in &mut waiting {
             scope.spawn(|| {
                 connection.reply("GET").unwrap();
                 answered.fetch_add(1, Ordering::SeqCst);

@@ -9,7 +9,7 @@ use crate::support::registry::Registry;
 
 const ZIP: &str = "linux_amd64";
 const SIZE: usize = 24 << 20;
-/// How long the end may take when nothing is under way.
+/// How long the end may take without requests in progress.
 const SOON: Duration = Duration::from_secs(5);
 
 fn download(server: &Server) -> super::http::Connection {
@@ -33,7 +33,7 @@ fn a_download_ends_whole_when_the_server_ends() {
             let idle: Vec<_> = (0..20)
                 .map(|number| {
                     let mut connection = server.connect();
-                    // Some have asked for something, and others never did.
+                    // Some have sent a request, and others never did.
                     if number % 2 == 0 {
                         connection.request("GET", "/readyz", &[]);
                         connection.reply("GET").unwrap().is(200);
@@ -50,7 +50,7 @@ fn a_download_ends_whole_when_the_server_ends() {
                 assert!(connection.ends());
             }
             assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
-            // Nobody new comes in.
+            // No new connection is accepted.
             wait(
                 || std::net::TcpStream::connect(server.address).is_err(),
                 || server.log(),

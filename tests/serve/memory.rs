@@ -52,7 +52,7 @@ fn many_connections_and_streams_take_little_memory() {
             })
             .collect();
         let mut most = memory(&server);
-        // All of them a piece further each time, so that none is done before the others.
+        // Each reads one piece in turn, so that none completes before the others.
         while streams.iter().any(|(_, body)| body.len() < length) {
             for (connection, body) in &mut streams {
                 if body.len() < length {

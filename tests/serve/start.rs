@@ -14,7 +14,7 @@ use crate::support::release::sha256;
 use crate::support::scene::Scene;
 use crate::support::tls::Authority;
 
-const AWAY: &str = "ready, but the last request to the store failed\n";
+const UNREACHABLE: &str = "ready, but the last request to the store failed\n";
 const URL: &str = "https://providers.example.com";
 
 #[test]
@@ -119,20 +119,23 @@ fn an_unreachable_store_is_reported_at_the_start() {
     let registry = Registry::plain();
     let store = Store::at(registry.host());
     store.push(DEMO, "1.0.0", None);
-    let is_away = Arc::new(AtomicBool::new(true));
-    let away = is_away.clone();
+    let is_unreachable = Arc::new(AtomicBool::new(true));
+    let unreachable = is_unreachable.clone();
     let challenge = "Basic realm=\"registry\"";
     let refusal = Answer::error(401, "UNAUTHORIZED", "no").header("www-authenticate", challenge);
-    registry.always(move |_| away.load(Ordering::SeqCst), Fault::Answer(refusal));
+    registry.always(
+        move |_| unreachable.load(Ordering::SeqCst),
+        Fault::Answer(refusal),
+    );
     let server = store.serve(&["--registry-host", HOST]);
     server.logs("no credentials, since none were found");
     assert!(server.log().contains("hint: "), "{}", server.log());
     // A load balancer must not keep clients from cached lists.
-    let ready = server.until("/readyz", |reply| reply.text() == AWAY);
+    let ready = server.until("/readyz", |reply| reply.text() == UNREACHABLE);
     ready.is(200);
     let note = "The store is unreachable at the moment.";
     assert!(server.get("/").text().contains(note));
-    is_away.store(false, Ordering::SeqCst);
+    is_unreachable.store(false, Ordering::SeqCst);
     let index = format!("/mirror/{DEMO}/index.json");
     server.until(&index, |reply| reply.status == 200);
     assert_eq!(server.get("/readyz").is(200).text(), "ready\n");
@@ -149,7 +152,7 @@ fn every_kind_of_unreachable_store_is_reported_at_the_start() {
     demo.push(DEMO, "1.0.0", None);
     let gone = Store::at("127.0.0.1:1");
     let server = gone.serve(&["--registry-host", HOST]);
-    server.until("/readyz", |reply| reply.text() == AWAY);
+    server.until("/readyz", |reply| reply.text() == UNREACHABLE);
     let log = server.stop();
     let line = log.lines().find(|line| line.contains("Failed"));
     assert!(line.unwrap().contains("127.0.0.1:1"), "{log}");

@@ -282,9 +282,12 @@ fn a_version_whose_package_is_a_link_to_another_file_is_hidden() {
     symlink(secret, &blob).unwrap();
     let server = store.serve(&[]);
     let hidden = server.get(&format!("/mirror/{DEMO}/1.0.0.json")).is(404);
-    let told = hidden.text();
-    assert!(told.contains("1.0.0 is hidden: the blob sha256:"), "{told}");
-    assert!(!told.contains("store/"), "{told}");
+    let answer = hidden.text();
+    assert!(
+        answer.contains("1.0.0 is hidden: the blob sha256:"),
+        "{answer}"
+    );
+    assert!(!answer.contains("store/"), "{answer}");
     server.logs("is a symbolic link, which is not followed");
     server.stop();
 }
