@@ -12,18 +12,18 @@ mod connections;
 mod folder;
 mod form;
 mod library;
-mod newcomers;
 mod packages;
 mod publication;
 mod reading;
 mod registries;
 mod remarks;
-mod second_trial;
 mod shapes;
 mod texts;
-mod third_trial;
 mod trust;
 mod trust_options;
+mod wrong_addresses;
+mod wrong_arguments;
+mod wrong_files;
 
 /// A command that fails, and what it prints.
 struct Case {
