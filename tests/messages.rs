@@ -12,6 +12,7 @@ mod connections;
 mod folder;
 mod form;
 mod library;
+mod other_tools;
 mod packages;
 mod publication;
 mod reading;

@@ -1,5 +1,4 @@
-//! What newcomers found missing and what has no place elsewhere: a key that its registry serves no more, a trust file that covers nothing, and
-//! a host with a port.
+//! A key that its registry does not serve any more, a trust file that matches no provider, and a host with a port.
 
 use super::{Case, check};
 use crate::mirror::origin_scene::{OriginScene, folder};

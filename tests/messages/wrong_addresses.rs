@@ -1,4 +1,4 @@
-//! What a newcomer of a second trial wrote, and read twice.
+//! Texts that are not addresses of providers, stores or sources, and variables with such texts.
 
 use super::{Case, check};
 use crate::support::author::Author;
@@ -96,53 +96,6 @@ For more information, try '--help'.
 ",
         },
     ]);
-}
-
-#[test]
-fn options_of_other_tools() {
-    for (arguments, tip) in [
-        (
-            "versions acme/demo --from x/{namespace}/{type} --json",
-            "`--format json` prints one document",
-        ),
-        (
-            "list oci-layout:store",
-            "a store is named with `--from oci-layout:store`",
-        ),
-        (
-            "login registry.example.net -p x",
-            "`--password-stdin` reads the password from standard input",
-        ),
-        (
-            "mirror acme/demo --to oci-layout:store --platform all",
-            "without `--platform`, all are meant",
-        ),
-        (
-            "mirror acme/demo --to oci-layout:store --platform linux_amd64,linux_arm64",
-            "repeat the option: `--platform linux_amd64 --platform linux_arm64`",
-        ),
-        (
-            "site --from oci-layout:store --into site",
-            "a store is named with `--to`; directories are written by `tfoci site DIR` and `tfoci install --into DIR`",
-        ),
-        (
-            "site --from oci-layout:store --to site",
-            "this command writes to no store: `tfoci site DIR` and `tfoci install --into DIR` write into a directory",
-        ),
-        (
-            "push --from dist --to oci-layout:store",
-            "the folder of the release stands alone: `tfoci push FOLDER --to STORE`",
-        ),
-    ] {
-        let run = Author::new()
-            .tfoci(&arguments.split(' ').collect::<Vec<_>>())
-            .exits(2);
-        assert!(
-            run.stderr.contains(&format!("tip: {tip}\n")),
-            "{}",
-            run.stderr
-        );
-    }
 }
 
 #[test]

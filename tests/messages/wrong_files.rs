@@ -1,4 +1,4 @@
-//! What people of a third trial wrote, and what it says to them.
+//! Files of the wrong encoding, kind or content, and paths that a shell should have expanded.
 
 use std::fs;
 
@@ -304,26 +304,6 @@ hint: `gpg --armor --output FILE --export FINGERPRINT` writes one; in PowerShell
 }
 
 #[test]
-fn versions_as_other_package_managers_write_them() {
-    for (text, meant) in [
-        ("acme/demo=1.0.0", "`acme/demo@1.0.0`"),
-        ("acme/demo==1.0.0", "`acme/demo@1.0.0`"),
-        (
-            "example.com/acme/demo>=1.0",
-            "`'example.com/acme/demo@>=1.0'`",
-        ),
-        ("acme/demo~>1.0", "`'acme/demo@~>1.0'`"),
-    ] {
-        for command in [["mirror", "--to"], ["install", "--from"]] {
-            let [command, option] = command;
-            let run = Author::new().tfoci(&[command, text, option, "oci-layout:store"]);
-            let hint = format!("hint: a version follows an `@`: {meant}\n");
-            assert!(run.exits(2).stderr.ends_with(&hint), "{text}");
-        }
-    }
-}
-
-#[test]
 fn a_mirror_in_the_place_of_the_packages_of_clients() {
     let author = Author::new();
     author.with_pushed();
@@ -340,35 +320,4 @@ fn a_mirror_in_the_place_of_the_packages_of_clients() {
     assert!(said.starts_with(warning), "{said}");
     let said = install("providers");
     assert!(!said.contains("without `--into`"), "{said}");
-}
-
-#[test]
-fn commands_of_other_tools() {
-    for (word, tip) in [
-        (
-            "verify",
-            "`tfoci inspect ADDR@VERSION --from STORE --trust FILE --require-pinned` verifies a version",
-        ),
-        (
-            "pull",
-            "`tfoci install` puts packages into this directory, `tfoci mirror` and `tfoci copy` into a store",
-        ),
-        (
-            "sync",
-            "`tfoci mirror` copies from origins, and `tfoci copy` from another store",
-        ),
-        ("publish", "`tfoci push` publishes a release"),
-        (
-            "sign",
-            "tfoci signs nothing: `gpg --detach-sign` makes the signature that `tfoci push` needs",
-        ),
-        (
-            "delete",
-            "tfoci deletes nothing from a store: `tfoci help mirror-file` says how to withdraw a version",
-        ),
-    ] {
-        let run = Author::new().tfoci(&[word]).exits(2);
-        let said = format!("error: unrecognized subcommand '{word}'\n\n  tip: {tip}\n\nUsage: ");
-        assert!(run.stderr.starts_with(&said), "{}", run.stderr);
-    }
 }
