@@ -57,6 +57,11 @@ impl Shown {
         let rest = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
         rest.split('/').next().unwrap_or(rest)
     }
+
+    /// Whether it is a URL of plain HTTP, without TLS.
+    pub fn is_plain(&self) -> bool {
+        self.0.starts_with("http://")
+    }
 }
 
 /// The `name:password` in `https://name:password@host/…`, or in the same without a scheme, which is common for registries; `None` for a

@@ -116,6 +116,15 @@ pub enum Error {
         /// The error message of the registry.
         answer: String,
     },
+    /// The host speaks TLS, and answered a request in plain HTTP.
+    #[error("the registry answered 400 to a request for the {what}{}\n  from {url}", said(.answer))]
+    WantsTls {
+        /// What the request was for.
+        what: &'static str,
+        url: http::Shown,
+        /// The error message of the host.
+        answer: String,
+    },
     /// The registry does not accept a manifest because of its media types.
     #[error("the registry does not accept the {what}\n  registry {host}\n  answered {status}{}", said(.answer))]
     Unwelcome {
@@ -309,6 +318,7 @@ impl Error {
             | Self::RefusedElsewhere { status, .. } => {
                 format!("it answered {status}")
             }
+            Self::WantsTls { .. } => "it answered 400".to_owned(),
             Self::Forbidden { .. } => "it answered 403".to_owned(),
             other => other
                 .to_string()

@@ -76,7 +76,7 @@ fn connection(url: &Shown, error: &ConnectionError) -> Option<String> {
 
 /// The variable that names the proxy for a URL, in the order in which the HTTP library reads them.
 fn proxy_variable(url: &Shown) -> Option<&'static str> {
-    let own = match is_plain(url) {
+    let own = match url.is_plain() {
         true => ["HTTP_PROXY", "http_proxy"],
         false => ["HTTPS_PROXY", "https_proxy"],
     };
@@ -89,11 +89,7 @@ fn proxy_variable(url: &Shown) -> Option<&'static str> {
 /// Suggests TLS for a host that does not understand plain HTTP.
 pub(super) fn maybe_tls(url: &Shown) -> Option<String> {
     let host = url.host();
-    is_plain(url).then(|| format!("if {host} uses TLS, leave out `--plain-http {host}`"))
-}
-
-fn is_plain(url: &Shown) -> bool {
-    url.to_string().starts_with("http://")
+    url.is_plain().then(|| format!("if {host} uses TLS, leave out `--plain-http {host}`"))
 }
 
 /// Suggests what to do if a registry refused the credentials or requires some.

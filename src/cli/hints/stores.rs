@@ -133,12 +133,7 @@ fn access(error: &store::Error) -> Option<String> {
         store::Error::NoRegistry { .. } => {
             Some("name the host and port of a registry; its API begins at /v2/. `tfoci serve` is a network mirror, which `--from network-mirror:URL` reads".to_owned())
         }
-        store::Error::Registry {
-            status: 400,
-            url,
-            answer,
-            ..
-        } if answer.contains("HTTPS") => reach::maybe_tls(url),
+        store::Error::WantsTls { url, .. } => reach::maybe_tls(url),
         store::Error::RefusedElsewhere { registry, .. } => Some(format!(
             "no login helps: the credentials for {registry} go to no other host. Ask the registry's operator why that host refuses"
         )),

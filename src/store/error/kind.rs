@@ -29,6 +29,7 @@ impl Error {
             Self::Http(_)
                 | Self::Credentials(_)
                 | Self::Registry { .. }
+                | Self::WantsTls { .. }
                 | Self::Unauthorized { .. }
                 | Self::Forbidden { .. }
                 | Self::NoRegistry { .. }
@@ -86,9 +87,10 @@ impl Error {
                 ..
             } => Category::Unreachable,
             Self::Immutable { .. } => Category::Conflict,
-            Self::Registry { .. } | Self::Unwelcome { .. } | Self::NoCatalog { .. } => {
-                Category::Unsupported
-            }
+            Self::Registry { .. }
+            | Self::WantsTls { .. }
+            | Self::Unwelcome { .. }
+            | Self::NoCatalog { .. } => Category::Unsupported,
             Self::Realm { .. }
             | Self::ForeignPage { .. }
             | Self::EndlessPages { .. }

@@ -52,11 +52,20 @@ pub(super) fn text(body: &[u8]) -> String {
 /// Turns an answer that is not a success into an error.
 pub(super) fn failure(what: &'static str, answer: Answer) -> Error {
     let (url, status) = (answer.url().clone(), answer.status().as_u16());
-    Error::Registry {
-        what,
-        url: url.into(),
-        status,
-        answer: text(answer.body()),
+    error(what, url, status, answer.body())
+}
+
+/// The error of a request that was answered with this status and body.
+pub(super) fn error(what: &'static str, url: Url, status: u16, body: &[u8]) -> Error {
+    let (url, answer) = (url.into(), text(body));
+    match status == 400 && wants_tls(body) {
+        true => Error::WantsTls { what, url, answer },
+        false => Error::Registry {
+            what,
+            url,
+            status,
+            answer,
+        },
     }
 }
 

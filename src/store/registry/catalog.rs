@@ -64,12 +64,7 @@ impl Registry {
                         no_catalog()
                     }
                     StatusCode::METHOD_NOT_ALLOWED => no_catalog(),
-                    _ => Error::Registry {
-                        what: "repositories",
-                        url: url.into(),
-                        status: status.as_u16(),
-                        answer: answer::text(&body),
-                    },
+                    _ => answer::error("repositories", url, status.as_u16(), &body),
                 })
             }
         }

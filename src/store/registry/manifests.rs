@@ -287,12 +287,7 @@ fn rejection(
         _ if status == 401 || status == 403 => {
             session.refused(Action::Push, "manifest", &url, status, &body)
         }
-        _ => Error::Registry {
-            what: "manifest",
-            url: url.into(),
-            status,
-            answer,
-        },
+        _ => answer::error("manifest", url, status, &body),
     };
     (rejection, error)
 }

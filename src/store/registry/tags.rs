@@ -37,12 +37,7 @@ impl Registry {
                     if status.is_client_error() && !answer::wants_tls(body) {
                         self.check_registry(&session, body).await?;
                     }
-                    return Err(Error::Registry {
-                        what: WHAT,
-                        url: url.clone().into(),
-                        status: status.as_u16(),
-                        answer: answer::text(body),
-                    });
+                    return Err(answer::error(WHAT, url.clone(), status.as_u16(), body));
                 }
                 self.check_registry(&session, body).await?;
                 true
