@@ -4,12 +4,14 @@
 
 mod category;
 mod lock_difference;
+mod meant;
 pub(super) mod phrases;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 pub(super) use lock_difference::LockDifference;
+pub(super) use meant::Meant;
 use phrases::{beside, causes, locked_by, named_by, reasons, repositories, required_by};
 use tfoci::address;
 use tfoci::config;
@@ -209,7 +211,10 @@ pub(super) enum CommandError {
     #[error(
         "nothing says how clients reach this server safely\n  expected --tls-cert and --tls-key, or --plain-http behind a proxy"
     )]
-    NoTls,
+    NoTls {
+        /// The host of a `--plain-http`, which is for the store and not for the server.
+        plain_host: Option<String>,
+    },
     /// `serve` with a certificate, and a URL without TLS.
     #[error(
         "`{url}` does not use TLS, and this server has a certificate\n  expected https in `--url`"
@@ -230,6 +235,15 @@ pub(super) enum CommandError {
     /// The server cannot start.
     #[error(transparent)]
     Serve(#[from] tfoci::serve::Error),
+    /// The file of the certificate has the key, and that of the key the certificate.
+    #[error("{error}{}", causes(.error))]
+    SwappedTls {
+        error: tfoci::serve::Error,
+        /// The file that has the certificate.
+        certificate: PathBuf,
+        /// The file that has the key.
+        key: PathBuf,
+    },
     /// Credentials cannot be read or stored.
     #[error(transparent)]
     Credentials(#[from] credentials::Error),
@@ -270,11 +284,11 @@ pub(super) enum CommandError {
         error: credentials::Error,
         named_by: &'static str,
     },
-    /// An error with a hint of its own, such as about an argument that is probably misspelt.
+    /// An argument that is probably misspelt, or in the wrong place.
     #[error("{error}{}", causes(.error))]
     Misspelt {
         error: Box<CommandError>,
-        hint: String,
+        meant: Meant,
     },
     /// An operation failed.
     #[error(transparent)]

@@ -6,7 +6,6 @@ use std::path::Path;
 use tfoci::disk;
 use tfoci::lockfile::{self, LockFileErrorKind};
 use tfoci::outcome::Problem;
-use tfoci::serve;
 use tfoci::store;
 use tfoci::syntax::outline::SyntaxError;
 use tfoci::text;
@@ -50,21 +49,6 @@ pub(super) fn lock(error: &lockfile::Error) -> Option<String> {
             "resolve it; or run `git checkout --ours .terraform.lock.hcl`, and then `tfoci lock`"
                 .to_owned(),
         ),
-        _ => None,
-    }
-}
-
-/// A hint for a server that cannot start.
-pub(super) fn serve(error: &serve::Error) -> Option<String> {
-    match error {
-        serve::Error::Tokens {
-            source: serve::TokensError::Text(_),
-            ..
-        } => Some(ENCODING.to_owned()),
-        serve::Error::Tokens {
-            source: serve::TokensError::Empty,
-            ..
-        } => Some("`tfoci help deployment` shows how to make a token".to_owned()),
         _ => None,
     }
 }

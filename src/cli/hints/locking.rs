@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use tfoci::address::DEFAULT_HOST;
+use tfoci::configuration;
 use tfoci::error::printable_path;
 use tfoci::lock::target;
 use tfoci::lockfile::Client;
@@ -11,7 +12,7 @@ use tfoci::source::SourceAddr;
 use tfoci::trust;
 
 use super::files;
-use crate::cli::error::LockDifference;
+use crate::cli::error::{CommandError, LockDifference};
 
 /// A hint for a provider that was not locked; `None` if it is that of other commands.
 pub(super) fn hint(failure: &Failure) -> Option<String> {
@@ -68,6 +69,28 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
     Some(text)
 }
 
+/// A hint for a configuration or a lock file that cannot be used.
+pub(super) fn command(error: &CommandError) -> Option<String> {
+    let text = match error {
+        CommandError::LockDiffers { difference, .. } => return Some(differs(difference)),
+        CommandError::LockTarget(error) => return target(error),
+        CommandError::LockFile { source, .. } => return files::lock(source),
+        CommandError::ModuleMissing {
+            client, directory, ..
+        } => return Some(get(*client, directory)),
+        CommandError::DataLink { .. } => "name the directory that it leads to with TF_DATA_DIR",
+        CommandError::NotRequired { .. } => {
+            "add it to `required_providers`, or name another directory with `--chdir`"
+        }
+        CommandError::NoMethod { .. } => "`--from origin` asks the provider's own registry",
+        CommandError::Configuration(configuration::Error::Empty { .. }) => {
+            "name another directory, with `--chdir`; or a provider, such as `acme/demo@~> 1.0`"
+        }
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
 /// Whether the failure is about a network mirror or a filesystem mirror, whose protocols have no signatures.
 fn is_mirror(at: &At) -> bool {
     let At::Source(name) = at else { return false };
@@ -78,7 +101,7 @@ fn is_mirror(at: &At) -> bool {
 }
 
 /// What to do about a lock file that has other providers than the configuration.
-pub(super) fn differs(difference: &LockDifference) -> String {
+fn differs(difference: &LockDifference) -> String {
     match difference {
         LockDifference::Unrequired { client, .. } => format!(
             "`{} init` removes it, and `tfoci lock` does not; or delete its block. Commit the file",
@@ -95,7 +118,7 @@ pub(super) fn differs(difference: &LockDifference) -> String {
 }
 
 /// A hint for a lock file that cannot be updated.
-pub(super) fn target(error: &target::Error) -> Option<String> {
+fn target(error: &target::Error) -> Option<String> {
     match error {
         target::Error::Malformed { source, .. } => files::lock(source).or_else(|| {
             Some(
@@ -109,7 +132,7 @@ pub(super) fn target(error: &target::Error) -> Option<String> {
 }
 
 /// The command that downloads missing modules.
-pub(super) fn get(client: Client, directory: &Path) -> String {
+fn get(client: Client, directory: &Path) -> String {
     let (program, directory) = (client.program(), printable_path(directory));
     format!("`{program} -chdir={directory} get` downloads the modules; tfoci downloads none")
 }

@@ -12,7 +12,7 @@ use tfoci::selection;
 use tfoci::store::endpoint::AddressError;
 use tfoci::template::Error as TemplateError;
 
-use crate::cli::error::CommandError;
+use crate::cli::error::{CommandError, Meant};
 
 /// What `--from` names if it is each provider's own registry.
 pub(in crate::cli) const ORIGIN: &str = "origin";
@@ -35,20 +35,17 @@ pub(in crate::cli) struct Takes {
 /// Adds what is probably meant to an error.
 pub(in crate::cli) fn explained(error: CommandError, takes: Takes) -> CommandError {
     let directory = directory(&error).filter(|_| takes.directory);
-    let hint = match (directory, in_store(&error, takes.sources)) {
-        (Some(directory), _) => {
-            let directory = printable(directory);
-            format!("the directory of a configuration is named with `--chdir {directory}`")
-        }
-        (None, Some(meant)) => format!("did you mean `{}`?", printable(&meant)),
+    let meant = match (directory, in_store(&error, takes.sources)) {
+        (Some(directory), _) => Meant::Directory(directory.to_owned()),
+        (None, Some(place)) => Meant::Place(place),
         (None, None) => return error,
     };
     let error = Box::new(error);
-    CommandError::Misspelt { error, hint }
+    CommandError::Misspelt { error, meant }
 }
 
 /// Adds the command with the registry alone, if a URL or a repository was named.
-pub(in crate::cli) fn registry(error: credentials::Error, command: &str) -> CommandError {
+pub(in crate::cli) fn registry(error: credentials::Error, command: &'static str) -> CommandError {
     let meant = match &error {
         credentials::Error::NotARegistry { text } => registry_of(text),
         _ => None,
@@ -56,9 +53,23 @@ pub(in crate::cli) fn registry(error: credentials::Error, command: &str) -> Comm
     match meant {
         Some(registry) => CommandError::Misspelt {
             error: Box::new(error.into()),
-            hint: format!("did you mean `tfoci {command} {registry}`?"),
+            meant: Meant::Registry { command, registry },
         },
         None => error.into(),
+    }
+}
+
+/// Suggests the argument that is probably meant.
+pub(super) fn hint(meant: &Meant) -> String {
+    match meant {
+        Meant::Directory(directory) => {
+            let directory = printable(directory);
+            format!("the directory of a configuration is named with `--chdir {directory}`")
+        }
+        Meant::Place(place) => format!("did you mean `{}`?", printable(place)),
+        Meant::Registry { command, registry } => {
+            format!("did you mean `tfoci {command} {registry}`?")
+        }
     }
 }
 

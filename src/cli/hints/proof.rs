@@ -4,51 +4,14 @@ use tfoci::outcome::Problem;
 use tfoci::trust;
 use tfoci::trust::{AskedBy, ExpectedKeys, NamedKey};
 
+use super::keys;
+
 /// A fingerprint is pinned, and the key itself is missing.
 pub(super) const NAME_PINNED_KEY: &str = "nothing of this version was written. A fingerprint alone checks nothing: name the file of the pinned key with `--key FILE`";
 
 /// Verification stopped at its limit of work.
 pub(super) const COSTLY: &str =
     "Its keys or signatures were made to keep readers busy, or are damaged: ask its author";
-
-/// A trust file that cannot be used.
-pub(super) fn trust_file(error: &trust::Error) -> String {
-    const EXAMPLE: &str = "`tfoci help trust` shows a trust file";
-    let text = match error {
-        trust::Error::Entry { error, .. } => return trust_file(error),
-        trust::Error::UnsignedPin { .. } => {
-            "pinned means signed: leave out one of them, or write two entries, of which the first that matches decides"
-        }
-        trust::Error::KeyId { .. } | trust::Error::Fingerprint(_) => {
-            "`gpg --show-keys --with-fingerprint FILE` prints the fingerprint of a key"
-        }
-        trust::Error::TrustFile(error) => {
-            let meant = match error.unknown_field() {
-                Some("key" | "fingerprint" | "fingerprints") => "keys",
-                Some("address" | "provider" | "pattern" | "source") => "match",
-                _ => return EXAMPLE.to_owned(),
-            };
-            return format!("did you mean `{meant}`? {EXAMPLE}");
-        }
-        _ => EXAMPLE,
-    };
-    text.to_owned()
-}
-
-/// A key file that cannot be used.
-pub(super) fn key_file(error: &trust::Error) -> Option<String> {
-    let text = match error {
-        trust::Error::NotAKey { .. } => "`gpg --export --armor FINGERPRINT` writes one",
-        trust::Error::EncodedKey { .. } => {
-            "`gpg --armor --output FILE --export FINGERPRINT` writes one; in PowerShell, `>` changes the encoding"
-        }
-        trust::Error::SecretKey { .. } => {
-            "keep it where only its owner can read it; `gpg --export --armor FINGERPRINT` writes the public key"
-        }
-        _ => return None,
-    };
-    Some(text.to_owned())
-}
 
 pub(super) fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
     let text = match error {
@@ -63,7 +26,7 @@ pub(super) fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
         }
         trust::Error::NoPinnedKey { .. } => NAME_PINNED_KEY.to_owned(),
         trust::Error::Costly => format!("nothing of this version was written. {COSTLY}"),
-        trust::Error::NotAKey { .. } => return key_file(error),
+        trust::Error::NotAKey { .. } => return keys::key_file(error),
         trust::Error::Refused(refusal) => format!("nothing of this version was written. {}", refused(&refusal.reason)?),
         trust::Error::Mismatch { .. } => "nothing of this version was tagged. Build the release again, and sign after the last change".to_owned(),
         trust::Error::NotLocked { .. } => {

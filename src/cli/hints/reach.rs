@@ -89,7 +89,8 @@ fn proxy_variable(url: &Shown) -> Option<&'static str> {
 /// Suggests TLS for a host that does not understand plain HTTP.
 pub(super) fn maybe_tls(url: &Shown) -> Option<String> {
     let host = url.host();
-    url.is_plain().then(|| format!("if {host} uses TLS, leave out `--plain-http {host}`"))
+    url.is_plain()
+        .then(|| format!("if {host} uses TLS, leave out `--plain-http {host}`"))
 }
 
 /// Suggests what to do if a registry refused the credentials or requires some.

@@ -1,6 +1,5 @@
 //! Turns the arguments of `tfoci serve` into the settings of the server.
 
-use std::io::ErrorKind;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +10,7 @@ use zeroize::Zeroizing;
 
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::disk;
-use tfoci::error::{printable, printable_path};
+use tfoci::error::printable_path;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::serve::{self, AccessFiles, Ages, FillSettings, ServerSettings, TlsFiles};
 use tfoci::source::origin::Origin;
@@ -84,7 +83,10 @@ fn tls(arguments: &Arguments) -> Result<Option<TlsFiles>, CommandError> {
         })),
         (None, None, true) => Ok(None),
         (_, _, true) => Err(CommandError::TlsAndPlain),
-        (_, _, false) => Err(no_tls(arguments)),
+        (_, _, false) => {
+            let plain_host = arguments.plain_http.first().cloned();
+            Err(CommandError::NoTls { plain_host })
+        }
     }
 }
 
@@ -95,21 +97,6 @@ fn host_of(url: &Url) -> Option<Hostname> {
         .port()
         .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
     Hostname::from_ascii(&host).ok()
-}
-
-/// The error without a certificate and without `--plain-http`. `--plain-http HOST` is only for the store, which its hint says.
-fn no_tls(arguments: &Arguments) -> CommandError {
-    let error = CommandError::NoTls;
-    let Some(host) = arguments.plain_http.first() else {
-        return error;
-    };
-    CommandError::Misspelt {
-        error: Box::new(error),
-        hint: format!(
-            "`--plain-http {}` is for the store; for the server, add `--plain-http` without a host",
-            printable(host)
-        ),
-    }
 }
 
 fn fill(
@@ -201,10 +188,6 @@ pub(super) fn warn_of_links(arguments: &Arguments, session: &Session) {
 
 /// The error of a server that cannot start, with a hint about the option at fault.
 pub(super) fn not_started(error: serve::Error, arguments: &Arguments) -> CommandError {
-    let with = |error: serve::Error, hint: String| CommandError::Misspelt {
-        error: Box::new(error.into()),
-        hint,
-    };
     match error {
         serve::Error::Disk(error) => {
             let files = [
@@ -220,12 +203,12 @@ pub(super) fn not_started(error: serve::Error, arguments: &Arguments) -> Command
                 None => serve::Error::Disk(error).into(),
             }
         }
-        serve::Error::Listen { ref source, .. } if source.kind() == ErrorKind::AddrInUse => with(
-            error,
-            "another program listens there: `--listen IP:PORT` names another port".to_owned(),
-        ),
         serve::Error::Tls { .. } => match swapped(arguments) {
-            Some(hint) => with(error, hint),
+            Some((certificate, key)) => CommandError::SwappedTls {
+                error,
+                certificate,
+                key,
+            },
             None => error.into(),
         },
         error => error.into(),
@@ -241,8 +224,8 @@ fn path_of(error: &disk::Error) -> Option<&Path> {
     }
 }
 
-/// A hint if the files of the certificate and of its key are swapped.
-fn swapped(arguments: &Arguments) -> Option<String> {
+/// The file that has the certificate and the one that has its key, if the options name each in the place of the other.
+fn swapped(arguments: &Arguments) -> Option<(PathBuf, PathBuf)> {
     let (certificate, key) = (arguments.tls_cert.as_ref()?, arguments.tls_key.as_ref()?);
     let has = |path: &PathBuf, what: &str| {
         let text = std::fs::read_to_string(path).map(Zeroizing::new);
@@ -255,8 +238,5 @@ fn swapped(arguments: &Arguments) -> Option<String> {
         && has(key, "CERTIFICATE")
         && !has(certificate, "CERTIFICATE")
         && !has(key, "PRIVATE KEY");
-    is_swapped.then(|| {
-        let (certificate, key) = (printable_path(certificate), printable_path(key));
-        format!("they are swapped: `--tls-cert {key} --tls-key {certificate}`")
-    })
+    is_swapped.then(|| (key.clone(), certificate.clone()))
 }

@@ -1,0 +1,15 @@
+//! What an argument was probably meant to be.
+
+/// The argument that was probably meant. [`hints::meant`](crate::cli::hints::meant) finds it.
+#[derive(Debug)]
+pub(in crate::cli) enum Meant {
+    /// The directory of a configuration.
+    Directory(String),
+    /// A store or a source.
+    Place(String),
+    /// The registry of a URL or of a repository, for `login` or `logout`.
+    Registry {
+        command: &'static str,
+        registry: String,
+    },
+}

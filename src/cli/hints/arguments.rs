@@ -1,0 +1,91 @@
+//! Hints about arguments that name no provider or version, or that are missing.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use tfoci::address::pattern;
+use tfoci::error::{printable, printable_path};
+use tfoci::selection;
+use tfoci::version::Version;
+
+use super::meant;
+use crate::cli::error::CommandError;
+
+pub(super) fn hint(error: &CommandError) -> Option<String> {
+    let text = match error {
+        CommandError::Misspelt { meant, .. } => return Some(meant::hint(meant)),
+        CommandError::Selection(selection::Error::Address { text, .. }) => return address(text),
+        CommandError::Pattern(pattern::Error::Name { name, .. }) => return pattern(name),
+        CommandError::NoVersionWanted {
+            text,
+            is_exact: true,
+            ..
+        } => return Some(format!("did you mean `tfoci inspect {}`?", printable(text))),
+        CommandError::NoDestination {
+            file, is_in_file, ..
+        } => return Some(destination(file.as_deref(), *is_in_file)),
+        CommandError::NothingToMirror => {
+            "name providers, such as `hashicorp/random`, or a file that does: `--file FILE`, `--from-lock FILE`, `--from-config DIR`"
+        }
+        CommandError::NoTerminal => {
+            "`--username NAME --password-stdin` reads the password from standard input"
+        }
+        CommandError::Topic { .. } => "`tfoci help` lists the commands and topics",
+        CommandError::Filter => {
+            "`--rebuild-index` writes an index of these platforms, as `push` would"
+        }
+        CommandError::OwnAnnotation { .. } => {
+            "choose another key; registries link a package to its sources by `org.opencontainers.image.source`"
+        }
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+/// Suggests how to name a store to mirror into.
+fn destination(file: Option<&Path>, is_in_file: bool) -> String {
+    match file.map(printable_path) {
+        Some(file) if is_in_file => format!("leave out the address: {file} has it"),
+        Some(file) => {
+            format!("name the store with `--to STORE`, or add the provider to {file}")
+        }
+        None => "name the store with `--to STORE`, or with `to` in the mirror file".to_owned(),
+    }
+}
+
+/// Suggests how to write what is not a pattern of addresses.
+fn pattern(name: &str) -> Option<String> {
+    if name.contains('@') {
+        return Some("a pattern names providers, and no version".to_owned());
+    }
+    name.contains('.').then(|| {
+        let name = printable(name);
+        format!("`{name}/*/*` is every provider of a host")
+    })
+}
+
+/// Suggests how to write what is not an address of a provider.
+fn address(text: &str) -> Option<String> {
+    if text.contains('*') {
+        return Some("an address names one provider and has no `*`".to_owned());
+    }
+    if let Some(meant) = meant::selection(text) {
+        return Some(format!("a version follows an `@`: {meant}"));
+    }
+    let extension = Path::new(text).extension().and_then(OsStr::to_str);
+    let shown = printable(text);
+    match extension {
+        Some("toml") => return Some(format!("a mirror file is named with `--file {shown}`")),
+        Some("hcl") => return Some(format!("a lock file is named with `--from-lock {shown}`")),
+        _ if text.parse::<Version>().is_ok() => {
+            return Some(format!("a version follows its provider: `ADDR@{shown}`"));
+        }
+        _ => {}
+    }
+    let (host, rest) = text.split_once('/')?;
+    let is_host = host.contains('.') && !rest.contains('/');
+    is_host.then(|| {
+        let host = printable(host);
+        format!("an address with a host has three parts: `{host}/NAMESPACE/TYPE`")
+    })
+}

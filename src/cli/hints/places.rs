@@ -1,0 +1,85 @@
+//! Hints about the store or source that a command reads, and about the directory that it writes.
+
+use std::path::Path;
+
+use tfoci::error::{printable, printable_path};
+use tfoci::shown::Shown;
+
+use super::meant;
+use crate::cli::error::CommandError;
+
+pub(super) fn hint(error: &CommandError) -> Option<String> {
+    let text = match error {
+        CommandError::Source(error) => return Some(source(&error.text)),
+        CommandError::NotAStore { text } => return Some(not_a_store(text)),
+        CommandError::EmptyStore { store, meant } => {
+            return Some(empty_store(store, meant.as_deref()));
+        }
+        CommandError::NoClientReads { text } => {
+            let text = printable(text);
+            return Some(format!(
+                "`tfoci install --from {text} --into DIR` writes a filesystem mirror"
+            ));
+        }
+        CommandError::NoSelection => {
+            "a directory is written `oci-layout:DIR`. A template whose providers can be listed has `{namespace}` and `{type}`, and no other expressions; else name the provider, such as `acme/demo@1.0.0`"
+        }
+        CommandError::NoStore { .. } => {
+            "name it with `--from STORE`, or give a reference as `push` prints it"
+        }
+        CommandError::TwoStores => "leave out `--from`",
+        CommandError::UnknownProvider { .. } => {
+            "name the provider and the store: `ADDR@DIGEST --from STORE`"
+        }
+        CommandError::NothingProven {
+            is_listed: false, ..
+        } => "`--all` shows the reasons",
+        CommandError::NoRepositoryMatches {
+            example: Some(_), ..
+        } => "give the template as many levels as the repositories have, in the same order",
+        CommandError::IntoStore { .. } => "`tfoci copy --to STORE` copies into a store",
+        CommandError::NoOci => {
+            "`tfoci install --into DIR` writes a filesystem mirror from the registry"
+        }
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+/// Suggests what may be meant by a text that is not a source.
+fn source(text: &Shown) -> String {
+    let text = text.to_string();
+    if let Some(meant) = meant::mirror(&text) {
+        return format!("did you mean `{meant}`?");
+    }
+    match text.starts_with("https://") && !text.contains('…') {
+        true => format!(
+            "a network mirror is written `network-mirror:{text}`; stores are copied with `tfoci copy`"
+        ),
+        false => "stores are copied with `tfoci copy`".to_owned(),
+    }
+}
+
+/// Suggests the command that reads a source and writes a store.
+fn not_a_store(text: &str) -> String {
+    match text == meant::ORIGIN {
+        true => "`tfoci mirror ADDR --to STORE` copies from the origin into a store".to_owned(),
+        false => {
+            format!("`tfoci mirror ADDR --from {text} --to STORE` copies from it into a store")
+        }
+    }
+}
+
+/// Suggests where the providers of an empty store are. `meant` is the directory that is probably meant.
+fn empty_store(store: &str, meant: Option<&Path>) -> String {
+    let text = match meant {
+        Some(directory) if *store == format!("oci-layout:{}", directory.display()) => {
+            "there are layouts without index.json below it: they are damaged, or were not copied to the end"
+        }
+        Some(directory) => {
+            return format!("did you mean oci-layout:{}?", printable_path(directory));
+        }
+        None => "check the path: `tfoci push`, `mirror` and `copy` put providers there",
+    };
+    text.to_owned()
+}

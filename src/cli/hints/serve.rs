@@ -1,0 +1,57 @@
+//! Hints about a server that cannot start.
+
+use std::io::ErrorKind;
+
+use tfoci::error::{printable, printable_path};
+use tfoci::serve;
+
+use super::files;
+use crate::cli::error::CommandError;
+
+pub(super) fn hint(error: &CommandError) -> Option<String> {
+    match error {
+        CommandError::NoTls { plain_host } => Some(no_tls(plain_host.as_deref())),
+        CommandError::SwappedTls {
+            certificate, key, ..
+        } => {
+            let (certificate, key) = (printable_path(certificate), printable_path(key));
+            Some(format!(
+                "they are swapped: `--tls-cert {certificate} --tls-key {key}`"
+            ))
+        }
+        CommandError::Serve(error) => not_started(error).map(str::to_owned),
+        _ => None,
+    }
+}
+
+/// Suggests how the server speaks to clients. `plain_host` is a host that `--plain-http` names.
+fn no_tls(plain_host: Option<&str>) -> String {
+    let text = match plain_host.map(printable) {
+        Some(host) => {
+            return format!(
+                "`--plain-http {host}` is for the store; for the server, add `--plain-http` without a host"
+            );
+        }
+        None => {
+            "`--tls-cert FILE --tls-key FILE` serves HTTPS, which clients require. `--plain-http` leaves it to a proxy, or is enough for a look at the page"
+        }
+    };
+    text.to_owned()
+}
+
+fn not_started(error: &serve::Error) -> Option<&'static str> {
+    match error {
+        serve::Error::Listen { source, .. } if source.kind() == ErrorKind::AddrInUse => {
+            Some("another program listens there: `--listen IP:PORT` names another port")
+        }
+        serve::Error::Tokens {
+            source: serve::TokensError::Text(_),
+            ..
+        } => Some(files::ENCODING),
+        serve::Error::Tokens {
+            source: serve::TokensError::Empty,
+            ..
+        } => Some("`tfoci help deployment` shows how to make a token"),
+        _ => None,
+    }
+}
