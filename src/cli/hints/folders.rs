@@ -18,35 +18,44 @@ pub(super) fn in_zip(error: &archive::Error) -> Option<String> {
 pub(super) fn in_folder(error: &folder::Error, address: &str) -> Option<String> {
     let text = match error {
         folder::Error::Empty { meant: Some(meant) } => {
-            format!("did you mean {}?", printable_path(meant))
+            return Some(format!("did you mean {}?", printable_path(meant)));
         }
-        folder::Error::Disk(disk::Error::Io { action: "list", .. }) | folder::Error::Empty { .. } => "name the folder that the release process writes, such as `dist`".to_owned(),
+        folder::Error::Disk(disk::Error::Io { action: "list", .. })
+        | folder::Error::Empty { .. } => {
+            "name the folder that the release process writes, such as `dist`"
+        }
         folder::Error::SeveralVersions { .. } => {
-            format!("choose one: `--provider {address}@VERSION`")
+            return Some(format!("choose one: `--provider {address}@VERSION`"));
         }
-        folder::Error::OtherType { .. } => {
-            "`--provider` must name the type that is in the folder".to_owned()
-        }
+        folder::Error::OtherType { .. } => "`--provider` must name the type that is in the folder",
         folder::Error::NoChecksums { .. } => {
-            "`sha256sum terraform-provider-*` prints its lines; it is signed with `gpg --detach-sign`".to_owned()
+            "`sha256sum terraform-provider-*` prints its lines; it is signed with `gpg --detach-sign`"
         }
-        folder::Error::ArmouredSignature { name, expected } => format!(
-            "`gpg --dearmor --output {} {}` makes it; next time, leave out `--armor`",
-            printable(expected),
-            printable(name)
-        ),
+        folder::Error::ArmouredSignature { name, expected } => {
+            return Some(format!(
+                "`gpg --dearmor --output {} {}` makes it; next time, leave out `--armor`",
+                printable(expected),
+                printable(name)
+            ));
+        }
         folder::Error::ListedZipMissing { .. } => {
-            "to push only some platforms, name them with `--platform`".to_owned()
+            "to push only some platforms, name them with `--platform`"
         }
-        folder::Error::NoPlatform { asked, .. } => return super::meant_platform(std::slice::from_ref(asked)),
-        folder::Error::SamePlatform { .. } => "remove the one that the checksum document does not list".to_owned(),
+        folder::Error::NoPlatform { asked, .. } => {
+            return super::meant_platform(std::slice::from_ref(asked));
+        }
+        folder::Error::SamePlatform { .. } => {
+            "remove the one that the checksum document does not list"
+        }
         folder::Error::ManifestAltered { .. } => {
-            "nothing of this version was written. Build the release again, and sign after the last change".to_owned()
+            "nothing of this version was written. Build the release again, and sign after the last change"
         }
-        folder::Error::Manifest { .. } | folder::Error::ManifestVersion { .. } | folder::Error::Protocol { .. } => {
-            r#"such as `{"version":1,"metadata":{"protocol_versions":["6.0"]}}`"#.to_owned()
+        folder::Error::Manifest { .. }
+        | folder::Error::ManifestVersion { .. }
+        | folder::Error::Protocol { .. } => {
+            r#"such as `{"version":1,"metadata":{"protocol_versions":["6.0"]}}`"#
         }
         _ => return None,
     };
-    Some(text)
+    Some(text.to_owned())
 }

@@ -18,55 +18,52 @@ use crate::cli::error::{CommandError, LockDifference};
 pub(super) fn hint(failure: &Failure) -> Option<String> {
     let text = match &*failure.problem {
         Problem::OtherLocked { .. } => {
-            "`tfoci lock --upgrade` selects the newest version that satisfies the constraints; commit the file".to_owned()
+            "`tfoci lock --upgrade` selects the newest version that satisfies the constraints; commit the file"
         }
         Problem::Withdrawn { .. } if is_mirror(&failure.at) => {
-            "add this version to the mirror; or `tfoci lock --upgrade` selects the newest that is there and satisfies the constraints".to_owned()
+            "add this version to the mirror; or `tfoci lock --upgrade` selects the newest that is there and satisfies the constraints"
         }
         Problem::Withdrawn { .. } => {
-            "`tfoci lock --upgrade` selects the newest version that is there and satisfies the constraints".to_owned()
+            "`tfoci lock --upgrade` selects the newest version that is there and satisfies the constraints"
         }
         Problem::Package { source, .. } if matches!(**source, PackageError::Blob(_)) => {
             "nothing of this version was recorded. The source is broken, or a proxy changes packages"
-                .to_owned()
         }
         Problem::NoProvider => {
             let address = failure.subject.as_ref()?.provider.to_string();
             let short = address.strip_prefix(DEFAULT_HOST)?.strip_prefix('/')?;
-            format!(
+            return Some(format!(
                 "`{short}` means {address}; with `--client terraform`, registry.terraform.io/{short}. `tfoci list --from STORE` lists the providers"
-            )
+            ));
         }
         Problem::NoEvidence => {
             "the store has nothing that proves the packages. `--trust-store` believes its hashes; \
              `tfoci mirror` stores signatures with the packages"
-                .to_owned()
         }
         // Nothing lets a provider with a pinned key go without a signature.
         Problem::Trust(trust::Error::NotSigned { .. }) if is_mirror(&failure.at) => {
             "a mirror of packages has no signatures. `--from STORE` and `--from origin` find them"
-                .to_owned()
         }
         Problem::Trust(trust::Error::NoDocument | trust::Error::NoSignature)
             if is_mirror(&failure.at) =>
         {
             let address = failure.subject.as_ref()?.provider.to_string();
-            format!(
+            return Some(format!(
                 "a mirror of packages has no signatures. `--from STORE --trust FILE` and `--from origin` find them; \
                  `--allow-unsigned {address}` takes the packages that the mirror has and the lock file admits"
-            )
+            ));
         }
         Problem::Trust(
             trust::Error::NoDocument | trust::Error::NoSignature | trust::Error::NoKey,
         ) => {
             let address = failure.subject.as_ref()?.provider.to_string();
-            format!(
+            return Some(format!(
                 "`--allow-unsigned {address}` accepts it, and downloads the packages of `--platform`"
-            )
+            ));
         }
         _ => return None,
     };
-    Some(text)
+    Some(text.to_owned())
 }
 
 /// A hint for a configuration or a lock file that cannot be used.

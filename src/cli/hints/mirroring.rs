@@ -21,38 +21,40 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
             return of_zip(source).map(str::to_owned);
         }
         Problem::OtherPackage { .. } => {
-            "nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again".to_owned()
+            "nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again"
         }
         Problem::Uncovered { .. } => {
-            "nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again. To have the new one all the same, delete the version's tags in the store, and run it again".to_owned()
+            "nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again. To have the new one all the same, delete the version's tags in the store, and run it again"
         }
         Problem::Taken { .. } => {
-            "nothing of this version was changed. Mirror into another repository, or delete the tag in the store first".to_owned()
+            "nothing of this version was changed. Mirror into another repository, or delete the tag in the store first"
         }
         Problem::Weaker { .. } => {
-            "nothing of this version was changed. Mirror it from where its author signs it".to_owned()
+            "nothing of this version was changed. Mirror it from where its author signs it"
         }
         Problem::Store(store::Error::Immutable { .. }) => {
-            "the version is as it was. Mirror all platforms of a version at once, or have the registry's operator let the tags of this repository move".to_owned()
+            "the version is as it was. Mirror all platforms of a version at once, or have the registry's operator let the tags of this repository move"
         }
         Problem::NoVersion { available, .. } if available.is_empty() => {
-            "the source knows the provider, and lists no version of it".to_owned()
+            "the source knows the provider, and lists no version of it"
         }
         Problem::NoVersion { available, .. } if available.iter().any(Version::is_prerelease) => {
-            "pre-releases are chosen by name, or with `--prereleases`".to_owned()
+            "pre-releases are chosen by name, or with `--prereleases`"
         }
         Problem::NoVersion { .. } => {
-            "these are all that there are: choose among them by other constraints".to_owned()
+            "these are all that there are: choose among them by other constraints"
         }
-        Problem::NoPin => format!(
-            "run it once with `--pin-new` instead of `--require-pinned`, and review the key that it pins for {provider}; or add an entry to the trust file by hand"
-        ),
+        Problem::NoPin => {
+            return Some(format!(
+                "run it once with `--pin-new` instead of `--require-pinned`, and review the key that it pins for {provider}; or add an entry to the trust file by hand"
+            ));
+        }
         Problem::Withdrawn { .. } => {
-            "it may have been withdrawn: lock another version, or copy this one with `tfoci copy` from a store that has it".to_owned()
+            "it may have been withdrawn: lock another version, or copy this one with `tfoci copy` from a store that has it"
         }
         _ => return None,
     };
-    Some(text)
+    Some(text.to_owned())
 }
 
 /// A hint for a mirror file that cannot be used.
@@ -93,36 +95,43 @@ pub(super) fn file(error: &mirror::Error) -> String {
 
 fn of_trust(error: &trust::Error, provider: &ProviderAddr) -> Option<String> {
     let text = match error {
-        trust::Error::NoKey | trust::Error::NoSignature => format!(
-            "nothing of this version was written. To go without proof of who made it, `--allow-unsigned {provider}`, or a pattern such as `{}/{}/*`",
-            provider.hostname(),
-            provider.namespace()
-        ),
+        trust::Error::NoKey | trust::Error::NoSignature => {
+            return Some(format!(
+                "nothing of this version was written. To go without proof of who made it, `--allow-unsigned {provider}`, or a pattern such as `{}/{}/*`",
+                provider.hostname(),
+                provider.namespace()
+            ));
+        }
         trust::Error::NotSigned { .. } => {
-            "nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them: mirror it from where its author signs it".to_owned()
+            "nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them: mirror it from where its author signs it"
         }
         trust::Error::NoPinnedKey { .. } => {
-            "nothing of this version was written. The origin does not serve the pinned key, which may be an attack: ask the author. If you have the key, name its file with `--key FILE`".to_owned()
+            "nothing of this version was written. The origin does not serve the pinned key, which may be an attack: ask the author. If you have the key, name its file with `--key FILE`"
         }
         trust::Error::Costly => {
-            format!("nothing of this version was written. {}", proof::COSTLY)
+            return Some(format!(
+                "nothing of this version was written. {}",
+                proof::COSTLY
+            ));
         }
-        trust::Error::NoDocument => format!(
-            "nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned {provider}` takes their word"
-        ),
+        trust::Error::NoDocument => {
+            return Some(format!(
+                "nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned {provider}` takes their word"
+            ));
+        }
         trust::Error::UnverifiedTransport => {
-            "nothing of this version was written. `--ca-file FILE` names the authority by which its origin's certificate can be verified; or pin by hand a key that reached you another way".to_owned()
+            "nothing of this version was written. `--ca-file FILE` names the authority by which its origin's certificate can be verified; or pin by hand a key that reached you another way"
         }
         trust::Error::Refused(refusal) => return of_signature(&refusal.reason),
         trust::Error::Mismatch(_) | trust::Error::NoLine { .. } => {
-            "nothing of this version was written. Clients refuse this release, too: its author has to publish it again".to_owned()
+            "nothing of this version was written. Clients refuse this release, too: its author has to publish it again"
         }
         trust::Error::OtherName { .. } => {
-            "nothing of this version was written. The package may be another version's: its author has to publish it again".to_owned()
+            "nothing of this version was written. The package may be another version's: its author has to publish it again"
         }
         _ => return None,
     };
-    Some(text)
+    Some(text.to_owned())
 }
 
 fn of_zip(error: &archive::Error) -> Option<&'static str> {

@@ -79,7 +79,7 @@ fn journey(failure: &Failure) -> Option<String> {
         Problem::Source(error) => return origins::at_source(error),
         Problem::Package { source, .. } => return origins::of_package(source),
         Problem::Unread(store::Error::Blob { .. } | store::Error::Missing { .. }) => {
-            "this version was not tagged. The store that is copied from is damaged: copy the version onto it again, `tfoci mirror --recheck` it, or push its release with `--existing replace`".to_owned()
+            "this version was not tagged. The store that is copied from is damaged: copy the version onto it again, `tfoci mirror --recheck` it, or push its release with `--existing replace`"
         }
         Problem::Store(error) | Problem::Unread(error) => return stores::store(error),
         Problem::Blob(blob::Error::Http(error)) => return reach::host(error),
@@ -89,15 +89,17 @@ fn journey(failure: &Failure) -> Option<String> {
             return stores::store(error);
         }
         Problem::Unreadable(_) => {
-            "evidence that cannot be read proves nothing. Pushing the release again writes it anew".to_owned()
+            "evidence that cannot be read proves nothing. Pushing the release again writes it anew"
         }
         Problem::Archive { source, .. } => return folders::in_zip(source),
-        Problem::OtherProvider { stored, .. } if matches!(failure.at, At::From(_)) => format!(
-            "name the provider that the packages were made for. Where the names of repositories have no host, `--default-host {}` names it",
-            stored.hostname()
-        ),
+        Problem::OtherProvider { stored, .. } if matches!(failure.at, At::From(_)) => {
+            let host = stored.hostname();
+            return Some(format!(
+                "name the provider that the packages were made for. Where the names of repositories have no host, `--default-host {host}` names it"
+            ));
+        }
         Problem::NoProvider => return Some(versions::no_provider(&address, &failure.at)),
         problem => return versions::hint(problem, &address),
     };
-    Some(text)
+    Some(text.to_owned())
 }

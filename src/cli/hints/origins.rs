@@ -8,14 +8,21 @@ use tfoci::source;
 
 use super::{reach, stores};
 
+/// A web page in place of a document.
+const PAGE: &str =
+    "a page in place of JSON often means that something between here and the server wants a login";
+
 /// Suggests what to do if a source does not provide a package.
 pub(super) fn of_package(error: &PackageError) -> Option<String> {
-    match error {
-        PackageError::Source(error) => at_source(error),
-        PackageError::Store(error) => stores::store(error),
-        PackageError::Http(error) => reach::host(error),
-        PackageError::Blob(_) => Some("this version was not tagged. The bytes are not the announced ones: the source is broken, or a proxy changes packages".to_owned()),
-    }
+    let text = match error {
+        PackageError::Source(error) => return at_source(error),
+        PackageError::Store(error) => return stores::store(error),
+        PackageError::Http(error) => return reach::host(error),
+        PackageError::Blob(_) => {
+            "this version was not tagged. The bytes are not the announced ones: the source is broken, or a proxy changes packages"
+        }
+    };
+    Some(text.to_owned())
 }
 
 /// Suggests what to do if a source fails.
@@ -24,33 +31,26 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
         source::Error::Http(error) => return reach::host(error),
         source::Error::Credentials(error) => return reach::credentials(error),
         source::Error::Disk(disk::Error::TempFile { .. }) => {
-            "packages of unknown size or hash are downloaded there first. Free some space, name another directory with TMPDIR, or download one at a time with `--jobs 1`".to_owned()
+            "packages of unknown size or hash are downloaded there first. Free some space, name another directory with TMPDIR, or download one at a time with `--jobs 1`"
         }
         source::Error::Unauthorized { tried, .. } => return authenticate(tried),
-        source::Error::Status { status: 429, retry_after: Some(_), .. } => {
-            "run it again when that time has passed: what is done is not repeated".to_owned()
-        }
-        source::Error::Status { status: 429, .. } => {
-            "run it again later, with fewer at once (`--jobs`): what is done is not repeated".to_owned()
-        }
-        source::Error::Status { status: 404, what, .. } => return absent(what).map(str::to_owned),
-        source::Error::Status { status: 501, .. } => {
-            "the server does not do this at all: its owner has to say what serves providers there".to_owned()
-        }
-        source::Error::Status { status: 500.., .. } => {
-            "the server fails, and asking again did not help. Run it again later: what is done is not repeated".to_owned()
-        }
+        source::Error::Status {
+            status,
+            what,
+            retry_after,
+            ..
+        } => return of_status(*status, what, retry_after.is_some()).map(str::to_owned),
         source::Error::NoService { .. } => {
-            "if the registry is on another host, a `host` block in the CLI configuration names it".to_owned()
+            "if the registry is on another host, a `host` block in the CLI configuration names it"
         }
         source::Error::NoProvider { .. } => {
-            "the full address counts: the same name on another host is another provider. A private one may need a token".to_owned()
+            "the full address counts: the same name on another host is another provider. A private one may need a token"
         }
         source::Error::NotServed { .. } => {
-            "the mirror does not have this provider, or is not at this URL: its address ends where HOSTNAME/NAMESPACE/TYPE begins".to_owned()
+            "the mirror does not have this provider, or is not at this URL: its address ends where HOSTNAME/NAMESPACE/TYPE begins"
         }
         source::Error::NotMirrored { .. } => {
-            "name the directory above the hosts: packages lie in HOSTNAME/NAMESPACE/TYPE below it".to_owned()
+            "name the directory above the hosts: packages lie in HOSTNAME/NAMESPACE/TYPE below it"
         }
         source::Error::NoPlatform { platforms, .. }
             if platforms.iter().any(|one| one.in_names_of_go().is_some()) =>
@@ -58,27 +58,45 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
             return super::meant_platform(platforms);
         }
         source::Error::NoPlatform { available, .. } if !available.is_empty() => {
-            "choose among these by `--platform`, or by `platforms` in the mirror file".to_owned()
+            "choose among these by `--platform`, or by `platforms` in the mirror file"
         }
         source::Error::Unpacked { .. } => {
-            "mirror it from its origin: lock files pin the hashes of authors' zips".to_owned()
+            "mirror it from its origin: lock files pin the hashes of authors' zips"
         }
         source::Error::Linked { .. } => {
-            "put a directory in the place of the link: only the mirror itself and its zips may be links".to_owned()
+            "put a directory in the place of the link: only the mirror itself and its zips may be links"
         }
         source::Error::Repeated { .. } => {
-            "nothing of this version was written. Such a document can show one package to tfoci and another to the client that installs it: its owner has to fix it".to_owned()
+            "nothing of this version was written. Such a document can show one package to tfoci and another to the client that installs it: its owner has to fix it"
         }
-        source::Error::ContentType { .. } => page(),
-        source::Error::Json { received: Some(received), .. } if received.starts_with("text/html") => page(),
+        source::Error::ContentType { .. } => PAGE,
+        source::Error::Json {
+            received: Some(received),
+            ..
+        } if received.starts_with("text/html") => PAGE,
         _ => return None,
     };
-    Some(text)
+    Some(text.to_owned())
 }
 
-fn page() -> String {
-    "a page in place of JSON often means that something between here and the server wants a login"
-        .to_owned()
+/// Suggests what to do if a source answers with an error. `says_when` tells whether it says when to ask again.
+fn of_status(status: u16, what: &source::Document, says_when: bool) -> Option<&'static str> {
+    match status {
+        429 if says_when => {
+            Some("run it again when that time has passed: what is done is not repeated")
+        }
+        429 => {
+            Some("run it again later, with fewer at once (`--jobs`): what is done is not repeated")
+        }
+        404 => absent(what),
+        501 => Some(
+            "the server does not do this at all: its owner has to say what serves providers there",
+        ),
+        500.. => Some(
+            "the server fails, and asking again did not help. Run it again later: what is done is not repeated",
+        ),
+        _ => None,
+    }
 }
 
 /// Suggests what to do if a document or file that the source refers to is missing.
@@ -98,24 +116,36 @@ fn absent(what: &source::Document) -> Option<&'static str> {
 fn authenticate(tried: &source::AuthTried) -> Option<String> {
     let text = match tried {
         source::AuthTried::NoToken { host } => match tokens::variable(host) {
-            Some(variable) => format!("give it a token: {variable}, or a `credentials` block in the CLI configuration"),
-            None => format!("give it a token: `credentials \"{}\"` in the CLI configuration", host.to_unicode()),
+            Some(variable) => {
+                return Some(format!(
+                    "give it a token: {variable}, or a `credentials` block in the CLI configuration"
+                ));
+            }
+            None => {
+                return Some(format!(
+                    "give it a token: `credentials \"{}\"` in the CLI configuration",
+                    host.to_unicode()
+                ));
+            }
         },
         source::AuthTried::Token { .. } => {
-            "the token may have expired, or may not read this provider".to_owned()
+            "the token may have expired, or may not read this provider"
         }
         source::AuthTried::NoLogin { host } => {
-            format!("packages get names and passwords, never tokens: `machine {}` in .netrc", printable(host))
+            return Some(format!(
+                "packages get names and passwords, never tokens: `machine {}` in .netrc",
+                printable(host)
+            ));
         }
         source::AuthTried::Login { .. } => {
-            "the password may have changed, or may not read this package".to_owned()
+            "the password may have changed, or may not read this package"
         }
         source::AuthTried::Redirected => {
-            "tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a registry is; a URL of a package that is signed may have expired".to_owned()
+            "tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a registry is; a URL of a package that is signed may have expired"
         }
         source::AuthTried::Nothing => {
-            "clients send no credentials for it either: the registry has to serve it without, or by a signed URL".to_owned()
+            "clients send no credentials for it either: the registry has to serve it without, or by a signed URL"
         }
     };
-    Some(text)
+    Some(text.to_owned())
 }

@@ -16,41 +16,57 @@ pub(super) const COSTLY: &str =
 pub(super) fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
     let text = match error {
         trust::Error::NoKey => {
-            "nothing of this version was written. Name the file of the author's public key with `--key FILE`; a fingerprint alone checks nothing".to_owned()
+            "nothing of this version was written. Name the file of the author's public key with `--key FILE`; a fingerprint alone checks nothing"
         }
         trust::Error::NoSignature => {
-            format!("nothing of this version was written. To go without a signature, `--allow-unsigned {address}`")
+            return Some(format!(
+                "nothing of this version was written. To go without a signature, `--allow-unsigned {address}`"
+            ));
         }
         trust::Error::NotSigned { .. } => {
-            "nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes as FILE.sig".to_owned()
+            "nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes as FILE.sig"
         }
-        trust::Error::NoPinnedKey { .. } => NAME_PINNED_KEY.to_owned(),
-        trust::Error::Costly => format!("nothing of this version was written. {COSTLY}"),
+        trust::Error::NoPinnedKey { .. } => NAME_PINNED_KEY,
+        trust::Error::Costly => {
+            return Some(format!("nothing of this version was written. {COSTLY}"));
+        }
         trust::Error::NotAKey { .. } => return keys::key_file(error),
-        trust::Error::Refused(refusal) => format!("nothing of this version was written. {}", refused(&refusal.reason)?),
-        trust::Error::Mismatch { .. } => "nothing of this version was tagged. Build the release again, and sign after the last change".to_owned(),
+        trust::Error::Refused(refusal) => {
+            return Some(format!(
+                "nothing of this version was written. {}",
+                refused(&refusal.reason)?
+            ));
+        }
+        trust::Error::Mismatch { .. } => {
+            "nothing of this version was tagged. Build the release again, and sign after the last change"
+        }
         trust::Error::NotLocked { .. } => {
-            "nothing of this version was written. If the lock file was made for other platforms only, `tfoci lock` adds this one; else this is not the package that was locked".to_owned()
+            "nothing of this version was written. If the lock file was made for other platforms only, `tfoci lock` adds this one; else this is not the package that was locked"
         }
         trust::Error::NoZipLocked => {
-            "`tofu providers lock -platform=OS_ARCH` adds the hashes of zips, if it asks the origin: without `-fs-mirror`".to_owned()
+            "`tofu providers lock -platform=OS_ARCH` adds the hashes of zips, if it asks the origin: without `-fs-mirror`"
         }
-        trust::Error::NoLine { .. } => "nothing of this version was written. Only what the signed document lists is pushed".to_owned(),
-        trust::Error::Unsupported => "this build has no OpenPGP: use one with the feature `openpgp`".to_owned(),
+        trust::Error::NoLine { .. } => {
+            "nothing of this version was written. Only what the signed document lists is pushed"
+        }
+        trust::Error::Unsupported => {
+            "this build has no OpenPGP: use one with the feature `openpgp`"
+        }
         _ => return None,
     };
-    Some(text)
+    Some(text.to_owned())
 }
 
 /// A lock file refuses a version that `copy` reads from a store.
 pub(super) fn not_locked_in_store(problem: &Problem) -> Option<String> {
-    match problem {
-        Problem::Trust(trust::Error::NotLocked { .. }) => Some(
-            "this version was not copied. If the lock file was made for other platforms only, name those with `--rebuild-index --platform`; else this is not the package that was locked".to_owned(),
-        ),
-        Problem::Trust(error) => untrusted(error, "ADDR"),
-        _ => None,
-    }
+    let text = match problem {
+        Problem::Trust(trust::Error::NotLocked { .. }) => {
+            "this version was not copied. If the lock file was made for other platforms only, name those with `--rebuild-index --platform`; else this is not the package that was locked"
+        }
+        Problem::Trust(error) => return untrusted(error, "ADDR"),
+        _ => return None,
+    };
+    Some(text.to_owned())
 }
 
 /// A valid signature by a key that is not pinned. It is pinned where the expected ones are.
@@ -65,7 +81,7 @@ pub(super) fn pin_too(expected: &ExpectedKeys, received: &NamedKey) -> String {
     format!("If the author says that this is a new key, {pin}")
 }
 
-/// How to name a key that nobody has sent.
+/// How to name a key that neither the origin nor the store has.
 pub(super) fn name_too(expected: &ExpectedKeys) -> String {
     match &expected.asked_by {
         Some(AskedBy::TrustFile { .. }) => format!("add its file to {}", place(expected)),

@@ -8,28 +8,28 @@ use tfoci::shown::Shown;
 pub(super) fn host(error: &http::Error) -> Option<String> {
     let text = match error {
         http::Error::Plain { host, .. } => {
-            format!("to speak to it without TLS, `--plain-http {host}`")
+            return Some(format!("to speak to it without TLS, `--plain-http {host}`"));
         }
-        http::Error::Private { host, .. } => know(host),
+        http::Error::Private { host, .. } => return Some(know(host)),
         http::Error::NoAuthorities { .. } => {
-            "install the system's certificate authorities (ca-certificates), or name a file with `--ca-file` or SSL_CERT_FILE".to_owned()
+            "install the system's certificate authorities (ca-certificates), or name a file with `--ca-file` or SSL_CERT_FILE"
         }
         http::Error::Silent {
             silence: Silence::Connection,
             ..
         } => {
-            "`--timeout SECONDS` waits longer: a connection gets a quarter of it. Behind a proxy, set HTTPS_PROXY".to_owned()
+            "`--timeout SECONDS` waits longer: a connection gets a quarter of it. Behind a proxy, set HTTPS_PROXY"
         }
         http::Error::Silent { .. } | http::Error::Endless { .. } => {
-            "`--timeout SECONDS` waits longer; `-vv` shows every request".to_owned()
+            "`--timeout SECONDS` waits longer; `-vv` shows every request"
         }
         http::Error::Slow { .. } => {
-            "TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, it is five times `--timeout`".to_owned()
+            "TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, it is five times `--timeout`"
         }
         http::Error::Transport { url, error } => return connection(url, error),
         _ => return None,
     };
-    Some(text)
+    Some(text.to_owned())
 }
 
 /// Suggests how to name a host at private addresses.
@@ -49,29 +49,33 @@ fn connection(url: &Shown, error: &ConnectionError) -> Option<String> {
     let text = match &error.reason {
         Reason::UnknownHost => {
             "check the name, and that this machine has a network; behind a proxy, set HTTPS_PROXY"
-                .to_owned()
         }
         Reason::Refused | Reason::NoRoute | Reason::TimedOut => {
-            "check the host and its port; behind a proxy, set HTTPS_PROXY".to_owned()
+            "check the host and its port; behind a proxy, set HTTPS_PROXY"
         }
         Reason::UnknownAuthority => {
-            "if the authority is your own, name its certificate, not the server's, with `--ca-file FILE`".to_owned()
+            "if the authority is your own, name its certificate, not the server's, with `--ca-file FILE`"
         }
-        Reason::OtherName { .. } => "use a name that is in the certificate".to_owned(),
-        Reason::NotYetValid => "check this machine's clock".to_owned(),
+        Reason::OtherName { .. } => "use a name that is in the certificate",
+        Reason::NotYetValid => "check this machine's clock",
         Reason::Expired => {
             "the server's operator has to renew it; if it should be valid, check this machine's clock"
-                .to_owned()
         }
-        Reason::Private => know(host),
-        Reason::NotTls => format!("if it is meant to be plain HTTP, `--plain-http {host}`"),
+        Reason::Private => return Some(know(host)),
+        Reason::NotTls => {
+            return Some(format!(
+                "if it is meant to be plain HTTP, `--plain-http {host}`"
+            ));
+        }
         Reason::WantsIdentity => {
-            format!("show it a certificate with `--client-cert {host}=FILE`")
+            return Some(format!(
+                "show it a certificate with `--client-cert {host}=FILE`"
+            ));
         }
         Reason::NotHttp | Reason::Closed => return maybe_tls(url),
         _ => return None,
     };
-    Some(text)
+    Some(text.to_owned())
 }
 
 /// The variable that names the proxy for a URL, in the order in which the HTTP library reads them.

@@ -27,17 +27,18 @@ pub(super) fn address(error: &AddressError) -> Option<String> {
 
 /// Suggests what to do about a provider that has no place in a store.
 pub(super) fn mapping(error: &MappingError) -> Option<String> {
-    match error {
-        MappingError::Template(error) => template(error),
-        MappingError::Levels(error) => Some(levels(error)),
+    let text = match error {
+        MappingError::Template(error) => return template(error),
+        MappingError::Levels(error) => return Some(levels(error)),
         MappingError::OneRepository { .. } => {
-            Some("put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`".to_owned())
+            "put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`"
         }
         MappingError::NoType { .. } => {
-            Some("add `{type}` to the template; or, for this one repository, `--exact-repository`".to_owned())
+            "add `{type}` to the template; or, for this one repository, `--exact-repository`"
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    Some(text.to_owned())
 }
 
 /// Suggests how to create a repository.
@@ -131,7 +132,8 @@ fn access(error: &store::Error) -> Option<String> {
             "ask the registry's operator for this permission, or `tfoci login {host}` as a user who has it"
         )),
         store::Error::NoRegistry { .. } => {
-            Some("name the host and port of a registry; its API begins at /v2/. `tfoci serve` is a network mirror, which `--from network-mirror:URL` reads".to_owned())
+            const OTHER_SERVER: &str = "name the host and port of a registry; its API begins at /v2/. `tfoci serve` is a network mirror, which `--from network-mirror:URL` reads";
+            Some(OTHER_SERVER.to_owned())
         }
         store::Error::WantsTls { url, .. } => reach::maybe_tls(url),
         store::Error::RefusedElsewhere { registry, .. } => Some(format!(

@@ -13,61 +13,79 @@ use super::proof;
 pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
     let text = match problem {
         Problem::NoEvidence => {
-            "the version was published without evidence, or the evidence was removed: find out which before you use it. Publishing the signed release again writes its evidence".to_owned()
+            "the version was published without evidence, or the evidence was removed: find out which before you use it. Publishing the signed release again writes its evidence"
         }
-        Problem::Evidence { source } => evidence(source),
+        Problem::Evidence { source } => return Some(evidence(source)),
         Problem::Weaker { .. } | Problem::PerhapsWeaker { .. } => {
-            format!("nothing of this version was changed. Push the release with its signature and key. Only `--existing replace` makes evidence weaker, where a policy accepts that: `unsigned = \"allow\"` for `{address}` in a trust file")
+            return Some(format!(
+                "nothing of this version was changed. Push the release with its signature and key. Only `--existing replace` makes evidence weaker, where a policy accepts that: `unsigned = \"allow\"` for `{address}` in a trust file"
+            ));
         }
-        Problem::Contended { .. } => "nothing of this version was changed. Run it again".to_owned(),
+        Problem::Contended { .. } => "nothing of this version was changed. Run it again",
         Problem::Unproven { .. } => {
-            "this version was not copied. `--rebuild-index` copies its packages and their evidence, and leaves out the rest, such as attestations".to_owned()
+            "this version was not copied. `--rebuild-index` copies its packages and their evidence, and leaves out the rest, such as attestations"
         }
-        Problem::Exists => "without `--existing fail`, missing platforms are added and the same zips are left alone".to_owned(),
+        Problem::Exists => {
+            "without `--existing fail`, missing platforms are added and the same zips are left alone"
+        }
         Problem::OtherPackage { .. } | Problem::Uncovered { .. } => {
-            "nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if no configuration uses this one, `--existing replace`".to_owned()
+            "nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if no configuration uses this one, `--existing replace`"
         }
         Problem::OtherProvider { .. } => {
-            "nothing of this version was changed. Both addresses lead to this repository: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart".to_owned()
+            "nothing of this version was changed. Both addresses lead to this repository: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart"
         }
         Problem::OtherProviders { .. } => {
-            "nothing of this version was written. Clients would take the newest version of both for one provider: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart. If the provider only has a new address, `--existing replace`".to_owned()
+            "nothing of this version was written. Clients would take the newest version of both for one provider: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart. If the provider only has a new address, `--existing replace`"
         }
-        Problem::Taken { .. } => "nothing of this version was changed. `--existing replace` puts the provider in its place".to_owned(),
-        Problem::NoPin => format!("name the key with `--key FILE`, or pin its fingerprint for `{address}` in a trust file"),
+        Problem::Taken { .. } => {
+            "nothing of this version was changed. `--existing replace` puts the provider in its place"
+        }
+        Problem::NoPin => {
+            return Some(format!(
+                "name the key with `--key FILE`, or pin its fingerprint for `{address}` in a trust file"
+            ));
+        }
         Problem::NoVersion { available, .. } if available.is_empty() => {
-            format!("`tfoci versions {address} --from STORE --all` lists what is tagged instead")
+            return Some(format!(
+                "`tfoci versions {address} --from STORE --all` lists what is tagged instead"
+            ));
         }
         Problem::NotCanonical { .. } => {
-            format!("pushing the version again gives it that tag; `tfoci versions {address} --from STORE --all` explains the others")
+            return Some(format!(
+                "pushing the version again gives it that tag; `tfoci versions {address} --from STORE --all` explains the others"
+            ));
         }
         Problem::NoVersion { available, .. } if available.iter().any(Version::is_prerelease) => {
-            "pre-releases are chosen only by name".to_owned()
+            "pre-releases are chosen only by name"
         }
-        Problem::NoVersion { .. } => "choose among these by other constraints".to_owned(),
-        Problem::CapitalLetters => "install it with `--unpacked`".to_owned(),
-        Problem::Occupied { .. } => "nothing was replaced. Remove it, or install into another directory".to_owned(),
+        Problem::NoVersion { .. } => "choose among these by other constraints",
+        Problem::CapitalLetters => "install it with `--unpacked`",
+        Problem::Occupied { .. } => {
+            "nothing was replaced. Remove it, or install into another directory"
+        }
         Problem::OtherForm { .. } => {
-            "clients would choose between the two forms by accident. Remove one, or install in the same form".to_owned()
+            "clients would choose between the two forms by accident. Remove one, or install in the same form"
         }
         _ => return None,
     };
-    Some(text)
+    Some(text.to_owned())
 }
 
 /// What to do about evidence that does not prove the packages beside it. The key may be a new one of the author.
 fn evidence(error: &trust::Error) -> String {
     let reason = match error {
-        // Nobody has altered it: many releases of public registries have no signature.
+        // This is no sign of an attack: many releases of public registries have no signature.
         trust::Error::NotSigned { .. } => {
-            return "it was stored without a signature. If its author does not sign, an entry of its own in the trust file accepts it, with `unsigned = \"allow\"` and without `keys`; else do not use these packages".to_owned();
+            const UNSIGNED: &str = "it was stored without a signature. If its author does not sign, an entry of its own in the trust file accepts it, with `unsigned = \"allow\"` and without `keys`; else do not use these packages";
+            return UNSIGNED.to_owned();
         }
         trust::Error::Refused(refusal) => Some(&refusal.reason),
         _ => None,
     };
     let advice = match reason {
         Some(SignatureErrorKind::Revoked { .. }) => {
-            return "its owner has revoked this key. Do not use these packages until their author has signed the release by another key, and it is pushed or mirrored again".to_owned();
+            const REVOKED: &str = "its owner has revoked this key. Do not use these packages until their author has signed the release by another key, and it is pushed or mirrored again";
+            return REVOKED.to_owned();
         }
         Some(SignatureErrorKind::NotPinned { expected, received }) => {
             proof::pin_too(expected, received)
@@ -76,7 +94,10 @@ fn evidence(error: &trust::Error) -> String {
             let advice = proof::name_too(expected);
             format!("If its author has a new key, {advice}")
         }
-        _ => return "do not use these packages: either the store was tampered with, or the key that you named is not the author's".to_owned(),
+        _ => {
+            const TAMPERED: &str = "do not use these packages: either the store was tampered with, or the key that you named is not the author's";
+            return TAMPERED.to_owned();
+        }
     };
     format!(
         "this version is not signed by a key that you named. {advice}; else do not use these packages"
