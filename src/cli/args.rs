@@ -43,7 +43,7 @@ pub(super) struct Globals {
     #[command(flatten)]
     pub(super) network: Network,
     #[command(flatten)]
-    pub(super) access: Access,
+    pub(super) access: CredentialFiles,
 }
 
 /// Options for connections. The short help must fit on a screen, so rarely used options appear only in the long help.
@@ -124,7 +124,7 @@ fn seconds(text: &str) -> Result<u16, NumberError> {
 /// Files that contain credentials. The short help must fit on a screen, so these options appear only in the long help.
 #[derive(Args)]
 #[command(next_help_heading = "Network options")]
-pub(super) struct Access {
+pub(super) struct CredentialFiles {
     /// File of registry credentials to use instead of those of docker and podman
     #[arg(long, value_name = "FILE", global = true, hide_short_help = true)]
     pub(super) authfile: Option<PathBuf>,

@@ -17,7 +17,7 @@ use super::Ending;
 use super::args::ReadTrust;
 use super::error::CommandError;
 use super::push::How;
-use super::report::{COPY, Scope};
+use super::report::{COPY, Extent};
 use super::session::{Session, check, requested};
 
 const EXAMPLES: &str = "\
@@ -116,12 +116,12 @@ pub(super) async fn run(
     let target = to.write(registry);
     let target = target.map_err(Problem::from).map_err(Failure::from)?;
     let report = &session.report;
-    let scope = Scope {
+    let extent = Extent {
         providers: providers.len(),
         dry_run: options.dry_run,
         only_changed: arguments.changed,
     };
-    let reporter = report.publishing(COPY, scope, &http);
+    let reporter = report.publishing(COPY, extent, &http);
     let to_error = |failure| match locks.refusing(&failure) {
         Some(files) => CommandError::NotLocked { files, failure },
         None => CommandError::Journey(failure),

@@ -122,7 +122,7 @@ pub(super) fn sentence(error: &dyn std::error::Error) -> String {
 
 /// The result of `push`, `mirror`, `copy` and `install`. If the run was interrupted, it contains what was finished.
 #[derive(Serialize)]
-pub(super) struct Report<'a> {
+pub(super) struct Outcomes<'a> {
     pub(super) schema: u32,
     pub(super) providers: Vec<Provider<'a>>,
     /// The keys of `--pin-new`.

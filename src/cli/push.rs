@@ -21,7 +21,7 @@ use tfoci::trust::Rule;
 use super::Ending;
 use super::args::Trust;
 use super::error::CommandError;
-use super::report::{PUSH, Scope};
+use super::report::{Extent, PUSH};
 use super::session::{REFUSED, Session, check};
 
 const EXAMPLES: &str = "\
@@ -131,12 +131,12 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let to = RepoMut::new(store, name);
     let to = to.perhaps_shared(endpoint.may_share(&request.provider));
     let report = &session.report;
-    let scope = Scope {
+    let extent = Extent {
         providers: 1,
         dry_run: arguments.dry_run,
         only_changed: false,
     };
-    let reporter = report.publishing(PUSH, scope, &http);
+    let reporter = report.publishing(PUSH, extent, &http);
     // If this file cannot be written, nothing is pushed.
     let digest_file = arguments.digest_file.as_deref();
     let digest_file = digest_file.map(stage_digest_file).transpose()?;

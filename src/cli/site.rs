@@ -20,9 +20,9 @@ use super::args::ReadTrust;
 use super::error::CommandError;
 use super::json::Deleted;
 use super::render::{Mirror, ProviderInstallationView};
-use super::report::Scope;
+use super::report::Extent;
 use super::session::place::is_store;
-use super::session::{Session, Wanted, requested};
+use super::session::{Session, WantedVersions, requested};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -87,13 +87,13 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     session.warn_of_unmatched(&arguments.trust, &request.trust, &providers);
     warn_of_ports(&providers, session);
     let report = &session.report;
-    let scope = Scope {
+    let extent = Extent {
         providers: providers.len(),
         dry_run: arguments.dry_run,
         only_changed: false,
     };
     let url = arguments.url.as_ref().map(|url| with_slash(url.as_str()));
-    let reporter = report.writing_site(url.clone(), scope);
+    let reporter = report.writing_site(url.clone(), extent);
     let on_change = |change: Result<SiteChange, Failure>| match change {
         Ok(SiteChange::Written(written)) => report.installed(written),
         Ok(SiteChange::Deleted { provider, version }) => {
@@ -112,7 +112,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         }
     };
     let mut tasks = Vec::new();
-    for Wanted { selection, from } in wanted {
+    for WantedVersions { selection, from } in wanted {
         match from {
             Ok(from) => tasks.push(Task {
                 from,

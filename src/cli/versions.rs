@@ -17,7 +17,7 @@ use super::error::CommandError;
 use super::json;
 use super::printer::{Printer, Tone};
 use super::session::Session;
-use super::session::place::{Place, Places, is_source};
+use super::session::place::{Places, StoreOrSource, is_source};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -127,7 +127,7 @@ async fn at_source(
     if arguments.trust.is_given() {
         return Err(CommandError::ListedOnly);
     }
-    let Place::Source(source) = Places::new(session)?.open(&arguments.from)? else {
+    let StoreOrSource::Source(source) = Places::new(session)?.open(&arguments.from)? else {
         return Err(CommandError::NoSelection);
     };
     let name = source.name(provider);

@@ -13,14 +13,14 @@ use tfoci::store::{Endpoint, Registry, RepoMut, Store};
 use super::Arguments;
 use crate::cli::error::CommandError;
 use crate::cli::session::requested::entries;
-use crate::cli::session::{Session, Wanted};
+use crate::cli::session::{Session, WantedVersions};
 
 /// The providers to copy.
 pub(super) struct Plan(Vec<Copying>);
 
 /// A provider, and selectors of its versions.
 struct Copying {
-    wanted: Wanted,
+    wanted: WantedVersions,
     selectors: Vec<Selector>,
 }
 
@@ -82,7 +82,7 @@ impl Plan {
         self.0
             .into_iter()
             .map(move |Copying { wanted, selectors }| {
-                let Wanted { selection, from } = wanted;
+                let WantedVersions { selection, from } = wanted;
                 let provider = &selection.provider;
                 let from = from?;
                 let repository = to.repository(provider).map_err(Problem::from);
@@ -110,8 +110,8 @@ impl Plan {
 
 impl Copying {
     /// Whether both are the same repository, in which the user named no digest.
-    fn is_of(&self, wanted: &Wanted) -> bool {
-        let is_free = |wanted: &Wanted| {
+    fn is_of(&self, wanted: &WantedVersions) -> bool {
+        let is_free = |wanted: &WantedVersions| {
             wanted
                 .from
                 .as_ref()

@@ -20,7 +20,7 @@ use super::error::CommandError;
 use super::json;
 use super::printer::Printer;
 use super::session::place::is_source;
-use super::session::{Session, Wanted};
+use super::session::{Session, WantedVersions};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -117,7 +117,7 @@ async fn stored(
     let registry = session.registry(&session.http()?);
     let texts = std::slice::from_ref(&arguments.provider);
     let wanted = session.wanted(texts, arguments.from.as_deref(), &registry);
-    let Some(Wanted { selection, from }) = wanted.await?.pop() else {
+    let Some(WantedVersions { selection, from }) = wanted.await?.pop() else {
         return Err(CommandError::NoSelection);
     };
     let stored = from?;

@@ -10,7 +10,7 @@ use super::Found;
 use crate::cli::error::CommandError;
 use crate::cli::json;
 use crate::cli::session::Session;
-use crate::cli::session::place::{Place, Places};
+use crate::cli::session::place::{Places, StoreOrSource};
 
 /// The newest version of a source that matches, or the one that the argument names.
 pub(super) async fn find(
@@ -20,7 +20,7 @@ pub(super) async fn find(
     session: &Session,
 ) -> Result<Found, CommandError> {
     let selection = session.selection(text)?;
-    let Place::Source(source) = Places::new(session)?.open(from)? else {
+    let StoreOrSource::Source(source) = Places::new(session)?.open(from)? else {
         return Err(CommandError::NoSelection);
     };
     let provider = &selection.provider;

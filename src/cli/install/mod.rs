@@ -13,9 +13,9 @@ use tfoci::outcome::Failure;
 use super::Ending;
 use super::error::CommandError;
 use super::lock::{self, Common, Writing};
-use super::report::Scope;
+use super::report::Extent;
 use super::session::place::is_store;
-use super::session::{Session, Wanted, requested};
+use super::session::{Session, WantedVersions, requested};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -107,9 +107,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
 fn into_working_directory(
     arguments: Arguments,
     session: &Session,
-) -> Result<lock::Request, CommandError> {
+) -> Result<lock::LockRequest, CommandError> {
     let common = arguments.common;
-    Ok(lock::Request {
+    Ok(lock::LockRequest {
         options: common.options(true, &arguments.platform, session)?,
         providers: arguments.providers,
         from: arguments.from,
@@ -166,14 +166,14 @@ async fn into_mirror(
     let providers = wanted.iter().map(|wanted| &wanted.selection.provider);
     session.warn_of_unmatched(&arguments.common.trust, &request.trust, providers);
     let report = &session.report;
-    let scope = Scope {
+    let extent = Extent {
         providers: wanted.len(),
         dry_run: arguments.dry_run,
         only_changed: false,
     };
-    let reporter = report.installing(into, scope);
+    let reporter = report.installing(into, extent);
     let mut tasks = Vec::new();
-    for Wanted { selection, from } in wanted {
+    for WantedVersions { selection, from } in wanted {
         match from {
             Ok(from) => tasks.push(Task { from, selection }),
             Err(failure) => report.failed(Subject::provider(&selection.provider), failure.into()),

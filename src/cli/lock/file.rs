@@ -6,7 +6,7 @@ use tfoci::error::printable_path;
 use tfoci::lock::target::LockChange;
 
 use super::diff::print_diff;
-use super::request::{Request, Writing};
+use super::request::{LockRequest, Writing};
 use crate::cli::args::Format;
 use crate::cli::error::CommandError;
 use crate::cli::printer::{Printer, Tone};
@@ -22,7 +22,7 @@ pub(super) enum Flaw {
 
 /// Whether a lock file needs no change. `install --locked` compares providers and versions, as `init -lockfile=readonly` does: the packages
 /// match the hashes that are there.
-pub(super) fn stays(change: &LockChange, request: &Request) -> bool {
+pub(super) fn stays(change: &LockChange, request: &LockRequest) -> bool {
     let is_locked = request.installs && request.writing == Writing::Locked;
     change.is_present || is_locked && change.has_same_versions
 }
@@ -32,7 +32,7 @@ pub(super) fn print_file(
     path: &Path,
     changed: Option<&Result<LockChange, CommandError>>,
     flaw: Option<Flaw>,
-    request: &Request,
+    request: &LockRequest,
     printer: &Printer,
 ) {
     let (name, writing) = (printable_path(path), request.writing);
@@ -82,7 +82,7 @@ pub(super) fn print_file(
 /// The status of a file in JSON, and its error.
 pub(super) fn status<'a>(
     changed: Option<&'a Result<LockChange, CommandError>>,
-    request: &Request,
+    request: &LockRequest,
 ) -> (&'static str, Option<&'a CommandError>) {
     match changed {
         None => ("failed", None),

@@ -11,13 +11,13 @@ use tfoci::lockfile::Client;
 use tfoci::outcome::Failure;
 
 use crate::cli::error::CommandError;
-use crate::cli::session::place::{Place, Places};
+use crate::cli::session::place::{Places, StoreOrSource};
 use crate::cli::session::{Session, check, stored_provider};
 
 /// The installation methods of a run, in the order in which clients use them.
 pub(super) struct Methods<'a> {
     session: &'a Session,
-    all: Vec<(Selector, Place)>,
+    all: Vec<(Selector, StoreOrSource)>,
     /// The CLI configuration that lists the methods.
     file: Option<PathBuf>,
 }
@@ -72,7 +72,7 @@ impl<'a> Methods<'a> {
     /// Checks that each store has a repository of its own for each of these providers.
     pub(super) fn check(&self, providers: &[ProviderAddr]) -> Result<(), CommandError> {
         for (selector, place) in &self.all {
-            if let Place::Store(store) = place {
+            if let StoreOrSource::Store(store) = place {
                 let matching = providers.iter().filter(|one| is_for(selector, one));
                 check(&store.0, &matching.cloned().collect::<Vec<_>>())?;
             }
@@ -86,8 +86,8 @@ impl<'a> Methods<'a> {
         let methods: Vec<Method> = matching
             .map(|(_, place)| {
                 Ok(match place {
-                    Place::Source(source) => Method::Source(source.clone()),
-                    Place::Store(store) => {
+                    StoreOrSource::Source(source) => Method::Source(source.clone()),
+                    StoreOrSource::Store(store) => {
                         let stored = stored_provider(&store.0, &store.1, provider);
                         Method::Store(stored.map_err(Failure::from)?)
                     }
@@ -126,7 +126,7 @@ fn place(
     kind: &MethodKind,
     file: Option<&Path>,
     session: &Session,
-) -> Result<Option<Place>, CommandError> {
+) -> Result<Option<StoreOrSource>, CommandError> {
     Ok(match kind {
         MethodKind::Direct => Some(places.origin()),
         MethodKind::OciMirror {

@@ -20,7 +20,7 @@ use tfoci::lockfile::Client;
 use super::Ending;
 use super::error::CommandError;
 use super::session::Session;
-pub(super) use request::{Common, Request, Writing};
+pub(super) use request::{Common, LockRequest, Writing};
 pub(super) use update::update;
 
 const EXAMPLES: &str = "\
@@ -81,7 +81,7 @@ pub(super) struct Arguments {
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let common = arguments.common;
     let options = common.options(arguments.h1, &arguments.platform, session)?;
-    let request = Request {
+    let request = LockRequest {
         providers: arguments.providers,
         from: arguments.from,
         directories: arguments.chdir,

@@ -18,7 +18,7 @@ use tfoci::platform::Platform;
 use tfoci::source::SourceAddr;
 
 use super::file::{Flaw, print_file, status, stays};
-use super::request::{Request, Writing};
+use super::request::{LockRequest, Writing};
 use super::roots::Root;
 use crate::cli::Ending;
 use crate::cli::error::CommandError;
@@ -28,7 +28,7 @@ use crate::cli::progress::{explained, tone};
 use crate::cli::session::Session;
 
 /// The providers and files of a run.
-pub(super) struct Outcome {
+pub(super) struct LockOutcome {
     pub(super) found: Vec<LockResult>,
     files: Vec<(PathBuf, FileResult)>,
     /// The client that the first lock file is for.
@@ -42,7 +42,7 @@ pub(super) struct Outcome {
 }
 
 /// A version that was locked.
-struct LockedVersion<'a> {
+struct LockedInFiles<'a> {
     subject: Subject,
     locked: &'a Locked,
     /// The numbers of the lock files.
@@ -50,12 +50,12 @@ struct LockedVersion<'a> {
 }
 
 /// The versions that were locked, and the failures.
-type Providers<'a> = (Vec<LockedVersion<'a>>, Vec<(Subject, CommandError)>);
+type Providers<'a> = (Vec<LockedInFiles<'a>>, Vec<(Subject, CommandError)>);
 
 /// The change of a lock file; `None` if one of its providers failed.
 type FileResult = Option<Result<LockChange, CommandError>>;
 
-impl Outcome {
+impl LockOutcome {
     pub(super) fn new(found: Vec<LockResult>, roots: &[Root]) -> Self {
         let directories = roots.iter().map(|root| printable_path(&root.directory));
         let client = roots.first().map(|root| root.target.client());
@@ -95,7 +95,7 @@ impl Outcome {
     }
 
     /// Prints everything.
-    pub(super) fn print(self, request: &Request, session: &Session) -> Ending {
+    pub(super) fn print(self, request: &LockRequest, session: &Session) -> Ending {
         let printer = &session.printer;
         let (locked, failures) = self.providers();
         for one in &locked {
@@ -189,7 +189,7 @@ impl Outcome {
 
     /// The lock files that `--locked` leaves without the `h1` of a package that was installed. Clients check unpacked packages by nothing
     /// else, so that they refuse it.
-    fn unusable(&self, locked: &[LockedVersion<'_>], request: &Request) -> BTreeSet<usize> {
+    fn unusable(&self, locked: &[LockedInFiles<'_>], request: &LockRequest) -> BTreeSet<usize> {
         let is_locked = request.installs && request.writing == Writing::Locked;
         let versions = locked.iter().filter(|_| is_locked);
         let files = versions.flat_map(|one| {
@@ -219,14 +219,14 @@ impl Outcome {
         {
             match result {
                 Ok(one) => {
-                    let is_same = |other: &&mut LockedVersion<'_>| {
+                    let is_same = |other: &&mut LockedInFiles<'_>| {
                         other.subject.provider == *provider
                             && other.locked.version == one.version
                             && other.locked.hashes == one.hashes
                     };
                     match locked.iter_mut().find(is_same) {
                         Some(same) => same.files.push(*file),
-                        None => locked.push(LockedVersion {
+                        None => locked.push(LockedInFiles {
                             subject: Subject::version(provider, &one.version),
                             locked: one,
                             files: vec![*file],
@@ -276,7 +276,7 @@ fn print_locked(
     subject: &Subject,
     locked: &Locked,
     directories: &str,
-    request: &Request,
+    request: &LockRequest,
     printer: &Printer,
 ) {
     if request.installs {

@@ -55,7 +55,7 @@ impl Common {
 }
 
 /// What is locked, and installed if there is a directory for packages: the arguments of `lock`, or of `install` without `--into`.
-pub(in crate::cli) struct Request {
+pub(in crate::cli) struct LockRequest {
     pub(in crate::cli) providers: Vec<String>,
     pub(in crate::cli) from: Option<String>,
     pub(in crate::cli) directories: Vec<PathBuf>,

@@ -11,7 +11,7 @@ use tfoci::lock::target::{LockTarget, Update};
 use tfoci::lockfile::{Client, FILE_NAME};
 use tfoci::selection::Selection;
 
-use super::request::Request;
+use super::request::LockRequest;
 use crate::cli::error::CommandError;
 use crate::cli::session::{Session, requested};
 
@@ -42,7 +42,7 @@ pub(super) struct Roots {
 }
 
 /// Reads all directories and their lock files. One that cannot be read does not stop the others.
-pub(super) fn read(request: &Request, session: &Session) -> Result<Roots, CommandError> {
+pub(super) fn read(request: &LockRequest, session: &Session) -> Result<Roots, CommandError> {
     let here = [PathBuf::from(".")];
     let directories = match request.directories.as_slice() {
         [] => here.as_slice(),
@@ -80,7 +80,7 @@ fn read_one(
     directory: &Path,
     lock_file: &Path,
     how: Update,
-    request: &Request,
+    request: &LockRequest,
     session: &Session,
 ) -> Result<Root, CommandError> {
     let target = LockTarget::read(lock_file, request.client, how)?;
@@ -94,7 +94,7 @@ fn read_one(
 fn required(
     directory: &Path,
     client: Client,
-    request: &Request,
+    request: &LockRequest,
     session: &Session,
 ) -> Result<BTreeMap<ProviderAddr, Required>, CommandError> {
     let default_host = match client {

@@ -14,8 +14,8 @@ use tfoci::lock::{LockResult, Task, Wanted, lock};
 use tfoci::lockfile::LockedProvider;
 
 use super::methods::Methods;
-use super::outcome::Outcome;
-use super::request::{Request, Writing};
+use super::outcome::LockOutcome;
+use super::request::{LockRequest, Writing};
 use super::roots::{self, Required, Root, Roots};
 use crate::cli::Ending;
 use crate::cli::error::{CommandError, LockDifference};
@@ -24,7 +24,7 @@ use crate::cli::session::Session;
 
 /// Locks providers, and installs them if the request says so.
 pub(in crate::cli) async fn update(
-    request: Request,
+    request: LockRequest,
     session: &Session,
 ) -> Result<Ending, CommandError> {
     let Roots {
@@ -62,7 +62,7 @@ pub(in crate::cli) async fn update(
         .map(|installation| Installer::new(installation, &reporter));
     let found = lock(&tasks, &request.options, installer.as_ref(), &reporter).await;
     progress.clear();
-    let mut outcome = Outcome::new(found, &roots);
+    let mut outcome = LockOutcome::new(found, &roots);
     for (file, root) in roots.iter().enumerate() {
         let locked = entries(file, root, &outcome.found);
         let changed = match (locked, request.writing) {
@@ -79,7 +79,7 @@ pub(in crate::cli) async fn update(
 }
 
 /// Checks that a lock file has the providers that are required, and no others, before anything is installed.
-fn is_locked(root: &Root, request: &Request) -> Result<(), CommandError> {
+fn is_locked(root: &Root, request: &LockRequest) -> Result<(), CommandError> {
     let differs = |difference| CommandError::LockDiffers {
         path: root.target.path().to_owned(),
         difference,
@@ -155,7 +155,7 @@ fn refuse_links(root: &Root, session: &Session) -> Result<(), CommandError> {
 }
 
 /// The hosts that only configurations name, which may come from anybody.
-fn strangers<'a>(roots: &'a [Root], request: &Request) -> BTreeSet<&'a Hostname> {
+fn strangers<'a>(roots: &'a [Root], request: &LockRequest) -> BTreeSet<&'a Hostname> {
     let providers = roots.iter().flat_map(|root| root.required.keys());
     // Addresses are arguments.
     let providers = providers.filter(|_| request.providers.is_empty());
@@ -164,7 +164,7 @@ fn strangers<'a>(roots: &'a [Root], request: &Request) -> BTreeSet<&'a Hostname>
 
 /// The installation into the data directory of the working directory; `None` if nothing is installed.
 fn installation(
-    request: &Request,
+    request: &LockRequest,
     roots: &[Root],
     session: &Session,
 ) -> Result<Option<install::Request>, CommandError> {

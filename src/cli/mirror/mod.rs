@@ -29,7 +29,7 @@ use super::Ending;
 use super::args::{NumberError, Trust};
 use super::error::CommandError;
 use super::printer::Tone;
-use super::report::{MIRROR, Scope};
+use super::report::{Extent, MIRROR};
 use super::session::{Session, requested};
 
 const EXAMPLES: &str = "\
@@ -145,12 +145,12 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         |task: &Task| !arguments.require_pinned || task.rule.pinned() || task.is_locked();
     let (tasks, unpinned): (Vec<_>, Vec<_>) = tasks.into_iter().partition(is_strict);
     let report = &session.report;
-    let scope = Scope {
+    let extent = Extent {
         providers: tasks.len(),
         dry_run: arguments.dry_run,
         only_changed: arguments.changed,
     };
-    let reporter = report.publishing(MIRROR, scope, &http);
+    let reporter = report.publishing(MIRROR, extent, &http);
     let pins = pins::trust_file(&arguments)?;
     if pins.is_some() && !arguments.trust.key.is_empty() {
         let text = "`--pin-new` pins no key, because `--key` names those of all providers";

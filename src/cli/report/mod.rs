@@ -3,9 +3,9 @@
 //! The report collects results during the run and prints them at its end, even if it is interrupted: a summary on stderr, and references,
 //! paths or one JSON document on stdout.
 
+mod extent;
 mod job_summary;
 mod outcome;
-mod scope;
 mod site;
 mod tally;
 mod verb;
@@ -27,8 +27,8 @@ use super::json;
 use super::printer::{Printer, Tone};
 use super::progress::Progress;
 use super::render::{Mirror, ProviderInstallationView};
+pub(super) use extent::Extent;
 use outcome::Outcome;
-pub(super) use scope::Scope;
 use tally::Tally;
 pub(super) use verb::{COPY, MIRROR, PUSH};
 use verb::{INSTALL, Verb};
@@ -82,24 +82,24 @@ impl Report {
     }
 
     /// Starts the report of a run that publishes versions, and returns the reporter of its events.
-    pub(super) fn publishing(&self, verb: Verb, scope: Scope, http: &Http) -> Arc<dyn Reporter> {
-        self.begin(verb, scope, Destination::Store(http.clone()))
+    pub(super) fn publishing(&self, verb: Verb, extent: Extent, http: &Http) -> Arc<dyn Reporter> {
+        self.begin(verb, extent, Destination::Store(http.clone()))
     }
 
     /// Starts the report of a run that installs packages into a directory.
-    pub(super) fn installing(&self, into: PathBuf, scope: Scope) -> Arc<dyn Reporter> {
+    pub(super) fn installing(&self, into: PathBuf, extent: Extent) -> Arc<dyn Reporter> {
         let mirror = Mirror::directory(&into);
-        self.begin(INSTALL, scope, Destination::Directory(Some(mirror)))
+        self.begin(INSTALL, extent, Destination::Directory(Some(mirror)))
     }
 
-    fn begin(&self, verb: Verb, scope: Scope, destination: Destination) -> Arc<dyn Reporter> {
-        let progress = Progress::begin(&self.printer, scope.providers, scope.only_changed);
+    fn begin(&self, verb: Verb, extent: Extent, destination: Destination) -> Arc<dyn Reporter> {
+        let progress = Progress::begin(&self.printer, extent.providers, extent.only_changed);
         *self.state() = State::Running(Box::new(Run {
             verb,
             progress: progress.clone(),
             destination,
-            tally: Tally::new(scope.dry_run),
-            only_changed: scope.only_changed,
+            tally: Tally::new(extent.dry_run),
+            only_changed: extent.only_changed,
             outcomes: Vec::new(),
             left_out: 0,
             pins: Vec::new(),
@@ -265,12 +265,12 @@ impl Run {
         printer.document(&self.document(interruption));
     }
 
-    fn document(&self, interruption: Option<json::Error>) -> json::Report<'_> {
+    fn document(&self, interruption: Option<json::Error>) -> json::Outcomes<'_> {
         let http = match &self.destination {
             Destination::Store(http) => Some(http),
             Destination::Directory(_) => None,
         };
-        json::Report {
+        json::Outcomes {
             schema: json::SCHEMA,
             providers: self
                 .outcomes

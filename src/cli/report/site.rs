@@ -8,17 +8,17 @@ use super::super::json;
 use super::super::printer::Tone;
 use super::super::render::Mirror;
 use super::verb::SITE;
-use super::{Destination, Report, Scope};
+use super::{Destination, Extent, Report};
 
 impl Report {
     /// Starts the report of a run that writes a site, which clients reach at this URL.
     pub(in super::super) fn writing_site(
         &self,
         url: Option<String>,
-        scope: Scope,
+        extent: Extent,
     ) -> Arc<dyn Reporter> {
         let mirror = url.map(|url| Mirror::Network { url });
-        self.begin(SITE, scope, Destination::Directory(mirror))
+        self.begin(SITE, extent, Destination::Directory(mirror))
     }
 
     /// Adds a version that was deleted from a site, or would be.

@@ -10,11 +10,11 @@ use tfoci::credentials::{Environment, Locations, SourceReport};
 use tfoci::secret::Secret;
 use tfoci::source::RequestLimits;
 
-use crate::cli::args::Access;
+use crate::cli::args::CredentialFiles;
 use crate::cli::printer::Printer;
 
 /// The credential files that options and environment variables name.
-pub(super) fn locations(options: &Access) -> Locations {
+pub(super) fn locations(options: &CredentialFiles) -> Locations {
     let path = |name| variable(name).map(PathBuf::from);
     Locations {
         authfile: options.authfile.clone(),

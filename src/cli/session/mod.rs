@@ -38,7 +38,7 @@ use super::report::Report;
 use super::trace::Trace;
 pub(super) use environment::report_considered;
 pub(super) use trust::{policy, read_key, trust_text};
-pub(super) use wanted::Wanted;
+pub(super) use wanted::WantedVersions;
 
 /// The default number of concurrent package transfers. Higher numbers were not faster (measured).
 pub(super) const JOBS: u8 = 4;

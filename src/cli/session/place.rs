@@ -17,7 +17,7 @@ use crate::cli::error::CommandError;
 use crate::cli::hints::meant::ORIGIN;
 
 /// A store, or a source of releases.
-pub(in crate::cli) enum Place {
+pub(in crate::cli) enum StoreOrSource {
     Store(Box<(Endpoint, Store)>),
     Source(Source),
 }
@@ -89,7 +89,7 @@ impl<'a> Places<'a> {
     }
 
     /// The place that `--from` names.
-    pub(in crate::cli) fn open(&self, text: &str) -> Result<Place, CommandError> {
+    pub(in crate::cli) fn open(&self, text: &str) -> Result<StoreOrSource, CommandError> {
         if text == ORIGIN {
             return Ok(self.origin());
         }
@@ -101,29 +101,29 @@ impl<'a> Places<'a> {
     }
 
     /// Each provider's own registry.
-    pub(in crate::cli) fn origin(&self) -> Place {
-        Place::Source(Source::Origin(self.origin.clone()))
+    pub(in crate::cli) fn origin(&self) -> StoreOrSource {
+        StoreOrSource::Source(Source::Origin(self.origin.clone()))
     }
 
-    pub(in crate::cli) fn network_mirror(&self, url: &str) -> Result<Place, CommandError> {
+    pub(in crate::cli) fn network_mirror(&self, url: &str) -> Result<StoreOrSource, CommandError> {
         let mirror = NetworkMirror::new(self.access.clone(), url);
         let mirror = mirror.map_err(|error| Failure::from(Problem::from(error)))?;
-        Ok(Place::Source(Source::NetworkMirror(mirror)))
+        Ok(StoreOrSource::Source(Source::NetworkMirror(mirror)))
     }
 
     pub(in crate::cli) fn filesystem_mirror(
         &self,
         directory: &Path,
-    ) -> Result<Place, CommandError> {
+    ) -> Result<StoreOrSource, CommandError> {
         let mirror = FilesystemMirror::open(directory);
         let mirror = mirror.map_err(|error| Failure::from(Problem::from(error)))?;
-        Ok(Place::Source(Source::FilesystemMirror(mirror)))
+        Ok(StoreOrSource::Source(Source::FilesystemMirror(mirror)))
     }
 
-    pub(in crate::cli) fn store(&self, text: &str) -> Result<Place, CommandError> {
+    pub(in crate::cli) fn store(&self, text: &str) -> Result<StoreOrSource, CommandError> {
         let endpoint = self.session.endpoint(text)?;
         let store = endpoint.read(self.registry.clone());
         let store = store.map_err(Problem::from).map_err(Failure::from)?;
-        Ok(Place::Store(Box::new((endpoint, store))))
+        Ok(StoreOrSource::Store(Box::new((endpoint, store))))
     }
 }

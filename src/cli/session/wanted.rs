@@ -17,7 +17,7 @@ use crate::cli::error::CommandError;
 use crate::cli::printer::Tone;
 
 /// Versions of a provider in a store.
-pub(in crate::cli) struct Wanted {
+pub(in crate::cli) struct WantedVersions {
     /// The provider, and which of its versions.
     pub(in crate::cli) selection: Selection,
     /// Where they are, or why the store cannot have them.
@@ -46,7 +46,7 @@ impl Session {
         texts: &[String],
         from: Option<&str>,
         registry: &Registry,
-    ) -> Result<Vec<Wanted>, CommandError> {
+    ) -> Result<Vec<WantedVersions>, CommandError> {
         let parse = |text: &str| Argument::parse(text, self.default_host());
         let mut arguments: Vec<Argument> = texts
             .iter()
@@ -169,7 +169,7 @@ impl Session {
         &self,
         reference: Reference,
         registry: &Registry,
-    ) -> Result<Wanted, CommandError> {
+    ) -> Result<WantedVersions, CommandError> {
         let Reference {
             text,
             repository,
@@ -223,7 +223,7 @@ impl Session {
                 provider: Box::new(provider),
             });
         }
-        Ok(Wanted {
+        Ok(WantedVersions {
             from: Ok(StoredProvider {
                 provider: provider.clone(),
                 repo,
@@ -317,18 +317,18 @@ async fn addressed(
     mut selection: Selection,
     digest: Option<Digest>,
     (endpoint, store): &(Endpoint, Store),
-) -> Result<Wanted, CommandError> {
+) -> Result<WantedVersions, CommandError> {
     let provider = &selection.provider;
     let stored = match stored_provider(endpoint, store, provider) {
         Ok(stored) => stored,
         Err(problem) => {
             let at = At::From(endpoint.to_string());
             let from = Err(problem.of(Subject::provider(provider), at));
-            return Ok(Wanted { selection, from });
+            return Ok(WantedVersions { selection, from });
         }
     };
     let Some(digest) = digest else {
-        return Ok(Wanted {
+        return Ok(WantedVersions {
             selection,
             from: Ok(stored),
         });
@@ -345,5 +345,5 @@ async fn addressed(
         repo: stored.repo.pinned(tag, digest),
         ..stored
     });
-    Ok(Wanted { selection, from })
+    Ok(WantedVersions { selection, from })
 }

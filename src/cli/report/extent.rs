@@ -2,7 +2,7 @@
 
 /// The extent of a run and of its report.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Scope {
+pub(in super::super) struct Extent {
     /// The number of providers.
     pub(in super::super) providers: usize,
     /// Whether nothing is written.
