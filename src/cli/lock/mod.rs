@@ -10,6 +10,7 @@ mod outcome;
 mod request;
 mod roots;
 mod update;
+mod version;
 
 use std::path::PathBuf;
 

@@ -1,30 +1,26 @@
-//! The result of `lock`: providers and files, as text or JSON.
+//! The result of `lock`: versions ([`version`](super::version)) and files ([`file`](super::file)), as text or JSON.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tfoci::address::ProviderAddr;
-use tfoci::authentication::Anchor;
 use tfoci::error::{Category, printable_path};
-use tfoci::event::{Subject, Transfer};
+use tfoci::event::Subject;
 use tfoci::hash::PackageHash;
-use tfoci::install::InstalledPackage;
 use tfoci::lock::target::{self, LockChange};
 use tfoci::lock::{LockResult, Locked};
 use tfoci::lockfile::Client;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platform;
-use tfoci::source::SourceAddr;
 
 use super::file::{Flaw, print_file, status, stays};
 use super::request::{LockRequest, Writing};
 use super::roots::Root;
+use super::version::print_locked;
 use crate::cli::Ending;
 use crate::cli::error::CommandError;
 use crate::cli::json;
-use crate::cli::printer::Printer;
-use crate::cli::progress::{explained, tone};
 use crate::cli::session::Session;
 
 /// The providers and files of a run.
@@ -99,87 +95,88 @@ impl LockOutcome {
         let printer = &session.printer;
         let (locked, failures) = self.providers();
         for one in &locked {
-            let directories = match self.files.len() {
-                1 => String::new(),
-                _ => {
-                    let names = one
-                        .files
-                        .iter()
-                        .filter_map(|file| self.directories.get(*file));
-                    let names: Vec<&str> = names.map(String::as_str).collect();
-                    format!(", in {}", names.join(", "))
-                }
-            };
+            let directories = self.directories(one);
             print_locked(&one.subject, one.locked, &directories, request, printer);
         }
         for (_, failure) in &failures {
             printer.failure(failure);
         }
-        // Clients keep such hashes, so that only a strict gate stops at them.
-        let is_strict = request.trust.require_pinned && !request.installs;
-        let with_strangers: BTreeSet<usize> = locked
-            .iter()
-            .filter(|one| is_strict && !one.locked.strangers.is_empty())
-            .flat_map(|one| one.files.iter().copied())
-            .collect();
-        let unusable = self.unusable(&locked, request);
+        let flaws = self.flaws(&locked, request);
         for (file, (path, changed)) in self.files.iter().enumerate() {
-            let flaw = match file {
-                file if with_strangers.contains(&file) => Some(Flaw::Strangers),
-                file if unusable.contains(&file) => Some(Flaw::NoH1),
-                _ => None,
-            };
+            let flaw = flaws.get(&file).copied();
             print_file(path, changed.as_ref(), flaw, request, printer);
         }
         let is_complete = failures.is_empty() && request.writing != Writing::DryRun;
-        let is_for_here = locked.iter().all(|one| {
-            let mut packages = one.locked.installed.iter();
-            packages.any(|package| package.platform == Platform::current())
-        });
-        let is_usable = is_complete && is_for_here && unusable.is_empty();
+        let is_usable = is_complete && is_for_here(&locked) && flaws.is_empty();
         if request.installs && is_usable && !locked.is_empty() {
             print_next(self.client, session);
         }
-        let differs = !with_strangers.is_empty()
-            || !unusable.is_empty()
-            || self
-                .files
-                .iter()
-                .any(|(_, changed)| matches!(changed, Some(Ok(change)) if !stays(change, request)));
-        let errors = failures.iter().map(|(_, error)| error);
-        let of_files = self.files.iter().filter_map(|(_, changed)| match changed {
-            Some(Err(error)) => Some(error),
-            _ => None,
-        });
-        let ending = Ending::of(errors.chain(of_files));
-        let documents = locked
-            .iter()
-            .map(|one| json::Locked::of(&one.subject, one.locked));
-        let failed = failures
-            .iter()
-            .map(|(subject, error)| json::Locked::failed(subject, error));
-        let files = self
-            .files
-            .iter()
-            .enumerate()
-            .map(|(file, (path, changed))| {
-                let has_flaw = unusable.contains(&file) || with_strangers.contains(&file);
-                let (status, error) = match has_flaw {
-                    true => ("differs", None),
-                    false => status(changed.as_ref(), request),
-                };
-                json::LockedFile {
-                    path: path.to_string_lossy(),
-                    status,
-                    error: error.map(json::Error::from),
-                }
-            });
         printer.document(&json::Locking {
             schema: json::SCHEMA,
-            providers: documents.chain(failed).collect(),
-            files: files.collect(),
+            providers: documents(&locked, &failures),
+            files: self.file_documents(&flaws, request),
         });
-        match ending {
+        self.ending(&failures, &flaws, request)
+    }
+
+    /// The directories of a version, if the run has several.
+    fn directories(&self, one: &LockedInFiles<'_>) -> String {
+        if self.files.len() == 1 {
+            return String::new();
+        }
+        let names = one.files.iter();
+        let names = names.filter_map(|file| self.directories.get(*file));
+        let names: Vec<&str> = names.map(String::as_str).collect();
+        format!(", in {}", names.join(", "))
+    }
+
+    /// The flaws of lock files, by the numbers of the files.
+    fn flaws(&self, locked: &[LockedInFiles<'_>], request: &LockRequest) -> BTreeMap<usize, Flaw> {
+        // Clients keep hashes of no package, so only `--require-pinned` stops at them.
+        let is_strict = request.trust.require_pinned && !request.installs;
+        let with_strangers = locked
+            .iter()
+            .filter(|one| is_strict && !one.locked.strangers.is_empty())
+            .flat_map(|one| one.files.iter().map(|file| (*file, Flaw::Strangers)));
+        let unusable = self.unusable(locked, request).into_iter();
+        unusable
+            .map(|file| (file, Flaw::NoH1))
+            .chain(with_strangers)
+            .collect()
+    }
+
+    fn file_documents(
+        &self,
+        flaws: &BTreeMap<usize, Flaw>,
+        request: &LockRequest,
+    ) -> Vec<json::LockedFile<'_>> {
+        let files = self.files.iter().enumerate();
+        let documents = files.map(|(file, (path, changed))| {
+            let (status, error) = match flaws.contains_key(&file) {
+                true => ("differs", None),
+                false => status(changed.as_ref(), request),
+            };
+            json::LockedFile {
+                path: path.to_string_lossy(),
+                status,
+                error: error.map(json::Error::from),
+            }
+        });
+        documents.collect()
+    }
+
+    fn ending(
+        &self,
+        failures: &[(Subject, CommandError)],
+        flaws: &BTreeMap<usize, Flaw>,
+        request: &LockRequest,
+    ) -> Ending {
+        let errors = failures.iter().map(|(_, error)| error);
+        let files = self.files.iter().map(|(_, changed)| changed.as_ref());
+        let of_files = files.clone().filter_map(|changed| changed?.as_ref().err());
+        let mut changes = files.filter_map(|changed| changed?.as_ref().ok());
+        let differs = !flaws.is_empty() || changes.any(|change| !stays(change, request));
+        match Ending::of(errors.chain(of_files)) {
             Ending::Done if differs && request.writing == Writing::Locked => {
                 Ending::Failed(Category::Differs)
             }
@@ -187,8 +184,8 @@ impl LockOutcome {
         }
     }
 
-    /// The lock files that `--locked` leaves without the `h1` of a package that was installed. Clients check unpacked packages by nothing
-    /// else, so that they refuse it.
+    /// The lock files that `--locked` leaves without the `h1` of a package that was installed. Clients check unpacked packages by their
+    /// `h1` alone, so they refuse these.
     fn unusable(&self, locked: &[LockedInFiles<'_>], request: &LockRequest) -> BTreeSet<usize> {
         let is_locked = request.installs && request.writing == Writing::Locked;
         let versions = locked.iter().filter(|_| is_locked);
@@ -207,7 +204,7 @@ impl LockOutcome {
         files.collect()
     }
 
-    /// The versions that were locked, and the failures. What several lock files have in common is there once.
+    /// The versions that were locked, and the failures. A version or failure of several lock files is in the list once.
     fn providers(&self) -> Providers<'_> {
         let (mut locked, mut failures): Providers<'_> = (Vec::new(), Vec::new());
         let mut seen = BTreeSet::new();
@@ -245,7 +242,8 @@ impl LockOutcome {
         (locked, failures)
     }
 
-    /// The error of a provider, with what states its constraints if no version satisfies them or nobody knows the provider.
+    /// The error of a provider. If no version satisfies its constraints, or the source does not have it, the error names the lines that
+    /// state the constraints.
     fn failure(&self, provider: &ProviderAddr, failure: &Failure) -> CommandError {
         // Fits on a screen with the rest.
         const MOST: usize = 10;
@@ -272,78 +270,23 @@ impl LockOutcome {
     }
 }
 
-fn print_locked(
-    subject: &Subject,
-    locked: &Locked,
-    directories: &str,
-    request: &LockRequest,
-    printer: &Printer,
-) {
-    if request.installs {
-        let is_present = |package: &InstalledPackage| package.transfer == Transfer::Present;
-        let is_linked = |package: &InstalledPackage| package.transfer == Transfer::Mounted;
-        let all = &locked.installed;
-        let verb = match all.iter().all(is_present) {
-            true => "Present",
-            false if request.writing == Writing::DryRun => "Would add",
-            false if all.iter().all(|one| is_present(one) || is_linked(one)) => "Linked",
-            false => "Installed",
-        };
-        let how = match locked.authentication.anchor {
-            Some(Anchor::Lock) => "it matches the lock file".to_owned(),
-            _ => explained(&locked.authentication),
-        };
-        let tone = tone(&locked.authentication);
-        printer.line(tone, verb, &format!("{subject}   {how}"));
-        for package in &locked.installed {
-            printer.result(&package.path.display().to_string());
-        }
-        if request.writing == Writing::Real {
-            warn_of_others(subject, locked, request.writing, printer);
-        }
-        return warn(subject, locked, printer);
-    }
-    let hashes = match locked.hashes.len() {
-        1 => "1 hash".to_owned(),
-        count => format!("{count} hashes"),
-    };
-    let verb = match request.writing {
-        Writing::Real => "Locked",
-        Writing::Locked => "Checked",
-        Writing::DryRun => "Would lock",
-    };
-    let text = format!(
-        "{subject}   {}, {hashes}{directories}",
-        explained(&locked.authentication)
-    );
-    printer.line(tone(&locked.authentication), verb, &text);
-    warn_of_others(subject, locked, request.writing, printer);
-    warn(subject, locked, printer);
+/// Whether each version was installed for this machine.
+fn is_for_here(locked: &[LockedInFiles<'_>]) -> bool {
+    locked.iter().all(|one| {
+        let mut packages = one.locked.installed.iter();
+        packages.any(|package| package.platform == Platform::current())
+    })
 }
 
-/// Warns that the hashes of some platforms only are known. The lock file may have those of others from before.
-fn warn_of_others(subject: &Subject, locked: &Locked, writing: Writing, printer: &Printer) {
-    if let Some(only) = &locked.only {
-        let only: Vec<String> = only.iter().map(ToString::to_string).collect();
-        let known = match writing {
-            Writing::Real => "is locked for",
-            Writing::Locked | Writing::DryRun => "was compared for",
-        };
-        let is_mirror = matches!(
-            locked.place.parse(),
-            Ok(SourceAddr::NetworkMirror(_) | SourceAddr::FilesystemMirror(_))
-        );
-        let only = only.join(", ");
-        let text = match is_mirror {
-            true => format!(
-                "{subject} {known} {only} only, because a mirror has no signatures: `--from STORE --trust FILE` locks every platform, and `--platform all` those that the mirror has"
-            ),
-            false => format!(
-                "{subject} {known} {only} only, because no key is pinned for it: `--trust FILE` or `--key FILE` locks every platform"
-            ),
-        };
-        printer.warning(&text);
-    }
+fn documents<'a>(
+    locked: &'a [LockedInFiles<'_>],
+    failures: &'a [(Subject, CommandError)],
+) -> Vec<json::Locked<'a>> {
+    let locked = locked.iter();
+    let locked = locked.map(|one| json::Locked::of(&one.subject, one.locked));
+    let failed = failures.iter();
+    let failed = failed.map(|(subject, error)| json::Locked::failed(subject, error));
+    locked.chain(failed).collect()
 }
 
 /// What to do with the installed providers.
@@ -354,18 +297,4 @@ fn print_next(client: Client, session: &Session) {
     session.printer.say(&format!(
         "\n`{client} plan` and `{client} apply` work now. Where a backend or modules need `init`:\n\n  {client} init -plugin-dir={directory}"
     ));
-}
-
-fn warn(subject: &Subject, locked: &Locked, printer: &Printer) {
-    if !locked.strangers.is_empty() {
-        let strangers: Vec<String> = locked.strangers.iter().map(ToString::to_string).collect();
-        let text = format!(
-            "{subject}: the lock file has hashes of no package of this release. Clients accept packages that match them; take them out by hand: {}",
-            strangers.join(", ")
-        );
-        printer.warning(&text);
-    }
-    if let Some(warning) = locked.authentication.warning() {
-        printer.warning(&format!("{subject}: {warning}"));
-    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use tfoci::address::{Hostname, ProviderAddr};
-use tfoci::configuration::{self, ReadAs, Requirements};
+use tfoci::configuration::{self, ReadAs, Requirements, StatedAt};
 use tfoci::constraint::VersionConstraints;
 use tfoci::error::{Category, printable};
 use tfoci::lock::target::{LockTarget, Update};
@@ -91,6 +91,7 @@ fn read_one(
     })
 }
 
+/// The providers that a directory requires: those of its configuration, or those of the arguments.
 fn required(
     directory: &Path,
     client: Client,
@@ -106,50 +107,69 @@ fn required(
         default_host: default_host.clone(),
         data: session.data_directory(),
     };
-    let requirements = match Requirements::read(directory, &read_as) {
-        Ok(requirements) => Some(requirements),
+    let requirements = match requirements(directory, client, &read_as) {
         // Addresses need no configuration.
-        Err(configuration::Error::Empty { .. }) if !request.providers.is_empty() => None,
-        Err(error) => return Err(error.into()),
+        Err(CommandError::Configuration(configuration::Error::Empty { .. }))
+            if !request.providers.is_empty() =>
+        {
+            None
+        }
+        requirements => Some(requirements?),
     };
-    if let Some(source) = requirements
-        .as_ref()
-        .and_then(|requirements| requirements.not_followed.first())
-    {
-        return Err(CommandError::ModuleMissing {
+    let selections = request.providers.iter();
+    let selections = selections.map(|text| Ok(Selection::parse(text, &default_host)?));
+    let selections: Vec<Selection> = selections.collect::<Result<_, CommandError>>()?;
+    if selections.is_empty() {
+        return Ok(configured(requirements.unwrap_or_default()));
+    }
+    selected(selections, requirements, directory)
+}
+
+/// Reads a configuration, of which all modules must be on this disk.
+fn requirements(
+    directory: &Path,
+    client: Client,
+    read_as: &ReadAs,
+) -> Result<Requirements, CommandError> {
+    let requirements = Requirements::read(directory, read_as)?;
+    match requirements.not_followed.first() {
+        None => Ok(requirements),
+        Some(source) => Err(CommandError::ModuleMissing {
             directory: directory.to_owned(),
             source_address: printable(source),
             client,
-        });
+        }),
     }
-    let selections = request
-        .providers
-        .iter()
-        .map(|text| Ok(Selection::parse(text, &default_host)?));
-    let selections: Vec<Selection> = selections.collect::<Result<_, CommandError>>()?;
-    let mut stated = BTreeMap::new();
-    let all = requirements.map(|requirements| {
-        stated = requirements.stated;
-        requirements.providers
+}
+
+/// All providers of a configuration.
+fn configured(requirements: Requirements) -> BTreeMap<ProviderAddr, Required> {
+    let Requirements {
+        providers,
+        mut stated,
+        ..
+    } = requirements;
+    let required = providers.into_iter().map(|(provider, constraints)| {
+        let required = Required {
+            recorded: constraints.clone(),
+            admitted: constraints,
+            stated: texts(stated.remove(&provider)),
+        };
+        (provider, required)
     });
-    let mut stated = |provider: &ProviderAddr| -> Vec<String> {
-        let stated = stated.remove(provider).unwrap_or_default();
-        stated.iter().map(ToString::to_string).collect()
+    required.collect()
+}
+
+/// The providers of the arguments. A configuration, if there is one, must require them too.
+fn selected(
+    selections: Vec<Selection>,
+    requirements: Option<Requirements>,
+    directory: &Path,
+) -> Result<BTreeMap<ProviderAddr, Required>, CommandError> {
+    let (all, mut stated) = match requirements {
+        Some(requirements) => (Some(requirements.providers), requirements.stated),
+        None => (None, BTreeMap::new()),
     };
-    if selections.is_empty() {
-        let all = all.unwrap_or_default().into_iter();
-        return Ok(all
-            .map(|(provider, constraints)| {
-                let recorded = constraints.clone();
-                let required = Required {
-                    admitted: constraints,
-                    recorded,
-                    stated: stated(&provider),
-                };
-                (provider, required)
-            })
-            .collect());
-    }
     let mut required = BTreeMap::new();
     for Selection {
         provider,
@@ -166,17 +186,21 @@ fn required(
             }
             None => constraints.clone(),
         };
-        let mut stated = stated(&provider);
+        let mut stated = texts(stated.remove(&provider));
         if !constraints.is_any() {
             stated.push(format!("the argument ({constraints})"));
         }
-        let admitted = recorded.clone().and(constraints);
         let one = Required {
-            admitted,
+            admitted: recorded.clone().and(constraints),
             recorded,
             stated,
         };
         required.insert(provider, one);
     }
     Ok(required)
+}
+
+fn texts(stated: Option<Vec<StatedAt>>) -> Vec<String> {
+    let stated = stated.unwrap_or_default();
+    stated.iter().map(ToString::to_string).collect()
 }

@@ -1,0 +1,113 @@
+//! The lines about a version that was locked or installed, and the warnings about its hashes.
+
+use tfoci::authentication::Anchor;
+use tfoci::event::{Subject, Transfer};
+use tfoci::install::InstalledPackage;
+use tfoci::lock::Locked;
+use tfoci::source::SourceAddr;
+
+use super::request::{LockRequest, Writing};
+use crate::cli::printer::Printer;
+use crate::cli::progress::{explained, tone};
+
+/// Prints what was done with a version. `directories` names those of its lock files.
+pub(super) fn print_locked(
+    subject: &Subject,
+    locked: &Locked,
+    directories: &str,
+    request: &LockRequest,
+    printer: &Printer,
+) {
+    if request.installs {
+        print_installed(subject, locked, request, printer);
+    } else {
+        print_recorded(subject, locked, directories, request, printer);
+    }
+    if !request.installs || request.writing == Writing::Real {
+        warn_of_others(subject, locked, request.writing, printer);
+    }
+    warn(subject, locked, printer);
+}
+
+fn print_installed(subject: &Subject, locked: &Locked, request: &LockRequest, printer: &Printer) {
+    let is_present = |package: &InstalledPackage| package.transfer == Transfer::Present;
+    let is_linked = |package: &InstalledPackage| package.transfer == Transfer::Mounted;
+    let all = &locked.installed;
+    let verb = match all.iter().all(is_present) {
+        true => "Present",
+        false if request.writing == Writing::DryRun => "Would add",
+        false if all.iter().all(|one| is_present(one) || is_linked(one)) => "Linked",
+        false => "Installed",
+    };
+    let how = match locked.authentication.anchor {
+        Some(Anchor::Lock) => "it matches the lock file".to_owned(),
+        _ => explained(&locked.authentication),
+    };
+    let tone = tone(&locked.authentication);
+    printer.line(tone, verb, &format!("{subject}   {how}"));
+    for package in &locked.installed {
+        printer.result(&package.path.display().to_string());
+    }
+}
+
+fn print_recorded(
+    subject: &Subject,
+    locked: &Locked,
+    directories: &str,
+    request: &LockRequest,
+    printer: &Printer,
+) {
+    let hashes = match locked.hashes.len() {
+        1 => "1 hash".to_owned(),
+        count => format!("{count} hashes"),
+    };
+    let verb = match request.writing {
+        Writing::Real => "Locked",
+        Writing::Locked => "Checked",
+        Writing::DryRun => "Would lock",
+    };
+    let text = format!(
+        "{subject}   {}, {hashes}{directories}",
+        explained(&locked.authentication)
+    );
+    printer.line(tone(&locked.authentication), verb, &text);
+}
+
+/// Warns that the hashes of only some platforms are known. The lock file may have had those of other platforms before.
+fn warn_of_others(subject: &Subject, locked: &Locked, writing: Writing, printer: &Printer) {
+    if let Some(only) = &locked.only {
+        let only: Vec<String> = only.iter().map(ToString::to_string).collect();
+        let known = match writing {
+            Writing::Real => "is locked for",
+            Writing::Locked | Writing::DryRun => "was compared for",
+        };
+        let is_mirror = matches!(
+            locked.place.parse(),
+            Ok(SourceAddr::NetworkMirror(_) | SourceAddr::FilesystemMirror(_))
+        );
+        let only = only.join(", ");
+        let text = match is_mirror {
+            true => format!(
+                "{subject} {known} {only} only, because a mirror has no signatures: `--from STORE --trust FILE` locks every platform, and `--platform all` those that the mirror has"
+            ),
+            false => format!(
+                "{subject} {known} {only} only, because no key is pinned for it: `--trust FILE` or `--key FILE` locks every platform"
+            ),
+        };
+        printer.warning(&text);
+    }
+}
+
+fn warn(subject: &Subject, locked: &Locked, printer: &Printer) {
+    if !locked.strangers.is_empty() {
+        let strangers: Vec<String> = locked.strangers.iter().map(ToString::to_string).collect();
+        let text = format!(
+            "{subject}: the lock file has hashes of no package of this release. Clients accept packages that match them; take them out by hand: {}",
+            strangers.join(", ")
+        );
+        printer.warning(&text);
+    }
+    if let Some(warning) = locked.authentication.warning() {
+        printer.warning(&format!("{subject}: {warning}"));
+    }
+}
