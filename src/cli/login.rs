@@ -9,13 +9,13 @@ use tfoci::credentials::{Credential, CredentialStore, Credentials, Location, Sou
 use tfoci::error::{printable, printable_path};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::secret::Secret;
-use tfoci::store::{self, Confirmation};
+use tfoci::store::{self, Confirmation, Registry};
 
 use super::Ending;
 use super::error::CommandError;
 use super::hints::meant;
 use super::json;
-use super::printer::Tone;
+use super::printer::{Printer, Tone};
 use super::question;
 use super::session::{Session, report_considered};
 
@@ -49,49 +49,25 @@ pub(super) struct Arguments {
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let printer = &session.printer;
-    let Arguments {
-        registry,
-        username,
-        password_stdin,
-    } = arguments;
-    // Before a password is typed.
-    let store = CredentialStore::new(&session.locations(), &registry)
+    let registry = &arguments.registry;
+    // An error about the file or its helper comes before the user types a password.
+    let store = CredentialStore::new(&session.locations(), registry)
         .map_err(|error| meant::registry(error, "login"))?;
-    let username = match username {
-        Some(username) => username,
-        None if password_stdin => return Err(CommandError::NoUsername),
-        None => question::ask(&printer.neutral(&format!("Username at {registry}: "))).await?,
-    };
-    if username.is_empty() || username.contains([':', '\r', '\n']) {
-        return Err(CommandError::Username { username });
-    }
-    let password = if password_stdin {
-        let read = tokio::task::spawn_blocking(from_stdin).await;
-        read.unwrap_or(Err(CommandError::NoPassword))?
-    } else {
-        let prompt = format!("Password of {username} at {registry}: ");
-        question::ask_for_secret(&printer.neutral(&prompt)).await?
-    };
+    let (username, password) = entered(&arguments, printer).await?;
     let typed = Credential::typed(&username, password.clone());
-    let confirmation = session
-        .registry_with(&session.http()?, Credentials::none())
-        .check(&registry, &typed)
+    let http = session.http()?;
+    let confirmation = Registry::new(http, Credentials::none())
+        .check(registry, &typed)
         .await
-        .map_err(|error| refusal(error, &registry))?;
+        .map_err(|error| refusal(error, registry))?;
     let location = store.store(&username, &password).await?;
     if confirmation == Confirmation::Accepted {
         printer.line(Tone::Done, "Login", "succeeded");
     }
-    printer.line(
-        Tone::Done,
-        "Stored",
-        &format!("{} in {}", printable(&registry), name(&location)),
-    );
+    let (shown, place) = (printable(registry), name(&location));
+    printer.line(Tone::Done, "Stored", &format!("{shown} in {place}"));
     if confirmation == Confirmation::NotAsked {
-        let text = format!(
-            "{} did not ask for credentials; they were stored unchecked",
-            printable(&registry)
-        );
+        let text = format!("{shown} did not ask for credentials; they were stored unchecked");
         printer.warning(&text);
     }
     if let Location::File(path) = &location {
@@ -101,12 +77,49 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         );
         printer.warning(&text);
     }
+    warn_of_other_sources(registry, &location, &typed, session).await;
+    printer.document(&json::Login::new(registry, "stored", Some(&location)));
+    Ok(Ending::Done)
+}
+
+/// The username and the password, from options, the terminal or stdin.
+async fn entered(
+    arguments: &Arguments,
+    printer: &Printer,
+) -> Result<(String, Secret), CommandError> {
+    let registry = &arguments.registry;
+    let username = match &arguments.username {
+        Some(username) => username.clone(),
+        None if arguments.password_stdin => return Err(CommandError::NoUsername),
+        None => question::ask(&printer.neutral(&format!("Username at {registry}: "))).await?,
+    };
+    if username.is_empty() || username.contains([':', '\r', '\n']) {
+        return Err(CommandError::Username { username });
+    }
+    let password = if arguments.password_stdin {
+        let read = tokio::task::spawn_blocking(from_stdin).await;
+        read.unwrap_or(Err(CommandError::NoPassword))?
+    } else {
+        let prompt = format!("Password of {username} at {registry}: ");
+        question::ask_for_secret(&printer.neutral(&prompt)).await?
+    };
+    Ok((username, password))
+}
+
+/// Warns if clients do not read the file of the password, and if another source takes precedence over it.
+async fn warn_of_other_sources(
+    registry: &str,
+    location: &Location,
+    typed: &Credential,
+    session: &Session,
+) {
+    let printer = &session.printer;
     let credentials = session.credentials();
     // This reads the sources.
-    let found = credentials.for_repository(&registry, "").await;
+    let found = credentials.for_repository(registry, "").await;
     let sources = credentials.registry_sources();
     let is_ours = |source: &&SourceReport| {
-        !source.clients && matches!(&location, Location::File(path) if *path == source.path)
+        !source.clients && matches!(location, Location::File(path) if *path == source.path)
     };
     if let Some(source) = sources.iter().find(is_ours) {
         let text = format!(
@@ -122,8 +135,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         printer.line(Tone::Warning, "Note", &text);
     }
     report_considered(&sources, printer);
-    printer.document(&json::Login::new(&registry, "stored", Some(&location)));
-    Ok(Ending::Done)
 }
 
 /// The location of stored credentials as text.

@@ -14,7 +14,8 @@ use std::time::SystemTime;
 use clap::Args;
 
 use tfoci::event::Subject;
-use tfoci::mirror::{Options, Shard, Task, mirror};
+use tfoci::http::Http;
+use tfoci::mirror::{Locks, Options, Shard, Task, mirror};
 use tfoci::outcome::{At, Failure, Problem, Published};
 use tfoci::platform::Platform;
 use tfoci::publish::{self, EvidencePolicy, Existing};
@@ -128,7 +129,57 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let http = session.http()?;
     let locks = requested::locks(&arguments.from_lock, &session.printer)?;
     let tasks = plan::tasks(&arguments, session, &locks, &http)?;
-    let options = Options {
+    let is_strict =
+        |task: &Task| !arguments.require_pinned || task.rule.pinned() || task.is_locked();
+    let (tasks, unpinned): (Vec<_>, Vec<_>) = tasks.into_iter().partition(is_strict);
+    let extent = Extent {
+        providers: tasks.len(),
+        dry_run: arguments.dry_run,
+        only_changed: arguments.changed,
+    };
+    let reporter = session.report.publishing(MIRROR, extent, &http);
+    let results = Results {
+        session,
+        locks,
+        pins: pins(&arguments, &tasks, session)?,
+        unverified: AtomicUsize::new(0),
+    };
+    for task in unpinned {
+        let problem = Problem::NoPin.of(Subject::provider(&task.provider), At::Here);
+        results.add(Err(problem));
+    }
+    let source = source(from, &http, session)?;
+    let on_result = |result| results.add(result);
+    let options = options(&arguments, session);
+    mirror(tasks, &source, &options, &reporter, &on_result).await;
+    let unverified = results.unverified.into_inner();
+    if let Some(pins) = results.pins
+        && let Err(error) = pins.finish(&*reporter).await
+    {
+        session.report.run_failed(error);
+    }
+    if arguments.require_pinned && unverified > 0 {
+        note_unverified(unverified, session);
+    }
+    Ok(session.report.finish())
+}
+
+/// The keys that `--pin-new` pins; `None` without that option.
+fn pins<'a>(
+    arguments: &Arguments,
+    tasks: &[Task],
+    session: &'a Session,
+) -> Result<Option<Pins<'a>>, CommandError> {
+    let path = pins::trust_file(arguments)?;
+    if path.is_some() && !arguments.trust.key.is_empty() {
+        let text = "`--pin-new` pins no key, because `--key` names those of all providers";
+        session.printer.warning(text);
+    }
+    Ok(path.map(|path| Pins::new(path, tasks, session, arguments.dry_run)))
+}
+
+fn options(arguments: &Arguments, session: &Session) -> Options {
+    Options {
         publish: publish::Options {
             existing: Existing::Merge,
             annotations: Default::default(),
@@ -140,72 +191,65 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         },
         recheck: arguments.recheck,
         pins_keys: arguments.pin_new,
-    };
-    let is_strict =
-        |task: &Task| !arguments.require_pinned || task.rule.pinned() || task.is_locked();
-    let (tasks, unpinned): (Vec<_>, Vec<_>) = tasks.into_iter().partition(is_strict);
-    let report = &session.report;
-    let extent = Extent {
-        providers: tasks.len(),
-        dry_run: arguments.dry_run,
-        only_changed: arguments.changed,
-    };
-    let reporter = report.publishing(MIRROR, extent, &http);
-    let pins = pins::trust_file(&arguments)?;
-    if pins.is_some() && !arguments.trust.key.is_empty() {
-        let text = "`--pin-new` pins no key, because `--key` names those of all providers";
-        session.printer.warning(text);
     }
-    let pins = pins.map(|path| Pins::new(path, &tasks, session, arguments.dry_run));
-    let to_error = |failure| match locks.refusing(&failure) {
-        Some(files) => CommandError::NotLocked { files, failure },
-        None => CommandError::Mirroring(failure),
-    };
-    let unverified = AtomicUsize::new(0);
-    let on_result = |result: Result<Published, Failure>| {
-        if result
-            .as_ref()
-            .is_ok_and(|one| one.authentication.is_none())
-        {
-            unverified.fetch_add(1, Ordering::Relaxed);
+}
+
+/// The source that `--from` names, or the origins.
+fn source(
+    from: Option<SourceAddr>,
+    http: &Http,
+    session: &Session,
+) -> Result<Source, CommandError> {
+    let access = || session.origin_access(http.clone());
+    let source = match from {
+        None => Ok(Source::Origin(Origin::new(access()?))),
+        Some(SourceAddr::NetworkMirror(url)) => {
+            NetworkMirror::new(access()?, &url).map(Source::NetworkMirror)
         }
-        if let Some(pins) = &pins {
+        Some(SourceAddr::FilesystemMirror(directory)) => {
+            FilesystemMirror::open(&directory).map(Source::FilesystemMirror)
+        }
+    };
+    Ok(source.map_err(|error| Failure::from(Problem::from(error)))?)
+}
+
+/// Receives the results of a run.
+struct Results<'a> {
+    session: &'a Session,
+    locks: Locks,
+    pins: Option<Pins<'a>>,
+    /// The number of versions that were not verified, because the store has them.
+    unverified: AtomicUsize,
+}
+
+impl Results<'_> {
+    /// Reports a version, and pins its key.
+    fn add(&self, result: Result<Published, Failure>) {
+        let is_verified = |one: &Published| one.authentication.is_some();
+        if result.as_ref().is_ok_and(|one| !is_verified(one)) {
+            self.unverified.fetch_add(1, Ordering::Relaxed);
+        }
+        if let Some(pins) = &self.pins {
             pins.record(&result);
         }
+        let to_error = |failure| match self.locks.refusing(&failure) {
+            Some(files) => CommandError::NotLocked { files, failure },
+            None => CommandError::Mirroring(failure),
+        };
+        let report = &self.session.report;
         match result {
             Ok(published) => report.published(published),
             Err(failure) => report.journey_failed(to_error, failure),
         }
+    }
+}
+
+/// Notes with `--require-pinned` that versions in the store were not verified again.
+fn note_unverified(count: usize, session: &Session) {
+    let versions = match count {
+        1 => "1 version that the store has already was".to_owned(),
+        count => format!("{count} versions that the store has already were"),
     };
-    for task in unpinned {
-        let problem = Problem::NoPin.of(Subject::provider(&task.provider), At::Here);
-        on_result(Err(problem));
-    }
-    let access = || session.origin_access(http.clone());
-    let source = match &from {
-        None => Ok(Source::Origin(Origin::new(access()?))),
-        Some(SourceAddr::NetworkMirror(url)) => {
-            NetworkMirror::new(access()?, url).map(Source::NetworkMirror)
-        }
-        Some(SourceAddr::FilesystemMirror(directory)) => {
-            FilesystemMirror::open(directory).map(Source::FilesystemMirror)
-        }
-    };
-    let source = source.map_err(|error| Failure::from(Problem::from(error)))?;
-    mirror(tasks, &source, &options, &reporter, &on_result).await;
-    if let Some(pins) = pins
-        && let Err(error) = pins.finish(&*reporter).await
-    {
-        report.run_failed(error);
-    }
-    let unverified = unverified.into_inner();
-    if arguments.require_pinned && unverified > 0 {
-        let versions = match unverified {
-            1 => "1 version that the store has already was".to_owned(),
-            versions => format!("{versions} versions that the store has already were"),
-        };
-        let text = format!("{versions} not verified again; `--recheck` does so");
-        session.printer.line(Tone::Plain, "Note", &text);
-    }
-    Ok(report.finish())
+    let text = format!("{versions} not verified again; `--recheck` does so");
+    session.printer.line(Tone::Plain, "Note", &text);
 }

@@ -30,24 +30,9 @@ pub(super) fn tasks(
     let mut items = addresses(arguments, session)?;
     let listed = file.iter().flat_map(|file| &file.providers);
     let listed = listed.map(|entry| &entry.provider);
-    // Arguments and mirror files are the user's own. Lock files and configurations may come from anybody.
     let named = items.iter().map(|item| &item.provider).chain(listed);
-    let named: BTreeSet<Hostname> = named.map(|provider| provider.hostname().clone()).collect();
-    let mut found: Vec<Item> = locks
-        .filters()
-        .map(|(provider, filter)| Item {
-            provider,
-            filter,
-            to: Vec::new(),
-        })
-        .collect();
-    for root in &arguments.from_config {
-        requested::directory(root, "--from-config")?;
-        found.extend(required(root, session)?);
-    }
-    let hosts = found.iter().map(|item| item.provider.hostname());
-    session.distrust(http, hosts.filter(|host| !named.contains(host)))?;
-    items.extend(found);
+    let named = named.map(|provider| provider.hostname().clone()).collect();
+    items.extend(found(arguments, &named, session, locks, http)?);
     if let (Some(item), [], Some(path)) = (items.first(), &*arguments.to, &arguments.file) {
         let mut entries = file.iter().flat_map(|file| &file.providers);
         return Err(CommandError::NoDestination {
@@ -67,10 +52,55 @@ pub(super) fn tasks(
         };
         session.warn_of_unmatched_in(&path, &policy, providers, consequence);
     }
+    let tasks = assigned(
+        by_destination(items, arguments)?,
+        session,
+        &policy,
+        locks,
+        http,
+    )?;
+    Ok(match arguments.shard {
+        Some(shard) => shard.of(tasks),
+        None => tasks,
+    })
+}
+
+/// The providers of lock files and configurations. Strangers may have written these files, so the run treats their hosts with distrust, except
+/// those that the user `named` in an argument or a mirror file.
+fn found(
+    arguments: &Arguments,
+    named: &BTreeSet<Hostname>,
+    session: &Session,
+    locks: &Locks,
+    http: &Http,
+) -> Result<Vec<Item>, CommandError> {
+    let locked = locks.filters().map(|(provider, filter)| Item {
+        provider,
+        filter,
+        to: Vec::new(),
+    });
+    let mut found: Vec<Item> = locked.collect();
+    for root in &arguments.from_config {
+        requested::directory(root, "--from-config")?;
+        found.extend(required(root, session)?);
+    }
+    let hosts = found.iter().map(|item| item.provider.hostname());
+    session.distrust(http, hosts.filter(|host| !named.contains(host)))?;
+    Ok(found)
+}
+
+/// The tasks for the providers of each store. A provider that several stores receive is one task, so that it is read once.
+fn assigned(
+    by_destination: BTreeMap<String, Providers>,
+    session: &Session,
+    policy: &Policy,
+    locks: &Locks,
+    http: &Http,
+) -> Result<Vec<Task>, CommandError> {
     // All registries share one client, which authenticates once per registry and can mount blobs.
     let registry = session.registry(http);
     let mut tasks: Vec<Task> = Vec::new();
-    for (to, providers) in by_destination(items, arguments)? {
+    for (to, providers) in by_destination {
         let endpoint = session.endpoint(&to)?;
         let addresses: Vec<_> = providers.keys().cloned().collect();
         check(&endpoint, &addresses)?;
@@ -79,7 +109,6 @@ pub(super) fn tasks(
             .map_err(|error| Failure::from(Problem::from(error)))?;
         for (provider, filters) in providers {
             let destination = destination(&endpoint, &store, &provider)?;
-            // A provider that several stores receive is read once.
             let is_same = |task: &&mut Task| task.provider == provider && task.filters == filters;
             match tasks.iter_mut().find(is_same) {
                 Some(task) => task.destinations.push(destination),
@@ -93,10 +122,7 @@ pub(super) fn tasks(
             }
         }
     }
-    Ok(match arguments.shard {
-        Some(shard) => shard.of(tasks),
-        None => tasks,
-    })
+    Ok(tasks)
 }
 
 fn destination(

@@ -97,11 +97,7 @@ impl Session {
 
     /// A registry client. It authenticates once per registry, and can mount blobs.
     pub(super) fn registry(&self, http: &Http) -> Registry {
-        self.registry_with(http, self.credentials())
-    }
-
-    pub(super) fn registry_with(&self, http: &Http, credentials: Credentials) -> Registry {
-        Registry::new(http.clone(), credentials)
+        Registry::new(http.clone(), self.credentials())
     }
 
     /// The locations of credentials.
