@@ -50,7 +50,6 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
-    let printer = &session.printer;
     let Selection {
         provider,
         constraints,
@@ -65,7 +64,17 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     if is_source(&arguments.from) {
         return at_source(&arguments, &provider, session).await;
     }
-    let stored = session.open_provider(&arguments.from, &provider)?;
+    in_store(&arguments, &provider, session).await
+}
+
+/// Lists the versions of a store.
+async fn in_store(
+    arguments: &Arguments,
+    provider: &ProviderAddr,
+    session: &Session,
+) -> Result<Ending, CommandError> {
+    let printer = &session.printer;
+    let stored = session.open_provider(&arguments.from, provider)?;
     let Versions { versions, ignored } = stored.versions().await?;
     let ignored = ignored.into_iter().map(|(tag, reason)| json::IgnoredTag {
         tag: tag.to_string(),
@@ -99,7 +108,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     }
     printer.document(&json::Versions {
         schema: json::SCHEMA,
-        provider: &provider,
+        provider,
         repository: stored.repo.to_string(),
         versions: &versions,
         ignored: arguments.all.then_some(ignored),

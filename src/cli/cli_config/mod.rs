@@ -13,7 +13,7 @@ use tfoci::error::{printable, printable_path};
 use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::source;
-use tfoci::store;
+use tfoci::store::{self, Endpoint};
 use tfoci::template::RepositoryTemplate;
 
 use super::Ending;
@@ -122,6 +122,7 @@ fn mirror(
 ) -> Result<(Mirror, Option<String>), CommandError> {
     let endpoint = arguments.from.as_deref().map(|text| session.endpoint(text));
     let endpoint = endpoint.transpose()?;
+    let store = endpoint.as_ref().map(|store| printable(&store.to_string()));
     if let Some(directory) = &arguments.into {
         if !directory.is_dir() {
             let directory = printable_path(directory);
@@ -129,29 +130,13 @@ fn mirror(
                 "there is no directory {directory}: clients fail until `tfoci install --into {directory}` has written it"
             ));
         }
-        let comment = endpoint.map(|store| {
-            let store = printable(&store.to_string());
-            format!("`tfoci install` writes this directory from {store}.")
-        });
+        let comment =
+            store.map(|store| format!("`tfoci install` writes this directory from {store}."));
         return Ok((Mirror::directory(directory), comment));
     }
     if let Some(url) = &arguments.url {
-        let url = directory_url(url)?;
-        for pattern in include.iter().filter(|one| one.to_string().contains(':')) {
-            session.printer.warning(&format!(
-                "clients refuse to ask a network mirror for {pattern}, because its host has a port: leave it to `direct`"
-            ));
-        }
-        if url.path() == "/" {
-            session.printer.warning(&format!(
-                "if {url} is the URL of `tfoci serve`, its network mirror is at {url}mirror/"
-            ));
-        }
-        let comment = endpoint.map(|store| {
-            let store = printable(&store.to_string());
-            format!("This server has the providers of {store}.")
-        });
-        return Ok((Mirror::Network { url: url.into() }, comment));
+        let comment = store.map(|store| format!("This server has the providers of {store}."));
+        return Ok((network_mirror(url, include, session)?, comment));
     }
     let Some(endpoint) = endpoint else {
         return Err(CommandError::NoStore { provider: None });
@@ -159,6 +144,35 @@ fn mirror(
     if arguments.client == ClientName::Terraform {
         return Err(CommandError::NoOci);
     }
+    Ok((oci_mirror(&endpoint, include, session)?, None))
+}
+
+/// A network mirror at a URL.
+fn network_mirror(
+    url: &str,
+    include: &[ProviderPattern],
+    session: &Session,
+) -> Result<Mirror, CommandError> {
+    let url = directory_url(url)?;
+    for pattern in include.iter().filter(|one| one.to_string().contains(':')) {
+        session.printer.warning(&format!(
+            "clients refuse to ask a network mirror for {pattern}, because its host has a port: leave it to `direct`"
+        ));
+    }
+    if url.path() == "/" {
+        session.printer.warning(&format!(
+            "if {url} is the URL of `tfoci serve`, its network mirror is at {url}mirror/"
+        ));
+    }
+    Ok(Mirror::Network { url: url.into() })
+}
+
+/// A registry that has all these providers.
+fn oci_mirror(
+    endpoint: &Endpoint,
+    include: &[ProviderPattern],
+    session: &Session,
+) -> Result<Mirror, CommandError> {
     let Some(template) = endpoint.template() else {
         let text = endpoint.to_string();
         return Err(CommandError::NoClientReads { text });
@@ -176,7 +190,7 @@ fn mirror(
     }
     warn_of_plain_http(template, include, session);
     let template = template.hcl().to_owned();
-    Ok((Mirror::Oci { template }, None))
+    Ok(Mirror::Oci { template })
 }
 
 /// Warns if clients cannot speak to a registry of the template as tfoci does.

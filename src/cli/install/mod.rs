@@ -147,19 +147,7 @@ async fn into_mirror(
         );
         session.printer.warning(&text);
     }
-    let request = Request {
-        into: into.clone(),
-        kind: DirectoryKind::Mirror,
-        cache: None,
-        platforms: requested::platforms(&arguments.platform)?,
-        form: match arguments.unpacked {
-            true => Form::Unpacked,
-            false => Form::Packed,
-        },
-        trust: session.trust_options(&arguments.common.trust)?,
-        dry_run: arguments.dry_run,
-        jobs: session.jobs(),
-    };
+    let request = mirror_request(&arguments, &into, session)?;
     let registry = session.registry(&session.http()?);
     let wanted = session.wanted(&arguments.providers, arguments.from.as_deref(), &registry);
     let wanted = wanted.await?;
@@ -184,17 +172,36 @@ async fn into_mirror(
         Err(failure) => match failure.subject.clone() {
             Some(subject) => {
                 let platform = None;
-                report.failed(
-                    Subject {
-                        platform,
-                        ..subject
-                    },
-                    failure.into(),
-                );
+                let version = Subject {
+                    platform,
+                    ..subject
+                };
+                report.failed(version, failure.into());
             }
             None => report.run_failed(failure.into()),
         },
     };
     install(tasks, &request, &reporter, &on_result).await;
     Ok(report.finish())
+}
+
+/// The installation into a filesystem mirror.
+fn mirror_request(
+    arguments: &Arguments,
+    into: &Path,
+    session: &Session,
+) -> Result<Request, CommandError> {
+    Ok(Request {
+        into: into.to_owned(),
+        kind: DirectoryKind::Mirror,
+        cache: None,
+        platforms: requested::platforms(&arguments.platform)?,
+        form: match arguments.unpacked {
+            true => Form::Unpacked,
+            false => Form::Packed,
+        },
+        trust: session.trust_options(&arguments.common.trust)?,
+        dry_run: arguments.dry_run,
+        jobs: session.jobs(),
+    })
 }

@@ -34,7 +34,7 @@ impl<'a> Methods<'a> {
         session: &'a Session,
     ) -> Result<Self, CommandError> {
         let places = Places::new(session)?;
-        places.distrust(strangers.iter().copied())?;
+        session.distrust(&places.access.http, strangers.iter().copied())?;
         if let Some(text) = from {
             return Ok(Self {
                 session,

@@ -21,7 +21,7 @@ use super::version::print_locked;
 use crate::cli::Ending;
 use crate::cli::error::CommandError;
 use crate::cli::json;
-use crate::cli::session::Session;
+use crate::cli::session::{Session, data_directory};
 
 /// The providers and files of a run.
 pub(super) struct LockOutcome {
@@ -292,7 +292,7 @@ fn documents<'a>(
 /// What to do with the installed providers.
 fn print_next(client: Client, session: &Session) {
     let client = client.program();
-    let data = session.data_directory();
+    let data = data_directory();
     let directory = printable_path(&data.join("providers"));
     session.printer.say(&format!(
         "\n`{client} plan` and `{client} apply` work now. Where a backend or modules need `init`:\n\n  {client} init -plugin-dir={directory}"

@@ -13,7 +13,7 @@ use tfoci::selection::Selection;
 
 use super::request::LockRequest;
 use crate::cli::error::CommandError;
-use crate::cli::session::{Session, requested};
+use crate::cli::session::{Session, data_directory, requested};
 
 /// A directory to lock.
 pub(super) struct Root {
@@ -105,7 +105,7 @@ fn required(
     let read_as = ReadAs {
         client: Some(client),
         default_host: default_host.clone(),
-        data: session.data_directory(),
+        data: data_directory(),
     };
     let requirements = match requirements(directory, client, &read_as) {
         // Addresses need no configuration.

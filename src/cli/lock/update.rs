@@ -20,7 +20,7 @@ use super::roots::{self, Required, Root, Roots};
 use crate::cli::Ending;
 use crate::cli::error::{CommandError, LockDifference};
 use crate::cli::progress::Progress;
-use crate::cli::session::Session;
+use crate::cli::session::{Session, data_directory, has_data_directory};
 
 /// Locks providers, and installs them if the request says so.
 pub(in crate::cli) async fn update(
@@ -141,14 +141,10 @@ fn warn_of_unrequired(root: &Root, session: &Session) {
 /// Refuses links where a configuration from elsewhere could lead the installation out of its directory. Users name another one by
 /// `TF_DATA_DIR`.
 fn refuse_links(root: &Root, session: &Session) -> Result<(), CommandError> {
-    let data = root.directory.join(session.data_directory());
+    let data = root.directory.join(data_directory());
     let paths = [data.clone(), data.join("providers")];
     let is_link = |path: &&PathBuf| path.is_symlink();
-    match paths
-        .iter()
-        .find(is_link)
-        .filter(|_| !session.has_data_directory())
-    {
+    match paths.iter().find(is_link).filter(|_| !has_data_directory()) {
         Some(link) => Err(CommandError::DataLink { link: link.clone() }),
         None => Ok(()),
     }
@@ -173,11 +169,8 @@ fn installation(
     };
     Ok(Some(install::Request {
         into: match root.directory.as_os_str() == "." {
-            true => session.data_directory().join("providers"),
-            false => root
-                .directory
-                .join(session.data_directory())
-                .join("providers"),
+            true => data_directory().join("providers"),
+            false => root.directory.join(data_directory()).join("providers"),
         },
         kind: DirectoryKind::Providers(root.target.client()),
         cache: plugin_cache(root, session)?,

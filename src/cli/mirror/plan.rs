@@ -16,7 +16,7 @@ use tfoci::trust::Policy;
 use super::Arguments;
 use crate::cli::error::CommandError;
 use crate::cli::session::requested::{self, Item, entries, mirror_file, trust_file};
-use crate::cli::session::{REFUSED, Session, check};
+use crate::cli::session::{REFUSED, Session, check, data_directory};
 
 /// The tasks for all requested providers.
 pub(super) fn tasks(
@@ -184,7 +184,7 @@ fn required(root: &Path, session: &Session) -> Result<impl Iterator<Item = Item>
     let read_as = ReadAs {
         client: None,
         default_host: session.default_host().clone(),
-        data: session.data_directory(),
+        data: data_directory(),
     };
     let required = Requirements::read(root, &read_as)?;
     for module in &required.not_followed {

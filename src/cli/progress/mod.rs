@@ -172,6 +172,17 @@ impl Progress {
         self.printer.short_line(Tone::Plain, "Selected", &text);
     }
 
+    /// Prints that a version, or one of its packages, is present. On a terminal, the line of the version comes from the report.
+    fn present(&self, subject: &Subject) {
+        let (verb, text) = (verb(Transfer::Present), subject.to_string());
+        match (&subject.platform, self.printer.motion) {
+            (None, Motion::Bars) => {}
+            (None, _) if self.only_changed => {}
+            (None, _) => self.printer.line(Tone::Done, verb, &text),
+            (Some(_), _) => self.printer.package(subject, Tone::Done, verb, &text),
+        }
+    }
+
     fn verified(&self, subject: &Subject, authentication: &Authentication) {
         // An unsigned release is not verified: the policy only accepts it.
         // Anyone with write access can replace the package together with the key that is stored beside it.
@@ -225,15 +236,10 @@ impl Reporter for Progress {
     fn report(&self, event: Event) {
         match event {
             Event::Waiting { path } => {
-                self.printer.line(
-                    Tone::Warning,
-                    "Waiting",
-                    &format!("for another process that holds {}", printable_path(&path)),
-                );
+                let text = format!("for another process that holds {}", printable_path(&path));
+                self.printer.line(Tone::Warning, "Waiting", &text);
             }
-            Event::Selected { subject, matching } => {
-                self.selected(&subject, matching);
-            }
+            Event::Selected { subject, matching } => self.selected(&subject, matching),
             Event::VersionsSelected { subject, versions } => {
                 self.state().ledger.select(&subject, versions);
             }
@@ -245,9 +251,7 @@ impl Reporter for Progress {
             Event::Verified {
                 subject,
                 authentication,
-            } => {
-                self.verified(&subject, &authentication);
-            }
+            } => self.verified(&subject, &authentication),
             Event::Started { subject, size } => self.started(subject, size),
             Event::Advanced { subject, bytes } => {
                 let now = self.started.elapsed();
@@ -276,15 +280,7 @@ impl Reporter for Progress {
                 self.printer
                     .line_of(&subject, Tone::Unproven, verb(transfer), &text);
             }
-            Event::VersionPresent { subject } => {
-                let (verb, text) = (verb(Transfer::Present), subject.to_string());
-                match (&subject.platform, self.printer.motion) {
-                    (None, Motion::Bars) => {}
-                    (None, _) if self.only_changed => {}
-                    (None, _) => self.printer.line(Tone::Done, verb, &text),
-                    (Some(_), _) => self.printer.package(&subject, Tone::Done, verb, &text),
-                }
-            }
+            Event::VersionPresent { subject } => self.present(&subject),
             Event::Warning { subject, message } => {
                 self.printer.warning(&format!("{subject}: {message}"));
             }

@@ -50,13 +50,13 @@ pub(super) fn request_limits() -> RequestLimits {
     }
 }
 
-/// Whether the user names that directory.
-pub(super) fn has_data_directory() -> bool {
+/// Whether `TF_DATA_DIR` names that directory.
+pub(in crate::cli) fn has_data_directory() -> bool {
     variable("TF_DATA_DIR").is_some()
 }
 
 /// The directory where clients keep modules and providers: `TF_DATA_DIR`, otherwise `.terraform`.
-pub(super) fn data_directory() -> PathBuf {
+pub(in crate::cli) fn data_directory() -> PathBuf {
     let named = variable("TF_DATA_DIR").map(PathBuf::from);
     named.unwrap_or_else(|| PathBuf::from(".terraform"))
 }

@@ -36,7 +36,7 @@ use super::error::CommandError;
 use super::printer::Printer;
 use super::report::Report;
 use super::trace::Trace;
-pub(super) use environment::report_considered;
+pub(super) use environment::{data_directory, has_data_directory, report_considered};
 pub(super) use trust::{policy, read_key, trust_text};
 pub(super) use wanted::WantedVersions;
 
@@ -105,21 +105,6 @@ impl Session {
         environment::locations(&self.globals.access)
     }
 
-    /// Whether `--cli-config` is given.
-    pub(super) fn has_cli_config(&self) -> bool {
-        self.globals.access.cli_config.is_some()
-    }
-
-    /// Whether `TF_DATA_DIR` names that directory.
-    pub(super) fn has_data_directory(&self) -> bool {
-        environment::has_data_directory()
-    }
-
-    /// The directory of the client's own files, relative to that of the root module.
-    pub(super) fn data_directory(&self) -> PathBuf {
-        environment::data_directory()
-    }
-
     /// The plugin cache of a client, relative to the directory of the root module. Warns if the client would believe its packages
     /// without a lock file, which tfoci never does.
     pub(super) fn plugin_cache(&self, client: Client) -> Result<Option<PathBuf>, CommandError> {
@@ -140,8 +125,9 @@ impl Session {
         &self,
         client: Client,
     ) -> Result<Option<(PathBuf, CliConfig)>, CommandError> {
+        let is_named = self.globals.access.cli_config.is_some();
         match self.locations().cli_config_of(client) {
-            Err(error) if error.is_not_found() && !self.has_cli_config() => Ok(None),
+            Err(error) if error.is_not_found() && !is_named => Ok(None),
             config => Ok(config?),
         }
     }

@@ -26,7 +26,7 @@ pub(in crate::cli) enum StoreOrSource {
 pub(in crate::cli) struct Places<'a> {
     session: &'a Session,
     registry: Registry,
-    access: source::Access,
+    pub(in crate::cli) access: source::Access,
     origin: Origin,
 }
 
@@ -78,14 +78,6 @@ impl<'a> Places<'a> {
             origin: Origin::new(access.clone()),
             access,
         })
-    }
-
-    /// See [`Session::distrust`].
-    pub(in crate::cli) fn distrust<'h>(
-        &self,
-        hosts: impl IntoIterator<Item = &'h Hostname>,
-    ) -> Result<(), CommandError> {
-        self.session.distrust(&self.access.http, hosts)
     }
 
     /// The place that `--from` names.

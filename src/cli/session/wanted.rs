@@ -40,7 +40,8 @@ struct Reference {
 }
 
 impl Session {
-    /// Finds what the arguments select. Without arguments it is all that the store `from` has; references name their stores themselves.
+    /// Finds the versions that the arguments select: all that the store `from` has, if there are none. References name their stores
+    /// themselves.
     pub(in crate::cli) async fn wanted(
         &self,
         texts: &[String],
@@ -60,34 +61,10 @@ impl Session {
             arguments.push(parse(text)?);
             store = None;
         }
-        let addresses: Vec<&Selection> = arguments.iter().filter_map(Argument::address).collect();
-        let is_needed = arguments.is_empty() || !addresses.is_empty();
-        let store = match (store, is_needed) {
-            (Some(text), true) => {
-                let endpoint = self.endpoint(text)?;
-                let store = endpoint.read(registry.clone());
-                Some((
-                    endpoint,
-                    store.map_err(Problem::from).map_err(Failure::from)?,
-                ))
-            }
-            (Some(_), false) => return Err(CommandError::TwoStores),
-            (None, true) => {
-                let provider = addresses
-                    .first()
-                    .map(|selection| Box::new(selection.provider.clone()));
-                return Err(CommandError::NoStore { provider });
-            }
-            (None, false) => None,
-        };
+        let store = self.store_of(&arguments, store, registry)?;
         let are_listed = arguments.is_empty();
         if let Some((endpoint, store)) = &store {
             if are_listed {
-                let constraints = VersionConstraints::any();
-                let any = |provider| Selection {
-                    provider,
-                    constraints: constraints.clone(),
-                };
                 let all = self.everything(endpoint, store).await?.into_iter();
                 arguments.extend(all.map(|provider| Argument::Address(any(provider), None)));
             }
@@ -110,6 +87,31 @@ impl Session {
             });
         }
         Ok(wanted)
+    }
+
+    /// The store of the addresses; `None` if all arguments are references.
+    fn store_of(
+        &self,
+        arguments: &[Argument],
+        from: Option<&str>,
+        registry: &Registry,
+    ) -> Result<Option<(Endpoint, Store)>, CommandError> {
+        let first = arguments.iter().find_map(Argument::address);
+        let is_needed = arguments.is_empty() || first.is_some();
+        match (from, is_needed) {
+            (Some(text), true) => {
+                let endpoint = self.endpoint(text)?;
+                let store = endpoint.read(registry.clone());
+                let store = store.map_err(Problem::from).map_err(Failure::from)?;
+                Ok(Some((endpoint, store)))
+            }
+            (Some(_), false) => Err(CommandError::TwoStores),
+            (None, true) => {
+                let provider = first.map(|selection| Box::new(selection.provider.clone()));
+                Err(CommandError::NoStore { provider })
+            }
+            (None, false) => Ok(None),
+        }
     }
 
     /// All providers of a store, if the store can list them.
@@ -164,45 +166,24 @@ impl Session {
         Ok(providers)
     }
 
-    /// The version that a reference names. Its index names the provider, because the names of repositories in a registry may not.
+    /// The version that a reference names. The name of a repository in a registry may not tell the provider, so its index does.
     async fn referred(
         &self,
         reference: Reference,
         registry: &Registry,
     ) -> Result<WantedVersions, CommandError> {
+        let (repo, tag) = reference.open(registry)?;
         let Reference {
             text,
             repository,
             version,
             digest,
         } = reference;
-        let endpoint = Endpoint::parse(&repository, true)
-            .map_err(Problem::from)
-            .map_err(Failure::from)?;
-        let store = endpoint
-            .read(registry.clone())
-            .map_err(Problem::from)
-            .map_err(Failure::from)?;
-        let name = match &store {
-            Store::Layout(_) => Repository::root(),
-            Store::Registry(_) => {
-                let named = Repository::in_registry(&repository);
-                named.map_err(|_| CommandError::Reference { text: text.clone() })?
-            }
-        };
-        let tag = Tag::of_version(&version)
-            .map_err(Problem::from)
-            .map_err(Failure::from)?;
-        let repo = Repo::new(store, name);
-        let repo = match digest {
-            Some(digest) => repo.pinned(tag.clone(), digest),
-            None => repo,
-        };
-        let artifact = repo.artifact(&tag).await.map_err(Problem::from);
         let failed = |problem: Problem| Failure {
             at: At::From(repository.clone()),
             ..Failure::from(problem)
         };
+        let artifact = repo.artifact(&tag).await.map_err(Problem::from);
         let artifact = artifact.map_err(failed)?;
         let absent = || Problem::NoVersion {
             constraints: VersionConstraints::exactly(version.clone()),
@@ -216,7 +197,7 @@ impl Session {
         let Some(provider) = provider else {
             return Err(CommandError::UnknownProvider { reference: text });
         };
-        // A digest names the index with its title. Without one, whoever can move the tag could choose the provider.
+        // A digest names the index with its title. Without a digest, a user who can move the tag could choose the provider.
         if digest.is_none() && !is_repository_of(&repository, &provider, self.default_host()) {
             return Err(CommandError::NeedsDigest {
                 reference: text,
@@ -235,6 +216,36 @@ impl Session {
                 constraints: VersionConstraints::exactly(version),
             },
         })
+    }
+}
+
+impl Reference {
+    /// The repository, and the tag of the version in it.
+    fn open(&self, registry: &Registry) -> Result<(Repo, Tag), CommandError> {
+        let endpoint = Endpoint::parse(&self.repository, true)
+            .map_err(Problem::from)
+            .map_err(Failure::from)?;
+        let store = endpoint
+            .read(registry.clone())
+            .map_err(Problem::from)
+            .map_err(Failure::from)?;
+        let name = match &store {
+            Store::Layout(_) => Repository::root(),
+            Store::Registry(_) => {
+                let text = self.text.clone();
+                let named = Repository::in_registry(&self.repository);
+                named.map_err(|_| CommandError::Reference { text })?
+            }
+        };
+        let tag = Tag::of_version(&self.version)
+            .map_err(Problem::from)
+            .map_err(Failure::from)?;
+        let repo = Repo::new(store, name);
+        let repo = match &self.digest {
+            Some(digest) => repo.pinned(tag.clone(), digest.clone()),
+            None => repo,
+        };
+        Ok((repo, tag))
     }
 }
 
@@ -265,6 +276,14 @@ impl Argument {
             Self::Address(selection, _) => Some(selection),
             Self::Reference(_) => None,
         }
+    }
+}
+
+/// All versions of a provider.
+fn any(provider: ProviderAddr) -> Selection {
+    Selection {
+        provider,
+        constraints: VersionConstraints::any(),
     }
 }
 
