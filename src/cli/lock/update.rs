@@ -19,7 +19,7 @@ use super::request::{LockRequest, Writing};
 use super::roots::{self, Required, Root, Roots};
 use crate::cli::Ending;
 use crate::cli::error::{CommandError, LockDifference};
-use crate::cli::progress::Progress;
+use crate::cli::progress::{PresentVersions, Progress};
 use crate::cli::session::{Session, data_directory, has_data_directory};
 
 /// Locks providers, and installs them if the request says so.
@@ -43,9 +43,7 @@ pub(in crate::cli) async fn update(
             .for_each(|root| warn_of_unrequired(root, session));
     }
     if request.installs {
-        roots
-            .iter()
-            .try_for_each(|root| refuse_links(root, session))?;
+        roots.iter().try_for_each(refuse_links)?;
     }
     let client = roots.first().map(|root| root.target.client());
     let strangers = strangers(&roots, &request);
@@ -54,7 +52,7 @@ pub(in crate::cli) async fn update(
         set_aside(&mut roots, &mut broken, &methods);
     }
     let tasks = tasks(&roots, &methods)?;
-    let progress = Progress::begin(&session.printer, tasks.len(), false);
+    let progress = Progress::begin(&session.printer, tasks.len(), PresentVersions::Printed);
     let reporter: Arc<dyn Reporter> = Arc::clone(&progress) as _;
     let installation = installation(&request, &roots, session)?;
     let installer = installation
@@ -140,7 +138,7 @@ fn warn_of_unrequired(root: &Root, session: &Session) {
 
 /// Refuses links where a configuration from elsewhere could lead the installation out of its directory. Users name another one by
 /// `TF_DATA_DIR`.
-fn refuse_links(root: &Root, session: &Session) -> Result<(), CommandError> {
+fn refuse_links(root: &Root) -> Result<(), CommandError> {
     let data = root.directory.join(data_directory());
     let paths = [data.clone(), data.join("providers")];
     let is_link = |path: &&PathBuf| path.is_symlink();

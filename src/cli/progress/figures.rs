@@ -15,10 +15,20 @@ pub(super) fn size(bytes: u64) -> String {
     format!("{} {unit}", number(bytes, scale))
 }
 
-/// How much of a size is there: `7.9/15.0 MiB`. A size that is estimated has a tilde.
-pub(super) fn part(received: u64, bytes: u64, is_final: bool) -> String {
+/// The size of all that a transfer will have received at its end, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Whole {
+    Known(u64),
+    Estimated(u64),
+}
+
+/// The received part of a size: `7.9/15.0 MiB`. A size that is estimated has a tilde.
+pub(super) fn part(received: u64, whole: Whole) -> String {
+    let (bytes, tilde) = match whole {
+        Whole::Known(bytes) => (bytes, ""),
+        Whole::Estimated(bytes) => (bytes, "~"),
+    };
     let (unit, scale) = unit(bytes);
-    let tilde = if is_final { "" } else { "~" };
     let (received, bytes) = (number(received, scale), number(bytes, scale));
     format!("{received}/{tilde}{bytes} {unit}")
 }
@@ -58,8 +68,8 @@ mod tests {
         assert_eq!(size(1023), "1023 B");
         assert_eq!(size(1536), "1.5 KiB");
         assert_eq!(size(361 << 20), "361 MiB");
-        assert_eq!(part(8 << 20, 15 << 20, true), "8.0/15.0 MiB");
-        assert_eq!(part(139 << 20, 361 << 20, false), "139/~361 MiB");
+        assert_eq!(part(8 << 20, Whole::Known(15 << 20)), "8.0/15.0 MiB");
+        assert_eq!(part(139 << 20, Whole::Estimated(361 << 20)), "139/~361 MiB");
         assert_eq!(time(Duration::from_secs(20)), "0:20");
         assert_eq!(time(Duration::from_secs(3 * 3600 + 7 * 60)), "3h07m");
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use console::{measure_text_width, truncate_str};
 
-use super::figures;
+use super::figures::{self, Whole};
 use super::ledger::{ActivePackage, Ledger, Totals};
 use super::subject::label;
 
@@ -101,7 +101,7 @@ fn package_row(package: &ActivePackage, now: Duration) -> Row {
     Row {
         label: label(&package.subject),
         part: part.checked_div(package.size).unwrap_or(0),
-        size: figures::part(package.received, package.size, true),
+        size: figures::part(package.received, Whole::Known(package.size)),
         rate: rate(package.per_second(now)),
         percent: String::new(),
         left: String::new(),
@@ -119,7 +119,7 @@ fn total_row(totals: &Totals) -> Row {
         part: totals.part,
         size: match totals.bytes {
             0 => String::new(),
-            bytes => figures::part(totals.received, bytes, totals.counts_all_bytes),
+            _ => figures::part(totals.received, totals.whole()),
         },
         rate: rate(totals.rate),
         percent: format!("{}%", totals.part / 10),

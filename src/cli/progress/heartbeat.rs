@@ -47,8 +47,8 @@ fn line(totals: &Totals) -> String {
     let packages = format!("{} packages done", totals.packages_done());
     match totals.bytes {
         0 => packages,
-        bytes => {
-            let bytes = figures::part(totals.received, bytes, totals.counts_all_bytes);
+        _ => {
+            let bytes = figures::part(totals.received, totals.whole());
             format!("{packages}, {bytes}")
         }
     }

@@ -7,6 +7,7 @@ use tfoci::address::ProviderAddr;
 use tfoci::event::Subject;
 use tfoci::version::Version;
 
+use super::figures::Whole;
 use super::rate::Rate;
 
 /// The plan of a run and its state. It receives the time as an argument, so that tests need no clock.
@@ -235,6 +236,14 @@ impl Totals {
     pub(super) fn packages_done(&self) -> String {
         let tilde = if self.counts_all_packages { "" } else { "~" };
         format!("{} of {tilde}{}", self.finished, self.packages)
+    }
+
+    /// The bytes of all packages.
+    pub(super) fn whole(&self) -> Whole {
+        match self.counts_all_bytes {
+            true => Whole::Known(self.bytes),
+            false => Whole::Estimated(self.bytes),
+        }
     }
 }
 

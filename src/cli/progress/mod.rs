@@ -36,12 +36,18 @@ const FRAMES: u8 = 10;
 /// Without a terminal, the start of a package larger than this is printed, in bytes.
 const LARGE: u64 = 1 << 20;
 
+/// Whether versions that are present have lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PresentVersions {
+    Printed,
+    LeftOut,
+}
+
 /// Prints events about transfers.
 pub(super) struct Progress {
     printer: Printer,
     started: Instant,
-    /// Whether nothing is said of a version that is present.
-    only_changed: bool,
+    present: PresentVersions,
     state: Mutex<State>,
 }
 
@@ -55,12 +61,16 @@ struct State {
 }
 
 impl Progress {
-    /// The progress of a run with this number of providers. `only_changed` tells whether nothing is said of versions that are present.
-    pub(super) fn begin(printer: &Printer, providers: usize, only_changed: bool) -> Arc<Self> {
+    /// The progress of a run with this number of providers.
+    pub(super) fn begin(
+        printer: &Printer,
+        providers: usize,
+        present: PresentVersions,
+    ) -> Arc<Self> {
         let progress = Arc::new(Self {
             printer: printer.clone(),
             started: Instant::now(),
-            only_changed,
+            present,
             state: Mutex::new(State {
                 ledger: Ledger::of(providers),
                 heartbeat: Heartbeat::default(),
@@ -177,7 +187,7 @@ impl Progress {
         let (verb, text) = (verb(Transfer::Present), subject.to_string());
         match (&subject.platform, self.printer.motion) {
             (None, Motion::Bars) => {}
-            (None, _) if self.only_changed => {}
+            (None, _) if self.present == PresentVersions::LeftOut => {}
             (None, _) => self.printer.line(Tone::Done, verb, &text),
             (Some(_), _) => self.printer.package(subject, Tone::Done, verb, &text),
         }

@@ -25,7 +25,7 @@ use super::args::Format;
 use super::error::CommandError;
 use super::json;
 use super::printer::{Printer, Tone};
-use super::progress::Progress;
+use super::progress::{PresentVersions, Progress};
 use super::render::{Mirror, ProviderInstallationView};
 pub(super) use extent::Extent;
 use outcome::Outcome;
@@ -93,7 +93,11 @@ impl Report {
     }
 
     fn begin(&self, verb: Verb, extent: Extent, destination: Destination) -> Arc<dyn Reporter> {
-        let progress = Progress::begin(&self.printer, extent.providers, extent.only_changed);
+        let present = match extent.only_changed {
+            true => PresentVersions::LeftOut,
+            false => PresentVersions::Printed,
+        };
+        let progress = Progress::begin(&self.printer, extent.providers, present);
         *self.state() = State::Running(Box::new(Run {
             verb,
             progress: progress.clone(),

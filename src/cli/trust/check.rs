@@ -98,7 +98,7 @@ impl Checked<'_> {
         Entry {
             line: entry.line,
             pattern: entry.pattern.to_string(),
-            keys: keys::pinned(&entry.pins, &files, true, self.now),
+            keys: keys::pinned(&entry.pins, &files, self.now),
             rules: Rules::of(entry.unsigned, entry.expired, entry.weak),
         }
     }

@@ -1,5 +1,6 @@
 //! Pinned keys, as people and programs read them.
 
+use std::collections::BTreeSet;
 use std::time::SystemTime;
 
 use serde::Serialize;
@@ -45,38 +46,42 @@ pub(super) struct DescribedFile {
     pub(super) keys: Vec<KeyDescription>,
 }
 
-/// The keys that fingerprints and files pin: the fingerprints first, with what the files say of them.
-pub(super) fn pinned(
+/// The keys that fingerprints and files pin: first those of the fingerprints.
+pub(super) fn pinned(pins: &[Fingerprint], files: &[DescribedFile], now: SystemTime) -> Vec<Key> {
+    let mut found = of_fingerprints(pins, files, now);
+    found.extend(keys(files).map(|(name, key)| Key::described(name, key, now)));
+    once(found)
+}
+
+/// The keys that fingerprints pin, with what the files say about them.
+pub(super) fn of_fingerprints(
     pins: &[Fingerprint],
     files: &[DescribedFile],
-    are_files_pinned: bool,
     now: SystemTime,
 ) -> Vec<Key> {
-    let of_files = files.iter().flat_map(|file| {
-        let keys = file.keys.iter();
-        keys.map(|key| (file.name.as_str(), key))
-    });
-    let mut found: Vec<Key> = Vec::new();
-    for pin in pins {
-        let mut known = of_files.clone();
-        let known = known.find(|(_, key)| key.fingerprint == *pin);
-        found.push(match known {
+    let found = pins.iter().map(|pin| {
+        let known = keys(files).find(|(_, key)| key.fingerprint == *pin);
+        match known {
             Some((name, key)) => Key::described(name, key, now),
             None => Key::named(pin),
-        });
-    }
-    for (name, key) in of_files.filter(|_| are_files_pinned) {
-        if !pins.contains(&key.fingerprint) {
-            found.push(Key::described(name, key, now));
         }
-    }
-    let mut seen = Vec::new();
-    found.retain(|key| {
-        let is_new = !seen.contains(&key.fingerprint);
-        seen.push(key.fingerprint.clone());
-        is_new
     });
-    found
+    once(found.collect())
+}
+
+/// The keys of all files, each with the name of its file.
+fn keys(files: &[DescribedFile]) -> impl Iterator<Item = (&str, &KeyDescription)> {
+    files.iter().flat_map(|file| {
+        let keys = file.keys.iter();
+        keys.map(|key| (file.name.as_str(), key))
+    })
+}
+
+/// Keeps the first of several keys with the same fingerprint.
+fn once(mut keys: Vec<Key>) -> Vec<Key> {
+    let mut seen = BTreeSet::new();
+    keys.retain(|key| seen.insert(key.fingerprint.clone()));
+    keys
 }
 
 impl Key {

@@ -68,7 +68,10 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
             pattern: &entry.pattern,
         }),
         pinned: writing.pinned(),
-        keys: keys::pinned(&writing.pins, &files, are_files_pinned, now),
+        keys: match are_files_pinned {
+            true => keys::pinned(&writing.pins, &files, now),
+            false => keys::of_fingerprints(&writing.pins, &files, now),
+        },
         writing: documented(&writing),
         reading: documented(&reading),
         warnings: warnings.collect(),
