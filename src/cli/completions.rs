@@ -20,7 +20,6 @@ pub(super) struct Arguments {
     shell: Shell,
 }
 
-/// Runs the command.
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Ending {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut super::tfoci(), "tfoci", &mut script);

@@ -100,7 +100,7 @@ pub(super) enum CommandError {
         /// Whether the reasons were listed.
         is_listed: bool,
     },
-    /// A registry none of whose repositories is that of a provider, of which all were to be read.
+    /// All providers of a registry were to be read, and none of its repositories belongs to a provider.
     #[error("no repository of the registry matches {}\n  received {}", printable(.template), repositories(*.others, .example.as_deref()))]
     NoRepositoryMatches {
         template: String,
@@ -109,14 +109,14 @@ pub(super) enum CommandError {
         /// One of them.
         example: Option<String>,
     },
-    /// A directory without providers, of which all were to be read.
+    /// All providers of a directory were to be read, and it has none.
     #[error("no provider is in {}\n  expected DIR/HOSTNAME/NAMESPACE/TYPE", printable(.store))]
     EmptyStore {
         store: String,
         /// The directory that is probably meant.
         meant: Option<PathBuf>,
     },
-    /// A reference without a digest, to a repository whose name is not that of the provider in its index.
+    /// A reference without a digest. The name of its repository differs from the provider that the index names.
     #[error("`{}` is the name of no repository of {provider}, which its index names\n  expected REPOSITORY:VERSION@DIGEST, as `push` prints it", printable(.reference))]
     NeedsDigest {
         reference: String,
@@ -293,11 +293,10 @@ pub(super) enum CommandError {
     /// An operation failed.
     #[error(transparent)]
     Journey(#[from] Failure),
-    /// A version was not mirrored. Its hints differ from those of [`Journey`](Self::Journey), because users of `mirror` cannot sign or
-    /// build the provider again.
+    /// A version was not mirrored. This variant exists for its hints: users of `mirror` cannot sign or build the provider again.
     #[error(transparent)]
     Mirroring(Failure),
-    /// A version was not locked. Its hints differ from those of [`Journey`](Self::Journey).
+    /// A version was not locked. This variant exists for its hints, which are about lock files.
     #[error(transparent)]
     Locking(Failure),
     /// No version of a provider satisfies what a configuration states.

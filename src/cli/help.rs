@@ -63,7 +63,7 @@ pub(super) struct Arguments {
     names: Vec<String>,
 }
 
-/// Runs the command.
+/// Prints the page of a topic, or the long help of a command.
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
     let names: Vec<&str> = arguments.names.iter().map(String::as_str).collect();
     let page = page(&names)?;

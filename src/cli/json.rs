@@ -31,7 +31,8 @@ pub(super) struct Failed {
     error: CommandFailure,
 }
 
-/// The error of a whole command, with what it is about. Other errors are in the document of a version, which says so.
+/// The error of a whole command, with the provider, version and place that it is about. Errors of single versions stand beside these in the
+/// document of the result.
 #[derive(Serialize)]
 struct CommandFailure {
     #[serde(flatten)]
@@ -255,7 +256,7 @@ pub(super) struct Inspection<'a> {
     pub(super) reference: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) digest: Option<Digest>,
-    /// The source, if it is no store.
+    /// The name of the source, if the version is not in a store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) from: Option<String>,
     pub(super) protocols: Vec<String>,
@@ -337,7 +338,7 @@ pub(super) struct Locked<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     packages: &'a [InstalledPackage],
     hashes: Vec<&'a PackageHash>,
-    /// Hashes in the file that are of no package of the release.
+    /// The hashes in the file that no package of the release has.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     strangers: &'a [PackageHash],
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -28,7 +28,6 @@ pub(super) struct Arguments {
     from: String,
 }
 
-/// Runs the command.
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let endpoint = session.endpoint(&arguments.from)?;
     let registry = session.registry(&session.http()?);

@@ -19,7 +19,7 @@ use super::printer::{Printer, Tone};
 use super::question;
 use super::session::{Session, report_considered};
 
-/// The longest password in bytes. Tokens of cloud registries have a few thousand.
+/// The longest password in bytes. Tokens of cloud registries have a few thousand bytes.
 const LONGEST: u64 = 64 << 10;
 
 const EXAMPLES: &str = "\

@@ -25,7 +25,6 @@ pub(super) struct Arguments {
     directory: PathBuf,
 }
 
-/// Runs the command.
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
     let directory = &arguments.directory;
     let failed = |source| {

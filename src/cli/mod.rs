@@ -130,7 +130,7 @@ enum Command {
     Completions(completions::Arguments),
     Man(man::Arguments),
     Schema(schema::Arguments),
-    /// As `--version`, which others spell so
+    /// The same as `--version`
     #[command(hide = true)]
     Version,
 }

@@ -11,7 +11,7 @@ use tfoci::shown::{Shown, userinfo};
 
 /// Sanitises a line in which a library quotes its input: shortens it, and removes userinfo from URLs.
 pub(super) fn quoted(line: &str) -> String {
-    // The libraries quote single lines, of which the beginning suffices.
+    // The libraries quote single lines, and their beginning suffices.
     const LONGEST: usize = 1000;
     let mut out = match line.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),

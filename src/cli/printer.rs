@@ -62,7 +62,7 @@ pub(super) enum Motion {
 pub(super) enum Tone {
     /// Something was done.
     Done,
-    /// Something was done with bytes that nobody trusted has signed.
+    /// Something was done with bytes that no trusted key has signed.
     Unproven,
     /// Information.
     Plain,

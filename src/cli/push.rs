@@ -158,7 +158,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     Ok(report.finish())
 }
 
-/// Tells people which host an address of two parts has: the same address means another one to Terraform, which would not find what is pushed.
+/// Prints the host of an address of two parts. Terraform reads the same address with another host, and would not find the provider.
 fn name_host(text: &str, provider: &ProviderAddr, session: &Session) {
     let address = text.split('@').next().unwrap_or(text);
     let is_short = address.matches('/').count() == 1;

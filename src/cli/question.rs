@@ -1,7 +1,7 @@
 //! Questions on the terminal.
 //!
-//! A thread of its own reads the answer, so that Ctrl-C ends the command at once: the thread of an asynchronous runtime would be waited
-//! for. Ctrl-C drops the future, and [`Silence`] then restores the echo of the terminal.
+//! A separate thread reads the answer, so that Ctrl-C ends the command at once: the program would wait for a thread of the asynchronous
+//! runtime. Ctrl-C drops the future, and [`Silence`] then restores the echo of the terminal.
 
 use std::io::{self, IsTerminal as _};
 

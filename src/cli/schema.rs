@@ -45,7 +45,6 @@ enum Name {
     Logout,
 }
 
-/// Runs the command.
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Ending {
     let schema = match arguments.name {
         Name::MirrorFile => include_str!("../../templates/schemas/mirror-file.json"),

@@ -20,7 +20,7 @@ pub(super) async fn until_interrupted<T>(work: impl Future<Output = T>) -> Optio
 #[cfg(unix)]
 pub(super) fn interrupted() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
-    // Not when somebody first waits: until then a signal would end the program at once.
+    // The handlers are set here and not when the future is first polled: until then, a signal would end the program at once.
     let [interrupt, terminate] = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
     async {
         let (Ok(mut interrupt), Ok(mut terminate)) = (interrupt, terminate) else {

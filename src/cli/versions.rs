@@ -164,7 +164,7 @@ async fn at_source(
     Ok(Ending::Done)
 }
 
-/// The versions that trust options accept, and the others with the reasons.
+/// The versions that trust options accept, and the versions that they refuse with the reasons.
 async fn proven(
     stored: &StoredProvider,
     versions: Vec<Version>,

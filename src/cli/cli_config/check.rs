@@ -48,7 +48,7 @@ impl From<&Trap> for Finding {
     }
 }
 
-/// Runs the command.
+/// Prints the traps in the configuration that a client uses. Fails if one of them is not a note.
 pub(super) fn run(client: Client, session: &Session) -> Result<Ending, CommandError> {
     session.check_named()?;
     // Clients do not know `--authfile`.
@@ -123,7 +123,7 @@ fn read_by_terraform(config: &CliConfig) -> Option<Trap> {
     found.map(|method| method.trap(TrapKind::ReadByTerraform))
 }
 
-/// The traps of the configuration, and those that disks and files of credentials show.
+/// The traps that the text of the configuration shows, and those that directories and files of credentials show.
 fn traps(
     config: &CliConfig,
     client: Client,
@@ -156,7 +156,7 @@ fn traps(
     Ok(traps)
 }
 
-/// What a filesystem mirror includes, and its directory lacks.
+/// The patterns that a filesystem mirror includes although its directory has no provider for them.
 fn nothing_included(method: &InstallationMethod, path: &str) -> Option<TrapKind> {
     let has = |pattern: &ProviderPattern| {
         let [host, rest @ ..] = pattern.segments();
@@ -171,13 +171,13 @@ fn nothing_included(method: &InstallationMethod, path: &str) -> Option<TrapKind>
     (!providers.is_empty()).then_some(TrapKind::NothingIncluded { path, providers })
 }
 
-/// Whether clients read the name of a directory as this host, in whatever spelling; `None` is any host.
+/// Whether clients read the name of a directory as this host, which has several spellings. `None` stands for any host.
 fn is_host(name: &OsStr, host: Option<&str>) -> bool {
     let named = name.to_str().and_then(|name| name.parse::<Hostname>().ok());
     named.is_some_and(|named| host.is_none_or(|host| named.as_ascii() == host))
 }
 
-/// Whether a directory has a directory for these segments, of which `None` is any.
+/// Whether a directory has directories for these segments. `None` stands for any name.
 fn has_below(directory: &Path, segments: &[Option<&str>]) -> bool {
     match segments.split_first() {
         None => directory.is_dir(),

@@ -1,4 +1,8 @@
-//! `tfoci cli-config`.
+//! `tfoci cli-config`: the block of a CLI configuration with which clients install from a mirror.
+//!
+//! This file decides from the arguments which kind of mirror it is, and refuses kinds that the client cannot read. [`check`] prints the traps
+//! in a configuration that exists. [`render`](super::render) writes the block, [`tfoci::config::cli`] parses configurations and knows most
+//! traps, and [`tfoci::credentials`] knows where clients look for credentials. No part of the command sends a request.
 
 mod check;
 
@@ -74,7 +78,7 @@ struct Document<'a> {
     configuration: String,
 }
 
-/// Runs the command.
+/// Prints the block for a mirror; with `--check`, the traps in the client's configuration.
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
     if arguments.check {
         return check::run(arguments.client.into(), session);

@@ -1,4 +1,8 @@
-//! `tfoci inspect`: versions in stores, and those of origins and mirrors ([`released`]).
+//! `tfoci inspect`: what a store or a source has of one version, and whether it verifies.
+//!
+//! This file finds the version in a store and prints the result; [`released`] finds it at an origin or in a mirror. Both give a `Found`. A
+//! version that does not verify is printed too, and the command then fails. [`tfoci::examine`] reads and verifies. No package is
+//! downloaded: `tfoci copy` checks the bytes of packages.
 
 mod released;
 

@@ -1,4 +1,8 @@
-//! `tfoci install`.
+//! `tfoci install`: puts packages into a working directory, or into a filesystem mirror with `--into`.
+//!
+//! A working directory has a lock file, so [`lock`](super::lock) does that half of the work: this file only translates the arguments. For a
+//! filesystem mirror, this file finds the versions in the store, and [`tfoci::install`] downloads, verifies and writes them.
+//! [`report`](super::report) prints the results and the block for the clients' CLI configuration.
 
 use std::path::{Path, PathBuf};
 

@@ -7,13 +7,15 @@ use tfoci::lock::target::LockChange;
 
 use crate::cli::printer::Printer;
 
-/// The time after which a diff is finished roughly.
+/// The time after which the comparison of lines becomes coarse. Its cost grows with the square of the lines that differ; files of some hundred
+/// lines take milliseconds.
 const LONGEST_DIFF: Duration = Duration::from_secs(1);
+
+/// The largest lock file of which the changed lines are printed, in bytes. The diff of a larger one is too long to read.
+const LARGEST: usize = 1 << 20;
 
 /// Prints the lines that change.
 pub(super) fn print_diff(change: &LockChange, name: &str, printer: &Printer) {
-    // Comparing costs the square of the lines, and nobody reads more.
-    const LARGEST: usize = 1 << 20;
     if change.before.len() > LARGEST {
         return;
     }

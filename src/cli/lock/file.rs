@@ -1,4 +1,4 @@
-//! What is said of a lock file.
+//! The line about a lock file, and its status in JSON.
 
 use std::path::Path;
 
@@ -11,23 +11,23 @@ use crate::cli::args::Format;
 use crate::cli::error::CommandError;
 use crate::cli::printer::{Printer, Tone};
 
-/// Why a lock file that needs no change differs nevertheless.
+/// Why a lock file counts as different although tfoci would not change it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flaw {
-    /// It has hashes of no package.
+    /// It has hashes that no package of the release has.
     Strangers,
     /// It has no `h1` of a package that was installed.
     NoH1,
 }
 
-/// Whether a lock file needs no change. `install --locked` compares providers and versions, as `init -lockfile=readonly` does: the packages
-/// match the hashes that are there.
+/// Whether a lock file needs no change. `install --locked` compares providers and versions only, as `init -lockfile=readonly` does: it has
+/// verified the packages by the hashes in the file.
 pub(super) fn stays(change: &LockChange, request: &LockRequest) -> bool {
     let is_locked = request.installs && request.writing == Writing::Locked;
     change.is_present || is_locked && change.has_same_versions
 }
 
-/// Prints what became of a file.
+/// Prints whether a file was written, stays as it is, or differs.
 pub(super) fn print_file(
     path: &Path,
     changed: Option<&Result<LockChange, CommandError>>,

@@ -1,7 +1,7 @@
 //! `tfoci lock`: writes lock files for every platform.
 //!
-//! [`update`] does the work, for `tfoci install` too: [`roots`] reads what configurations require, [`methods`] decides where each provider is looked up, and [`outcome`] prints the result.
-//! Selection, verification and the files are [`tfoci::lock`]'s.
+//! [`update`] runs the steps, for `tfoci install` too: [`roots`] reads the providers that configurations require, [`methods`] decides where
+//! each provider is looked up, and [`outcome`] prints the result. [`tfoci::lock`] selects and verifies versions and writes the files.
 
 mod diff;
 mod file;

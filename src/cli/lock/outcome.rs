@@ -31,7 +31,7 @@ pub(super) struct LockOutcome {
     client: Client,
     /// The directories of the lock files.
     directories: Vec<String>,
-    /// What states the constraints of each provider, for each lock file.
+    /// The lines that state the constraints of each provider, for each lock file.
     stated: BTreeMap<(usize, ProviderAddr), Vec<String>>,
     /// The hashes of each provider in each lock file, as they were before.
     locked: BTreeMap<(usize, ProviderAddr), BTreeSet<PackageHash>>,
@@ -245,7 +245,7 @@ impl LockOutcome {
     /// The error of a provider. If no version satisfies its constraints, or the source does not have it, the error names the lines that
     /// state the constraints.
     fn failure(&self, provider: &ProviderAddr, failure: &Failure) -> CommandError {
-        // Fits on a screen with the rest.
+        // These lines and the rest of the message fit on a screen.
         const MOST: usize = 10;
         if !matches!(failure.category(), Category::NotFound | Category::Differs) {
             return CommandError::Locking(failure.clone());
@@ -289,7 +289,7 @@ fn documents<'a>(
     locked.chain(failed).collect()
 }
 
-/// What to do with the installed providers.
+/// Prints which commands of the client work now.
 fn print_next(client: Client, session: &Session) {
     let client = client.program();
     let data = data_directory();

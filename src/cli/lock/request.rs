@@ -1,4 +1,4 @@
-//! What is locked and installed, from the arguments of either command.
+//! The request of `tfoci lock`, or of `tfoci install` for a working directory.
 
 use std::path::PathBuf;
 
@@ -54,7 +54,7 @@ impl Common {
     }
 }
 
-/// What is locked, and installed if there is a directory for packages: the arguments of `lock`, or of `install` without `--into`.
+/// The arguments of `lock`, or of `install` without `--into`: which providers to lock, in which directories, and whether to install them.
 pub(in crate::cli) struct LockRequest {
     pub(in crate::cli) providers: Vec<String>,
     pub(in crate::cli) from: Option<String>,
@@ -69,7 +69,7 @@ pub(in crate::cli) struct LockRequest {
     pub(in crate::cli) installs: bool,
 }
 
-/// Whether something is written.
+/// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum Writing {
     /// Everything.

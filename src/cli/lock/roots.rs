@@ -23,13 +23,13 @@ pub(super) struct Root {
     pub(super) required: BTreeMap<ProviderAddr, Required>,
 }
 
-/// What a directory requires of a provider.
+/// The constraints of a directory on the versions of a provider.
 pub(super) struct Required {
     /// The acceptable versions.
     pub(super) admitted: VersionConstraints,
     /// The constraints that the lock file records: those of the configuration.
     pub(super) recorded: VersionConstraints,
-    /// What states these constraints: lines of files, and an argument.
+    /// The lines of files, and the argument, that state these constraints.
     pub(super) stated: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn read(request: &LockRequest, session: &Session) -> Result<Roots, Co
         let path = request.lock_file.clone().unwrap_or_else(beside);
         match read_one(directory, &path, how, request, session) {
             Ok(root) => roots.read.push(root),
-            // An argument is the same for all.
+            // A wrong argument is wrong for all directories.
             Err(error) if directories.len() == 1 || error.category() == Category::Usage => {
                 return Err(error);
             }
@@ -125,7 +125,7 @@ fn required(
     selected(selections, requirements, directory)
 }
 
-/// Reads a configuration, of which all modules must be on this disk.
+/// Reads a configuration. All of its modules must be on this disk.
 fn requirements(
     directory: &Path,
     client: Client,

@@ -101,7 +101,7 @@ fn is_locked(root: &Root, request: &LockRequest) -> Result<(), CommandError> {
             client: root.target.client(),
         }));
     }
-    // Of which platforms an `h1` is, only the packages tell. That another version is required is said later.
+    // Only the packages tell to which platform an `h1` belongs. A later step reports a version that does not satisfy the constraints.
     let mut required = root.required.iter();
     let lacks_h1 = |(provider, required): &(&ProviderAddr, &Required)| {
         let Some((version, hashes)) = root.target.locked(provider) else {
@@ -125,7 +125,7 @@ fn unrequired(root: &Root) -> impl Iterator<Item = &ProviderAddr> {
     locked.filter(|one| !root.required.contains_key(one))
 }
 
-/// Warns of entries that `providers lock` keeps, and `init` removes.
+/// Warns of entries that the configuration does not require. The client's `providers lock` keeps them, and its `init` removes them.
 fn warn_of_unrequired(root: &Root, session: &Session) {
     for provider in unrequired(root) {
         let path = printable_path(root.target.path());
@@ -136,8 +136,8 @@ fn warn_of_unrequired(root: &Root, session: &Session) {
     }
 }
 
-/// Refuses links where a configuration from elsewhere could lead the installation out of its directory. Users name another one by
-/// `TF_DATA_DIR`.
+/// Refuses a link in place of the data directory: a checkout with such a link could make tfoci write anywhere. A directory that `TF_DATA_DIR`
+/// names may be a link, because the user chose it.
 fn refuse_links(root: &Root) -> Result<(), CommandError> {
     let data = root.directory.join(data_directory());
     let paths = [data.clone(), data.join("providers")];
@@ -148,7 +148,7 @@ fn refuse_links(root: &Root) -> Result<(), CommandError> {
     }
 }
 
-/// The hosts that only configurations name, which may come from anybody.
+/// The hosts that only configurations name. A stranger may have written these.
 fn strangers<'a>(roots: &'a [Root], request: &LockRequest) -> BTreeSet<&'a Hostname> {
     let providers = roots.iter().flat_map(|root| root.required.keys());
     // Addresses are arguments.
@@ -180,8 +180,8 @@ fn installation(
     }))
 }
 
-/// The plugin cache by an absolute path, for which the links are to work anywhere. Like clients, tfoci creates none, and works without one
-/// that does not exist.
+/// The absolute path of the plugin cache, so that links to it work from any directory. Like clients, tfoci does not create the cache, and works
+/// without it.
 fn plugin_cache(root: &Root, session: &Session) -> Result<Option<PathBuf>, CommandError> {
     let Some(named) = session.plugin_cache(root.target.client())? else {
         return Ok(None);
@@ -190,7 +190,7 @@ fn plugin_cache(root: &Root, session: &Session) -> Result<Option<PathBuf>, Comma
     if !path.is_dir() {
         let path = printable_path(&path);
         let line = format!(
-            "the plugin cache {path} is no directory, so packages are installed without it; create it, as clients do not either"
+            "the plugin cache {path} is not a directory, so packages are installed without it; create it first, because clients do not create it either"
         );
         session.printer.warning(&line);
         return Ok(None);
@@ -202,7 +202,7 @@ fn plugin_cache(root: &Root, session: &Session) -> Result<Option<PathBuf>, Comma
     absolute.map(Some)
 }
 
-/// Sets aside the directories that require a provider that cannot be looked up anywhere.
+/// Moves the directories to `broken` that require a provider for which there is no installation method.
 fn set_aside(
     roots: &mut Vec<Root>,
     broken: &mut Vec<(PathBuf, CommandError)>,

@@ -186,7 +186,7 @@ fn options(arguments: &Arguments, session: &Session) -> Options {
             dry_run: arguments.dry_run,
             jobs: session.jobs(),
             now: SystemTime::now(),
-            // Each provider has its own, from its rule.
+            // `mirror` takes the policy of each provider from its rule.
             evidence_policy: EvidencePolicy::default(),
         },
         recheck: arguments.recheck,

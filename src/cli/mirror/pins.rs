@@ -32,7 +32,7 @@ pub(super) fn trust_file(arguments: &Arguments) -> Result<Option<PathBuf>, Comma
         None => plan::file(arguments)?.and_then(|file| file.trust),
     };
     let path = path.ok_or(CommandError::NoTrustFile)?;
-    // Otherwise it would fail after everything was copied.
+    // A file that cannot be written fails here, and not after everything was copied.
     if let Err(error) = Staged::new(&path) {
         let named_by = match arguments.trust.trust {
             Some(_) => "--trust",
@@ -64,7 +64,7 @@ struct Keys {
 }
 
 impl Keys {
-    /// Whether all of them are in the trust file.
+    /// Whether the trust file has all keys of `seen`.
     fn are_saved(&self) -> bool {
         self.seen.keys().eq(&self.saved)
     }

@@ -123,7 +123,7 @@ impl Printer {
         }
     }
 
-    /// Drops the lines of a version of which nothing is said.
+    /// Drops the lines of a version that the report leaves out.
     pub(in crate::cli) fn drop_group(&self, subject: &Subject) {
         if let Some(github) = &self.github {
             github.take(subject);

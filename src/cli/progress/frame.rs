@@ -21,9 +21,9 @@ const LEFT: usize = 10;
 /// ` 99%`
 const PERCENT: usize = 4;
 const GAP: usize = 2;
-/// If no byte arrives for this time, a line tells for which host the run waits.
+/// After this time without a byte, a line names the host for which the run waits.
 const QUIET: Duration = Duration::from_secs(2);
-/// The time of one picture of the spinner, in milliseconds.
+/// How long one picture of the spinner is shown, in milliseconds.
 const SPIN: u128 = 100;
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
@@ -140,7 +140,7 @@ impl Columns {
         let all = rate + left + percent;
         let bar = rest.checked_sub(all + GAP);
         let bar = bar.filter(|bar| *bar >= NARROWEST_BAR);
-        // The figures that are left out first are on the line of the total only.
+        // Only the line of the total has a percentage and the time left, so these are left out first.
         let (has_rate, has_left, has_percent) = match rest {
             rest if rest >= all => (true, true, true),
             rest if rest >= rate + left => (true, true, false),

@@ -1,11 +1,11 @@
-//! The line that a run without a terminal prints from time to time. Some CI systems end a job that prints nothing for long.
+//! The line that a run without a terminal prints every half minute, because CI systems end jobs that print nothing.
 
 use std::time::Duration;
 
 use super::figures;
 use super::ledger::{Ledger, Totals};
 
-/// The time between two lines: shorter than the silence of some minutes after which CI systems end a job.
+/// The time between two lines. CI systems end a job after some minutes without output.
 const EVERY: Duration = Duration::from_secs(30);
 
 /// When the next line is due.

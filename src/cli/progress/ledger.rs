@@ -22,7 +22,7 @@ pub(super) struct Ledger {
     pub(super) active: Vec<ActivePackage>,
     rate: Rate,
     last_byte: Duration,
-    /// The largest part that was shown, in thousandths. An estimate may grow, but the part that is done never shrinks.
+    /// The largest part that was shown, in thousandths. If an estimate grows, the shown part stays instead of shrinking.
     shown: u64,
 }
 
@@ -115,7 +115,7 @@ impl Ledger {
         }
     }
 
-    /// Ends the transfer of something that is no package.
+    /// Ends the transfer of a blob that is not a package.
     pub(super) fn stop(&mut self, subject: &Subject) {
         self.active.retain(|package| package.subject != *subject);
     }
@@ -232,7 +232,7 @@ impl Ledger {
 }
 
 impl Totals {
-    /// The packages that are done, of all: `9 of 24`, or `9 of ~24`.
+    /// How many of all packages are done: `9 of 24`, or `9 of ~24` while their number is an estimate.
     pub(super) fn packages_done(&self) -> String {
         let tilde = if self.counts_all_packages { "" } else { "~" };
         format!("{} of {tilde}{}", self.finished, self.packages)

@@ -1,6 +1,7 @@
-//! Progress: what a run plans and how much of it is done, as lines at the bottom of a terminal or as a line from time to time.
+//! Progress: how many packages and bytes a run plans, and how many of them are done.
 //!
-//! Events change the [`ledger`], whose sums are drawn as a [`frame`] of lines, or as the line of the [`heartbeat`].
+//! Events change the [`ledger`], which adds up packages and bytes. On a terminal, [`frame`] draws its sums as lines below the log; elsewhere,
+//! [`heartbeat`] prints them as one line every half minute. [`report`](super::report) prints the results of versions.
 
 mod figures;
 mod frame;
@@ -56,7 +57,7 @@ struct State {
     heartbeat: Heartbeat,
     /// The lines at the bottom of the terminal, once they are drawn.
     lines: Option<ProgressBar>,
-    /// After the end, tasks that are being cancelled must not draw again.
+    /// Whether the run has ended. Tasks that are being cancelled must not draw again.
     is_closed: bool,
 }
 
@@ -112,7 +113,7 @@ impl Progress {
         self.state().ledger.abandon(failed);
     }
 
-    /// The packages that are done, of all; `None` if there are none yet.
+    /// How many of all packages are done, as text; `None` if none is.
     pub(super) fn standing(&self) -> Option<String> {
         let totals = self.state().ledger.totals(self.started.elapsed())?;
         (totals.finished > 0).then(|| totals.packages_done())
@@ -194,8 +195,8 @@ impl Progress {
     }
 
     fn verified(&self, subject: &Subject, authentication: &Authentication) {
-        // An unsigned release is not verified: the policy only accepts it.
-        // Anyone with write access can replace the package together with the key that is stored beside it.
+        // An unsigned release is not verified: the policy only accepts it. Neither is a release whose key is stored beside it: a user who may
+        // write to the store can replace both.
         let verb = match authentication.status {
             Status::Signed if !is_embedded(authentication) => "Verified",
             _ => "Accepted",
@@ -213,7 +214,7 @@ fn is_embedded(authentication: &Authentication) -> bool {
     authentication.anchor == Some(Anchor::Embedded)
 }
 
-/// The authentication, and in words if it proves less than `signed` seems to say.
+/// The authentication, with an explanation if it proves less than the word `signed` suggests.
 pub(super) fn explained(authentication: &Authentication) -> String {
     let more = match is_embedded(authentication) {
         true => " by the key beside it, not pinned",
@@ -222,7 +223,7 @@ pub(super) fn explained(authentication: &Authentication) -> String {
     format!("{authentication}{more}")
 }
 
-/// The tone of a line with this authentication: only a signature by a key from elsewhere, or a lock file, has the colour of a proof.
+/// The tone of a line with this authentication. Green lines were proven by a lock file, or by a signature whose key is not stored beside it.
 pub(super) fn tone(authentication: &Authentication) -> Tone {
     match (authentication.status, authentication.anchor) {
         (_, Some(Anchor::Embedded)) => Tone::Unproven,

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// The time over which a rate is measured.
+/// The time over which a rate is measured. A shorter time makes the figure jump, and a longer one hides that a transfer has stopped.
 const WINDOW: Duration = Duration::from_secs(5);
-/// No rate is shown before the bytes have flowed for this time.
+/// No rate is shown before the bytes have flowed for this time. The first bytes often come from a buffer, and would show a rate that is too high.
 const SHORTEST: Duration = Duration::from_millis(500);
-/// Bytes that arrive within this time count as one sample.
+/// Bytes that arrive within this time count as one sample. Frames are drawn as often, and a window then has at most 50 samples.
 const SAMPLE: Duration = Duration::from_millis(100);
 
 /// The bytes of the last seconds. Time before the first byte does not count.

@@ -36,7 +36,7 @@ fn table(title: &str, outcomes: &[Outcome]) -> String {
         text += &format!("**{failed} of {} failed.**\n\n", outcomes.len());
     }
     text += HEADER;
-    // Failures come first: the others may be more than there are rows.
+    // Failures come first, because the table may not have a row for every outcome.
     let (failures, others) = (
         outcomes.iter().filter(is_failure),
         outcomes.iter().filter(|outcome| !is_failure(outcome)),
@@ -126,7 +126,7 @@ fn row(
     ]
 }
 
-/// Text that is neither Markdown nor HTML: every character that could mean something becomes an entity.
+/// Escapes text for Markdown and HTML: every character that could be markup becomes an entity.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in neutral::text(text).chars() {

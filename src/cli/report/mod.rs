@@ -37,7 +37,7 @@ use verb::{INSTALL, Verb};
 enum Destination {
     /// Stores. The HTTP client counts the requests.
     Store(Http),
-    /// A directory, with what clients are to be told about it.
+    /// A directory, and the mirror that the CLI configuration of clients names for it.
     Directory(Option<Mirror>),
 }
 
@@ -289,7 +289,7 @@ impl Run {
         }
     }
 
-    /// Sorts by provider and version, failures to publish last. The order never depends on what ended first.
+    /// Sorts by provider and version, so that the order does not depend on timing. Versions that were not published come last.
     fn sort(&mut self) {
         let is_last = matches!(self.destination, Destination::Store(_));
         self.outcomes.sort_by_cached_key(|outcome| match outcome {
@@ -329,7 +329,7 @@ impl Run {
     fn summarize(&self, printer: &Printer, is_interrupted: bool) {
         let all = self.outcomes.len() + self.left_out;
         let failures = outcome::failures(&self.outcomes, all, self.verb.has_one_version);
-        // The error message already covers a run with one failure, and the message of the interruption a run without results.
+        // A run with one failure has its error message, and an interrupted run without results has the message about the interruption.
         if (all == 1 && failures.is_some()) || (all == 0 && is_interrupted) {
             return;
         }

@@ -35,7 +35,7 @@ impl Outcome {
     }
 }
 
-/// The number and the names of those of `all` outcomes that are failures; `None` if there are none.
+/// The number and the names of the failures among `all` outcomes; `None` if nothing failed.
 pub(super) fn failures(outcomes: &[Outcome], all: usize, one_version: bool) -> Option<String> {
     let failed = outcomes.iter().filter_map(|outcome| match outcome {
         Outcome::Failed(subject, _) => Some(subject),
@@ -45,7 +45,7 @@ pub(super) fn failures(outcomes: &[Outcome], all: usize, one_version: bool) -> O
     let of = match (one_version, has_versions) {
         (true, _) => format!(" of {all} providers"),
         (false, true) => format!(" of {all}"),
-        // A provider that failed as a whole is none of the versions.
+        // The outcomes are versions, so a provider that failed as a whole is not one of `all`.
         (false, false) => String::new(),
     };
     let names = failed.map(|subject| match one_version {

@@ -8,7 +8,7 @@ use tfoci::event::Transfer;
 use tfoci::install::Installed;
 use tfoci::outcome::{Change, Published, PublishedPackage};
 
-/// Counts of a run. In a dry run, of what it would do.
+/// The counts of a run. A dry run counts what it would do.
 #[derive(Default)]
 pub(super) struct Tally {
     /// Whether this is a dry run.
@@ -18,7 +18,7 @@ pub(super) struct Tally {
     packages: usize,
     mounted: usize,
     present: usize,
-    /// Packages that were written once, with another of their version.
+    /// Packages with the same zip as another package of their version, which was written.
     equal: usize,
     /// The bytes of copied packages.
     copied_bytes: u64,

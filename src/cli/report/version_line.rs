@@ -38,7 +38,7 @@ pub(super) fn installed(printer: &Printer, installed: &Installed) {
     let packages: Vec<_> = packages
         .map(|package| (package.transfer, package.size))
         .collect();
-    // A version of which any package is new is new.
+    // A version is new if any of its packages is new.
     let transfers = packages.iter().map(|(transfer, _)| *transfer);
     let changed = transfers.filter(|transfer| *transfer != Transfer::Present);
     let verb = verb(changed.min().unwrap_or(Transfer::Present));
@@ -71,7 +71,7 @@ fn print(
         text += &format!(", {}", HumanBytes(bytes));
     }
     let Some(authentication) = authentication else {
-        // A log of every version that is present would hide what changed.
+        // Lines about versions that are present would hide the changes in a log.
         return printer.unread_version(verb, &text);
     };
     let long = format!("{text}   {}", explained(authentication));

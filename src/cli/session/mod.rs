@@ -81,8 +81,8 @@ impl Session {
         Ok(Http::reporting(settings, Arc::new(trace)))
     }
 
-    /// An HTTP client for hosts that only the clients of a server name. It shares nothing with [`Session::http`], so that no such name
-    /// changes where the store's requests may go. `--plain-http` names hosts of stores, so this client uses HTTPS only.
+    /// An HTTP client for hosts that only the clients of a server name. It shares no state with [`Session::http`], so such a name cannot
+    /// change where requests to the store go. `--plain-http` names hosts of stores, so this client uses HTTPS only.
     pub(super) fn http_for_strangers(&self) -> Result<Http, CommandError> {
         let settings = Settings {
             plain: BTreeSet::new(),
@@ -119,8 +119,8 @@ impl Session {
         Ok(cache)
     }
 
-    /// The CLI configuration of a client, with its path. A variable that names no file counts as none, as it does for clients, which
-    /// warn of it.
+    /// The CLI configuration of a client, with its path. If a variable names a file that does not exist, there is no configuration: clients
+    /// only warn of such a variable.
     pub(super) fn cli_config(
         &self,
         client: Client,
@@ -252,7 +252,7 @@ impl Session {
         }
     }
 
-    /// As [`Session::warn_of_unmatched`], with what follows for these providers.
+    /// As [`Session::warn_of_unmatched`]. `consequence` says what happens to these providers.
     pub(super) fn warn_of_unmatched_in<'a>(
         &self,
         file: &Path,
@@ -260,7 +260,7 @@ impl Session {
         providers: impl IntoIterator<Item = &'a ProviderAddr>,
         consequence: &str,
     ) {
-        // Fits on a line or two.
+        // So many addresses fit on two lines.
         const SHOWN: usize = 4;
         let is_unmatched = |provider: &&ProviderAddr| policy.rule_for(provider).is_none();
         let unmatched: BTreeSet<&ProviderAddr> =

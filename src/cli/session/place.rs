@@ -1,4 +1,4 @@
-//! Places that providers are read from: stores, origins and mirrors.
+//! Stores, origins and mirrors, from which providers are read.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub(in crate::cli) enum StoreOrSource {
     Source(Source),
 }
 
-/// Opens places. They share one client, so that each host authenticates and is discovered once.
+/// Opens stores and sources. They share one HTTP client, so tfoci discovers each host and authenticates to it once.
 pub(in crate::cli) struct Places<'a> {
     session: &'a Session,
     registry: Registry,
@@ -35,8 +35,7 @@ pub(in crate::cli) fn is_source(text: &str) -> bool {
     text == ORIGIN || text.parse::<SourceAddr>().is_ok()
 }
 
-/// Whether a path is that of a store, where the files of a mirror would lie among its blobs; or its address, of whose name a directory would
-/// be made.
+/// Whether a path is the directory of a store, or is written as the address of a store. The files of a mirror do not belong into either.
 pub(in crate::cli) fn is_store(path: &Path) -> bool {
     let text = path.to_string_lossy();
     if text.starts_with("oci-layout:") {
@@ -48,8 +47,8 @@ pub(in crate::cli) fn is_store(path: &Path) -> bool {
 }
 
 impl Session {
-    /// Treats the origins of these hosts as named by a configuration, which may come from anybody, and not by the user. The default hosts
-    /// are known.
+    /// Treats the origins of these hosts as strangers: a configuration names them, and the user may not have written it. The default hosts
+    /// do not count as strangers.
     pub(in crate::cli) fn distrust<'h>(
         &self,
         http: &Http,

@@ -14,7 +14,8 @@ use crate::cli::args::{ReadTrust, Trust};
 use crate::cli::error::CommandError;
 use crate::cli::error::phrases::named_by;
 
-/// The most doubts about a trust file that are printed.
+/// The most doubts about a trust file that are printed. With more, they would hide the lines of the command itself; `tfoci trust check` prints
+/// all.
 const SHOWN: usize = 4;
 
 impl Session {
@@ -44,7 +45,7 @@ impl Session {
         })
     }
 
-    /// The policy of an optional trust file and of the keys of `--key`. Warns of entries that hardly mean what they say.
+    /// The policy of an optional trust file and of the keys of `--key`. Warns of entries that have no effect, or probably not the intended one.
     pub(in crate::cli) fn policy(
         &self,
         arguments: &Trust,

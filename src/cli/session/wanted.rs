@@ -1,4 +1,4 @@
-//! What arguments select in stores: providers by address, and versions by digest or reference.
+//! The versions that arguments select in stores, by address, digest or reference.
 
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::constraint::VersionConstraints;
@@ -131,7 +131,7 @@ impl Session {
             example,
             is_host_assumed,
         } = providers?.ok_or(CommandError::NoSelection)?;
-        // An empty source is usually a wrong directory, and a job that copies nothing must not look like one that worked.
+        // An empty store is usually a wrong directory. A job that copies nothing must fail, so that the mistake is seen.
         if providers.is_empty() {
             let store = endpoint.to_string();
             return Err(match endpoint.template() {

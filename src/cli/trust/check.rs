@@ -36,7 +36,7 @@ pub(super) struct Arguments {
     file: PathBuf,
 }
 
-/// Runs the command.
+/// Prints every entry, warning and error of a trust file. An entry that cannot be used does not hide the others.
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
     let path = &arguments.file;
     let (file, errors) = TrustFile::check(&trust_text(path, "the argument FILE")?)
@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     Ok(Ending::of(errors.iter()))
 }
 
-/// A trust file, and what was found out about it so far.
+/// A trust file while it is checked.
 struct Checked<'a> {
     path: &'a Path,
     now: SystemTime,

@@ -14,7 +14,7 @@ use crate::cli::printer::Printer;
 #[derive(Clone, Serialize)]
 pub(super) struct Key {
     fingerprint: String,
-    /// Where the key itself is; `None` if only its fingerprint is known.
+    /// The file that has the key; `None` if only its fingerprint is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,7 +30,7 @@ pub(super) struct Key {
     text: String,
 }
 
-/// Whether signatures by a key count.
+/// Whether signatures by a key are accepted, and if not, why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Status {
@@ -85,7 +85,7 @@ fn once(mut keys: Vec<Key>) -> Vec<Key> {
 }
 
 impl Key {
-    /// A key of which only the fingerprint is known.
+    /// A key that is known by its fingerprint only.
     fn named(fingerprint: &Fingerprint) -> Self {
         Self {
             fingerprint: fingerprint.to_string(),
@@ -125,7 +125,7 @@ impl Key {
     }
 }
 
-/// Whether signatures by this key count.
+/// Whether signatures by this key are accepted now.
 pub(super) fn status(key: &KeyDescription, now: SystemTime) -> Status {
     if key.is_revoked {
         Status::Revoked

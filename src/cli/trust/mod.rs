@@ -1,4 +1,8 @@
 //! `tfoci trust`: what a trust file says.
+//!
+//! [`check`] prints a whole file with its mistakes, and [`show`] the entry that applies to one provider. [`keys`], [`rules`] and [`warnings`]
+//! put keys, rules and doubtful entries into words for both, and [`document`] defines their JSON. [`tfoci::trust`] parses trust files and
+//! decides what they allow. Neither command verifies a release or changes a file: `tfoci mirror --pin-new` adds keys.
 
 mod check;
 mod date;
@@ -29,7 +33,6 @@ enum Command {
     Show(show::Arguments),
 }
 
-/// Runs the command.
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
     match &arguments.command {
         Command::Check(arguments) => check::run(arguments, session),

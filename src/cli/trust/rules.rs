@@ -1,10 +1,10 @@
-//! The rules of an entry, in words.
+//! The rules of an entry as lines of text.
 
 use tfoci::trust::rule::{Expired, Unsigned, Weak};
 
 use crate::cli::printer::Printer;
 
-/// Prints what happens to a release without a signature. `commands` says for which commands, if not all of them do the same.
+/// Prints what happens to a release without a signature. `commands` names the commands, if others treat it differently.
 pub(super) fn print_unsigned(
     is_pinned: bool,
     unsigned: Unsigned,

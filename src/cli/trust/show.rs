@@ -40,7 +40,8 @@ pub(super) struct Arguments {
     trust: Trust,
 }
 
-/// Runs the command.
+/// Prints the entry, the keys and the rules that apply to one provider. The rules of commands that write a store may differ from those of
+/// commands that read one.
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
     let provider = session.provider(&arguments.provider)?;
     let now = SystemTime::now();
@@ -97,7 +98,7 @@ fn described(rings: &[KeyRing], now: SystemTime) -> Result<Vec<DescribedFile>, C
 }
 
 fn documented(rule: &Rule) -> Rules {
-    // Where keys are pinned, nothing else is accepted.
+    // If keys are pinned, an unsigned release is refused, whatever `unsigned` says.
     let unsigned = match rule.pinned() {
         true => Unsigned::Refuse,
         false => rule.unsigned,

@@ -1,4 +1,4 @@
-//! What a trust file allows and its author hardly meant.
+//! Warnings about keys in a trust file that its author probably did not intend.
 
 use std::time::SystemTime;
 
@@ -37,7 +37,7 @@ fn has(file: &DescribedFile, key: &KeyDescription) -> bool {
     keys.any(|one| one.fingerprint == key.fingerprint)
 }
 
-/// The warning about a key whose signatures are refused, or accepted only with a note.
+/// The warning about a key that is revoked, cannot sign or has expired; `None` for a usable key.
 pub(super) fn of_key(
     key: &KeyDescription,
     file: &str,
