@@ -12,6 +12,8 @@ mod connections;
 mod folder;
 mod form;
 mod library;
+mod locking;
+mod mirroring;
 mod other_tools;
 mod packages;
 mod publication;

@@ -31,8 +31,7 @@ pub(super) struct Failed {
     error: CommandFailure,
 }
 
-/// The error of a whole command, with the provider, version and place that it is about. Errors of single versions stand beside these in the
-/// document of the result.
+/// The error of a whole command, and what it is about. Errors of versions are in the documents of these versions.
 #[derive(Serialize)]
 struct CommandFailure {
     #[serde(flatten)]

@@ -3,8 +3,9 @@
 use crate::support::author::Author;
 use crate::support::origin::{Origin, Provider, Release};
 use crate::support::scene::{Run, Scene};
+use crate::support::signer::Signer;
 
-use super::{folder, origin, read, scene};
+use super::{folder, origin, platforms, read, scene};
 
 const LOCK: &str = "project/.terraform.lock.hcl";
 
@@ -27,14 +28,8 @@ fn modules_that_the_client_downloaded_count() {
     let call = "module \"net\" {\n  source = \"git::https://example.com/net.git\"\n}\n";
     scene.write("project/main.tf", call);
     let run = lock(&scene, "").exits(1);
-    let said =
-        "project calls a module that is not on this disk\n  git::https://example.com/net.git";
+    let said = "project calls a module that is not on this disk\n  git::https://example.com/net.git\n\nhint: `tofu -chdir=project get` downloads the modules; tfoci downloads none\n";
     assert!(run.stderr.contains(said), "{}", run.stderr);
-    assert!(
-        run.stderr.contains("`tofu -chdir=project get`"),
-        "{}",
-        run.stderr
-    );
     let sub = "module \"sub\" {\n  source = \"./sub\"\n}\n";
     let deep = "module \"deep\" {\n  source = \"acme/deep/x\"\n}\n";
     scene.write("project/.terraform/modules/net/main.tf", sub);
@@ -73,16 +68,15 @@ fn addresses_choose_of_the_configuration_or_stand_alone() {
     assert!(text.contains("version = \"1.1.0\""), "{text}");
     let other = origin.address("acme/other");
     let run = lock(&scene, &other).exits(1);
-    let said = format!("project does not require {other}");
+    let said = format!(
+        "project does not require {other}\n\nhint: add it to `required_providers`, or name another directory with `--chdir`\n"
+    );
     assert!(run.stderr.contains(&said), "{}", run.stderr);
 
     std::fs::create_dir(scene.path("empty")).unwrap();
     let run = scene.tfoci(["lock", "--chdir", "empty"]).exits(1);
-    assert!(
-        run.stderr.contains("no configuration is in empty"),
-        "{}",
-        run.stderr
-    );
+    let said = "no configuration is in empty\n  expected files such as main.tf\n\nhint: name another directory, with `--chdir`; or a provider, such as `acme/demo@~> 1.0`\n";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
     let wanted = format!("{demo}@~> 1.0.0");
     scene
         .tfoci(["lock", "--chdir", "empty", &wanted])
@@ -101,11 +95,11 @@ fn a_keyless_origin_needs_the_policy_and_its_packages_are_hashed() {
     let scene = scene(&origin);
     scene.write("project/main.tf", requiring(&origin, "acme/demo"));
     let run = lock(&scene, "").exits(3);
-    assert!(
-        run.stderr.contains("`--allow-unsigned localhost:"),
-        "{}",
-        run.stderr
+    let hint = format!(
+        "hint: `--allow-unsigned {}` accepts it, and downloads the packages of `--platform`\n",
+        origin.address("acme/demo")
     );
+    assert!(run.stderr.contains(&hint), "{}", run.stderr);
     assert!(!scene.path(LOCK).exists());
     lock(&scene, "--allow-unsigned localhost:*/acme/demo").exits(2);
     let pattern = origin.address("acme/demo");
@@ -122,7 +116,20 @@ fn mirrors_are_believed_if_the_user_says_so() {
         "terraform {\n  required_providers {\n    x = { source = \"hashicorp/null\" }\n  }\n}\n",
     );
     let url = origin.mirror_url();
-    lock(&scene, &format!("--from network-mirror:{url}")).exits(3);
+    let mirror = format!("--from network-mirror:{url}");
+    lock(&scene, &mirror).exits(3);
+    scene.write("acme.asc", Signer::acme().public_armored());
+    let run = lock(&scene, &format!("{mirror} --key acme.asc")).exits(3);
+    let hint = "hint: a mirror of packages has no signatures. `--from STORE` and `--from origin` find them\n";
+    assert!(run.stderr.contains(hint), "{}", run.stderr);
+    let null = "registry.opentofu.org/hashicorp/null";
+    let run = lock(&scene, &format!("{mirror} --allow-unsigned {null}")).succeeds();
+    let only = format!(
+        "   Warning {null} 3.2.1 is locked for {} only, because a mirror has no signatures: `--from STORE --trust FILE` locks every platform, and `--platform all` those that the mirror has\n",
+        platforms()[0]
+    );
+    assert!(run.stderr.contains(&only), "{}", run.stderr);
+    std::fs::remove_file(scene.path(LOCK)).unwrap();
     lock(
         &scene,
         &format!("--from network-mirror:{url} --trust-store"),

@@ -155,6 +155,10 @@ fn a_file_that_clients_refuse_stays() {
         let run = lock(&scene, "").exits(1);
         assert!(run.stderr.contains(said), "{}", run.stderr);
         assert!(run.stderr.contains("at line "), "{}", run.stderr);
+        let hint =
+            "hint: clients refuse it too. Restore it, or remove it to select all versions anew\n";
+        let is_conflict = text.starts_with("<<<");
+        assert_eq!(!is_conflict, run.stderr.contains(hint), "{}", run.stderr);
         let file = format!("the lock file project/{LOCK} cannot be read");
         assert!(run.stderr.contains(&file), "{}", run.stderr);
         assert_eq!(read(&scene, &format!("project/{LOCK}")), text);
@@ -251,7 +255,7 @@ fn hashes_of_another_release_are_said() {
     scene.write(format!("project/{LOCK}"), entry);
     let run = lock(&scene, "").succeeds();
     let said = format!(
-        "the lock file has hashes of no package of this release. Clients accept packages that match them; take them out by hand: {wrong}\n"
+        "{host}/acme/demo 1.0.0: the lock file has hashes of no package of this release. Clients accept packages that match them; take them out by hand: {wrong}\n"
     );
     assert!(run.stderr.contains(&said), "{}", run.stderr);
     // A gate lets nothing pass that clients would accept without a signature.
@@ -263,6 +267,8 @@ fn hashes_of_another_release_are_said() {
     assert!(run.stderr.contains(&said), "{}", run.stderr);
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(document["providers"][0]["strangers"][0], wrong);
+    let differs = "   Differs project/.terraform.lock.hcl: it has hashes of no package\n";
+    assert!(run.stderr.contains(differs), "{}", run.stderr);
     let file = read(&scene, &format!("project/{LOCK}"));
     let without = file.replace(&format!("    \"{wrong}\",\n"), "");
     scene.write(format!("project/{LOCK}"), without);

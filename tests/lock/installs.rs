@@ -161,9 +161,11 @@ fn a_lock_file_decides_what_may_be_installed() {
 
 #[test]
 fn a_dry_run_and_a_data_directory() {
-    let (_origin, scene) = given();
+    let (origin, scene) = given();
     let before = judge::tree(&scene.path("ours"));
-    install(&scene, "--dry-run").succeeds();
+    let run = install(&scene, "--dry-run").succeeds();
+    let said = format!(" Would add {}/acme/demo 1.2.0   signed ", origin.host());
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
     assert_eq!(judge::tree(&scene.path("ours")), before);
     let scene = scene.env("TF_DATA_DIR", "data");
     install(&scene, "").succeeds();
@@ -248,7 +250,9 @@ fn links_are_followed_only_if_the_user_names_them() {
         std::os::unix::fs::symlink(scene.path("victim"), scene.path(format!("ours/{link}")))
             .unwrap();
         let run = install(&scene, "").exits(1);
-        let said = format!("ours/{link} is a link, which could lead anywhere");
+        let said = format!(
+            "ours/{link} is a link, which could lead anywhere\n\nhint: name the directory that it leads to with TF_DATA_DIR\n"
+        );
         assert!(run.stderr.contains(&said), "{}", run.stderr);
         assert_eq!(fs::read_dir(scene.path("victim")).unwrap().count(), 0);
         let scene = scene.env("TF_DATA_DIR", ".terraform");

@@ -79,12 +79,32 @@ fn constraints_are_named_with_file_and_line() {
         &run,
         "1.0.0 (in the lock file)\n  required by c/versions.tf:3 (~> 1.1)\n",
     );
-    says(&run, "`tfoci lock --upgrade` selects");
+    says(
+        &run,
+        "\n\nhint: `tfoci lock --upgrade` selects the newest version that satisfies the constraints; commit the file\n",
+    );
 
     // Nobody knows the provider.
     scene.write("d/versions.tf", requiring(&origin, "acme/none", ">= 1"));
     let run = tfoci(&scene, "lock --chdir d").exits(1);
     says(&run, "\n  required by d/versions.tf:3 (>= 1.0.0)\n");
+}
+
+/// A message fits on a screen.
+#[test]
+fn at_most_ten_statements_are_named() {
+    let (origin, scene) = given();
+    let calls = (0..11).map(|number| {
+        let module = format!("a/m{number}/main.tf");
+        scene.write(module, requiring(&origin, "acme/demo", ">= 9"));
+        format!("module \"m{number}\" {{\n  source = \"./m{number}\"\n}}\n")
+    });
+    let calls: String = calls.collect();
+    scene.write("a/calls.tf", calls);
+    scene.write("a/main.tf", requiring(&origin, "acme/demo", ">= 9"));
+    let run = tfoci(&scene, "lock --chdir a").exits(1);
+    assert_eq!(run.stderr.matches(" required by a/").count(), 10);
+    says(&run, "\n  required by 2 more statements\n");
 }
 
 /// Generated files are smaller, and reading takes many times their size.
@@ -155,7 +175,10 @@ fn a_provider_without_a_place_stops_its_directory_only() {
     says(&run, said);
     assert!(scene.path("a/.terraform.lock.hcl").exists());
     assert!(!scene.path("b/.terraform.lock.hcl").exists());
-    says(&tfoci(&scene, "lock --chdir b").exits(1), said);
+    let said = format!(
+        "{said}  in [TMP]/client.tfrc\n\nhint: `--from origin` asks the provider's own registry\n"
+    );
+    says(&tfoci(&scene, "lock --chdir b").exits(1), &said);
 }
 
 #[test]
@@ -166,7 +189,7 @@ fn a_check_says_what_is_locked_and_not_required() {
     let entry = "\nprovider \"registry.example.com/acme/zz\" {\n  version = \"7.0.0\"\n}\n";
     let text = read(&scene, "a/.terraform.lock.hcl") + entry;
     scene.write("a/.terraform.lock.hcl", &text);
-    let said = "a/.terraform.lock.hcl locks registry.example.com/acme/zz, which the configuration does not require: `tofu init` removes it";
+    let said = "a/.terraform.lock.hcl locks registry.example.com/acme/zz, which the configuration does not require: `tofu init` removes it, and `tfoci lock` does not\n";
     let run = tfoci(&scene, "lock --chdir a --check").succeeds();
     says(&run, said);
     let run = tfoci(&scene, "lock --chdir a").succeeds();
@@ -175,7 +198,7 @@ fn a_check_says_what_is_locked_and_not_required() {
     let run = tfoci(&scene, "install --chdir a --locked").exits(4);
     says(
         &run,
-        "registry.example.com/acme/zz is in it, and is not required\n\nhint: `tofu init` removes it, and `tfoci lock` does not; or delete its block",
+        "registry.example.com/acme/zz is in it, and is not required\n\nhint: `tofu init` removes it, and `tfoci lock` does not; or delete its block. Commit the file\n",
     );
     let demo = origin.address("acme/demo");
     let run = tfoci(&scene, &format!("lock --chdir a --check {demo}")).succeeds();
@@ -246,7 +269,7 @@ fn hashes_by_which_clients_check_what_is_installed_must_be_there() {
     let run = tfoci(&scene, "install --chdir a --locked").exits(4);
     says(
         &run,
-        "   Differs a/.terraform.lock.hcl: it has no `h1` of these packages",
+        "   Differs a/.terraform.lock.hcl: it has no `h1` of these packages, by which clients check what is installed; `tfoci lock --h1` with the same `--platform` adds it\n",
     );
     assert!(!run.stderr.contains("work now"), "{}", run.stderr);
     let run = tfoci(&scene, "install --chdir a --locked --format json").exits(4);
@@ -270,7 +293,18 @@ fn hashes_by_which_clients_check_what_is_installed_must_be_there() {
     tfoci(&scene, &format!("install --chdir a --locked {demo}")).succeeds();
     scene.write("a/.terraform.lock.hcl", "");
     let run = tfoci(&scene, "install --chdir a --locked").exits(4);
-    says(&run, &format!("{demo} is not in it"));
+    let hint = "hint: `tfoci lock` brings it up to date; commit the file";
+    says(&run, &format!("{demo} is not in it\n\n{hint}\n"));
+    // An `h1` is enough for what is installed, and the other hashes are still lacking.
+    let only_h1 = text.lines().filter(|line| !line.contains("zh:"));
+    let only_h1: String = only_h1.map(|line| format!("{line}\n")).collect();
+    scene.write("a/.terraform.lock.hcl", &only_h1);
+    let run = tfoci(&scene, "install --chdir a --locked").succeeds();
+    says(
+        &run,
+        "   Warning a/.terraform.lock.hcl does not have all hashes of these packages, and `--locked` leaves it as it is; `tfoci lock --h1` with the same `--platform` adds them\n",
+    );
+    assert_eq!(read(&scene, "a/.terraform.lock.hcl"), only_h1);
     // Hashes of another release.
     let zeros = format!("    \"zh:{}\",\n", "0".repeat(64));
     let others = format!("    \"h1:{}=\",\n", "A".repeat(43));
@@ -324,8 +358,42 @@ fn the_last_hint_of_an_installation_names_the_client_of_the_lock_file() {
         }
         let run = author.tfoci(&["install", provider, "--from", "oci-layout:store"]);
         let said = run.succeeds().stderr;
-        let end = format!("  {client} init -plugin-dir=.terraform/providers\n");
+        let end = format!(
+            "\n`{client} plan` and `{client} apply` work now. Where a backend or modules need `init`:\n\n  {client} init -plugin-dir=.terraform/providers\n"
+        );
         assert!(said.ends_with(&end), "{said}");
         fs::remove_file(&lock).unwrap();
+    }
+}
+
+/// A lock file names a version that no source has any more.
+#[test]
+fn a_locked_version_that_is_withdrawn() {
+    let (origin, scene) = given();
+    for (name, arguments, hint) in [
+        (
+            "acme/demo",
+            String::new(),
+            "hint: `tfoci lock --upgrade` selects the newest version that is there and satisfies the constraints\n",
+        ),
+        (
+            "hashicorp/null",
+            format!("--from network-mirror:{}", origin.mirror_url()),
+            "hint: add this version to the mirror; or `tfoci lock --upgrade` selects the newest that is there and satisfies the constraints\n",
+        ),
+    ] {
+        let provider = match name {
+            "hashicorp/null" => format!("registry.opentofu.org/{name}"),
+            _ => origin.address(name),
+        };
+        let required = requiring(&origin, name, ">= 1.0");
+        let required = required.replace(&origin.address(name), &provider);
+        scene.write("a/main.tf", required);
+        let entry = format!("provider \"{provider}\" {{\n  version = \"9.0.0\"\n}}\n");
+        scene.write("a/.terraform.lock.hcl", &entry);
+        let run = tfoci(&scene, &format!("lock --chdir a {arguments}")).exits(1);
+        says(&run, &format!("{provider} 9.0.0 ("));
+        says(&run, hint);
+        assert_eq!(read(&scene, "a/.terraform.lock.hcl"), entry);
     }
 }

@@ -218,7 +218,7 @@ fn the_configuration_of_clients_names_the_cache() {
     scene.write("client.tfrc", format!("{settings}{hosts}"));
     let run = install(&scene, "").succeeds();
     assert!(installed(&scene, &origin).is_symlink());
-    let said = "tfoci verifies its packages anyway";
+    let said = "the clients are told to believe the plugin cache without a lock file (TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE); tfoci verifies its packages anyway\n";
     assert!(run.stderr.contains(said), "{}", run.stderr);
     // Every line of the signed document, not only the `h1` that such clients record.
     assert!(read(&scene, &format!("ours/{LOCK}")).contains("zh:"));
@@ -227,7 +227,7 @@ fn the_configuration_of_clients_names_the_cache() {
     fs::remove_dir_all(scene.path("ours/.terraform")).unwrap();
     let scene = scene.env("TF_PLUGIN_CACHE_DIR", "/nowhere");
     let run = install(&scene, "").succeeds();
-    let said = "the plugin cache /nowhere is no directory";
+    let said = "the plugin cache /nowhere is not a directory, so packages are installed without it; create it first, because clients do not create it either\n";
     assert!(run.stderr.contains(said), "{}", run.stderr);
     assert!(!installed(&scene, &origin).is_symlink());
 }

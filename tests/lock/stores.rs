@@ -67,6 +67,9 @@ fn without_a_pinned_key_a_store_is_not_believed() {
         let author = Author::new();
         author.with_pushed();
         let run = lock(&author, arguments).exits(code);
+        let only = "   Warning registry.opentofu.org/acme/demo 1.0.0 is locked for linux_amd64 only, because no key is pinned for it: `--trust FILE` or `--key FILE` locks every platform\n";
+        let is_partial = arguments == "--platform linux_amd64";
+        assert_eq!(run.stderr.contains(only), is_partial, "{}", run.stderr);
         if code == 0 {
             assert_eq!(hashes(&author), wanted, "{arguments}");
         } else {

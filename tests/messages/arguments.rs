@@ -374,3 +374,22 @@ hint: add the levels that are missing
         },
     ]);
 }
+
+#[test]
+fn a_credential_helper_that_is_not_installed() {
+    check(&[Case {
+        label: "named for the registry",
+        given: |author| {
+            let file = r#"{"credHelpers": {"localhost:1": "none"}}"#;
+            author.scene.write(".docker/config.json", file);
+        },
+        arguments: "logout localhost:1",
+        exit: 1,
+        says: r"
+error: docker-credential-none cannot be started
+  No such file or directory (os error 2)
+
+hint: install docker-credential-none, or take it out of the file that names it
+",
+    }]);
+}

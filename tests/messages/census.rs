@@ -1,18 +1,19 @@
-//! Each sentence that an error of the library can say is expected by some test.
+//! Each sentence that an error, a hint or a warning can say is expected by some test.
 //!
-//! The sentences are those of `#[error("…")]` in `src`, read when this runs. A placeholder stands for anything on its line. An
-//! expectation is a text between quotes in a test: in `tests`, without what the tests stand on, or in a unit test of `src`.
+//! The sentences are read from `src` when this runs: those of `#[error("…")]`, and in [`SPOKEN`] files every text of several words. A
+//! placeholder stands for anything on its line. An expectation is a text between quotes in a test: in `tests`, without what the tests stand
+//! on, or in a unit test of `src`.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use crate::architecture::source::{is_for_tests, rust_files};
 
 /// Sentences that no test can expect, and why.
-const EXCEPTIONS: [(&str, &str); 10] = [
+const EXCEPTIONS: [(&str, &str); 14] = [
     (
         "the zip cannot be read",
         "the disk fails in the middle of a file",
@@ -50,7 +51,47 @@ const EXCEPTIONS: [(&str, &str); 10] = [
         "the blob is missing",
         "stores put a sentence of their own in its place",
     ),
+    (
+        "this build has no OpenPGP: use one with the feature `openpgp`",
+        "these tests are of a build that can",
+    ),
+    (
+        "name the file with `--authfile FILE`",
+        "the user database always names a home directory",
+    ),
+    (
+        "give it a token: {variable}, or a `credentials` block in the CLI configuration",
+        "the hosts of tests have ports, which names of variables cannot have",
+    ),
+    (
+        "nothing of this version was changed. Run it again",
+        "the pauses before the last attempt are too long for a test",
+    ),
 ];
+
+/// Files and folders whose texts are hints, warnings and lines about what a command does.
+const SPOKEN: [&str; 14] = [
+    "src/cli/hints",
+    "src/cli/lock",
+    "src/cli/mirror",
+    "src/cli/session",
+    "src/mirror/listing.rs",
+    "src/mirror/report.rs",
+    "src/mirror/withdrawn.rs",
+    "src/install/mod.rs",
+    "src/install/package.rs",
+    "src/copy/mod.rs",
+    "src/copy/report.rs",
+    "src/lock/stored.rs",
+    "src/publish/mod.rs",
+    "src/cli/printer/usage.rs",
+];
+
+/// Shorter texts are names and parts of sentences, in words.
+const SHORTEST: usize = 4;
+
+/// The beginning of the examples of a command, which other tests run.
+const EXAMPLES: &str = "Examples:";
 
 /// Files of the tests' foundations that hold expectations.
 const TABLES: [&str; 1] = ["tests/support/hostile.rs"];
@@ -83,7 +124,7 @@ fn every_exception_is_a_sentence_that_no_test_expects() {
     }
 }
 
-/// The errors of `src`, and the texts of the tests.
+/// The errors and spoken texts of `src`, and the texts of the tests.
 struct Census {
     /// Each with its place, a file and line.
     errors: Vec<(String, String)>,
@@ -102,6 +143,9 @@ impl Census {
                 texts(tokens, &mut expectations);
             } else {
                 let mut found = Vec::new();
+                if SPOKEN.iter().any(|spoken| file.starts_with(spoken)) {
+                    spoken(tokens.clone(), &mut found);
+                }
                 of_errors(tokens, &mut found, &mut expectations);
                 let place = |(line, text)| (format!("{}:{line}", file.display()), text);
                 errors.extend(found.into_iter().map(place));
@@ -198,6 +242,42 @@ fn of_errors(
     }
 }
 
+/// The texts with several words outside of attributes and unit tests.
+fn spoken(tokens: TokenStream, found: &mut Vec<(usize, String)>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for (place, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Group(group) => {
+                let before = &tokens[place.saturating_sub(5)..place];
+                let is_test = (0..before.len()).any(|at| is_for_tests(&before[at..]));
+                let is_attribute = group.delimiter() == Delimiter::Bracket
+                    && matches!(before.last(), Some(TokenTree::Punct(mark)) if mark.as_char() == '#');
+                if !is_test && !is_attribute {
+                    spoken(group.stream(), found);
+                }
+            }
+            TokenTree::Literal(literal) => {
+                let line = literal.span().start().line;
+                let text = unquote(&literal.to_string()).unwrap_or_default();
+                if !text.starts_with(EXAMPLES) {
+                    let sentences = text.lines().filter(|line| words(line) >= SHORTEST);
+                    found.extend(sentences.map(|text| (line, text.to_owned())));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The number of words of a line, without placeholders.
+fn words(line: &str) -> usize {
+    let parts = parts(line);
+    let words = parts.iter().flat_map(|part| part.split_whitespace());
+    words
+        .filter(|word| word.contains(char::is_alphabetic))
+        .count()
+}
+
 /// Every text between quotes.
 pub(super) fn texts(tokens: TokenStream, found: &mut Vec<String>) {
     for token in tokens {
@@ -282,4 +362,20 @@ fn sentences_of_errors_and_texts_of_tests_are_told_apart() {
     let errors: Vec<&str> = errors.iter().map(|(_, text)| text.as_str()).collect();
     assert_eq!(errors, ["one {}", "three\n  …"]);
     assert_eq!(expectations, ["four"]);
+    let code = r##"
+        /// A comment is no text.
+        #[arg(value = "nor is one")]
+        const A: &str = "Examples:\n  tfoci";
+        fn f() {
+            say(format!("one {two} three four\n`five` six: seven {} - eight", x), "an ident");
+        }
+        #[cfg(test)]
+        mod tests {
+            const B: &str = "one two three four";
+        }
+    "##;
+    let mut found = Vec::new();
+    spoken(code.parse().unwrap(), &mut found);
+    let found: Vec<&str> = found.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(found, ["`five` six: seven {} - eight"]);
 }

@@ -229,6 +229,27 @@ fn commands_of_other_tools() {
             "delete",
             "tfoci deletes nothing from a store: `tfoci help mirror-file` says how to withdraw a version",
         ),
+        (
+            "outdated",
+            "`tfoci lock --upgrade` selects the newest versions, and with `--check` only shows them",
+        ),
+        (
+            "backup",
+            "`tfoci copy` copies to and from a directory, `oci-layout:DIR`",
+        ),
+        (
+            "show",
+            "`tfoci list`, `versions` and `inspect` show what a store has",
+        ),
+        (
+            "pin",
+            "`tfoci mirror --pin-new` pins keys, and `tfoci trust` shows those of a trust file",
+        ),
+        (
+            "tokens",
+            "`tfoci help credentials` says where tfoci finds passwords and tokens",
+        ),
+        ("diff", "`tfoci lock --check` compares a lock file"),
     ] {
         let run = Author::new().tfoci(&[word]).exits(2);
         let said = format!("error: unrecognized subcommand '{word}'\n\n  tip: {tip}\n\nUsage: ");

@@ -185,3 +185,34 @@ hint: if you know this host, `--allow-private localhost:9`, or TFOCI_ALLOW_PRIVA
 ",
         );
 }
+
+#[test]
+fn a_registry_in_which_repositories_are_created_first() {
+    let author = author(&[]);
+    let registry = Setup::of(Personality::Ecr).start();
+    let said = push(&author, registry.host(), PLAIN).exits(1).stderr;
+    let hint =
+        "hint: create the repository, or the project that it belongs to, before the first push\n";
+    assert!(said.ends_with(hint), "{said}");
+}
+
+/// The release process is not done: it writes a zip again while tfoci uploads.
+#[test]
+fn a_zip_that_changes_after_its_verification() {
+    let author = author(&[]);
+    let registry = Registry::plain();
+    let dist = author.scene.path("dist");
+    let change = move || {
+        for platform in ["darwin_arm64", "linux_amd64"] {
+            let zip = dist.join(format!("terraform-provider-demo_1.0.0_{platform}.zip"));
+            let mut bytes = std::fs::read(&zip).unwrap();
+            *bytes.last_mut().unwrap() ^= 1;
+            std::fs::write(&zip, bytes).unwrap();
+        }
+    };
+    registry.fault(1, matching("POST", "/blobs/uploads/"), Fault::after(change));
+    let said = push(&author, registry.host(), PLAIN).exits(3).stderr;
+    let hint = "hint: the zip has changed since it was verified. Push again once the release process is done\n";
+    assert!(said.ends_with(hint), "{said}");
+    assert!(registry.tags(NAME).is_empty());
+}

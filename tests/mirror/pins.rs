@@ -145,12 +145,12 @@ fn packages_of_a_lock_file_have_a_key_too() {
 fn keys_that_were_not_looked_at_are_told_and_recheck_pins_them() {
     let stage = OriginScene::of([demo(), other()]);
     stage.both("-q").says(0, "");
-    let unseen = "no key is pinned, because the store has all requested versions already. `--recheck` reads the origin's keys";
+    let unseen = ": no key is pinned, because the store has all requested versions already. `--recheck` reads the origin's keys";
     stage.both(PINNING).says(
         0,
         &format!(
             "
-   Warning [ORIGIN]/acme/demo, [ORIGIN]/acme/other: {unseen}
+   Warning [ORIGIN]/acme/demo, [ORIGIN]/acme/other{unseen}
   Mirrored nothing: 2 packages already present, in [TIME]
 "
         ),
@@ -163,7 +163,7 @@ fn keys_that_were_not_looked_at_are_told_and_recheck_pins_them() {
         0,
         &format!(
             "
-   Warning [ORIGIN]/acme/other: {unseen}
+   Warning [ORIGIN]/acme/other{unseen}
   Mirrored nothing: 2 packages already present, in [TIME]
 "
         ),

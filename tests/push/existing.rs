@@ -221,7 +221,8 @@ fn a_replacement_does_not_fail_because_of_another_versions_damage() {
     release.write(&author.scene.path("dist"));
     let run = author.push(&["--existing", "replace"]).succeeds();
     assert!(
-        run.stderr.contains("what was replaced is not removed"),
+        run.stderr
+            .contains("what was replaced is not removed: the index sha256:"),
         "{}",
         run.stderr
     );

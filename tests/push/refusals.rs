@@ -193,6 +193,6 @@ fn a_revocation_behind_many_certifications_counts() {
     author.push_unsigned(&["--key", "good.asc"]).succeeds();
     let from = ["--from", "oci-layout:store", "--key", "both.asc"];
     let run = author.tfoci(&[&["inspect", "acme/demo@1.0.0"], &from[..]].concat());
-    let said = "hint: its owner has revoked this key. ";
+    let said = "hint: its owner has revoked this key. Do not use these packages until their author has signed the release by another key, and it is pushed or mirrored again\n";
     assert!(run.exits(3).stderr.contains(said));
 }

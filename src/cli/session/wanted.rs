@@ -242,7 +242,7 @@ impl Reference {
             .map_err(Failure::from)?;
         let repo = Repo::new(store, name);
         let repo = match &self.digest {
-            Some(digest) => repo.pinned(tag.clone(), digest.clone()),
+            Some(digest) => repo.pinned(tag.clone(), *digest),
             None => repo,
         };
         Ok((repo, tag))

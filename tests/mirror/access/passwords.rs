@@ -19,6 +19,12 @@ fn packages_get_names_and_passwords_of_their_own_host() {
     let wanted = "    tried no password, since no .netrc has one for [ELSEWHERE]\n\nhint: packages get names and passwords, never tokens: `machine [ELSEWHERE]` in .netrc\n";
     assert!(text.ends_with(wanted), "{text}");
 
+    scene.write(".netrc", "machine 127.0.0.1 login robot password old\n");
+    let run = mirror(&scene, &origin, &[]).exits(1);
+    let text = said(&run, &origin);
+    let wanted = "\n\nhint: the password may have changed, or may not read this package\n";
+    assert!(text.ends_with(wanted), "{text}");
+
     origin.forget();
     scene.write(
         "mine",
