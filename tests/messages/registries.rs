@@ -1,9 +1,14 @@
 //! Registries that answer what tfoci cannot use, and servers that it does not contact.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::support::author::Author;
 use crate::support::registry::answer::Answer;
 use crate::support::registry::{Access, Fault, Personality, Registry, Setup, matching};
+use crate::support::release::sha256;
 use crate::support::scene::{Run, Scene};
+use crate::support::server::seen::Seen;
 use crate::support::tls::Authority;
 
 /// The provider's repository in a registry.
@@ -189,28 +194,37 @@ hint: if you know this host, `--allow-private localhost:9`, or TFOCI_ALLOW_PRIVA
 #[test]
 fn a_registry_in_which_repositories_are_created_first() {
     let author = author(&[]);
-    let registry = Setup::of(Personality::Ecr).start();
+    let registry = Setup::of(Personality::Ecr).access(Access::Open).start();
     let said = push(&author, registry.host(), PLAIN).exits(1).stderr;
     let hint =
         "hint: create the repository, or the project that it belongs to, before the first push\n";
     assert!(said.ends_with(hint), "{said}");
 }
 
-/// The release process is not done: it writes a zip again while tfoci uploads.
+/// The release process is not done: it writes a zip again while tfoci uploads it.
 #[test]
 fn a_zip_that_changes_after_its_verification() {
     let author = author(&[]);
     let registry = Registry::plain();
-    let dist = author.scene.path("dist");
+    let zip = author
+        .scene
+        .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip");
+    let bytes = std::fs::read(&zip).unwrap();
+    let digest = sha256(&bytes);
+    let has_failed = Arc::new(AtomicBool::new(false));
+    let failed = has_failed.clone();
+    let first = move |seen: &Seen| {
+        let is_zip = seen.method == "PUT" && seen.target.contains(&digest);
+        failed.fetch_or(is_zip, Ordering::Relaxed);
+        is_zip
+    };
+    registry.fault(1, first, Fault::status(503));
     let change = move || {
-        for platform in ["darwin_arm64", "linux_amd64"] {
-            let zip = dist.join(format!("terraform-provider-demo_1.0.0_{platform}.zip"));
-            let mut bytes = std::fs::read(&zip).unwrap();
-            *bytes.last_mut().unwrap() ^= 1;
-            std::fs::write(&zip, bytes).unwrap();
+        if has_failed.load(Ordering::Relaxed) {
+            std::fs::write(&zip, &bytes[1..]).unwrap();
         }
     };
-    registry.fault(1, matching("POST", "/blobs/uploads/"), Fault::after(change));
+    registry.always(matching("POST", "/blobs/uploads/"), Fault::after(change));
     let said = push(&author, registry.host(), PLAIN).exits(3).stderr;
     let hint = "hint: the zip has changed since it was verified. Push again once the release process is done\n";
     assert!(said.ends_with(hint), "{said}");

@@ -45,7 +45,7 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
 /// lock file to change, so both get other hints than authors.
 fn of_journey(error: &CommandError) -> Option<String> {
     match error {
-        CommandError::Journey(failure) => journey(failure),
+        CommandError::Journey(failure) => folders::changed(failure).or_else(|| journey(failure)),
         CommandError::NotLocked { failure, .. } if matches!(failure.at, At::From(_)) => {
             proof::not_locked_in_store(&failure.problem)
         }

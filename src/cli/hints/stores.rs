@@ -2,7 +2,7 @@
 
 use tfoci::blob;
 use tfoci::error::printable;
-use tfoci::oci::{self, Part};
+use tfoci::oci;
 use tfoci::store;
 use tfoci::store::endpoint::{AddressError, MappingError};
 use tfoci::store::known::{KnownRegistry, LevelsError};
@@ -83,12 +83,6 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
         }
         store::Error::Moved { .. } => {
             "the version was published again, or the reference is of another store. Find out who moved the tag before you use the new reference"
-        }
-        // A blob that is not in the store yet is not damaged content of the store.
-        store::Error::Blob {
-            what: Part::Blob, ..
-        } => {
-            "the zip has changed since it was verified. Push again once the release process is done"
         }
         store::Error::Blob { .. } | store::Error::Missing { .. } => {
             "the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole"
