@@ -88,6 +88,11 @@ fn constraints_are_named_with_file_and_line() {
     scene.write("d/versions.tf", requiring(&origin, "acme/none", ">= 1"));
     let run = tfoci(&scene, "lock --chdir d").exits(1);
     says(&run, "\n  required by d/versions.tf:3 (>= 1.0.0)\n");
+    let run = tfoci(&scene, "install --chdir d").exits(1);
+    says(
+        &run,
+        " Unchanged d/.terraform.lock.hcl, because not every provider could be installed\n",
+    );
 }
 
 /// A message fits on a screen.
@@ -299,6 +304,12 @@ fn hashes_by_which_clients_check_what_is_installed_must_be_there() {
     let only_h1 = text.lines().filter(|line| !line.contains("zh:"));
     let only_h1: String = only_h1.map(|line| format!("{line}\n")).collect();
     scene.write("a/.terraform.lock.hcl", &only_h1);
+    let run = tfoci(&scene, "install --chdir a --locked").succeeds();
+    says(
+        &run,
+        &format!("   Present {demo} 1.2.0   it matches the lock file\n"),
+    );
+    fs::remove_dir_all(scene.path("a/.terraform")).unwrap();
     let run = tfoci(&scene, "install --chdir a --locked").succeeds();
     says(
         &run,

@@ -3,7 +3,8 @@
 use super::{Case, check};
 use crate::mirror::origin_scene::{OriginScene, folder};
 use crate::support::origin::{Fault, Provider, Release, asks};
-use crate::support::registry::{Personality, Setup};
+use crate::support::registry::{Access, Personality, Setup};
+use crate::support::release::ReleaseFolder;
 use crate::support::signer::Signer;
 use crate::support::{copy, testdata};
 
@@ -29,6 +30,7 @@ fn versions_that_are_not_verified_again_are_counted() {
     stage.mirror(strict).says(
         0,
         "
+      Note 2 versions that the store has already were not verified again; `--recheck` does so
   Mirrored nothing: 2 packages already present, in [TIME]
 ",
     );
@@ -76,14 +78,15 @@ hint: nothing of this version was changed. Mirror into another repository, or de
 fn a_release_that_proves_less_than_before() {
     let stage = OriginScene::release(folder());
     stage.demo("-q").says(0, "");
-    let unsigned = Release::from(folder()).keys(&[]);
+    // The checksum document lists another platform, so it would replace the signed one.
+    let other = ReleaseFolder::new("demo", "1.0.0");
+    let other = other.platform("darwin_arm64").platform("linux_amd64");
+    let unsigned = Release::from(other).keys(&[]);
     stage
         .origin
         .publish(Provider::new("acme/demo").release(unsigned));
     let before = stage.tree();
-    let said = stage
-        .demo("--recheck -q --allow-unsigned [ORIGIN]/acme/demo")
-        .ends(3);
+    let said = stage.demo("-q --allow-unsigned [ORIGIN]/acme/demo").ends(3);
     let hint =
         "hint: nothing of this version was changed. Mirror it from where its author signs it\n";
     assert!(said.ends_with(hint), "{said}");
@@ -95,12 +98,14 @@ fn a_tag_that_does_not_move() {
     let demo = Provider::demo(&["darwin_arm64", "linux_amd64"]);
     let stage = OriginScene::of([demo]);
     let registry = Setup::of(Personality::Ecr)
+        .access(Access::Open)
         .create("acme/demo")
         .quirks(|quirks| quirks.immutable = true)
         .start();
     let host = registry.host();
+    let storage = registry.doors().elsewhere.replace("http://", "");
     let mirror = format!("[ORIGIN]/acme/demo --exact-repository --to {host}/acme/demo -q");
-    let mirror = format!("{mirror} --plain-http {host}");
+    let mirror = format!("{mirror} --plain-http {host} --plain-http {storage}");
     stage
         .run(&format!("{mirror} --platform linux_amd64"))
         .says(0, "");
@@ -120,7 +125,7 @@ fn a_trust_file_that_could_not_be_written() {
         arguments: "mirror --file mirror.toml --pin-new",
         exit: 1,
         says: r"
-error: cannot create nowhere/trust.toml
+error: cannot create a file in nowhere
   No such file or directory (os error 2)
   named by `trust` in the mirror file
 ",

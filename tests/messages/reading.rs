@@ -415,3 +415,25 @@ error: registry.opentofu.org/acme/demo 1.0.0: cannot create out
         },
     ]);
 }
+
+#[test]
+fn a_repository_whose_tags_are_not_versions() {
+    check(&[Case {
+        label: "another tool moved the tag",
+        given: |author| {
+            author.with_pushed();
+            tamper::tags(&author.repository(""), |tags| {
+                for tag in tags {
+                    tag["annotations"]["org.opencontainers.image.ref.name"] = "latest".into();
+                }
+            });
+        },
+        arguments: "inspect acme/demo --from oci-layout:store",
+        exit: 1,
+        says: r"
+error: registry.opentofu.org/acme/demo (oci-layout:store): no version is listed
+
+hint: `tfoci versions registry.opentofu.org/acme/demo --from STORE --all` lists what is tagged instead
+",
+    }]);
+}

@@ -222,7 +222,7 @@ fn a_replacement_does_not_fail_because_of_another_versions_damage() {
     let run = author.push(&["--existing", "replace"]).succeeds();
     assert!(
         run.stderr
-            .contains("what was replaced is not removed: the index sha256:"),
+            .contains("what was replaced is not removed: the blob sha256:"),
         "{}",
         run.stderr
     );
