@@ -293,6 +293,9 @@ pub(super) enum CommandError {
     /// An operation failed.
     #[error(transparent)]
     Journey(#[from] Failure),
+    /// A version was not pushed. This variant exists for its hints, which are about release folders.
+    #[error(transparent)]
+    Pushing(Failure),
     /// A version was not mirrored. This variant exists for its hints: users of `mirror` cannot sign or build the provider again.
     #[error(transparent)]
     Mirroring(Failure),
@@ -372,6 +375,7 @@ impl CommandError {
     pub(super) fn failure(&self) -> Option<&Failure> {
         match self {
             Self::Journey(failure)
+            | Self::Pushing(failure)
             | Self::Mirroring(failure)
             | Self::Locking(failure)
             | Self::NotSelected { failure, .. }

@@ -151,8 +151,10 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             report.published(published);
         }
         Err(failure) => match failure.subject.clone() {
-            Some(subject) if subject.version.is_some() => report.failed(subject, failure.into()),
-            _ => return Err(failure.into()),
+            Some(subject) if subject.version.is_some() => {
+                report.failed(subject, CommandError::Pushing(failure));
+            }
+            _ => return Err(CommandError::Pushing(failure)),
         },
     }
     Ok(report.finish())

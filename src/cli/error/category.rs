@@ -10,6 +10,7 @@ impl CommandError {
     pub(in crate::cli) fn category(&self) -> Category {
         match self {
             Self::Journey(failure)
+            | Self::Pushing(failure)
             | Self::Mirroring(failure)
             | Self::Locking(failure)
             | Self::NotSelected { failure, .. }

@@ -3,16 +3,15 @@
 use tfoci::archive;
 use tfoci::disk;
 use tfoci::error::{printable, printable_path};
-use tfoci::outcome::{At, Failure, PackageError, Problem};
+use tfoci::outcome::{Failure, PackageError, Problem};
 use tfoci::source::folder;
 
-/// A zip of the release folder changed while `push` uploaded it. `install` reads stores only, so its failures are not at a source.
+/// A hint for a zip that changed while `push` uploaded it.
 pub(super) fn changed(failure: &Failure) -> Option<String> {
     let Problem::Package { source, .. } = &*failure.problem else {
         return None;
     };
-    let is_changed = matches!(**source, PackageError::Blob(_));
-    (is_changed && matches!(failure.at, At::Source(_))).then(|| {
+    matches!(**source, PackageError::Blob(_)).then(|| {
         "the zip has changed since it was verified. Push again once the release process is done"
             .to_owned()
     })

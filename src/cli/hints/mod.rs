@@ -41,11 +41,12 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
     all.into_iter().find_map(|hint| hint(error))
 }
 
-/// Suggests what to do about an operation that failed. Users of `mirror` cannot sign or build a provider again, and those of `lock` have a
-/// lock file to change, so both get other hints than authors.
+/// Suggests what to do about an operation that failed. An author who pushes can sign or build a provider again, a user of `mirror` cannot, and
+/// a user of `lock` has a lock file to change, so each gets other hints.
 fn of_journey(error: &CommandError) -> Option<String> {
     match error {
-        CommandError::Journey(failure) => folders::changed(failure).or_else(|| journey(failure)),
+        CommandError::Journey(failure) => journey(failure),
+        CommandError::Pushing(failure) => folders::changed(failure).or_else(|| journey(failure)),
         CommandError::NotLocked { failure, .. } if matches!(failure.at, At::From(_)) => {
             proof::not_locked_in_store(&failure.problem)
         }
