@@ -57,7 +57,7 @@ pub(super) enum CommandError {
     /// The tag of a reference is not that of a version.
     #[error("`{}` does not refer to a version\n  expected REPOSITORY:VERSION@DIGEST, as `push` prints it", printable(.text))]
     Reference { text: String },
-    /// An index without the title that tfoci writes, in a repository whose name does not tell either.
+    /// Neither an index nor the name of its repository names the provider.
     #[error("the index at {} does not name its provider", printable(.reference))]
     UnknownProvider { reference: String },
     /// An address without a store.
@@ -302,7 +302,7 @@ pub(super) enum CommandError {
     /// A version was not locked. This variant exists for its hints, which are about lock files.
     #[error(transparent)]
     Locking(Failure),
-    /// No version of a provider satisfies what a configuration states.
+    /// No version of a provider satisfies the constraints of a configuration.
     #[error("{failure}{}{}", reasons(.failure), required_by(.stated))]
     NotSelected {
         failure: Failure,

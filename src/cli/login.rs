@@ -115,7 +115,7 @@ async fn warn_of_other_sources(
 ) {
     let printer = &session.printer;
     let credentials = session.credentials();
-    // This reads the sources.
+    // The report on the sources is complete once a credential was looked up.
     let found = credentials.for_repository(registry, "").await;
     let sources = credentials.registry_sources();
     let is_ours = |source: &&SourceReport| {

@@ -194,7 +194,7 @@ impl Printer {
         }
     }
 
-    /// Prints a line that a terminal shows without a second one.
+    /// Prints a line that is cut to the width of the terminal.
     pub(super) fn short_line(&self, tone: Tone, verb: &str, text: &str) {
         let text = match self.columns() {
             Some(columns) => cut(text, columns),
@@ -256,7 +256,7 @@ impl Printer {
         self.group(subject, &format!("{verb} {long}"));
     }
 
-    /// Prints that a version is present, which was not read. Only a terminal shows it.
+    /// Prints that a version is present although it was not read. Only a terminal shows this line.
     pub(super) fn unread_version(&self, verb: &str, text: &str) {
         if self.motion == Motion::Bars {
             self.line(Tone::Done, verb, text);
@@ -358,7 +358,7 @@ impl Printer {
     }
 }
 
-/// The beginning of a text that fits into so many columns. What is cut ends in one ellipsis, also behind one that the text has there.
+/// Cuts a text to so many columns. A text that is cut ends in one ellipsis, even if the text itself has one there.
 fn cut(text: &str, columns: usize) -> Cow<'_, str> {
     let cut = truncate_str(text, columns, "…");
     match cut.strip_suffix("……") {

@@ -197,7 +197,7 @@ fn oci_mirror(
     Ok(Mirror::Oci { template })
 }
 
-/// Warns if clients cannot speak to a registry of the template as tfoci does.
+/// Warns if tfoci uses plain HTTP for a registry of the template, because clients use HTTPS only.
 fn warn_of_plain_http(
     template: &RepositoryTemplate,
     include: &[ProviderPattern],

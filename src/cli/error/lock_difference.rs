@@ -1,9 +1,9 @@
-//! How a lock file differs from a configuration.
+//! The difference between a lock file and a configuration.
 
 use tfoci::address::ProviderAddr;
 use tfoci::lockfile::Client;
 
-/// What a lock file has in place of what the configuration requires.
+/// How a lock file differs from a configuration.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub(in crate::cli) enum LockDifference {

@@ -82,7 +82,7 @@ fn registry_of(text: &str) -> Option<String> {
     (is_whole && HostPort::parse(host).is_some()).then(|| printable(host))
 }
 
-/// The provider and version that are meant by the way in which other package managers write them, such as `acme/demo=1.0.0`.
+/// The address that is meant by the spelling of another package manager, such as `acme/demo=1.0.0`.
 pub(super) fn selection(text: &str) -> Option<String> {
     let (provider, constraints) = text.split_at(text.find(['=', '<', '>', '!', '~'])?);
     let constraints = constraints.trim_start_matches('=').trim();

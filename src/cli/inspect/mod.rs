@@ -55,7 +55,7 @@ pub(super) struct Arguments {
     trust: ReadTrust,
 }
 
-/// What a store or source has of a version, and the proof of it.
+/// A version in a store or at a source, and whether it verifies.
 struct Found {
     provider: ProviderAddr,
     version: Version,

@@ -93,7 +93,7 @@ fn is_locked(root: &Root, request: &LockRequest) -> Result<(), CommandError> {
         let provider = missing.clone();
         return Err(differs(LockDifference::Missing { provider }));
     }
-    // Addresses choose some of the providers.
+    // With addresses, the lock file may have other providers too.
     let is_all = request.providers.is_empty();
     if let Some(other) = unrequired(root).next().filter(|_| is_all) {
         return Err(differs(LockDifference::Unrequired {
@@ -151,7 +151,7 @@ fn refuse_links(root: &Root) -> Result<(), CommandError> {
 /// The hosts that only configurations name. A stranger may have written these.
 fn strangers<'a>(roots: &'a [Root], request: &LockRequest) -> BTreeSet<&'a Hostname> {
     let providers = roots.iter().flat_map(|root| root.required.keys());
-    // Addresses are arguments.
+    // The user names the hosts of addresses.
     let providers = providers.filter(|_| request.providers.is_empty());
     providers.map(ProviderAddr::hostname).collect()
 }
@@ -218,7 +218,7 @@ fn set_aside(
     });
 }
 
-/// One task for each provider, with what each root needs of it in the order of the roots.
+/// One task for each provider, with the requirements of the roots in their order.
 fn tasks(roots: &[Root], methods: &Methods<'_>) -> Result<Vec<Task>, CommandError> {
     let mut wanted: BTreeMap<&ProviderAddr, Vec<Wanted>> = BTreeMap::new();
     for (file, root) in roots.iter().enumerate() {

@@ -113,14 +113,14 @@ impl<'a> Pins<'a> {
         }
     }
 
-    /// Writes the remaining keys, or prints all of them in a dry run. Warns about providers without a key, and fails if a key could not be written.
+    /// Writes the remaining keys; in a dry run, prints all of them. Warns about providers without a key. Fails if a key could not be written.
     pub(super) async fn finish(self, reporter: &dyn Reporter) -> Result<(), CommandError> {
         let mut all =
             std::mem::take(&mut *self.keys.lock().unwrap_or_else(PoisonError::into_inner));
         let mut unwritten = Vec::new();
         let is_unsaved = !self.dry_run && !all.values().all(Keys::are_saved);
         let directory = directory_of(&self.path);
-        // If the directory does not exist any more, the error of writing the file explains more than the error of locking.
+        // If the directory was removed, the error of writing the file says more than the error of locking.
         let lock = match is_unsaved && directory.exists() {
             true => Lock::of_directory(directory, reporter).await.map(Some),
             false => Ok(None),

@@ -65,8 +65,8 @@ pub(super) fn tasks(
     })
 }
 
-/// The providers of lock files and configurations. Strangers may have written these files, so the run treats their hosts with distrust, except
-/// those that the user `named` in an argument or a mirror file.
+/// The providers of lock files and configurations. Strangers may have written these files, so tfoci distrusts the hosts in them, except those
+/// that the user `named` in an argument or a mirror file.
 fn found(
     arguments: &Arguments,
     named: &BTreeSet<Hostname>,

@@ -46,7 +46,7 @@ impl GithubJob {
         self.held().entry(lines).or_default().push(line);
     }
 
-    /// Takes the lines of a version out. Those that concern all of its destinations go to the first.
+    /// Removes the lines of a version and returns them. Lines about all of its destinations go to the first destination.
     fn take(&self, subject: &Subject) -> Vec<String> {
         let version = version_of(subject);
         let of_all = Subject {

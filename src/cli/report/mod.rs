@@ -128,7 +128,7 @@ impl Report {
             published
                 .packages
                 .sort_by(|a, b| a.platform.cmp(&b.platform));
-            // Only documents list packages, and there may be many.
+            // Only JSON and job summaries list packages. A run may have very many, so others are dropped here.
             if self.printer.format == Format::Text && self.printer.job_summary().is_none() {
                 published.packages = Vec::new();
             }

@@ -35,7 +35,7 @@ pub(super) fn locations(options: &CredentialFiles) -> Locations {
 }
 
 /// The timeout and retries that environment variables set for requests to provider registries. Clients treat anything but a positive number
-/// as unset, and so does this ([clients: retries](tfoci::clients#retries)).
+/// as unset, and so does tfoci ([clients: retries](tfoci::clients#retries)).
 pub(super) fn request_limits() -> RequestLimits {
     let number = |name| {
         let text = variable(name)?.into_string().ok()?;

@@ -85,7 +85,8 @@ fn pem(path: &Path, option: &str) -> Result<Pem, CommandError> {
     })
 }
 
-/// Warnings about variables that name a file or directory of no certificate authorities. The system's own are then not read either.
+/// Warnings about variables that name a file or directory without certificate authorities. The HTTP client then does not read the system's
+/// authorities either.
 pub(super) fn missing_authorities() -> Vec<String> {
     let mut warnings = Vec::new();
     for name in ["SSL_CERT_FILE", "SSL_CERT_DIR"] {

@@ -30,7 +30,7 @@ pub(super) struct Entry {
     pub(super) rules: Rules,
 }
 
-/// What an entry says besides its keys.
+/// The rules of an entry, besides its keys.
 #[derive(Clone, Copy, Serialize)]
 pub(super) struct Rules {
     pub(super) unsigned: &'static str,
