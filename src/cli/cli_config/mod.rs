@@ -42,7 +42,7 @@ Examples:
 /// OpenTofu reads an OCI registry itself (`oci_mirror`). Terraform cannot: it needs a directory that `tfoci install` wrote (`--into`), or a
 /// network mirror (`--url`). OpenTofu can use these too.
 ///
-/// `--check` names the traps in the configuration that the client uses, and fails if it finds one. Notes are no failures.
+/// `--check` names the traps in the configuration that the client uses, and fails if it finds one. Notes are not failures.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group = ArgGroup::new("mirror").args(["from", "into", "url", "check"]).required(true).multiple(true))]

@@ -78,38 +78,35 @@ fn spelling_tip(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     let value = text(error, ContextKind::InvalidValue).unwrap_or_default();
     let tip = match text(error, ContextKind::InvalidArg)? {
         platform if platform.starts_with("--platform") && value == "all" => {
-            "without `--platform`, all are meant".to_owned()
+            "without `--platform`, all are meant"
         }
         platform if platform.starts_with("--platform") && value.contains(',') => {
             let all: Vec<String> = value
                 .split(',')
                 .map(|one| format!("--platform {one}"))
                 .collect();
-            format!("repeat the option: `{}`", all.join(" "))
+            return Some(format!("repeat the option: `{}`", all.join(" ")));
         }
-        "--json" => "`--format json` prints one document".to_owned(),
+        "--json" => "`--format json` prints one document",
         "--version" => {
             "a version follows its provider: `ADDR@VERSION`; `tfoci --version` is that of tfoci"
-                .to_owned()
         }
-        "-p" | "--password" => {
-            "`--password-stdin` reads the password from standard input".to_owned()
-        }
+        "-p" | "--password" => "`--password-stdin` reads the password from standard input",
         "--into" | "--out" | "--output" | "--output-dir" => {
             "a store is named with `--to`; directories are written by `tfoci site DIR` and `tfoci install --into DIR`"
-                .to_owned()
         }
         "--to" => {
             "this command writes to no store: `tfoci site DIR` and `tfoci install --into DIR` write into a directory"
-                .to_owned()
         }
-        "--from" if arguments.iter().any(|word| word == "push") => "the folder of the release stands alone: `tfoci push FOLDER --to STORE`".to_owned(),
+        "--from" if arguments.iter().any(|word| word == "push") => {
+            "the folder of the release stands alone: `tfoci push FOLDER --to STORE`"
+        }
         store if store.starts_with("oci-layout:") || store.contains("{namespace}") => {
-            format!("a store is named with `--from {store}`")
+            return Some(format!("a store is named with `--from {store}`"));
         }
         _ => return None,
     };
-    Some(tip)
+    Some(tip.to_owned())
 }
 
 /// How to name the file for `cli-config --check`, which takes no arguments.

@@ -67,9 +67,9 @@ pub(super) struct Arguments {
     lock_file: Option<PathBuf>,
     /// Write nothing; print what would change, and exit with 4 if something would
     ///
-    /// Entries that the configuration does not require are no change, but tfoci warns of them, because `init` removes them. It also warns
-    /// of a `zh` that is of no package of the release, and with `--h1 --platform all` of such an `h1`, because clients accept a package that
-    /// matches it; with `--require-pinned`, such a hash is a difference.
+    /// An entry that the configuration does not require is not a difference, but tfoci warns of it, because `init` removes it. It also warns of
+    /// a `zh` that no package of the release has, and with `--h1 --platform all` of such an `h1`, because clients accept a package that
+    /// matches it. With `--require-pinned`, such a hash is a difference.
     #[arg(long, conflicts_with = "dry_run", help_heading = "Lock file")]
     check: bool,
     /// Write nothing, and print what would change

@@ -13,15 +13,16 @@ pub(super) fn print_unsigned(
 ) {
     let by = commands.map(|commands| format!(" by {commands}"));
     let by = by.unwrap_or_default();
-    printer.result(&match (is_pinned, unsigned) {
-        (true, _) => "unsigned  refused: a release needs a signature by one of these keys".to_owned(),
-        (false, Unsigned::Refuse) => {
-            format!("unsigned  refused{by}: a release needs a signature, by any key")
-        }
-        (false, Unsigned::Allow) => format!(
+    match (is_pinned, unsigned) {
+        (true, _) => printer
+            .result("unsigned  refused: a release needs a signature by one of these keys"),
+        (false, Unsigned::Refuse) => printer.result(&format!(
+            "unsigned  refused{by}: a release needs a signature, by any key"
+        )),
+        (false, Unsigned::Allow) => printer.result(&format!(
             "unsigned  accepted{by}: a release without a signature is shown as `checksum` or `unverified`"
-        ),
-    });
+        )),
+    }
 }
 
 /// Prints what happens to signatures by expired keys and over weak digests.
