@@ -40,7 +40,7 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
             "the store has nothing that proves the packages. `--trust-store` believes its hashes; \
              `tfoci mirror` stores signatures with the packages"
         }
-        // Nothing lets a provider with a pinned key go without a signature.
+        // No option accepts an unsigned release of a provider with a pinned key.
         Problem::Trust(trust::Error::NotSigned { .. }) if is_mirror(&failure.at) => {
             "a mirror of packages has no signatures. `--from STORE` and `--from origin` find them"
         }

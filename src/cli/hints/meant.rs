@@ -88,7 +88,7 @@ pub(super) fn selection(text: &str) -> Option<String> {
     let constraints = constraints.trim_start_matches('=').trim();
     let parsed: VersionConstraints = constraints.parse().ok()?;
     let meant = printable(&format!("{}@{constraints}", provider.trim()));
-    // The shell reads `<` and `>` otherwise.
+    // A shell reads `<` and `>` without quotes as redirections.
     Some(match parsed.as_exact() {
         Some(_) => format!("`{meant}`"),
         None => format!("`'{meant}'`"),
