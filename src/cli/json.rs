@@ -340,6 +340,9 @@ pub(super) struct Locked<'a> {
     /// The hashes in the file that no package of the release has.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     strangers: &'a [PackageHash],
+    /// The `h1` in the file that may be of a package that the store or source lacks.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    uncompared: &'a [PackageHash],
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Error>,
 }
@@ -354,6 +357,7 @@ impl<'a> Locked<'a> {
             packages: &locked.installed,
             hashes: locked.hashes.iter().collect(),
             strangers: &locked.strangers,
+            uncompared: locked.uncompared.as_ref().map_or(&[], |one| &one.hashes),
             error: None,
         }
     }
@@ -367,6 +371,7 @@ impl<'a> Locked<'a> {
             packages: &[],
             hashes: Vec::new(),
             strangers: &[],
+            uncompared: &[],
             error: Some(error.into()),
         }
     }

@@ -113,6 +113,17 @@ pub struct Locked {
     pub only: Option<Vec<Platform>>,
     /// The hashes in the lock file that are of no package of this release; of `h1`, only if every package was unpacked.
     pub strangers: Vec<PackageHash>,
+    /// The `h1` in the lock file that could not be compared.
+    pub uncompared: Option<Uncompared>,
+}
+
+/// The `h1` in a lock file that may be of a package that the store or source lacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uncompared {
+    /// The hashes.
+    pub hashes: Vec<PackageHash>,
+    /// The platforms that the checksum document lists and the store or source lacks.
+    pub platforms: Vec<Platform>,
 }
 
 /// The result for a provider and a lock file.
@@ -204,6 +215,7 @@ impl Journey<'_> {
         let recorded = recorded.as_ref().map_err(Clone::clone)?;
         Ok(Locked {
             strangers: recorded.strangers(wanted, &version, task, &self.options.trust),
+            uncompared: recorded.uncompared(wanted, &version, task, &self.options.trust),
             hashes: recorded.hashes_for(wanted.client, task, &self.options.trust),
             version,
             authentication: recorded.authentication.clone(),

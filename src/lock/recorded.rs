@@ -17,7 +17,7 @@ use crate::trust::{self, Checksums, ReleaseId, Verified};
 use crate::version::Version;
 
 use super::method::Found;
-use super::{Journey, Task, Wanted};
+use super::{Journey, Task, Uncompared, Wanted};
 
 /// What is known of a version after its release was verified.
 #[derive(Clone, Debug)]
@@ -28,10 +28,21 @@ pub(super) struct Recorded {
     /// What the origin reports of every platform, and no signature covers.
     pub(super) reported: Reported,
     pub(super) installed: Vec<InstalledPackage>,
-    /// Whether every `h1` of the release is among the hashes.
-    pub(super) has_every_h1: bool,
+    /// Which `h1` of the release are among the hashes.
+    pub(super) unpacked: Unpacked,
     /// The only platforms that the hashes are for; `None` for all.
     pub(super) only: Option<Vec<Platform>>,
+}
+
+/// The packages whose `h1` is known.
+#[derive(Clone, Debug)]
+pub(super) enum Unpacked {
+    /// Those of every platform of the release.
+    All,
+    /// All that there are, but the checksum document also lists these platforms.
+    Without(Vec<Platform>),
+    /// Some, because the user did not ask for all, or nothing lists them.
+    Some,
 }
 
 /// What an origin says of the packages of a version.
@@ -114,16 +125,51 @@ impl Recorded {
         if self.only.is_some() || self.hashes.is_empty() {
             return Vec::new();
         }
-        let locked = wanted.locked.iter();
-        let locked = locked.filter(|(locked, _)| locked == version);
-        let locked = locked.flat_map(|(_, hashes)| hashes);
-        let is_strange = |hash: &&PackageHash| {
-            let is_known = self.hashes.contains(hash)
-                || believes_origin(wanted.client, task, trust) && self.reported.h1.contains(hash);
-            let is_compared = hash.zip_digest().is_some() || self.has_every_h1 && hash.is_h1();
-            is_compared && !is_known
+        let is_strange = |hash: &PackageHash| match hash {
+            PackageHash::Zh(_) => true,
+            PackageHash::H1(_) => matches!(self.unpacked, Unpacked::All),
+            // A value that no package can have. Hashes of other schemes are not known.
+            PackageHash::Other { scheme, .. } => matches!(scheme.as_str(), "zh" | "h1"),
         };
-        locked.filter(is_strange).cloned().collect()
+        let unknown = self.unknown(wanted, version, task, trust);
+        unknown.filter(|hash| is_strange(hash)).cloned().collect()
+    }
+
+    /// The `h1` in the lock file that may be of a package that the store or source lacks.
+    pub(super) fn uncompared(
+        &self,
+        wanted: &Wanted,
+        version: &Version,
+        task: &Task,
+        trust: &TrustOptions,
+    ) -> Option<Uncompared> {
+        let Unpacked::Without(platforms) = &self.unpacked else {
+            return None;
+        };
+        let unknown = self.unknown(wanted, version, task, trust);
+        let hashes: Vec<PackageHash> = unknown.filter(|hash| hash.is_h1()).cloned().collect();
+        (!hashes.is_empty()).then(|| Uncompared {
+            hashes,
+            platforms: platforms.clone(),
+        })
+    }
+
+    /// The hashes of this version in the lock file that are not among those of the release.
+    fn unknown<'w>(
+        &self,
+        wanted: &'w Wanted,
+        version: &Version,
+        task: &Task,
+        trust: &TrustOptions,
+    ) -> impl Iterator<Item = &'w PackageHash> {
+        let believes_origin = believes_origin(wanted.client, task, trust);
+        let locked = wanted.locked.as_ref();
+        let locked = locked.filter(|(locked, _)| locked == version);
+        let locked = locked.into_iter().flat_map(|(_, hashes)| hashes);
+        locked.filter(move |hash| {
+            let is_reported = believes_origin && self.reported.h1.contains(hash);
+            !is_reported && !self.hashes.contains(hash)
+        })
     }
 
     /// The hashes for the lock file of a client.
@@ -218,7 +264,7 @@ impl Journey<'_> {
             hashes: locked.clone(),
             reported: Reported::default(),
             installed,
-            has_every_h1: false,
+            unpacked: Unpacked::Some,
             only: None,
         }))
     }
@@ -243,19 +289,24 @@ impl Journey<'_> {
         Ok(installed.packages)
     }
 
-    /// Whether every `h1` of a release is known once its packages are unpacked: its checksum document lists no other platform.
-    pub(super) fn has_every_h1<L>(&self, release: &Verified<Release<L>>) -> bool {
-        let Some(checksums) = release.checksums() else {
-            return false;
+    /// Which `h1` of a release are known once its packages are unpacked.
+    pub(super) fn unpacked<L>(&self, release: &Verified<Release<L>>) -> Unpacked {
+        let asks_for_all = self.options.h1 && self.options.platforms.named().is_none();
+        let Some(checksums) = release.checksums().filter(|_| asks_for_all) else {
+            return Unpacked::Some;
         };
-        let subject = ReleaseId {
-            provider: &release.provider,
-            version: &release.version,
-        };
-        let is_there = |platform| release.packages.iter().any(|one| one.platform == platform);
+        let subject = ReleaseId::of(release);
         let names = checksums.lines().map(|(name, _)| name);
-        let mut listed = names.filter_map(|name| subject.platform_of(name));
-        self.options.h1 && self.options.platforms.named().is_none() && listed.all(is_there)
+        let mut listed: Vec<Platform> = names
+            .filter_map(|name| subject.platform_of(name))
+            .filter(|platform| !release.packages.iter().any(|one| one.platform == *platform))
+            .collect();
+        listed.sort();
+        listed.dedup();
+        match listed.is_empty() {
+            true => Unpacked::All,
+            false => Unpacked::Without(listed),
+        }
     }
 
     /// The platforms of packages that had to be hashed.

@@ -12,7 +12,7 @@ use crate::source::{self, AvailableVersion, PackageMetadata, Source};
 use crate::trust::rule::Unsigned;
 use crate::trust::{Rule, Verified};
 
-use super::recorded::{Proven, Recorded, Reported, lines};
+use super::recorded::{Proven, Recorded, Reported, Unpacked, lines};
 use super::{Journey, Task};
 
 /// A version of a source, and the rule for its release.
@@ -61,7 +61,7 @@ impl Journey<'_> {
         };
         let (mut hashes, needs_packages) = proven.hashes();
         let (mut installed, mut only) = (Vec::new(), None);
-        let mut has_every_h1 = false;
+        let mut unpacked = Unpacked::Some;
         if options.h1 || needs_packages {
             if needs_packages && first != options.platforms {
                 (release, _) = self
@@ -70,7 +70,7 @@ impl Journey<'_> {
                     .map_err(fail)?;
             }
             only = needs_packages.then(|| self.hashed(&release)).flatten();
-            has_every_h1 = self.has_every_h1(&release);
+            unpacked = self.unpacked(&release);
             let packages = source::complete(self.wanted_of(release)).await;
             let packages = packages.map_err(|error| fail(error.into()))?;
             installed = self
@@ -82,7 +82,7 @@ impl Journey<'_> {
             hashes,
             reported: Reported { h1, lines },
             installed,
-            has_every_h1,
+            unpacked,
             only,
         })
     }

@@ -46,7 +46,7 @@ impl Journey<'_> {
             return Err(fail(Problem::NoEvidence));
         }
         let only = needs_packages.then(|| self.hashed(&release)).flatten();
-        let has_every_h1 = self.has_every_h1(&release);
+        let unpacked = self.unpacked(&release);
         let installed = match options.h1 || needs_packages {
             true => {
                 self.read(release, &subject, at(), locked, &mut hashes)
@@ -59,7 +59,7 @@ impl Journey<'_> {
             hashes,
             reported: Reported::default(),
             installed,
-            has_every_h1,
+            unpacked,
             only,
         })
     }

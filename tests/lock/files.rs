@@ -10,7 +10,7 @@ use crate::support::origin::{Fault, Origin, asks};
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
 
-use super::{origin, read, scene};
+use super::{origin, platforms, read, scene};
 
 const LOCK: &str = ".terraform.lock.hcl";
 
@@ -282,6 +282,61 @@ fn hashes_of_another_release_are_said() {
     scene.write(format!("project/{LOCK}"), file);
     lock(&scene, strict).succeeds();
     let run = lock(&scene, &format!("{strict} --h1 --platform all")).exits(4);
+    let said = format!("take them out by hand: {planted}\n");
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    // A value that no package can have is said without any package.
+    let long = format!("zh:{}", "0".repeat(65));
+    let file = read(&scene, &format!("project/{LOCK}")).replace(&planted, &long);
+    scene.write(format!("project/{LOCK}"), file);
+    let run = lock(&scene, strict).exits(4);
+    let said = format!("take them out by hand: {long}\n");
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    // Without `--check`, tfoci leaves such hashes where they are, as clients do.
+    let run = lock(&scene, "--require-pinned --key acme.asc").succeeds();
+    let said = " Unchanged project/.terraform.lock.hcl\n";
+    assert!(run.stderr.ends_with(said), "{}", run.stderr);
+}
+
+/// An `h1` may be of a package that the store lacks, so that it cannot be compared.
+#[test]
+fn an_h1_of_a_missing_package_is_not_passed_over() {
+    let (origin, scene) = given();
+    let host = origin.host();
+    scene.write("acme.asc", Signer::acme().public_armored());
+    let mirror = |platforms: &str| {
+        let demo = format!("{host}/acme/demo@1.2.0");
+        let arguments = format!("mirror {demo} --to oci-layout:store {platforms}");
+        scene.tfoci(arguments.split_whitespace()).succeeds();
+    };
+    let [here, other] = platforms();
+    mirror(&format!("--platform {here}"));
+    let strict = "--from oci-layout:store --key acme.asc --h1 --platform all --require-pinned";
+    lock(&scene, strict).succeeds();
+    lock(&scene, &format!("{strict} --check")).succeeds();
+    let planted = format!("h1:{}=", "A".repeat(43));
+    let file = read(&scene, &format!("project/{LOCK}"));
+    let file = file.replacen(
+        "  hashes = [\n",
+        &format!("  hashes = [\n    \"{planted}\",\n"),
+        1,
+    );
+    scene.write(format!("project/{LOCK}"), file);
+    let said = format!(
+        "   Warning {host}/acme/demo 1.2.0: 1 `h1` of the lock file could not be compared, because oci-layout:store lacks {other}: {planted}\n"
+    );
+    let relaxed = strict.replace(" --require-pinned", "");
+    let run = lock(&scene, &format!("{relaxed} --check")).succeeds();
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    let run = lock(&scene, &format!("{strict} --check --format json")).exits(4);
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    let differs =
+        "   Differs project/.terraform.lock.hcl: it has hashes that could not be compared\n";
+    assert!(run.stderr.contains(differs), "{}", run.stderr);
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["providers"][0]["uncompared"][0], planted);
+    // With all packages, it is known that the hash is of none.
+    mirror("");
+    let run = lock(&scene, &format!("{strict} --check")).exits(4);
     let said = format!("take them out by hand: {planted}\n");
     assert!(run.stderr.contains(&said), "{}", run.stderr);
 }

@@ -274,7 +274,7 @@ fn hashes_by_which_clients_check_what_is_installed_must_be_there() {
     let run = tfoci(&scene, "install --chdir a --locked").exits(4);
     says(
         &run,
-        "   Differs a/.terraform.lock.hcl: it has no `h1` of these packages, by which clients check what is installed; `tfoci lock --h1` with the same `--platform` adds it\n",
+        "   Differs a/.terraform.lock.hcl: none of its `h1` is that of the installed package, by which clients check it. Either the file lacks this platform, and `tfoci lock --h1` with the same `--platform` adds it, or the package is not the locked one\n",
     );
     assert!(!run.stderr.contains("work now"), "{}", run.stderr);
     let run = tfoci(&scene, "install --chdir a --locked --format json").exits(4);

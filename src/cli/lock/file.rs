@@ -16,7 +16,9 @@ use crate::cli::printer::{Printer, Tone};
 pub(super) enum Flaw {
     /// It has hashes that no package of the release has.
     Strangers,
-    /// It has no `h1` of a package that was installed.
+    /// It has an `h1` that could not be compared.
+    Uncompared,
+    /// None of its `h1` is that of a package that was installed.
     NoH1,
 }
 
@@ -37,22 +39,27 @@ pub(super) fn print_file(
 ) {
     let (name, writing) = (printable_path(path), request.writing);
     match changed {
-        None => printer.line(
-            Tone::Warning,
-            "Unchanged",
-            &match request.installs {
-                true => format!("{name}, because not every provider could be installed"),
-                false => format!("{name}, because not every provider could be locked"),
-            },
-        ),
+        None => {
+            let (verb, done) = match (request.installs, writing) {
+                (true, _) => ("Unchanged", "installed"),
+                (false, Writing::Locked) => ("Not checked", "compared"),
+                (false, _) => ("Unchanged", "locked"),
+            };
+            let text = format!("{name}, because not every provider could be {done}");
+            printer.line(Tone::Warning, verb, &text);
+        }
         Some(Err(error)) => printer.failure(error),
         Some(Ok(change)) if change.is_present && flaw == Some(Flaw::Strangers) => {
             let text = format!("{name}: it has hashes of no package");
             printer.line(Tone::Warning, "Differs", &text);
         }
+        Some(Ok(change)) if change.is_present && flaw == Some(Flaw::Uncompared) => {
+            let text = format!("{name}: it has hashes that could not be compared");
+            printer.line(Tone::Warning, "Differs", &text);
+        }
         Some(Ok(_)) if flaw == Some(Flaw::NoH1) => {
             let text = format!(
-                "{name}: it has no `h1` of these packages, by which clients check what is installed; `tfoci lock --h1` with the same `--platform` adds it"
+                "{name}: none of its `h1` is that of the installed package, by which clients check it. Either the file lacks this platform, and `tfoci lock --h1` with the same `--platform` adds it, or the package is not the locked one"
             );
             printer.line(Tone::Warning, "Differs", &text);
         }

@@ -132,17 +132,22 @@ impl LockOutcome {
 
     /// The flaws of lock files, by the numbers of the files.
     fn flaws(&self, locked: &[LockedInFiles<'_>], request: &LockRequest) -> BTreeMap<usize, Flaw> {
-        // Clients keep hashes of no package, so only `--require-pinned` stops at them.
-        let is_strict = request.trust.require_pinned && !request.installs;
-        let with_strangers = locked
-            .iter()
-            .filter(|one| is_strict && !one.locked.strangers.is_empty())
-            .flat_map(|one| one.files.iter().map(|file| (*file, Flaw::Strangers)));
+        // Clients keep hashes of no package, so only a strict check stops at them.
+        let is_strict =
+            request.trust.require_pinned && !request.installs && request.writing == Writing::Locked;
+        let flaw_of = |one: &LockedInFiles<'_>| match &one.locked.uncompared {
+            _ if !is_strict => None,
+            _ if !one.locked.strangers.is_empty() => Some(Flaw::Strangers),
+            uncompared => uncompared.as_ref().map(|_| Flaw::Uncompared),
+        };
+        let of_hashes = locked.iter().flat_map(|one| {
+            let flaw = flaw_of(one);
+            one.files
+                .iter()
+                .filter_map(move |file| Some((*file, flaw?)))
+        });
         let unusable = self.unusable(locked, request).into_iter();
-        unusable
-            .map(|file| (file, Flaw::NoH1))
-            .chain(with_strangers)
-            .collect()
+        unusable.chain(of_hashes).collect()
     }
 
     fn file_documents(
@@ -186,22 +191,23 @@ impl LockOutcome {
 
     /// The lock files that `--locked` leaves without the `h1` of a package that was installed. Clients check unpacked packages by their
     /// `h1` alone, so they refuse these.
-    fn unusable(&self, locked: &[LockedInFiles<'_>], request: &LockRequest) -> BTreeSet<usize> {
+    fn unusable(
+        &self,
+        locked: &[LockedInFiles<'_>],
+        request: &LockRequest,
+    ) -> BTreeMap<usize, Flaw> {
         let is_locked = request.installs && request.writing == Writing::Locked;
         let versions = locked.iter().filter(|_| is_locked);
         let files = versions.flat_map(|one| {
             let lacks = |file: &usize| {
                 let hashes = self.locked.get(&(*file, one.subject.provider.clone()));
-                let mut h1 = one
-                    .locked
-                    .installed
-                    .iter()
-                    .filter_map(|package| package.h1.as_ref());
+                let packages = one.locked.installed.iter();
+                let mut h1 = packages.filter_map(|package| package.h1.as_ref());
                 h1.any(|h1| hashes.is_none_or(|hashes| !hashes.contains(h1)))
             };
             one.files.iter().copied().filter(lacks)
         });
-        files.collect()
+        files.map(|file| (file, Flaw::NoH1)).collect()
     }
 
     /// The versions that were locked, and the failures. A version or failure of several lock files is in the list once.

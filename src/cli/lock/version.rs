@@ -3,7 +3,7 @@
 use tfoci::authentication::Anchor;
 use tfoci::event::{Subject, Transfer};
 use tfoci::install::InstalledPackage;
-use tfoci::lock::Locked;
+use tfoci::lock::{Locked, Uncompared};
 use tfoci::source::SourceAddr;
 
 use super::request::{LockRequest, Writing};
@@ -76,7 +76,6 @@ fn print_recorded(
 /// Warns that the hashes of only some platforms are known. The lock file may have had those of other platforms before.
 fn warn_of_others(subject: &Subject, locked: &Locked, writing: Writing, printer: &Printer) {
     if let Some(only) = &locked.only {
-        let only: Vec<String> = only.iter().map(ToString::to_string).collect();
         let known = match writing {
             Writing::Real => "is locked for",
             Writing::Locked | Writing::DryRun => "was compared for",
@@ -85,7 +84,7 @@ fn warn_of_others(subject: &Subject, locked: &Locked, writing: Writing, printer:
             locked.place.parse(),
             Ok(SourceAddr::NetworkMirror(_) | SourceAddr::FilesystemMirror(_))
         );
-        let only = only.join(", ");
+        let only = listed(only);
         let text = match is_mirror {
             true => format!(
                 "{subject} {known} {only} only, because a mirror has no signatures: `--from STORE --trust FILE` locks every platform, and `--platform all` those that the mirror has"
@@ -100,14 +99,28 @@ fn warn_of_others(subject: &Subject, locked: &Locked, writing: Writing, printer:
 
 fn warn(subject: &Subject, locked: &Locked, printer: &Printer) {
     if !locked.strangers.is_empty() {
-        let strangers: Vec<String> = locked.strangers.iter().map(ToString::to_string).collect();
         let text = format!(
             "{subject}: the lock file has hashes of no package of this release. Clients accept packages that match them; take them out by hand: {}",
-            strangers.join(", ")
+            listed(&locked.strangers)
+        );
+        printer.warning(&text);
+    }
+    if let Some(Uncompared { hashes, platforms }) = &locked.uncompared {
+        let text = format!(
+            "{subject}: {} of the lock file could not be compared, because {} lacks {}: {}",
+            format_args!("{} `h1`", hashes.len()),
+            locked.place,
+            listed(platforms),
+            listed(hashes)
         );
         printer.warning(&text);
     }
     if let Some(warning) = locked.authentication.warning() {
         printer.warning(&format!("{subject}: {warning}"));
     }
+}
+
+fn listed(all: &[impl ToString]) -> String {
+    let all: Vec<String> = all.iter().map(ToString::to_string).collect();
+    all.join(", ")
 }
