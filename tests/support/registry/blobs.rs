@@ -7,7 +7,7 @@ use super::desk::Desk;
 use super::seen::Seen;
 
 impl Desk {
-    pub(super) fn get_blob(&mut self, seen: &Seen, name: &str, digest: &str) -> Answer {
+    pub(super) fn serve_blob(&mut self, seen: &Seen, name: &str, digest: &str) -> Answer {
         let Some(bytes) = self.blob(name, digest) else {
             return Answer::error(404, "BLOB_UNKNOWN", "blob unknown to registry");
         };
@@ -18,7 +18,7 @@ impl Desk {
     }
 
     /// What storage answers: its URLs are signed, and hold for the blob that they were made for.
-    pub(super) fn get_stored(&mut self, seen: &Seen, name: &str, digest: &str) -> Answer {
+    pub(super) fn serve_stored_blob(&mut self, seen: &Seen, name: &str, digest: &str) -> Answer {
         match self.blob(name, digest) {
             Some(bytes) if seen.parameter("signature").is_some() => serve(seen, digest, &bytes),
             _ => Answer::new(403).body("<Error><Code>AccessDenied</Code></Error>"),

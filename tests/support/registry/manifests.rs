@@ -13,7 +13,7 @@ use super::seen::Seen;
 const LARGEST: usize = 4 << 20;
 
 impl Desk {
-    pub(super) fn get_manifest(&mut self, seen: &Seen, name: &str, reference: &str) -> Answer {
+    pub(super) fn serve_manifest(&mut self, seen: &Seen, name: &str, reference: &str) -> Answer {
         let unknown = |message: &str| Answer::error(404, "MANIFEST_UNKNOWN", message);
         if let Some(refusal) = self.spend(seen) {
             return refusal;
