@@ -66,6 +66,28 @@ fn an_upward_path_is_found_however_it_is_written() {
 }
 
 #[test]
+fn private_modules_have_a_place_in_the_order() {
+    let lib =
+        "//! This mod is documented;\n\npub mod json;\n\nmod plain;\n\npub(crate) mod toml;\n";
+    assert_eq!(names(lib), ["json", "plain", "toml"]);
+    let offences = |json: &str, plain: &str, toml: &str| {
+        let files = [
+            ("src/json.rs", json),
+            ("src/plain.rs", plain),
+            ("src/toml.rs", toml),
+        ];
+        upward(&order(lib), &sources(&files))
+    };
+    let uses = "use crate::plain;";
+    assert_eq!(offences(uses, "", ""), ["src/json.rs:1: json names plain"]);
+    assert_eq!(
+        offences("", "use crate::toml;", ""),
+        ["src/plain.rs:1: plain names toml"]
+    );
+    assert_eq!(offences("", "use crate::json;", uses), [""; 0]);
+}
+
+#[test]
 fn files_of_a_folder_name_each_other_in_no_circle() {
     let offences = circles(&Sources::read(Path::new("src")));
     assert!(offences.is_empty(), "{}", offences.join("\n"));
@@ -121,7 +143,7 @@ fn the_map_of_the_library_names_every_module_in_order() {
         .collect();
     let places: Vec<_> = names(&text)
         .iter()
-        .map(|name| map.find(&format!("[`{name}`]")))
+        .map(|name| map.find(&format!("`{name}`")))
         .collect();
     assert!(places.iter().all(Option::is_some), "{places:?}");
     assert!(places.is_sorted(), "{places:?}");
@@ -145,10 +167,12 @@ fn order(lib: &str) -> BTreeMap<String, usize> {
     places.map(|(place, name)| (name, place)).collect()
 }
 
+/// The modules that the root of the library declares, public and private, in its order.
 fn names(lib: &str) -> Vec<String> {
     lib.lines()
-        .filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'))
-        .map(str::to_owned)
+        .filter_map(|line| line.strip_suffix(';')?.split_once("mod "))
+        .filter(|(before, _)| before.is_empty() || before.starts_with("pub"))
+        .map(|(_, name)| name.to_owned())
         .collect()
 }
 
