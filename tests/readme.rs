@@ -323,38 +323,37 @@ fn it_is_short_enough_to_be_read() {
     }
 }
 
-/// The names of all pages of `tfoci help`.
-const PAGES: [&str; 23] = [
-    "push",
-    "mirror",
-    "copy",
-    "list",
-    "versions",
-    "inspect",
-    "resolve",
-    "install",
-    "lock",
-    "cli-config",
-    "login",
-    "logout",
-    "completions",
-    "man",
-    "schema",
-    "options",
-    "trust",
-    "mirror-file",
-    "templates",
-    "credentials",
-    "environment",
-    "json",
-    "exit-codes",
-];
+/// The names in a list of `tfoci --help`: the first words below a heading.
+fn listed(help: &str, heading: &str) -> Vec<String> {
+    let (_, list) = help.split_once(&format!("\n{heading}")).unwrap();
+    let names = list
+        .lines()
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        // A longer description goes on in a line that is indented further.
+        .filter(|line| !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next());
+    names.map(str::to_owned).collect()
+}
+
+/// The names of all pages of `tfoci help`: those of commands, and those of topics.
+fn pages(scene: &Scene) -> BTreeSet<String> {
+    let help = scene.tfoci(["--help"]).succeeds().stdout;
+    let commands = listed(&help, "Commands:");
+    let topics = listed(&help, "Help topics");
+    assert!(commands.contains(&"serve".to_owned()), "{commands:?}");
+    assert!(topics.contains(&"deployment".to_owned()), "{topics:?}");
+    commands.into_iter().chain(topics).collect()
+}
 
 #[test]
 fn it_and_the_help_have_one_repository_template() {
     let scene = Scene::new();
-    let pages = PAGES.map(|page| scene.tfoci(["help", page]).succeeds().stdout);
-    let texts = readme() + &pages.concat();
+    let pages = pages(&scene);
+    let pages = pages
+        .iter()
+        .map(|page| scene.tfoci(["help", page]).succeeds().stdout);
+    let texts = readme() + &pages.collect::<String>();
     for template in ["ghcr.io/", "registry.internal/"] {
         let uses = texts.split(template).skip(1);
         let paths = uses.filter_map(|rest| rest.split(['\'', '"', '`', ' ', '\n']).next());
@@ -369,23 +368,13 @@ fn it_and_the_help_have_one_repository_template() {
 #[test]
 fn every_option_in_it_is_one() {
     let scene = Scene::new();
-    let commands = [
-        "push",
-        "mirror",
-        "copy",
-        "list",
-        "versions",
-        "inspect",
-        "resolve",
-        "install",
-        "lock",
-        "serve",
-        "cli-config",
-        "login",
-    ];
-    let pages = commands.map(|command| scene.tfoci([command, "--help"]).succeeds().stdout);
+    let help = scene.tfoci(["--help"]).succeeds().stdout;
+    let commands = listed(&help, "Commands:");
+    let pages = commands
+        .iter()
+        .map(|command| scene.tfoci([command, "--help"]).succeeds().stdout);
     let options = scene.tfoci(["help", "options"]).succeeds().stdout;
-    let all = pages.concat() + &options;
+    let all = pages.collect::<String>() + &options;
     let text = readme();
     let (guides, _) = text.split_once("## Contributing").unwrap();
     for word in guides.split([' ', '`', '\n', '(', ')', ',', '\'']) {
