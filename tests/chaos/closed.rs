@@ -10,54 +10,49 @@ use crate::support::scene::Run;
 /// The id of the user `nobody` on Linux.
 const NOBODY: &str = "65534";
 
-/// A stage whose directories and files are closed against writing, all but `open`.
+/// A scene whose directories and files are closed against writing, all but `open`.
 struct Closed {
-    stage: LayoutScene,
+    scene: LayoutScene,
     is_root: bool,
 }
 
 impl Closed {
-    fn new(stage: LayoutScene) -> Self {
-        fs::create_dir(stage.scene.path("open")).unwrap();
-        let program = stage.scene.path("program");
+    fn new(scene: LayoutScene) -> Self {
+        fs::create_dir(scene.path("open")).unwrap();
+        let program = scene.path("program");
         if fs::hard_link(env!("CARGO_BIN_EXE_tfoci"), &program).is_err() {
             fs::copy(env!("CARGO_BIN_EXE_tfoci"), &program).unwrap();
         }
-        let is_root = fs::metadata(stage.scene.path("open")).unwrap().uid() == 0;
-        let closed = Self { stage, is_root };
+        let is_root = fs::metadata(scene.path("open")).unwrap().uid() == 0;
+        let closed = Self { scene, is_root };
         closed.set(0o555, 0o444);
-        fs::set_permissions(
-            closed.stage.scene.path("open"),
-            Permissions::from_mode(0o777),
-        )
-        .unwrap();
+        fs::set_permissions(closed.scene.path("open"), Permissions::from_mode(0o777)).unwrap();
         closed
     }
 
     fn set(&self, directories: u32, files: u32) {
-        for (path, (content, mode)) in self.stage.tree(".") {
+        for (path, (content, mode)) in self.scene.tree(".") {
             let wanted = match content {
                 None => directories,
                 // The program is shared with everyone who runs it.
                 Some(_) if path == Path::new("program") => mode,
                 Some(_) => files,
             };
-            fs::set_permissions(self.stage.scene.path(path), Permissions::from_mode(wanted))
-                .unwrap();
+            fs::set_permissions(self.scene.path(path), Permissions::from_mode(wanted)).unwrap();
         }
     }
 
     /// Runs `tfoci` as a user to whom permissions apply.
     fn tfoci(&self, arguments: &[String]) -> Run {
-        let program = self.stage.scene.path("program");
+        let program = self.scene.path("program");
         if !self.is_root {
-            return self.stage.scene.run(program, arguments);
+            return self.scene.scene.run(program, arguments);
         }
         let nobody = ["reuid", "regid"].map(|id| format!("--{id}={NOBODY}"));
         let mut all: Vec<PathBuf> = nobody.map(PathBuf::from).into();
         all.extend(["--clear-groups".into(), program]);
         all.extend(arguments.iter().map(PathBuf::from));
-        self.stage.scene.run("setpriv", all)
+        self.scene.scene.run("setpriv", all)
     }
 }
 
@@ -77,10 +72,10 @@ fn nothing_is_written_and_the_message_says_where() {
     if !has("setpriv") {
         return;
     }
-    let stage = LayoutScene::new(&PLATFORMS);
-    stage.succeeds(&LayoutScene::push("store", &["--platform", "linux_amd64"]));
-    stage.succeeds(&LayoutScene::install("mirror", &[]));
-    let closed = Closed::new(stage);
+    let scene = LayoutScene::new(&PLATFORMS);
+    scene.succeeds(&LayoutScene::push("store", &["--platform", "linux_amd64"]));
+    scene.succeeds(&LayoutScene::install("mirror", &[]));
+    let closed = Closed::new(scene);
     let lock = format!("cannot lock store/{PROVIDER}/.tfoci.lock");
     let create = format!("cannot create new/{PROVIDER}");
     for (arguments, what) in [
@@ -95,14 +90,14 @@ fn nothing_is_written_and_the_message_says_where() {
             "cannot create new".to_owned(),
         ),
     ] {
-        let before = closed.stage.tree(".");
+        let before = closed.scene.tree(".");
         let run = closed.tfoci(&arguments).exits(1);
         let (_, error) = run.stderr.split_once("error: ").unwrap();
         let subject = "registry.opentofu.org/acme/demo 1.0.0";
         let cause = "Permission denied (os error 13)";
         assert_eq!(error, format!("{subject}: {what}\n  {cause}\n"));
         assert_eq!(run.stdout, "");
-        assert!(closed.stage.tree(".") == before, "something was written");
+        assert!(closed.scene.tree(".") == before, "something was written");
     }
 }
 
@@ -111,9 +106,9 @@ fn a_closed_store_is_read() {
     if !has("setpriv") {
         return;
     }
-    let stage = LayoutScene::new(&PLATFORMS);
-    stage.succeeds(&LayoutScene::push("store", &[]));
-    let closed = Closed::new(stage);
+    let scene = LayoutScene::new(&PLATFORMS);
+    scene.succeeds(&LayoutScene::push("store", &[]));
+    let closed = Closed::new(scene);
     for arguments in [
         words("versions acme/demo --from oci-layout:store"),
         words("inspect acme/demo@1.0.0 --from oci-layout:store --key acme.asc"),
@@ -122,9 +117,9 @@ fn a_closed_store_is_read() {
         LayoutScene::install("open/packed", &[]),
         LayoutScene::install("open/unpacked", &["--unpacked"]),
     ] {
-        let before = closed.stage.tree("store");
+        let before = closed.scene.tree("store");
         closed.tfoci(&arguments).succeeds();
-        assert!(closed.stage.tree("store") == before);
+        assert!(closed.scene.tree("store") == before);
     }
 }
 
@@ -134,17 +129,13 @@ fn evidence_that_may_not_be_read_is_not_called_forged() {
     if !has("setpriv") {
         return;
     }
-    let stage = LayoutScene::new(&PLATFORMS);
-    stage.succeeds(&LayoutScene::push("store", &[]));
-    let closed = Closed::new(stage);
+    let scene = LayoutScene::new(&PLATFORMS);
+    scene.succeeds(&LayoutScene::push("store", &[]));
+    let closed = Closed::new(scene);
     let signature = "dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig";
-    let digest = sha256(&closed.stage.scene.path(signature));
+    let digest = sha256(&closed.scene.path(signature));
     let blob = format!("store/{PROVIDER}/blobs/sha256/{digest}");
-    fs::set_permissions(
-        closed.stage.scene.path(&blob),
-        Permissions::from_mode(0o000),
-    )
-    .unwrap();
+    fs::set_permissions(closed.scene.path(&blob), Permissions::from_mode(0o000)).unwrap();
     let expected = format!(
         "error: {PROVIDER} 1.0.0 (oci-layout:store): the evidence sha256:{digest} cannot be used\n  \
          cannot read {blob}\n  Permission denied (os error 13)\n"

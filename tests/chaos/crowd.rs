@@ -18,8 +18,8 @@ const PLATFORMS: [&str; 8] = [
 ];
 const ROUNDS: usize = 20;
 
-fn start(stage: &LayoutScene, arguments: &[String]) -> Child {
-    let mut command = stage.scene.command(env!("CARGO_BIN_EXE_tfoci"));
+fn start(scene: &LayoutScene, arguments: &[String]) -> Child {
+    let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
     command
         .args(arguments)
         .stdout(Stdio::piped())
@@ -28,10 +28,10 @@ fn start(stage: &LayoutScene, arguments: &[String]) -> Child {
 }
 
 /// Starts them all, then waits for them all; gives the one provider that each of them reports.
-fn at_once(stage: &LayoutScene, runs: &[Vec<String>]) -> Vec<Value> {
+fn at_once(scene: &LayoutScene, runs: &[Vec<String>]) -> Vec<Value> {
     let started: Vec<Child> = runs
         .iter()
-        .map(|arguments| start(stage, arguments))
+        .map(|arguments| start(scene, arguments))
         .collect();
     let ended = started.into_iter().map(|child| {
         let output = child.wait_with_output().unwrap();
@@ -44,17 +44,17 @@ fn at_once(stage: &LayoutScene, runs: &[Vec<String>]) -> Vec<Value> {
 }
 
 fn platforms_at_once(platforms: &[&str]) {
-    let stage = LayoutScene::new(platforms);
-    stage.succeeds(&LayoutScene::push("alone", &[]));
-    let alone = stage.seen("alone");
+    let scene = LayoutScene::new(platforms);
+    scene.succeeds(&LayoutScene::push("alone", &[]));
+    let alone = scene.seen("alone");
     assert!(alone.is_some());
     for _ in 0..ROUNDS {
-        stage.reset("store", None);
+        scene.reset("store", None);
         let push = |platform: &&str| {
             LayoutScene::push("store", &["--platform", platform, "--format", "json"])
         };
-        let reports = at_once(&stage, &platforms.iter().map(push).collect::<Vec<_>>());
-        assert_eq!(stage.seen("store"), alone);
+        let reports = at_once(&scene, &platforms.iter().map(push).collect::<Vec<_>>());
+        assert_eq!(scene.seen("store"), alone);
         let copied = reports.iter().filter(|report| report["status"] == "copied");
         assert_eq!(copied.count(), 1, "{reports:?}");
         let updated = reports
@@ -77,9 +77,9 @@ fn eight_platforms_arrive() {
 #[test]
 fn one_of_several_equals_copies() {
     for count in [2, 8] {
-        let stage = LayoutScene::new(&PLATFORMS[..2]);
+        let scene = LayoutScene::new(&PLATFORMS[..2]);
         let reports = at_once(
-            &stage,
+            &scene,
             &vec![LayoutScene::push("store", &["--format", "json"]); count],
         );
         let copied = reports.iter().filter(|report| report["status"] == "copied");
@@ -98,27 +98,24 @@ fn one_of_several_equals_copies() {
 
 #[test]
 fn installations_into_one_directory_share_it() {
-    let stage = LayoutScene::new(&PLATFORMS);
-    stage.succeeds(&LayoutScene::push("store", &[]));
+    let scene = LayoutScene::new(&PLATFORMS);
+    scene.succeeds(&LayoutScene::push("store", &[]));
     let install = LayoutScene::install("mirror", &["--unpacked", "--format", "json"]);
-    let reports = at_once(&stage, &vec![install; 4]);
+    let reports = at_once(&scene, &vec![install; 4]);
     assert!(reports.iter().all(|report| *report == reports[0]));
     let install = LayoutScene::install("alone", &["--unpacked"]);
-    stage.succeeds(&install);
-    assert!(stage.tree("mirror") == stage.tree("alone"));
+    scene.succeeds(&install);
+    assert!(scene.tree("mirror") == scene.tree("alone"));
 }
 
 #[test]
 fn a_wait_is_reported_once() {
-    let stage = LayoutScene::new(&PLATFORMS[..2]);
-    stage.succeeds(&LayoutScene::push("store", &["--platform", PLATFORMS[0]]));
+    let scene = LayoutScene::new(&PLATFORMS[..2]);
+    scene.succeeds(&LayoutScene::push("store", &["--platform", PLATFORMS[0]]));
     let path = format!("store/{PROVIDER}/.tfoci.lock");
-    let lock = File::options()
-        .write(true)
-        .open(stage.scene.path(&path))
-        .unwrap();
+    let lock = File::options().write(true).open(scene.path(&path)).unwrap();
     lock.lock().unwrap();
-    let mut push = start(&stage, &LayoutScene::push("store", &[]));
+    let mut push = start(&scene, &LayoutScene::push("store", &[]));
     let mut stderr = BufReader::new(push.stderr.take().unwrap());
     let mut line = || {
         let mut line = String::new();
@@ -132,7 +129,7 @@ fn a_wait_is_reported_once() {
     // Readers take no lock. Each of these takes as long as the other waits between two looks at the lock.
     for _ in 0..5 {
         let versions = ["versions", "acme/demo", "--from", "oci-layout:store"];
-        assert_eq!(stage.scene.tfoci(versions).succeeds().stdout, "1.0.0\n");
+        assert_eq!(scene.tfoci(versions).succeeds().stdout, "1.0.0\n");
     }
     lock.unlock().unwrap();
     let mut rest = String::new();

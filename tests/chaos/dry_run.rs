@@ -6,30 +6,30 @@ use serde_json::Value;
 use super::layout_scene::{LayoutScene, PLATFORMS, PROVIDER};
 
 /// Runs with `--dry-run` while another process holds the lock, which changes nothing; then without. Returns both reports.
-fn planned_and_done(stage: &LayoutScene, arguments: &[String]) -> [Value; 2] {
+fn planned_and_done(scene: &LayoutScene, arguments: &[String]) -> [Value; 2] {
     let dry: Vec<String> = arguments
         .iter()
         .cloned()
         .chain(["--dry-run".to_owned()])
         .collect();
-    let lock = stage.scene.path(format!("store/{PROVIDER}/.tfoci.lock"));
+    let lock = scene.path(format!("store/{PROVIDER}/.tfoci.lock"));
     let lock = lock.exists().then(|| fs::File::open(lock).unwrap());
     lock.iter().for_each(|lock| lock.lock().unwrap());
-    let before = (stage.tree("."), stage.inodes("."));
-    let plan = stage.succeeds(&dry);
+    let before = (scene.tree("."), scene.inodes("."));
+    let plan = scene.succeeds(&dry);
     assert!(
-        (stage.tree("."), stage.inodes(".")) == before,
+        (scene.tree("."), scene.inodes(".")) == before,
         "a dry run has changed something"
     );
     drop(lock);
-    [plan, stage.succeeds(arguments)].map(|text| serde_json::from_str(&text).unwrap())
+    [plan, scene.succeeds(arguments)].map(|text| serde_json::from_str(&text).unwrap())
 }
 
 /// Asserts that a push does what it said it would, and gives the status of the version and of its packages.
 #[track_caller]
-fn keeps_its_word(stage: &LayoutScene, more: &[&str]) -> (String, Vec<String>) {
+fn keeps_its_word(scene: &LayoutScene, more: &[&str]) -> (String, Vec<String>) {
     let more: Vec<&str> = more.iter().copied().chain(["--format", "json"]).collect();
-    let [plan, done] = planned_and_done(stage, &LayoutScene::push("store", &more));
+    let [plan, done] = planned_and_done(scene, &LayoutScene::push("store", &more));
     let [plan, done] = [&plan, &done].map(|report| &report["providers"][0]);
     for field in [
         "provider",
@@ -70,80 +70,75 @@ fn owned(version: &str, packages: &[&str]) -> (String, Vec<String>) {
 
 #[test]
 fn pushes_keep_their_word() {
-    let stage = LayoutScene::new(&PLATFORMS);
-    let first = keeps_its_word(&stage, &["--platform", "linux_amd64"]);
+    let scene = LayoutScene::new(&PLATFORMS);
+    let first = keeps_its_word(&scene, &["--platform", "linux_amd64"]);
     assert_eq!(first, owned("copied", &["copied"]));
     assert_eq!(
-        keeps_its_word(&stage, &[]),
+        keeps_its_word(&scene, &[]),
         owned("updated", &["copied", "present"])
     );
     assert_eq!(
-        keeps_its_word(&stage, &[]),
+        keeps_its_word(&scene, &[]),
         owned("present", &["present", "present"])
     );
     let replace = ["--existing", "replace"];
     assert_eq!(
-        keeps_its_word(&stage, &replace),
+        keeps_its_word(&scene, &replace),
         owned("present", &["present", "present"])
     );
     let annotated = ["--existing", "replace", "--annotation", "a=b"];
     assert_eq!(
-        keeps_its_word(&stage, &annotated),
+        keeps_its_word(&scene, &annotated),
         owned("updated", &["present", "present"])
     );
 }
 
 #[test]
 fn repairs_keep_their_word() {
-    let stage = LayoutScene::new(&PLATFORMS);
-    stage.succeeds(&LayoutScene::push("store", &[]));
-    let sums = stage
-        .scene
-        .path("dist/terraform-provider-demo_1.0.0_SHA256SUMS");
-    remove_blob(&stage, &fs::read(sums).unwrap());
+    let scene = LayoutScene::new(&PLATFORMS);
+    scene.succeeds(&LayoutScene::push("store", &[]));
+    let sums = scene.path("dist/terraform-provider-demo_1.0.0_SHA256SUMS");
+    remove_blob(&scene, &fs::read(sums).unwrap());
     assert_eq!(
-        keeps_its_word(&stage, &[]),
+        keeps_its_word(&scene, &[]),
         owned("updated", &["present", "present"])
     );
-    let zip = stage
-        .scene
-        .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip");
-    remove_blob(&stage, &fs::read(zip).unwrap());
+    let zip = scene.path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip");
+    remove_blob(&scene, &fs::read(zip).unwrap());
     assert_eq!(
-        keeps_its_word(&stage, &[]),
+        keeps_its_word(&scene, &[]),
         owned("updated", &["present", "copied"])
     );
-    fs::remove_file(stage.scene.path(format!("store/{PROVIDER}/index.json"))).unwrap();
+    fs::remove_file(scene.path(format!("store/{PROVIDER}/index.json"))).unwrap();
     assert_eq!(
-        keeps_its_word(&stage, &[]),
+        keeps_its_word(&scene, &[]),
         owned("copied", &["present", "present"])
     );
 }
 
 /// Removes the blob with these bytes.
-fn remove_blob(stage: &LayoutScene, bytes: &[u8]) {
-    let store = stage.tree("store");
+fn remove_blob(scene: &LayoutScene, bytes: &[u8]) {
+    let store = scene.tree("store");
     let is_it = |content: &Option<Vec<u8>>| content.as_deref() == Some(bytes);
     let (path, _) = store
         .iter()
         .find(|(_, (content, _))| is_it(content))
         .unwrap();
-    fs::remove_file(stage.scene.path(Path::new("store").join(path))).unwrap();
+    fs::remove_file(scene.path(Path::new("store").join(path))).unwrap();
 }
 
 #[test]
 fn what_another_repository_has_is_planned() {
-    let stage = LayoutScene::new(&PLATFORMS);
+    let scene = LayoutScene::new(&PLATFORMS);
     let elsewhere = LayoutScene::push("store", &[]);
-    stage
-        .scene
+    scene
         .tfoci(elsewhere.iter().map(|argument| match &**argument {
             "acme/demo" => "other/demo",
             argument => argument,
         }))
         .succeeds();
     assert_eq!(
-        keeps_its_word(&stage, &[]),
+        keeps_its_word(&scene, &[]),
         owned("copied", &["mounted", "mounted"])
     );
 }
@@ -151,11 +146,11 @@ fn what_another_repository_has_is_planned() {
 #[test]
 fn installations_keep_their_word() {
     for form in ["--packed", "--unpacked"] {
-        let stage = LayoutScene::new(&PLATFORMS);
-        stage.succeeds(&LayoutScene::push("store", &[]));
+        let scene = LayoutScene::new(&PLATFORMS);
+        scene.succeeds(&LayoutScene::push("store", &[]));
         let install = LayoutScene::install("mirror", &[form, "--format", "json"]);
         for _ in 0..2 {
-            let [plan, done] = planned_and_done(&stage, &install);
+            let [plan, done] = planned_and_done(&scene, &install);
             let [plan, done] = [&plan, &done].map(|report| &report["providers"][0]);
             for field in ["provider", "version", "authentication", "packages"] {
                 assert_eq!(plan[field], done[field]);

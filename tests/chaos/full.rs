@@ -39,7 +39,7 @@ fn fail_at_every(faults: &[(&str, &str)], victim: &Victim) {
 /// Whether the run came to its Nth call, which failed. If that call was to change something in its place, it is judged.
 fn has_failed(victim: &Victim, fault: &Fault<'_>) -> bool {
     let arguments = victim.prepare();
-    let (run, log) = tracer::run(&victim.stage().scene, fault, &arguments);
+    let (run, log) = tracer::run(victim.scene(), fault, &arguments);
     let hits: Vec<&str> = log
         .lines()
         .filter(|line| line.contains("(INJECTED)"))
@@ -117,7 +117,7 @@ impl Drop for Mounted {
 fn fill(victim: &Victim, limit: impl Fn(&Mounted, usize)) {
     for size in 1..ENDLESS {
         let arguments = victim.prepare();
-        let scene = &victim.stage().scene;
+        let scene = victim.scene();
         fs::create_dir_all(scene.path(PLACE)).unwrap();
         let Some(disk) = Mounted::over(scene.path(PLACE)) else {
             return;
@@ -163,9 +163,9 @@ fn while_pushing() {
 #[test]
 fn while_adding_a_platform() {
     if can_trace() {
-        let stage = LayoutScene::new(&PLATFORMS);
-        stage.succeeds(&LayoutScene::push("before", &["--platform", "linux_amd64"]));
-        let victim = Victim::pushing(stage, Some("before"), &[]);
+        let scene = LayoutScene::new(&PLATFORMS);
+        scene.succeeds(&LayoutScene::push("before", &["--platform", "linux_amd64"]));
+        let victim = Victim::pushing(scene, Some("before"), &[]);
         fail_at_every(&[FULL[2], BROKEN[0]], &victim);
     }
 }
@@ -185,9 +185,9 @@ fn while_installing() {
 /// If stdout is full, the command fails although its work is done.
 #[test]
 fn stdout() {
-    let stage = LayoutScene::new(&PLATFORMS);
+    let scene = LayoutScene::new(&PLATFORMS);
     for format in ["text", "json"] {
-        let mut push = stage.scene.command(env!("CARGO_BIN_EXE_tfoci"));
+        let mut push = scene.command(env!("CARGO_BIN_EXE_tfoci"));
         push.args(LayoutScene::push("store", &["--format", format]));
         push.stdout(File::create("/dev/full").unwrap());
         let output = push.output().unwrap();
@@ -198,6 +198,6 @@ fn stdout() {
             "{stderr}"
         );
         assert!(stderr.contains("No space left on device"), "{stderr}");
-        assert!(stage.seen("store").is_some());
+        assert!(scene.seen("store").is_some());
     }
 }

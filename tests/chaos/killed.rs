@@ -33,7 +33,7 @@ fn kill_at_every(calls: &[&str], victim: &Victim) {
 /// Whether the run came to its Nth call and was killed there; then what it left is judged.
 fn is_killed(victim: &Victim, fault: &Fault<'_>) -> bool {
     let arguments = victim.prepare();
-    let (run, log) = tracer::run(&victim.stage().scene, fault, &arguments);
+    let (run, log) = tracer::run(victim.scene(), fault, &arguments);
     if run.status == Some(0) {
         return false;
     }
@@ -57,9 +57,9 @@ fn while_pushing() {
 #[test]
 fn while_adding_a_platform() {
     if can_trace() {
-        let stage = LayoutScene::new(&PLATFORMS);
-        stage.succeeds(&LayoutScene::push("before", &["--platform", "linux_amd64"]));
-        let victim = Victim::pushing(stage, Some("before"), &[]);
+        let scene = LayoutScene::new(&PLATFORMS);
+        scene.succeeds(&LayoutScene::push("before", &["--platform", "linux_amd64"]));
+        let victim = Victim::pushing(scene, Some("before"), &[]);
         kill_at_every(&[WRITE, RENAME, FDATASYNC, FSYNC], &victim);
     }
 }
@@ -67,16 +67,15 @@ fn while_adding_a_platform() {
 #[test]
 fn while_replacing() {
     if can_trace() {
-        let stage = LayoutScene::new(&PLATFORMS);
+        let scene = LayoutScene::new(&PLATFORMS);
         let executable = (
             "terraform-provider-demo_v1.0.0",
             b"another build".as_slice(),
         );
         ReleaseFolder::new("demo", "1.0.0")
             .package("linux_amd64", &[executable])
-            .write(&stage.scene.path("other"));
-        stage
-            .scene
+            .write(&scene.path("other"));
+        scene
             .tfoci(
                 LayoutScene::push("before", &[])
                     .iter()
@@ -86,7 +85,7 @@ fn while_replacing() {
                     }),
             )
             .succeeds();
-        let victim = Victim::pushing(stage, Some("before"), &["--existing", "replace"]);
+        let victim = Victim::pushing(scene, Some("before"), &["--existing", "replace"]);
         kill_at_every(&[WRITE, RENAME, FSYNC, REMOVE], &victim);
     }
 }
@@ -102,9 +101,9 @@ fn while_copying() {
 #[test]
 fn while_copying_a_platform_more() {
     if can_trace() {
-        let stage = LayoutScene::new(&PLATFORMS);
-        stage.succeeds(&LayoutScene::push("before", &["--platform", "linux_amd64"]));
-        let victim = Victim::copying(stage, Some("before"));
+        let scene = LayoutScene::new(&PLATFORMS);
+        scene.succeeds(&LayoutScene::push("before", &["--platform", "linux_amd64"]));
+        let victim = Victim::copying(scene, Some("before"));
         kill_at_every(&[WRITE, RENAME, LINK, FSYNC], &victim);
     }
 }

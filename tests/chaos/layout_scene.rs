@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::support::programs::has;
 use crate::support::release::ReleaseFolder;
-use crate::support::scene::Scene;
+use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
 use crate::support::tofu_client::{self, Refusal};
 
@@ -50,6 +50,21 @@ impl LayoutScene {
             .fold(release, |release, platform| release.platform(platform))
             .write(&scene.path("dist"));
         Self { scene }
+    }
+
+    /// A path in the scene.
+    pub fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
+        self.scene.path(relative)
+    }
+
+    /// A program in the scene's environment.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        self.scene.command(program)
+    }
+
+    /// Runs `tfoci`.
+    pub fn tfoci<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Run {
+        self.scene.tfoci(arguments)
     }
 
     /// The arguments that push `dist` into a store.
@@ -93,17 +108,17 @@ impl LayoutScene {
     /// Runs `tfoci`, which must succeed, and gives what it printed to stdout.
     #[track_caller]
     pub fn succeeds(&self, arguments: &[String]) -> String {
-        self.scene.tfoci(arguments).succeeds().stdout
+        self.tfoci(arguments).succeeds().stdout
     }
 
     pub fn tree(&self, directory: &str) -> Tree {
         let mut tree = Tree::new();
-        collect(&self.scene.path(directory), Path::new(""), &mut tree);
+        collect(&self.path(directory), Path::new(""), &mut tree);
         tree
     }
 
     pub fn remains(&self, directory: &str) -> Remains {
-        let root = self.scene.path(directory);
+        let root = self.path(directory);
         let steady = |name: &OsStr| match name.to_str().unwrap().starts_with(UNFINISHED) {
             true => UNFINISHED.into(),
             false => name.to_owned(),
@@ -122,7 +137,7 @@ impl LayoutScene {
 
     /// Puts a copy of one directory in the place of another; of none, nothing.
     pub fn reset(&self, directory: &str, copy_of: Option<&str>) {
-        let path = self.scene.path(directory);
+        let path = self.path(directory);
         if path.exists() {
             fs::remove_dir_all(&path).unwrap();
         }
@@ -138,7 +153,7 @@ impl LayoutScene {
     /// What readers see of version 1.0.0 in a store: nothing, or all of it. Panics if it is a part.
     #[track_caller]
     pub fn seen(&self, store: &str) -> Option<Seen> {
-        let layout = self.scene.path(store).join(PROVIDER);
+        let layout = self.path(store).join(PROVIDER);
         let versions = match tofu_client::versions(&layout) {
             Ok(versions) => versions,
             Err(Refusal::NoLayout(_)) => Vec::new(),
@@ -179,7 +194,7 @@ impl LayoutScene {
 
     /// Which file is which, to tell one that stayed from one that was written again.
     pub fn inodes(&self, directory: &str) -> BTreeMap<PathBuf, u64> {
-        let root = self.scene.path(directory);
+        let root = self.path(directory);
         let names = self.tree(directory).into_keys();
         names
             .map(|name| (name.clone(), fs::metadata(root.join(name)).unwrap().ino()))

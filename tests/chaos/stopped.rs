@@ -15,13 +15,13 @@ const LARGE: usize = 48 << 20;
 #[test]
 fn while_waiting_for_a_lock() {
     for signal in SIGNALS {
-        let stage = LayoutScene::new(&PLATFORMS);
-        stage.succeeds(&LayoutScene::push("store", &["--platform", "linux_amd64"]));
-        let before = stage.tree("store");
-        let path = stage.scene.path(format!("store/{PROVIDER}/.tfoci.lock"));
+        let scene = LayoutScene::new(&PLATFORMS);
+        scene.succeeds(&LayoutScene::push("store", &["--platform", "linux_amd64"]));
+        let before = scene.tree("store");
+        let path = scene.path(format!("store/{PROVIDER}/.tfoci.lock"));
         let lock = File::options().write(true).open(path).unwrap();
         lock.lock().unwrap();
-        let mut push = stage.scene.command(env!("CARGO_BIN_EXE_tfoci"));
+        let mut push = scene.command(env!("CARGO_BIN_EXE_tfoci"));
         push.args(LayoutScene::push("store", &["--format", "json"]));
         push.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut push = push.spawn().unwrap();
@@ -51,15 +51,15 @@ fn while_waiting_for_a_lock() {
             })
         );
         assert_eq!(push.wait().unwrap().code(), Some(130));
-        assert!(stage.tree("store") == before);
+        assert!(scene.tree("store") == before);
         lock.unlock().unwrap();
-        stage.succeeds(&LayoutScene::push("store", &[]));
+        scene.succeeds(&LayoutScene::push("store", &[]));
     }
 }
 
-/// A stage with one package that takes a while to copy, since nothing makes it smaller.
+/// A scene with one package that takes a while to copy, since nothing makes it smaller.
 fn large() -> LayoutScene {
-    let stage = LayoutScene::new(&[]);
+    let scene = LayoutScene::new(&[]);
     let mut state = 1_u64;
     let words = std::iter::repeat_with(|| {
         // Xorshift: each bit depends on all of those before.
@@ -71,12 +71,12 @@ fn large() -> LayoutScene {
     let noise: Vec<u8> = words.take(LARGE / 8).flatten().collect();
     ReleaseFolder::new("demo", "1.0.0")
         .package("linux_amd64", &[("terraform-provider-demo_v1.0.0", &noise)])
-        .write(&stage.scene.path("dist"));
-    stage
+        .write(&scene.path("dist"));
+    scene
 }
 
 /// Sends the signal when the copy has just begun.
-fn stop_a_copy(stage: &LayoutScene, signal: &str, arguments: &[String]) {
+fn stop_a_copy(scene: &LayoutScene, signal: &str, arguments: &[String]) {
     let effect = format!("signal={signal}");
     let fault = Fault {
         calls: WRITE,
@@ -84,26 +84,26 @@ fn stop_a_copy(stage: &LayoutScene, signal: &str, arguments: &[String]) {
         nth: 12,
         threads: Threads::All,
     };
-    let (run, _) = tracer::run(&stage.scene, &fault, arguments);
+    let (run, _) = tracer::run(&scene.scene, &fault, arguments);
     assert!(run.exits(130).stderr.ends_with("error: interrupted\n"));
 }
 
 #[test]
 fn while_copying_into_a_store() {
     if can_trace() {
-        let stage = large();
+        let scene = large();
         for signal in SIGNALS {
-            stage.reset("store", None);
-            stop_a_copy(&stage, signal, &LayoutScene::push("store", &[]));
-            assert_eq!(stage.seen("store"), None);
-            let left = stage.tree("store");
+            scene.reset("store", None);
+            stop_a_copy(&scene, signal, &LayoutScene::push("store", &[]));
+            assert_eq!(scene.seen("store"), None);
+            let left = scene.tree("store");
             let zip = left
                 .values()
                 .find(|(content, _)| content.as_ref().is_some_and(|bytes| bytes.len() > LARGE));
             assert!(zip.is_none(), "copied to the end");
             assert_eq!(unfinished(&left), Vec::<&std::path::Path>::new());
-            stage.succeeds(&LayoutScene::push("store", &[]));
-            assert!(stage.seen("store").is_some());
+            scene.succeeds(&LayoutScene::push("store", &[]));
+            assert!(scene.seen("store").is_some());
         }
     }
 }
@@ -111,19 +111,19 @@ fn while_copying_into_a_store() {
 #[test]
 fn while_installing() {
     if can_trace() {
-        let stage = large();
-        stage.succeeds(&LayoutScene::push("store", &[]));
+        let scene = large();
+        scene.succeeds(&LayoutScene::push("store", &[]));
         for form in ["--packed", "--unpacked"] {
             let install = LayoutScene::install("mirror", &[form]);
-            stage.reset("mirror", None);
-            stop_a_copy(&stage, "INT", &install);
-            let left = stage.tree("mirror");
+            scene.reset("mirror", None);
+            stop_a_copy(&scene, "INT", &install);
+            let left = scene.tree("mirror");
             assert!(
                 left.values()
                     .all(|(content, _)| content.as_ref().is_none_or(Vec::is_empty))
             );
             assert_eq!(unfinished(&left), Vec::<&std::path::Path>::new());
-            stage.succeeds(&install);
+            scene.succeeds(&install);
         }
     }
 }
@@ -147,7 +147,7 @@ fn at_every_rename() {
                     threads: Threads::All,
                 };
                 let arguments = victim.prepare();
-                let (run, log) = tracer::run(&victim.stage().scene, &fault, &arguments);
+                let (run, log) = tracer::run(victim.scene(), &fault, &arguments);
                 assert!(
                     [Some(0), Some(130)].contains(&run.status),
                     "{nth}: {}",

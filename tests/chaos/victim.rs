@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::site::assert_names_what_is_there;
+use crate::support::scene::Scene;
 
 use super::layout_scene::{LayoutScene, PLATFORMS, PROVIDER, Remains, Seen, Tree, unfinished};
 
@@ -11,7 +12,7 @@ pub const PLACE: &str = "place";
 
 /// A run that something happens to.
 pub struct Victim {
-    stage: LayoutScene,
+    scene: LayoutScene,
     /// The directory that `place` is a copy of when the run begins.
     before: Option<&'static str>,
     work: Work,
@@ -36,59 +37,59 @@ enum Work {
 impl Victim {
     /// A push of `dist` into a copy of another store, or into none.
     pub fn pushing(
-        stage: LayoutScene,
+        scene: LayoutScene,
         before: Option<&'static str>,
         more: &[&'static str],
     ) -> Self {
-        Self::new(stage, before, Work::Push(more.to_vec(), [None, None]))
+        Self::new(scene, before, Work::Push(more.to_vec(), [None, None]))
     }
 
     /// A copy of `store` into another store, or into none.
-    pub fn copying(stage: LayoutScene, before: Option<&'static str>) -> Self {
-        stage.succeeds(&LayoutScene::push("store", &[]));
-        Self::new(stage, before, Work::Copy([None, None]))
+    pub fn copying(scene: LayoutScene, before: Option<&'static str>) -> Self {
+        scene.succeeds(&LayoutScene::push("store", &[]));
+        Self::new(scene, before, Work::Copy([None, None]))
     }
 
     /// An installation from `store` into an empty directory.
-    pub fn installing(stage: LayoutScene, form: &'static str) -> Self {
-        stage.succeeds(&LayoutScene::push("store", &[]));
-        Self::new(stage, None, Work::Install(form))
+    pub fn installing(scene: LayoutScene, form: &'static str) -> Self {
+        scene.succeeds(&LayoutScene::push("store", &[]));
+        Self::new(scene, None, Work::Install(form))
     }
 
     /// A site of `store` in an empty directory.
-    pub fn writing_a_site(stage: LayoutScene) -> Self {
-        stage.succeeds(&LayoutScene::push("store", &[]));
-        Self::new(stage, None, Work::Site)
+    pub fn writing_a_site(scene: LayoutScene) -> Self {
+        scene.succeeds(&LayoutScene::push("store", &[]));
+        Self::new(scene, None, Work::Site)
     }
 
-    fn new(stage: LayoutScene, before: Option<&'static str>, work: Work) -> Self {
+    fn new(scene: LayoutScene, before: Option<&'static str>, work: Work) -> Self {
         let expected = (String::new(), Tree::new());
         let mut victim = Self {
-            stage,
+            scene,
             before,
             work,
             expected,
             judged: RefCell::default(),
         };
-        let stage = &victim.stage;
-        stage.reset("undisturbed", before);
-        let printed = stage.succeeds(&victim.arguments("undisturbed"));
+        let scene = &victim.scene;
+        scene.reset("undisturbed", before);
+        let printed = scene.succeeds(&victim.arguments("undisturbed"));
         let printed = printed.replace("undisturbed", PLACE);
-        victim.expected = (printed, stage.tree("undisturbed"));
-        let seen = [before, Some("undisturbed")].map(|store| store.and_then(|at| stage.seen(at)));
+        victim.expected = (printed, scene.tree("undisturbed"));
+        let seen = [before, Some("undisturbed")].map(|store| store.and_then(|at| scene.seen(at)));
         if let Work::Push(_, allowed) | Work::Copy(allowed) = &mut victim.work {
             *allowed = seen;
         }
         victim
     }
 
-    pub fn stage(&self) -> &LayoutScene {
-        &self.stage
+    pub fn scene(&self) -> &Scene {
+        &self.scene.scene
     }
 
     /// What was left is replaced by what was there before the run; gives the arguments of the run.
     pub fn prepare(&self) -> Vec<String> {
-        self.stage.reset(PLACE, self.before);
+        self.scene.reset(PLACE, self.before);
         self.arguments(PLACE)
     }
 
@@ -105,7 +106,7 @@ impl Victim {
     /// runs end in it, since readers and the next run find nothing but these files.
     #[track_caller]
     pub fn judge(&self) {
-        let remains = self.stage.remains(PLACE);
+        let remains = self.scene.remains(PLACE);
         if self.judged.borrow_mut().insert(remains) {
             self.shows_nothing_half_done();
             self.finishes();
@@ -117,12 +118,12 @@ impl Victim {
     pub fn shows_nothing_half_done(&self) {
         match &self.work {
             Work::Push(_, allowed) | Work::Copy(allowed) => {
-                assert!(allowed.contains(&self.stage.seen(PLACE)))
+                assert!(allowed.contains(&self.scene.seen(PLACE)))
             }
             Work::Install(form) => self.holds_whole_packages(form),
             Work::Site => {
                 self.holds_whole_packages("--packed");
-                assert_names_what_is_there(&self.stage.scene.path(PLACE));
+                assert_names_what_is_there(&self.scene.path(PLACE));
             }
         }
     }
@@ -130,7 +131,7 @@ impl Victim {
     #[track_caller]
     fn holds_whole_packages(&self, form: &str) {
         let (_, whole) = &self.expected;
-        let mut visible = self.stage.tree(PLACE);
+        let mut visible = self.scene.tree(PLACE);
         visible.retain(|path, _| !path.to_str().unwrap().starts_with(".tfoci-"));
         for (path, node) in &visible {
             assert_eq!(whole.get(path), Some(node), "{}", path.display());
@@ -153,7 +154,7 @@ impl Victim {
     #[track_caller]
     pub fn cleaned_up(&self) {
         assert_eq!(
-            unfinished(&self.stage.tree(PLACE)),
+            unfinished(&self.scene.tree(PLACE)),
             Vec::<&std::path::Path>::new()
         );
     }
@@ -161,21 +162,21 @@ impl Victim {
     /// The same command finishes, without repeating what is done, in what an undisturbed run ends in; another run needs nothing.
     #[track_caller]
     pub fn finishes(&self) {
-        let (stage, arguments) = (&self.stage, self.arguments(PLACE));
+        let (scene, arguments) = (&self.scene, self.arguments(PLACE));
         let arrived = self.zips();
-        let printed = stage.succeeds(&arguments);
+        let printed = scene.succeeds(&arguments);
         assert_eq!(printed, self.expected.0);
         assert!(
-            stage.tree(PLACE) == self.expected.1,
+            scene.tree(PLACE) == self.expected.1,
             "not as after an undisturbed run"
         );
-        let now = stage.inodes(PLACE);
+        let now = scene.inodes(PLACE);
         for (zip, inode) in arrived {
             // A replaced zip may be gone.
             let again = now.get(&zip).is_some_and(|now| *now != inode);
             assert!(!again, "copied again: {}", zip.display());
         }
-        let third = stage.scene.tfoci(&arguments).succeeds();
+        let third = scene.tfoci(&arguments).succeeds();
         let done = match &self.work {
             Work::Push(..) => "Pushed",
             Work::Copy(_) => "Copied",
@@ -184,14 +185,14 @@ impl Victim {
         };
         let nothing = format!(" {done} nothing: 2 packages already present, in ");
         assert!(third.stderr.contains(&nothing), "{}", third.stderr);
-        assert_eq!((third.stdout, stage.inodes(PLACE)), (printed, now));
+        assert_eq!((third.stdout, scene.inodes(PLACE)), (printed, now));
     }
 
     /// The zips that have arrived, and which files they are.
     fn zips(&self) -> BTreeMap<PathBuf, u64> {
-        let tree = self.stage.tree(PLACE);
+        let tree = self.scene.tree(PLACE);
         let hidden = unfinished(&tree);
-        let mut zips = self.stage.inodes(PLACE);
+        let mut zips = self.scene.inodes(PLACE);
         zips.retain(|path, _| {
             let (content, _) = &tree[path];
             let is_zip = content

@@ -197,28 +197,28 @@ fn judged(layout: &Path) -> Option<String> {
 
 #[test]
 fn verified_packages_are_the_ones_that_clients_select() {
-    let stage = ArtifactScene::new();
+    let scene = ArtifactScene::new();
     let (mut accepted, mut misled, mut put) = (0, 0, Vec::new());
     for number in 0..CASES {
-        let (case, name) = (stage.altered(number), format!("case{number}"));
-        let layout = stage.write(&case, &name);
+        let (case, name) = (scene.altered(number), format!("case{number}"));
+        let layout = scene.write(&case, &name);
         let selected = judged(&layout);
-        let (installed, others) = stage.accepts(&name);
+        let (installed, others) = scene.accepts(&name);
         if others && selected.is_some() || installed {
             accepted += 1;
             assert_eq!(
                 selected.as_ref(),
-                Some(&stage.zh),
+                Some(&scene.zh),
                 "{}\n{}",
                 case.index,
                 case.manifest
             );
-            let copied = stage.author.scene.path(format!("copy-{name}"));
+            let copied = scene.author.scene.path(format!("copy-{name}"));
             if copied.join("index.json").exists() {
-                assert_eq!(judged(&copied).as_ref(), Some(&stage.zh));
+                assert_eq!(judged(&copied).as_ref(), Some(&scene.zh));
             }
             put.push(case);
-        } else if selected.is_some_and(|zh| zh != stage.zh) {
+        } else if selected.is_some_and(|zh| zh != scene.zh) {
             misled += 1;
         }
     }
@@ -229,7 +229,7 @@ fn verified_packages_are_the_ones_that_clients_select() {
     );
     put.truncate(PUT_TO_TOFU);
     if has("tofu") {
-        let tofu = Tofu::new(&stage);
+        let tofu = Tofu::new(&scene);
         for case in &put {
             assert_eq!(
                 tofu.locks(case),
@@ -245,10 +245,10 @@ fn verified_packages_are_the_ones_that_clients_select() {
 /// The attack that the rule is for: `tofu` installs an unsigned package, and tfoci does not report it as verified.
 #[test]
 fn two_lists_in_one_are_the_attack() {
-    let stage = ArtifactScene::new();
+    let scene = ArtifactScene::new();
     // Go reads the second list into the first: the digest of the first entry stays, which the second does not repeat.
-    let mut evil = stage.index.clone();
-    for (from, to) in &stage.swaps {
+    let mut evil = scene.index.clone();
+    for (from, to) in &scene.swaps {
         evil = evil.replace(from, to);
     }
     let entries = |index: &str| {
@@ -257,42 +257,42 @@ fn two_lists_in_one_are_the_attack() {
         entries.retain(|entry| entry["platform"]["os"] == Platform::current().os());
         entries[0].clone()
     };
-    let (good, evil) = (entries(&stage.index), entries(&evil));
+    let (good, evil) = (entries(&scene.index), entries(&evil));
     let first = Tree::List(vec![Tree::from(&evil)]).print();
     let kind = good["artifactType"].clone();
     let second = format!("[{{\"artifactType\":{kind}}}]");
-    let document: Value = serde_json::from_str(&stage.index).unwrap();
+    let document: Value = serde_json::from_str(&scene.index).unwrap();
     let index = format!(
         "{{\"schemaVersion\":2,\"mediaType\":{},\"artifactType\":{},\"manifests\":{first},\"MANIFESTS\":{second}}}",
         document["mediaType"], document["artifactType"]
     );
     let case = Altered {
-        manifest: stage.manifest.clone(),
+        manifest: scene.manifest.clone(),
         index,
     };
-    let layout = stage.write(&case, "attack");
+    let layout = scene.write(&case, "attack");
     let selected = judged(&layout).unwrap();
-    assert_ne!(selected, stage.zh);
-    assert_eq!(stage.accepts("attack"), (false, false));
+    assert_ne!(selected, scene.zh);
+    assert_eq!(scene.accepts("attack"), (false, false));
     if has("tofu") {
-        assert_eq!(Tofu::new(&stage).locks(&case), Some(false));
+        assert_eq!(Tofu::new(&scene).locks(&case), Some(false));
     }
 }
 
 /// The real client, and a registry from which it mirrors.
 struct Tofu<'s> {
-    stage: &'s ArtifactScene,
+    scene: &'s ArtifactScene,
     registry: Registry,
     count: std::cell::Cell<usize>,
 }
 
 impl<'s> Tofu<'s> {
-    fn new(stage: &'s ArtifactScene) -> Self {
+    fn new(scene: &'s ArtifactScene) -> Self {
         let authority = Authority::shared();
-        authority.write(&stage.author.scene, "ca.pem");
+        authority.write(&scene.author.scene, "ca.pem");
         let setup = Setup::of(Personality::Plain).tls(authority.server().serve(None));
         Self {
-            stage,
+            scene,
             registry: setup.start(),
             count: std::cell::Cell::new(0),
         }
@@ -304,7 +304,7 @@ impl<'s> Tofu<'s> {
         self.count.set(number + 1);
         let name = format!("case{number}/demo");
         self.fill(&name, case);
-        let scene = &self.stage.author.scene;
+        let scene = &self.scene.author.scene;
         let host = self.registry.host();
         let template = format!("{host}/case{number}/${{type}}");
         let block = format!(
@@ -328,11 +328,11 @@ impl<'s> Tofu<'s> {
         }
         let lock =
             fs::read_to_string(scene.path(format!("{project}/.terraform.lock.hcl"))).unwrap();
-        Some(lock.contains(&format!("\"{}\"", self.stage.zh)))
+        Some(lock.contains(&format!("\"{}\"", self.scene.zh)))
     }
 
     fn fill(&self, name: &str, case: &Altered) {
-        let blobs = self.stage.author.repository("blobs/sha256");
+        let blobs = self.scene.author.repository("blobs/sha256");
         self.registry.repository(name, |held| {
             for entry in fs::read_dir(blobs).unwrap() {
                 let bytes = fs::read(entry.unwrap().path()).unwrap();

@@ -18,13 +18,13 @@ fn unlisted(platforms: &[&str]) -> Provider {
 /// Only the package for Linux arrives; the same command again says the same of the other one, and that all is there.
 #[track_caller]
 fn arrives_without_darwin(
-    stage: &OriginScene,
+    scene: &OriginScene,
     arguments: &str,
     address: &str,
     authentication: &str,
 ) {
     let warning = format!("   Warning {address} 1.0.0: there is no package for darwin_arm64");
-    stage.mirror(arguments).says(
+    scene.mirror(arguments).says(
         0,
         &format!(
             "
@@ -34,9 +34,9 @@ fn arrives_without_darwin(
 "
         ),
     );
-    let before = stage.tree();
+    let before = scene.tree();
     for _ in 0..2 {
-        stage.mirror(arguments).says(
+        scene.mirror(arguments).says(
             0,
             &format!(
                 "
@@ -46,8 +46,8 @@ fn arrives_without_darwin(
             ),
         );
     }
-    assert_eq!(stage.tree(), before);
-    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    assert_eq!(scene.tree(), before);
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
 }
 
 const ADDRESS: &str = "[ORIGIN]/acme/demo";
@@ -58,26 +58,26 @@ const BOTH: &str = "--platform linux_amd64 --platform darwin_arm64";
 fn a_platform_that_is_listed_and_not_there_is_told() {
     let two = [DARWIN, LINUX];
     for provider in [Provider::demo(&two), unlisted(&two)] {
-        let stage = OriginScene::of([provider]);
-        stage
+        let scene = OriginScene::of([provider]);
+        scene
             .origin
             .always(asks("download * * darwin_arm64"), Fault::status(404));
-        arrives_without_darwin(&stage, ADDRESS, ADDRESS, SIGNED);
+        arrives_without_darwin(&scene, ADDRESS, ADDRESS, SIGNED);
     }
 }
 
 #[test]
 fn a_platform_that_no_list_denies_is_told() {
-    let stage = OriginScene::of([unlisted(&[LINUX])]);
+    let scene = OriginScene::of([unlisted(&[LINUX])]);
     let arguments = format!("{ADDRESS} {BOTH}");
-    arrives_without_darwin(&stage, &arguments, ADDRESS, SIGNED);
+    arrives_without_darwin(&scene, &arguments, ADDRESS, SIGNED);
 
-    let stage = OriginScene::of([demo()]);
-    let (address, url) = ("example.com/acme/demo", stage.origin.mirror_url());
+    let scene = OriginScene::of([demo()]);
+    let (address, url) = ("example.com/acme/demo", scene.origin.mirror_url());
     let from = format!("--from network-mirror:{url} --allow-unsigned {address}");
     let arguments = format!("{address} {BOTH} {from}");
-    arrives_without_darwin(&stage, &arguments, address, "unverified");
-    stage
+    arrives_without_darwin(&scene, &arguments, address, "unverified");
+    scene
         .mirror(&format!("{address} --platform plan9_mips {from}"))
         .says(1, "
 error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): none of the wanted packages is published
@@ -87,11 +87,11 @@ error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): no
 
 #[test]
 fn an_empty_list_of_platforms_says_nothing() {
-    let stage = OriginScene::of([demo().version("1.1.0", &[LINUX])]);
+    let scene = OriginScene::of([demo().version("1.1.0", &[LINUX])]);
     let empty = lie::says("versions/1/platforms", json!([]));
-    stage.origin.always(asks("versions"), empty);
+    scene.origin.always(asks("versions"), empty);
     for _ in 0..2 {
-        stage
+        scene
             .mirror("[ORIGIN]/acme/demo@>=1.0 -q")
             .says(0, "")
             .gives(&[
@@ -100,7 +100,7 @@ fn an_empty_list_of_platforms_says_nothing() {
             ]);
     }
     assert_eq!(
-        stage.installs(),
+        scene.installs(),
         ["acme/demo 1.0.0 linux_amd64", "acme/demo 1.1.0 linux_amd64"]
     );
 }
@@ -117,10 +117,10 @@ fn platforms_in_a_list_that_are_none_stop_nothing() {
         (json!([null, "linux_amd64", linux]), "null"),
         (json!("linux_amd64"), r#""linux_amd64""#),
     ] {
-        let stage = OriginScene::of([demo().version("1.1.0", &[LINUX])]);
+        let scene = OriginScene::of([demo().version("1.1.0", &[LINUX])]);
         let odd_list = lie::says("versions/1/platforms", platforms);
-        stage.origin.always(asks("versions"), odd_list);
-        stage.mirror("[ORIGIN]/acme/demo@>=1.0 --jobs 1").says(
+        scene.origin.always(asks("versions"), odd_list);
+        scene.mirror("[ORIGIN]/acme/demo@>=1.0 --jobs 1").says(
             0,
             &format!(
                 "

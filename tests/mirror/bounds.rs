@@ -10,12 +10,12 @@ use crate::support::server::answer::End;
 /// Nearly as much as a JSON document may have.
 const LARGE: usize = 8_000_000;
 
-fn mirror(stage: &OriginScene, more: &str) -> Run {
-    let line = stage.named(&format!(
+fn mirror(scene: &OriginScene, more: &str) -> Run {
+    let line = scene.named(&format!(
         "mirror --ca-file ca.pem --to oci-layout:store {more}"
     ));
     bounded(
-        &stage.scene,
+        &scene.scene,
         line.split(' ').filter(|word| !word.is_empty()),
     )
 }
@@ -23,17 +23,17 @@ fn mirror(stage: &OriginScene, more: &str) -> Run {
 /// Mirrors from an origin at which every answer of a sort is this one.
 #[track_caller]
 fn refused(sort: &'static str, body: String, more: &str, says: [&str; 2]) {
-    let stage = OriginScene::of([demo()]);
-    stage.origin.always(asks(sort), Fault::body(body));
-    let url = stage.origin.mirror_url();
-    let run = mirror(&stage, &more.replace("[MIRROR]", &url)).exits(1);
+    let scene = OriginScene::of([demo()]);
+    scene.origin.always(asks(sort), Fault::body(body));
+    let url = scene.origin.mirror_url();
+    let run = mirror(&scene, &more.replace("[MIRROR]", &url)).exits(1);
     assert!(
         says.iter().all(|text| run.stderr.contains(text)),
         "{}",
         run.stderr
     );
-    assert!(stage.installs().is_empty());
-    assert!(stage.origin.count(|_| true) < 12);
+    assert!(scene.installs().is_empty());
+    assert!(scene.origin.count(|_| true) < 12);
 }
 
 fn repeated(item: &str, size: usize) -> String {
@@ -153,23 +153,23 @@ fn what_is_said_of_a_package_is_counted() {
 fn a_package_of_a_size_that_no_package_has_is_not_downloaded() {
     const HUGE: u64 = 9 << 30;
     for is_in_metadata in [false, true] {
-        let stage = OriginScene::of([demo()]);
+        let scene = OriginScene::of([demo()]);
         let metadata = match is_in_metadata {
             true => lie::says("packages/linux_amd64/package_size", HUGE),
             false => lie::says("packages", serde_json::Value::Null),
         };
-        stage.origin.always(asks("download"), metadata);
+        scene.origin.always(asks("download"), metadata);
         let announced = Fault::alter(|answer| {
             answer.set("content-length", &HUGE.to_string());
             answer.end = End::Stall(100);
         });
-        stage.origin.always(asks("package"), announced);
-        let run = mirror(&stage, "[ORIGIN]/acme/demo").exits(1);
+        scene.origin.always(asks("package"), announced);
+        let run = mirror(&scene, "[ORIGIN]/acme/demo").exits(1);
         let says =
             ": the answer is too large\n  expected at most 8589934592 bytes\n  from https://";
         assert!(run.stderr.contains(says), "{}", run.stderr);
-        assert!(stage.installs().is_empty());
-        let requests = stage.origin.count(asks("package"));
+        assert!(scene.installs().is_empty());
+        let requests = scene.origin.count(asks("package"));
         assert_eq!(requests, usize::from(!is_in_metadata));
     }
 }
@@ -237,21 +237,21 @@ fn checksum_documents_are_counted() {
             ],
         ),
     ] {
-        let stage = OriginScene::of([demo()]);
-        stage
+        let scene = OriginScene::of([demo()]);
+        scene
             .origin
             .always(asks("versions"), lie::lacks("versions/0/platforms"));
-        stage
+        scene
             .origin
             .always(asks("download"), lie::lacks("packages"));
-        stage.origin.always(asks("document"), Fault::body(document));
-        let run = mirror(&stage, "[ORIGIN]/acme/demo");
+        scene.origin.always(asks("document"), Fault::body(document));
+        let run = mirror(&scene, "[ORIGIN]/acme/demo");
         assert!(
             facts.iter().all(|text| run.stderr.contains(text)),
             "{}",
             run.stderr
         );
-        assert!(matches!(run.status, Some(1 | 3)) && stage.origin.count(|_| true) < 12);
+        assert!(matches!(run.status, Some(1 | 3)) && scene.origin.count(|_| true) < 12);
     }
 }
 
@@ -263,9 +263,9 @@ fn keys_are_kept_of_one_answer() {
         .chain([LINUX.to_owned()])
         .collect();
     let platforms: Vec<&str> = platforms.iter().map(String::as_str).collect();
-    let stage = OriginScene::of([Provider::new("acme/demo").version("1.0.0", &platforms)]);
+    let scene = OriginScene::of([Provider::new("acme/demo").version("1.0.0", &platforms)]);
     let padding = "x".repeat(450_000);
-    stage.origin.always(
+    scene.origin.always(
         asks("download"),
         lie::json(move |document| {
             let keys = document["signing_keys"]["gpg_public_keys"]
@@ -274,6 +274,6 @@ fn keys_are_kept_of_one_answer() {
             keys.push(serde_json::json!({"key_id": "", "ascii_armor": padding}));
         }),
     );
-    mirror(&stage, "[ORIGIN]/acme/demo").succeeds();
-    assert_eq!(stage.installs().len(), 41);
+    mirror(&scene, "[ORIGIN]/acme/demo").succeeds();
+    assert_eq!(scene.installs().len(), 41);
 }

@@ -8,17 +8,17 @@ use crate::clients::run;
 use crate::support::origin::Provider;
 use crate::support::programs::has;
 
-/// A stage of `acme/demo` for this machine and another, and a project that needs it.
-fn stage() -> OriginScene {
+/// An origin of `acme/demo` for this machine and another, and a project that needs it.
+fn with_project() -> OriginScene {
     let here = Platform::current().to_string();
     let platforms = [here.as_str(), "plan9_mips"];
     let provider = Provider::demo(&platforms).version("1.1.0", &platforms);
-    let mut stage = OriginScene::of([provider]);
+    let mut scene = OriginScene::of([provider]);
     let required = "terraform {\n  required_providers {\n    demo = { source = \"[ORIGIN]/acme/demo\" }\n  }\n}\n";
-    stage.scene.write("project/main.tf", stage.named(required));
-    let ca = stage.scene.path("ca.pem").display().to_string();
-    stage.scene = stage.scene.env("SSL_CERT_FILE", &ca);
-    stage
+    scene.write("project/main.tf", scene.named(required));
+    let ca = scene.path("ca.pem").display().to_string();
+    scene.scene = scene.scene.env("SSL_CERT_FILE", &ca);
+    scene
 }
 
 /// The hashes of a scheme in a text.
@@ -28,8 +28,8 @@ fn hashes(text: &str, scheme: &str) -> BTreeSet<String> {
     words.map(str::to_owned).collect()
 }
 
-fn mirrored(stage: &OriginScene) -> BTreeSet<String> {
-    let installed = crate::support::judge::installs(&stage.scene.path("store"));
+fn mirrored(scene: &OriginScene) -> BTreeSet<String> {
+    let installed = crate::support::judge::installs(&scene.path("store"));
     let hashes = installed.iter().filter_map(|line| line.rsplit(' ').next());
     hashes.map(str::to_owned).collect()
 }
@@ -37,14 +37,14 @@ fn mirrored(stage: &OriginScene) -> BTreeSet<String> {
 #[test]
 fn what_init_locks_is_what_was_mirrored() {
     for client in ["terraform", "tofu"].into_iter().filter(|name| has(name)) {
-        let stage = stage();
-        stage
+        let scene = with_project();
+        scene
             .demo("-q")
             .says(0, "")
             .gives(&["oci-layout:store/[ORIGIN]/acme/demo:1.1.0"]);
-        let project = stage.scene.path("project");
+        let project = scene.path("project");
         run(
-            &stage.scene,
+            &scene.scene,
             &project,
             client,
             ["init", "-input=false", "-no-color"],
@@ -54,16 +54,16 @@ fn what_init_locks_is_what_was_mirrored() {
         assert!(lock.contains("version = \"1.1.0\""), "{lock}");
         // The document names the manifest too, and clients lock its hash with those of the zips.
         let locked = hashes(&lock, "zh:");
-        assert!(locked.is_superset(&mirrored(&stage)), "{lock}");
-        stage.mirror("--from-lock project -q").says(0, "");
+        assert!(locked.is_superset(&mirrored(&scene)), "{lock}");
+        scene.mirror("--from-lock project -q").says(0, "");
     }
 }
 
 #[test]
 fn what_clients_mirror_is_what_was_mirrored() {
     for client in ["terraform", "tofu"].into_iter().filter(|name| has(name)) {
-        let stage = stage();
-        stage.demo("-q").says(0, "");
+        let scene = with_project();
+        scene.demo("-q").says(0, "");
         let here = format!("-platform={}", Platform::current());
         let arguments = [
             "providers",
@@ -72,14 +72,8 @@ fn what_clients_mirror_is_what_was_mirrored() {
             "-platform=plan9_mips",
             "../mirror",
         ];
-        run(
-            &stage.scene,
-            &stage.scene.path("project"),
-            client,
-            arguments,
-        )
-        .succeeds();
-        let folder = stage.scene.path(stage.named("mirror/[ORIGIN]/acme/demo"));
+        run(&scene.scene, &scene.path("project"), client, arguments).succeeds();
+        let folder = scene.path(scene.named("mirror/[ORIGIN]/acme/demo"));
         let zips = fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().path());
@@ -87,7 +81,7 @@ fn what_clients_mirror_is_what_was_mirrored() {
         let theirs: BTreeSet<String> = zips
             .map(|path| format!("zh:{}", crate::support::judge::sha256(&path)))
             .collect();
-        assert_eq!(theirs, mirrored(&stage), "{client}");
+        assert_eq!(theirs, mirrored(&scene), "{client}");
         assert_eq!(theirs.len(), 2);
     }
 }

@@ -13,8 +13,8 @@ const BOTH: &str = "[ORIGIN]/acme/demo --to oci-layout:store/a --to oci-layout:s
 const ARRIVED: [&str; 2] = ["acme/demo 1.0.0 linux_amd64"; 2];
 
 /// Everything in one of the layouts.
-fn layout(stage: &OriginScene, name: &str) -> BTreeMap<String, String> {
-    let files = stage.tree().into_iter();
+fn layout(scene: &OriginScene, name: &str) -> BTreeMap<String, String> {
+    let files = scene.tree().into_iter();
     let below = files.filter_map(|(path, digest)| {
         let path = path.strip_prefix(name)?.strip_prefix('/')?;
         // Only other processes look at it.
@@ -23,30 +23,30 @@ fn layout(stage: &OriginScene, name: &str) -> BTreeMap<String, String> {
     below.collect()
 }
 
-/// A stage with the directory of both layouts: only the last one of a path is made.
-fn ready(stage: OriginScene) -> OriginScene {
-    std::fs::create_dir(stage.scene.path("store")).unwrap();
-    stage
+/// A scene with the directory of both layouts: only the last one of a path is made.
+fn ready(scene: OriginScene) -> OriginScene {
+    std::fs::create_dir(scene.path("store")).unwrap();
+    scene
 }
 
-/// A stage at which the second layout has another zip for the version.
+/// A scene at which the second layout has another zip for the version.
 fn conflicting() -> OriginScene {
     let other = ReleaseFolder::new("demo", "1.0.0")
         .package(LINUX, &[("terraform-provider-demo_v1.0.0", b"other")]);
-    let stage = ready(OriginScene::release(other));
-    stage
+    let scene = ready(OriginScene::release(other));
+    scene
         .run("[ORIGIN]/acme/demo --to oci-layout:store/b -q")
         .says(0, "");
-    stage
+    scene
         .origin
         .publish(Provider::new("acme/demo").release(folder()));
-    stage
+    scene
 }
 
 #[test]
 fn a_package_is_read_once_for_two_destinations() {
-    let stage = ready(OriginScene::of([demo()]));
-    stage
+    let scene = ready(OriginScene::of([demo()]));
+    scene
         .run(BOTH)
         .says(0, "
     Copied [ORIGIN]/acme/demo 1.0.0 to oci-layout:store/a/[ORIGIN]/acme/demo   1 package, 406 B   signed [ACME ID] (origin)
@@ -58,12 +58,12 @@ fn a_package_is_read_once_for_two_destinations() {
             "oci-layout:store/b/[ORIGIN]/acme/demo:1.0.0",
         ]);
     assert_eq!(
-        stage.origin.counters(),
+        scene.origin.counters(),
         "1 discovery, 1 versions, 1 download, 1 document, 1 signature, 1 package"
     );
-    assert_eq!(stage.installs(), ARRIVED);
-    assert!(!layout(&stage, "a").is_empty());
-    assert_eq!(layout(&stage, "a"), layout(&stage, "b"));
+    assert_eq!(scene.installs(), ARRIVED);
+    assert!(!layout(&scene, "a").is_empty());
+    assert_eq!(layout(&scene, "a"), layout(&scene, "b"));
 }
 
 #[test]
@@ -73,53 +73,53 @@ fn many_packages_of_unknown_size_are_read_once_as_well() {
     for minor in 0..3 {
         provider = provider.version(&format!("1.{minor}.0"), &platforms);
     }
-    let stage = ready(OriginScene::of([provider]));
+    let scene = ready(OriginScene::of([provider]));
     let unsaid = crate::support::origin::lie::lacks("packages");
-    stage.origin.always(asks("download"), unsaid);
-    stage
+    scene.origin.always(asks("download"), unsaid);
+    scene
         .run("[ORIGIN]/acme/demo@>=1 --to oci-layout:store/a --to oci-layout:store/b -q")
         .says(0, "");
-    assert_eq!(stage.origin.count(asks("package")), 12);
-    assert_eq!(stage.installs().len(), 24);
-    assert_eq!(layout(&stage, "a"), layout(&stage, "b"));
+    assert_eq!(scene.origin.count(asks("package")), 12);
+    assert_eq!(scene.installs().len(), 24);
+    assert_eq!(layout(&scene, "a"), layout(&scene, "b"));
 }
 
 #[test]
 fn a_download_that_is_cut_goes_on_for_both() {
-    let stage = ready(OriginScene::of([demo()]));
-    stage.origin.fault(1, asks("package"), Fault::cut_body(100));
-    stage.run(&format!("{BOTH} -q")).says(0, "");
-    assert_eq!(stage.installs(), ARRIVED);
-    let seen = stage.origin.seen();
-    assert_eq!(stage.origin.count(asks("package")), 2);
+    let scene = ready(OriginScene::of([demo()]));
+    scene.origin.fault(1, asks("package"), Fault::cut_body(100));
+    scene.run(&format!("{BOTH} -q")).says(0, "");
+    assert_eq!(scene.installs(), ARRIVED);
+    let seen = scene.origin.seen();
+    assert_eq!(scene.origin.count(asks("package")), 2);
     assert_eq!(seen.last().unwrap().header("range"), Some("bytes=100-"));
 }
 
 #[test]
 fn a_destination_that_has_everything_reads_nothing() {
-    let stage = ready(OriginScene::of([demo()]));
-    stage
+    let scene = ready(OriginScene::of([demo()]));
+    scene
         .run("[ORIGIN]/acme/demo --to oci-layout:store/b -q")
         .says(0, "");
-    stage.origin.forget();
-    stage.run(BOTH).says(0, "
+    scene.origin.forget();
+    scene.run(BOTH).says(0, "
     Copied [ORIGIN]/acme/demo 1.0.0 to oci-layout:store/a/[ORIGIN]/acme/demo   1 package, 406 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (406 B copied, 1 already present) in [TIME]
 ");
-    assert_eq!(stage.origin.count(asks("package")), 1);
-    assert_eq!(layout(&stage, "a"), layout(&stage, "b"));
-    stage.origin.forget();
-    stage.run(BOTH).says(
+    assert_eq!(scene.origin.count(asks("package")), 1);
+    assert_eq!(layout(&scene, "a"), layout(&scene, "b"));
+    scene.origin.forget();
+    scene.run(BOTH).says(
         0,
         "  Mirrored nothing: 2 packages already present, in [TIME]\n",
     );
-    assert_eq!(stage.origin.counters(), "1 discovery, 1 versions");
+    assert_eq!(scene.origin.counters(), "1 discovery, 1 versions");
 }
 
 #[test]
 fn a_destination_that_refuses_stops_no_other() {
-    let stage = conflicting();
-    let said = stage
+    let scene = conflicting();
+    let said = scene
         .run(&format!("{BOTH} --recheck"))
         .gives(&["oci-layout:store/a/[ORIGIN]/acme/demo:1.0.0"])
         .ends(3);
@@ -131,16 +131,16 @@ fn a_destination_that_refuses_stops_no_other() {
     for line in lines {
         assert!(said.contains(line), "{line}{said}");
     }
-    assert!(!layout(&stage, "a").is_empty());
+    assert!(!layout(&scene, "a").is_empty());
 }
 
 #[test]
 fn the_document_says_which_destination_failed() {
-    let stage = conflicting();
-    let arguments = stage.named(&format!(
+    let scene = conflicting();
+    let arguments = scene.named(&format!(
         "mirror --ca-file ca.pem {BOTH} --recheck --format json"
     ));
-    let run = stage.scene.tfoci(arguments.split_whitespace()).exits(3);
+    let run = scene.tfoci(arguments.split_whitespace()).exits(3);
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
     let [copied, failed] = &document["providers"].as_array().unwrap()[..] else {
         panic!("{document}");
@@ -157,23 +157,23 @@ fn the_document_says_which_destination_failed() {
 
 #[test]
 fn a_package_that_is_wrong_fails_in_both() {
-    let stage = ready(OriginScene::of([demo()]));
-    stage.origin.always(asks("package"), Fault::wrong_bytes());
-    let said = stage.run(BOTH).gives(&[]).ends(3);
+    let scene = ready(OriginScene::of([demo()]));
+    scene.origin.always(asks("package"), Fault::wrong_bytes());
+    let said = scene.run(BOTH).gives(&[]).ends(3);
     for name in ["a", "b"] {
         let error = format!(
             "error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 to oci-layout:store/{name}/[ORIGIN]/acme/demo ([ORIGIN]): cannot download the package\n"
         );
         assert!(said.contains(&error), "{said}");
     }
-    assert_eq!(stage.origin.count(asks("package")), 1);
-    assert!(stage.installs().is_empty());
+    assert_eq!(scene.origin.count(asks("package")), 1);
+    assert!(scene.installs().is_empty());
 }
 
 #[test]
 fn a_source_that_has_nothing_is_reported_for_both() {
-    let stage = ready(OriginScene::of([demo()]));
-    let said = stage
+    let scene = ready(OriginScene::of([demo()]));
+    let said = scene
         .run("[ORIGIN]/acme/gone --to oci-layout:store/a --to oci-layout:store/b")
         .ends(1);
     for name in ["a", "b"] {
@@ -182,5 +182,5 @@ fn a_source_that_has_nothing_is_reported_for_both() {
         );
         assert!(said.contains(&error), "{said}");
     }
-    assert_eq!(stage.origin.count(asks("versions")), 1);
+    assert_eq!(scene.origin.count(asks("versions")), 1);
 }

@@ -8,8 +8,8 @@ use crate::support::release::{Mistake, ReleaseFolder};
 
 #[test]
 fn a_short_version_is_asked_for_by_its_own_name_and_tagged_by_its_long_one() {
-    let stage = OriginScene::of([Provider::new("acme/demo").version("0.50", &[LINUX])]);
-    stage
+    let scene = OriginScene::of([Provider::new("acme/demo").version("0.50", &[LINUX])]);
+    scene
         .demo("")
         .says(
             0,
@@ -20,13 +20,13 @@ fn a_short_version_is_asked_for_by_its_own_name_and_tagged_by_its_long_one() {
         )
         .gives(&["oci-layout:store/[ORIGIN]/acme/demo:0.50.0"]);
     assert_eq!(
-        stage
+        scene
             .origin
             .count(asks("download acme/demo 0.50 linux_amd64")),
         1
     );
-    assert_eq!(stage.installs(), ["acme/demo 0.50.0 linux_amd64"]);
-    stage.demo("").says(
+    assert_eq!(scene.installs(), ["acme/demo 0.50.0 linux_amd64"]);
+    scene.demo("").says(
         0,
         "
   Mirrored nothing: 1 package already present, in [TIME]
@@ -36,8 +36,8 @@ fn a_short_version_is_asked_for_by_its_own_name_and_tagged_by_its_long_one() {
 
 #[test]
 fn build_metadata_is_kept() {
-    let stage = OriginScene::of([Provider::new("acme/demo").version("1.0.0+ent", &[LINUX])]);
-    stage
+    let scene = OriginScene::of([Provider::new("acme/demo").version("1.0.0+ent", &[LINUX])]);
+    scene
         .demo("")
         .says(
             0,
@@ -47,9 +47,9 @@ fn build_metadata_is_kept() {
 ",
         )
         .gives(&["oci-layout:store/[ORIGIN]/acme/demo:1.0.0_ent"]);
-    assert_eq!(stage.installs(), ["acme/demo 1.0.0+ent linux_amd64"]);
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0+ent linux_amd64"]);
     // As clients send it: some servers take `%2B` for something else.
-    let seen = stage.origin.seen();
+    let seen = scene.origin.seen();
     let mut targets = seen.iter().map(|seen| &seen.target);
     assert!(
         targets.any(|target| target == "/v1/providers/acme/demo/1.0.0+ent/download/linux/amd64")
@@ -86,12 +86,12 @@ hint: nothing of this version was written. The package may be another version's:
 #[test]
 fn two_platforms_may_have_one_zip() {
     let zip = folder().build().zips.remove(0).1.bytes;
-    let stage = OriginScene::release(
+    let scene = OriginScene::release(
         ReleaseFolder::new("demo", "1.0.0")
             .zip(LINUX, &zip)
             .zip("linux_arm64", &zip),
     );
-    stage.demo("").says(
+    scene.demo("").says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   2 packages, 406 B   signed [ACME ID] (origin)
@@ -99,10 +99,10 @@ fn two_platforms_may_have_one_zip() {
 ",
     );
     assert_eq!(
-        stage.installs(),
+        scene.installs(),
         ["acme/demo 1.0.0 linux_amd64", "acme/demo 1.0.0 linux_arm64"]
     );
-    assert_eq!(stage.origin.count(asks("package")), 1);
+    assert_eq!(scene.origin.count(asks("package")), 1);
 }
 
 #[test]
@@ -128,9 +128,9 @@ error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the checksum document has no SHA-256
 
 hint: nothing of this version was written. Clients refuse this release, too: its author has to publish it again
 ")] {
-        let stage = OriginScene::release(folder().document(move |text| form.of(text)));
-        stage.demo("").says(3, says);
-        assert!(stage.installs().is_empty());
+        let scene = OriginScene::release(folder().document(move |text| form.of(text)));
+        scene.demo("").says(3, says);
+        assert!(scene.installs().is_empty());
     }
     OriginScene::release(folder().mistake(Mistake::ZipsUnlisted)).demo("").says(3, "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip`
@@ -283,12 +283,12 @@ hint: to speak to it without TLS, `--plain-http 127.0.0.1:1`
 
 #[test]
 fn secrets_in_urls_are_sent_and_never_shown() {
-    let stage = OriginScene::new(Setup::new([demo()]).signed_urls().start());
-    stage.demo("-vv").hides(SECRET);
-    assert_eq!(stage.installs(), ARRIVED);
-    let stage = OriginScene::new(Setup::new([demo()]).signed_urls().start());
-    stage.origin.always(asks("package"), Fault::status(404));
-    stage.demo("").says(1, "
+    let scene = OriginScene::new(Setup::new([demo()]).signed_urls().start());
+    scene.demo("-vv").hides(SECRET);
+    assert_eq!(scene.installs(), ARRIVED);
+    let scene = OriginScene::new(Setup::new([demo()]).signed_urls().start());
+    scene.origin.always(asks("package"), Fault::status(404));
+    scene.demo("").says(1, "
 error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   the request for the package failed
     from https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip?…
@@ -301,8 +301,8 @@ hint: the source lists a package that is not there: its owner has to publish it 
 /// Nothing holds an origin to its own file names then, and other tools make files of titles.
 #[test]
 fn without_a_checksum_document_titles_are_canonical() {
-    let stage = OriginScene::of([demo()]);
-    stage.origin.always(
+    let scene = OriginScene::of([demo()]);
+    scene.origin.always(
         asks("download"),
         lie::json(|document| {
             let document = document.as_object_mut().unwrap();
@@ -311,12 +311,10 @@ fn without_a_checksum_document_titles_are_canonical() {
             document.remove("shasums_signature_url");
         }),
     );
-    stage.demo("--allow-unsigned */*/*").ends(0);
-    assert_eq!(stage.installs(), ARRIVED);
-    let host = stage.origin.host().replace(':', "_");
-    let blobs = stage
-        .scene
-        .path(format!("store/{host}/acme/demo/blobs/sha256"));
+    scene.demo("--allow-unsigned */*/*").ends(0);
+    assert_eq!(scene.installs(), ARRIVED);
+    let host = scene.origin.host().replace(':', "_");
+    let blobs = scene.path(format!("store/{host}/acme/demo/blobs/sha256"));
     let blobs = std::fs::read_dir(blobs).unwrap();
     let texts = blobs.filter_map(|blob| std::fs::read_to_string(blob.unwrap().path()).ok());
     let titles: Vec<String> = texts

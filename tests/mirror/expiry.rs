@@ -28,11 +28,11 @@ fn names_others(origin: &Origin) {
 #[test]
 fn a_download_goes_on_at_another_url() {
     for status in [400, 401, 403, 410] {
-        let stage = OriginScene::new(origin(1, status));
-        let origin = &stage.origin;
+        let scene = OriginScene::new(origin(1, status));
+        let origin = &scene.origin;
         names_others(origin);
-        mirror(&stage.scene, origin, &[]).succeeds();
-        assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+        mirror(&scene.scene, origin, &[]).succeeds();
+        assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
         assert_eq!(
             origin.counters(),
             "1 discovery, 1 versions, 2 download, 1 document, 1 signature, 3 package"
@@ -69,14 +69,14 @@ fn an_origin_that_has_no_other_url_refuses() {
 
 #[test]
 fn a_package_that_is_another_by_then_is_refused() {
-    let stage = OriginScene::new(origin(1, 403));
-    let origin = &stage.origin;
+    let scene = OriginScene::new(origin(1, 403));
+    let origin = &scene.origin;
     let other = lie::json(|document| {
         document["shasum"] = "0".repeat(64).into();
         document["packages"] = Value::Null;
     });
     origin.fault(2, asks("download"), other);
-    let run = mirror(&stage.scene, origin, &[]).exits(3);
+    let run = mirror(&scene.scene, origin, &[]).exits(3);
     let digest = crate::support::release::sha256(&origin.zip("acme/demo", "1.0.0", LINUX));
     let wanted = format!(
         "error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package\n  the package metadata has another shasum than expected\n    expected {digest}\n    received {}\n    from https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64\n",
@@ -84,5 +84,5 @@ fn a_package_that_is_another_by_then_is_refused() {
     );
     let text = said(&run, origin);
     assert!(text.contains(&wanted), "{text}");
-    assert!(stage.installs().is_empty());
+    assert!(scene.installs().is_empty());
 }

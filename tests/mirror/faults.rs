@@ -16,12 +16,12 @@ const COPIED: &str = "
 /// Mirrors past a fault of the first request for the package.
 #[track_caller]
 fn survives(fault: Fault, packages: usize) -> OriginScene {
-    let stage = OriginScene::of([demo()]);
-    stage.origin.fault(1, asks("package"), fault);
-    stage.demo("-q").says(0, "");
-    assert_eq!(stage.installs(), ARRIVED);
-    assert_eq!(stage.origin.count(asks("package")), packages);
-    stage
+    let scene = OriginScene::of([demo()]);
+    scene.origin.fault(1, asks("package"), fault);
+    scene.demo("-q").says(0, "");
+    assert_eq!(scene.installs(), ARRIVED);
+    assert_eq!(scene.origin.count(asks("package")), packages);
+    scene
 }
 
 /// What lies below says how, in the words of the system.
@@ -35,8 +35,8 @@ fn zip(origin: &Origin) -> bytes::Bytes {
 
 #[test]
 fn a_download_that_is_cut_goes_on_where_it_was() {
-    let stage = survives(Fault::cut_body(100), 2);
-    let seen = stage.origin.seen();
+    let scene = survives(Fault::cut_body(100), 2);
+    let seen = scene.origin.seen();
     assert_eq!(seen.last().unwrap().header("range"), Some("bytes=100-"));
     refused("package", Fault::cut_body(0), 1, UNREACHABLE);
 }
@@ -50,24 +50,24 @@ fn servers_without_ranges_send_it_all_again() {
         (|_| Fault::range_refused(), 3),
     ];
     for (fault, packages) in faults {
-        let stage = OriginScene::of([demo()]);
-        stage.origin.fault(1, asks("package"), Fault::cut_body(100));
-        stage
+        let scene = OriginScene::of([demo()]);
+        scene.origin.fault(1, asks("package"), Fault::cut_body(100));
+        scene
             .origin
-            .fault(2, asks("package"), fault(&zip(&stage.origin)));
-        stage.demo("-q").says(0, "");
-        assert_eq!(stage.installs(), ARRIVED);
-        assert_eq!(stage.origin.count(asks("package")), packages);
+            .fault(2, asks("package"), fault(&zip(&scene.origin)));
+        scene.demo("-q").says(0, "");
+        assert_eq!(scene.installs(), ARRIVED);
+        assert_eq!(scene.origin.count(asks("package")), packages);
     }
 }
 
 #[test]
 fn a_package_that_is_another_when_it_goes_on_is_refused() {
-    let stage = OriginScene::of([demo()]);
-    stage.origin.fault(1, asks("package"), Fault::cut_body(100));
-    let other = vec![0; zip(&stage.origin).len() - 100];
-    stage.origin.fault(2, asks("package"), Fault::body(other));
-    stage.demo("").says(
+    let scene = OriginScene::of([demo()]);
+    scene.origin.fault(1, asks("package"), Fault::cut_body(100));
+    let other = vec![0; zip(&scene.origin).len() - 100];
+    scene.origin.fault(2, asks("package"), Fault::body(other));
+    scene.demo("").says(
         3,
         &spoiled(
             "the bytes do not match their digest",
@@ -75,16 +75,16 @@ fn a_package_that_is_another_when_it_goes_on_is_refused() {
             "sha256:071b9bb6c5f8df9a978555db46f332fa6997a05cef9ade96906a27edd5a17cbe",
         ),
     );
-    assert!(stage.installs().is_empty());
+    assert!(scene.installs().is_empty());
 }
 
 #[test]
 fn a_storm_passes() {
-    let stage = OriginScene::of([demo()]);
-    stage.origin.fault(1, asks("package"), Fault::status(503));
-    stage.origin.fault(1, asks("versions"), Fault::Reset);
-    stage.demo("").says(0, COPIED);
-    assert_eq!(stage.installs(), ARRIVED);
+    let scene = OriginScene::of([demo()]);
+    scene.origin.fault(1, asks("package"), Fault::status(503));
+    scene.origin.fault(1, asks("versions"), Fault::Reset);
+    scene.demo("").says(0, COPIED);
+    assert_eq!(scene.installs(), ARRIVED);
 }
 
 #[test]
@@ -143,29 +143,29 @@ error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the pack
 #[test]
 fn a_package_of_unknown_length_is_kept_until_it_is_known() {
     let unsaid = || told("download", lie::says("packages", serde_json::Value::Null));
-    let stage = unsaid();
-    stage.demo("").says(0, COPIED);
-    assert_eq!(stage.installs(), ARRIVED);
-    let stage = unsaid();
-    stage.origin.always(asks("package"), Fault::chunked());
-    stage.demo("").says(0, COPIED);
-    assert_eq!(stage.installs(), ARRIVED);
-    let stage = unsaid();
-    stage.origin.always(asks("package"), Fault::wrong_bytes());
-    stage.demo("").says(
+    let scene = unsaid();
+    scene.demo("").says(0, COPIED);
+    assert_eq!(scene.installs(), ARRIVED);
+    let scene = unsaid();
+    scene.origin.always(asks("package"), Fault::chunked());
+    scene.demo("").says(0, COPIED);
+    assert_eq!(scene.installs(), ARRIVED);
+    let scene = unsaid();
+    scene.origin.always(asks("package"), Fault::wrong_bytes());
+    scene.demo("").says(
         3,
         &spoiled("the bytes do not match their digest", RIGHT, ONE_BIT_WRONG),
     );
-    assert!(stage.installs().is_empty());
+    assert!(scene.installs().is_empty());
 }
 
 #[test]
 fn a_package_that_fails_leaves_the_version_as_it_was() {
-    let stage = OriginScene::of([Provider::demo(&["darwin_arm64", LINUX])]);
-    stage.demo("--platform linux_amd64 -q").says(0, "");
-    let before = stage.installs();
-    stage.origin.always(asks("package"), Fault::wrong_bytes());
-    stage.demo("").says(3, "
+    let scene = OriginScene::of([Provider::demo(&["darwin_arm64", LINUX])]);
+    scene.demo("--platform linux_amd64 -q").says(0, "");
+    let before = scene.installs();
+    scene.origin.always(asks("package"), Fault::wrong_bytes());
+    scene.demo("").says(3, "
 error: [ORIGIN]/acme/demo 1.0.0 darwin_arm64 ([ORIGIN]): cannot download the package
   the bytes do not match their digest
     expected sha256:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
@@ -173,15 +173,15 @@ error: [ORIGIN]/acme/demo 1.0.0 darwin_arm64 ([ORIGIN]): cannot download the pac
 
 hint: this version was not tagged. The bytes are not the announced ones: the source is broken, or a proxy changes packages
 ");
-    assert_eq!(stage.installs(), before);
+    assert_eq!(scene.installs(), before);
 }
 
 #[test]
 fn a_stall_ends_where_a_time_is_set() {
-    let mut stage = OriginScene::of([demo()]);
-    stage.scene = stage.scene.env("TF_REGISTRY_CLIENT_TIMEOUT", "1");
-    stage.origin.always(asks("document"), Fault::stall_body(10));
-    stage.demo("").says(
+    let mut scene = OriginScene::of([demo()]);
+    scene.scene = scene.scene.env("TF_REGISTRY_CLIENT_TIMEOUT", "1");
+    scene.origin.always(asks("document"), Fault::stall_body(10));
+    scene.demo("").says(
         1,
         "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): no complete answer within 1 seconds
@@ -190,5 +190,5 @@ error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): no complete answer within 1 seconds
 hint: TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, it is five times `--timeout`
 ",
     );
-    assert!(stage.installs().is_empty());
+    assert!(scene.installs().is_empty());
 }

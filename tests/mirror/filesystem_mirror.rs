@@ -14,11 +14,11 @@ const ADDRESS: &str = "example.com/acme/demo";
 const ALLOW: &str = "--allow-unsigned example.com/acme/*";
 
 /// A mirror in `mirror`, with the packages of an origin.
-fn packed(stage: &OriginScene) {
+fn packed(scene: &OriginScene) {
     for platform in [LINUX, "darwin_arm64"] {
-        stage.scene.write(
+        scene.write(
             format!("mirror/{ADDRESS}/terraform-provider-demo_1.0.0_{platform}.zip"),
-            stage.origin.zip("acme/demo", "1.0.0", platform),
+            scene.origin.zip("acme/demo", "1.0.0", platform),
         );
     }
 }
@@ -29,51 +29,51 @@ fn two() -> Origin {
 
 #[test]
 fn a_directory_of_packages_is_a_source() {
-    let stage = OriginScene::new(two());
-    packed(&stage);
+    let scene = OriginScene::new(two());
+    packed(&scene);
     let from = format!("{ADDRESS} --from filesystem-mirror:mirror --jobs 1");
-    stage.mirror(&from).says(3, "
+    scene.mirror(&from).says(3, "
 error: example.com/acme/demo 1.0.0 (filesystem-mirror:mirror): the release has no checksum document
 
 hint: nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned example.com/acme/demo` takes their word
 ");
-    stage.mirror(&format!("{from} {ALLOW}")).says(
+    scene.mirror(&format!("{from} {ALLOW}")).says(
         0,
         "
     Copied example.com/acme/demo 1.0.0   2 packages, 813 B   unverified
   Mirrored 1 version, 2 packages (813 B copied) in [TIME]
 ",
     );
-    stage.mirror(&format!("{from} {ALLOW}")).says(
+    scene.mirror(&format!("{from} {ALLOW}")).says(
         0,
         "
   Mirrored nothing: 2 packages already present, in [TIME]
 ",
     );
     assert_eq!(
-        stage.installs(),
+        scene.installs(),
         [
             "acme/demo 1.0.0 darwin_arm64",
             "acme/demo 1.0.0 linux_amd64"
         ]
     );
-    assert!(stage.origin.seen().is_empty());
+    assert!(scene.origin.seen().is_empty());
 }
 
 #[test]
 fn what_is_unpacked_counts_only_where_it_is_packed_too() {
-    let stage = OriginScene::new(two());
+    let scene = OriginScene::new(two());
     let unpacked = |version: &str, platform: &str| {
         let directory = format!("mirror/{ADDRESS}/{version}/{platform}");
         let path = format!("{directory}/terraform-provider-demo_v{version}");
-        stage.scene.write(path, "#!/bin/sh\n");
+        scene.write(path, "#!/bin/sh\n");
     };
-    packed(&stage);
+    packed(&scene);
     for platform in [LINUX, "darwin_arm64"] {
         unpacked("1.0.0", platform);
     }
     let from = format!("--from filesystem-mirror:mirror --jobs 1 {ALLOW}");
-    stage.mirror(&format!("{ADDRESS} {from}")).says(
+    scene.mirror(&format!("{ADDRESS} {from}")).says(
         0,
         "
     Copied example.com/acme/demo 1.0.0   2 packages, 813 B   unverified
@@ -83,12 +83,12 @@ fn what_is_unpacked_counts_only_where_it_is_packed_too() {
     unpacked("1.0.0", "windows_amd64");
     unpacked("2.0.0", LINUX);
     unpacked("2.0.0", "darwin_arm64");
-    stage.mirror(&format!("{ADDRESS} {from}")).says(0, "
+    scene.mirror(&format!("{ADDRESS} {from}")).says(0, "
    Warning example.com/acme/demo: 1.0.0 is only unpacked for windows_amd64: the author's zip cannot be made again from that
    Warning example.com/acme/demo: 2.0.0 is only unpacked for darwin_arm64, linux_amd64: the author's zip cannot be made again from that
   Mirrored nothing: 2 packages already present, in [TIME]
 ");
-    stage.mirror(&format!("{ADDRESS}@2.0.0 {from}")).says(1, "
+    scene.mirror(&format!("{ADDRESS}@2.0.0 {from}")).says(1, "
    Warning example.com/acme/demo: 1.0.0 is only unpacked for windows_amd64: the author's zip cannot be made again from that
    Warning example.com/acme/demo: 2.0.0 is only unpacked for darwin_arm64, linux_amd64: the author's zip cannot be made again from that
 error: example.com/acme/demo (filesystem-mirror:mirror): no version matches `2.0.0`
@@ -100,17 +100,17 @@ hint: these are all that there are: choose among them by other constraints
 
 #[test]
 fn a_directory_of_what_was_unpacked_is_none() {
-    let stage = OriginScene::new(two());
+    let scene = OriginScene::new(two());
     let path = format!("mirror/{ADDRESS}/1.0.0/{LINUX}/terraform-provider-demo_v1.0.0");
-    stage.scene.write(path, "#!/bin/sh\n");
+    scene.write(path, "#!/bin/sh\n");
     let from = "--from filesystem-mirror:mirror";
-    stage.mirror(&format!("{ADDRESS} {from} {ALLOW}")).says(1, "
+    scene.mirror(&format!("{ADDRESS} {from} {ALLOW}")).says(1, "
 error: example.com/acme/demo (filesystem-mirror:mirror): the author's zip cannot be made again from what is unpacked
   received mirror/example.com/acme/demo/1.0.0
 
 hint: mirror it from its origin: lock files pin the hashes of authors' zips
 ");
-    stage
+    scene
         .mirror(&format!("example.com/acme/none {from} {ALLOW}"))
         .says(
             1,
@@ -121,8 +121,8 @@ error: example.com/acme/none (filesystem-mirror:mirror): the mirror has no such 
 hint: name the directory above the hosts: packages lie in HOSTNAME/NAMESPACE/TYPE below it
 ",
         );
-    fs::remove_dir_all(stage.scene.path("mirror")).unwrap();
-    stage.mirror(&format!("{ADDRESS} {from} {ALLOW}")).says(
+    fs::remove_dir_all(scene.path("mirror")).unwrap();
+    scene.mirror(&format!("{ADDRESS} {from} {ALLOW}")).says(
         1,
         "
 error: `mirror` is not a directory
@@ -134,10 +134,10 @@ error: `mirror` is not a directory
 
 #[test]
 fn a_file_that_is_no_package_is_refused() {
-    let stage = OriginScene::new(two());
+    let scene = OriginScene::new(two());
     let path = format!("mirror/{ADDRESS}/terraform-provider-demo_1.0.0_{LINUX}.zip");
-    stage.scene.write(path, "no zip");
-    stage
+    scene.write(path, "no zip");
+    scene
         .mirror(&format!("{ADDRESS} --from filesystem-mirror:mirror {ALLOW}"))
         .says(1, "
 error: example.com/acme/demo 1.0.0 (filesystem-mirror:mirror): the file mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip cannot be used
@@ -145,5 +145,5 @@ error: example.com/acme/demo 1.0.0 (filesystem-mirror:mirror): the file mirror/e
     expected the bytes 50 4b 03 04 at its front
     received `no zip`
 ");
-    assert!(stage.installs().is_empty());
+    assert!(scene.installs().is_empty());
 }

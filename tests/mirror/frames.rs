@@ -25,7 +25,7 @@ fn long(comment: usize) -> Vec<u8> {
 /// Nothing of a signed package arrives; `says` is what is wrong with it, and what to do.
 #[track_caller]
 fn refused(bytes: &[u8], code: i32, says: &str) {
-    let stage = OriginScene::release(Release::from(signed(bytes)).without_packages());
+    let scene = OriginScene::release(Release::from(signed(bytes)).without_packages());
     let text = format!(
         "
 error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used
@@ -33,9 +33,9 @@ error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the zip `terraform-provi
 ",
         says.trim_matches('\n')
     );
-    stage.demo("").says(code, &text).gives(&[]);
-    assert!(stage.installs().is_empty());
-    assert!(!stage.tree().values().any(|digest| *digest == sha256(bytes)));
+    scene.demo("").says(code, &text).gives(&[]);
+    assert!(scene.installs().is_empty());
+    assert!(!scene.tree().values().any(|digest| *digest == sha256(bytes)));
 }
 
 #[test]
@@ -99,9 +99,9 @@ fn whole_zips_arrive_with_any_form_of_end_record() {
         with([executable()], |zip| zip.wide = true),
         with([executable()], |zip| zip.before = vec![b'#'; 99]),
     ] {
-        let stage = OriginScene::release(signed(&bytes));
-        stage.demo("-q").says(0, "");
-        assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+        let scene = OriginScene::release(signed(&bytes));
+        scene.demo("-q").says(0, "");
+        assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
     }
 }
 
@@ -118,8 +118,8 @@ fn ends_are_judged_as_push_judges_them() {
         let author = Author::new();
         signed(&case.zip).write(&author.scene.path("dist"));
         let release = Release::from(signed(&case.zip)).without_packages();
-        let stage = OriginScene::release(release);
-        for run in [author.push(&[]), mirror(&stage.scene, &stage.origin, &[])] {
+        let scene = OriginScene::release(release);
+        for run in [author.push(&[]), mirror(&scene.scene, &scene.origin, &[])] {
             let run = run.exits(case.exit.into());
             let cause = format!("\n  {}\n", case.message);
             assert!(
@@ -129,7 +129,7 @@ fn ends_are_judged_as_push_judges_them() {
                 run.stderr
             );
         }
-        assert!(stage.installs().is_empty());
+        assert!(scene.installs().is_empty());
         count += 1;
     }
     assert_eq!(count, 16);
@@ -171,10 +171,10 @@ fn mirrored(bytes: &[u8], schemes: &[&'static str]) -> OriginScene {
 #[test]
 fn network_mirrors_are_held_to_the_same() {
     for schemes in [&["zh:"][..], &[]] {
-        let stage = mirrored(&long(0)[..150_000], schemes);
-        let url = stage.origin.mirror_url();
+        let scene = mirrored(&long(0)[..150_000], schemes);
+        let url = scene.origin.mirror_url();
         let from = format!("{ADDRESS} --from network-mirror:{url} --allow-unsigned {ADDRESS}");
-        stage.mirror(&from).says(1, "
+        scene.mirror(&from).says(1, "
 error: example.com/acme/demo 1.0.0 linux_amd64 (network-mirror:https://[ORIGIN]/mirror/): the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used
   the zip is cut short
     expected a central directory and an end record
@@ -182,16 +182,16 @@ error: example.com/acme/demo 1.0.0 linux_amd64 (network-mirror:https://[ORIGIN]/
 
 hint: this version was not tagged. Clients cannot install it either: its author has to publish it again. `--platform` mirrors the others
 ").gives(&[]);
-        assert!(stage.installs().is_empty());
+        assert!(scene.installs().is_empty());
     }
 }
 
 #[test]
 fn only_what_is_as_it_was_signed_is_looked_at() {
-    let stage = OriginScene::release(folder());
+    let scene = OriginScene::release(folder());
     let altered = Fault::body(vec![b'<'; 406]);
-    stage.origin.always(asks("package"), altered);
-    stage.demo("").says(
+    scene.origin.always(asks("package"), altered);
+    scene.demo("").says(
         3,
         "error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   the bytes do not match their digest

@@ -13,37 +13,37 @@ const PROVIDER: &str = "example.com/acme/demo";
 
 /// The zip of 1.1.0 lies in `store` as 1.0.0, and its index says that it is the zip of 1.0.0.
 fn lying(unsigned: &str) -> (OriginScene, std::path::PathBuf) {
-    let stage = OriginScene::of([versions()]);
-    pack(&stage, "1.1.0", LINUX);
-    stage
+    let scene = OriginScene::of([versions()]);
+    pack(&scene, "1.1.0", LINUX);
+    scene
         .mirror(&format!(
             "{PROVIDER} --from filesystem-mirror:mirror --allow-unsigned {unsigned} -q"
         ))
         .says(0, "");
-    let layout = stage.scene.path(format!("store/{PROVIDER}"));
-    let hint = zh(&stage.origin, "1.0.0", LINUX).replace("zh:", "sha256:");
+    let layout = scene.path(format!("store/{PROVIDER}"));
+    let hint = zh(&scene.origin, "1.0.0", LINUX).replace("zh:", "sha256:");
     tamper::lie(&layout, "1.0.0", LINUX, &hint);
-    (stage, layout)
+    (scene, layout)
 }
 
-fn pack(stage: &OriginScene, version: &str, platform: &str) {
-    let zip = stage.origin.zip("acme/demo", version, platform);
+fn pack(scene: &OriginScene, version: &str, platform: &str) {
+    let zip = scene.origin.zip("acme/demo", version, platform);
     let path = format!("mirror/{PROVIDER}/terraform-provider-demo_1.0.0_{platform}.zip");
-    stage.scene.write(path, zip);
+    scene.write(path, zip);
 }
 
 /// The manifest names another zip than the lock file, although the index does not.
 #[test]
 fn a_lock_is_not_satisfied_by_what_an_index_says() {
-    let (stage, _) = lying("*/*/*");
+    let (scene, _) = lying("*/*/*");
     for platform in [DARWIN, LINUX] {
-        pack(&stage, "1.0.0", platform);
+        pack(&scene, "1.0.0", platform);
     }
-    let hashes = [DARWIN, LINUX].map(|platform| zh(&stage.origin, "1.0.0", platform));
-    lock(&stage, NAME, PROVIDER, "1.0.0", &hashes);
+    let hashes = [DARWIN, LINUX].map(|platform| zh(&scene.origin, "1.0.0", platform));
+    lock(&scene, NAME, PROVIDER, "1.0.0", &hashes);
     let mut locked = hashes.to_vec();
     locked.sort();
-    let received = zh(&stage.origin, "1.1.0", LINUX);
+    let received = zh(&scene.origin, "1.1.0", LINUX);
     let says = format!(
         "
 error: {PROVIDER} 1.0.0 (oci-layout:store/{PROVIDER}): the package for linux_amd64 is not in the lock file
@@ -55,45 +55,45 @@ hint: nothing of this version was written. If the lock file was made for other p
 ",
         locked.join(", ")
     );
-    let before = stage.tree();
+    let before = scene.tree();
     for more in ["", "--platform linux_amd64"] {
-        stage
+        scene
             .mirror(&format!(
                 "--from-lock . --from filesystem-mirror:mirror {more}"
             ))
             .says(3, &says);
-        assert_eq!(stage.tree(), before);
+        assert_eq!(scene.tree(), before);
     }
 }
 
 /// The same where the source has withdrawn the version: no list contradicts the store then.
 #[test]
 fn a_withdrawn_version_is_not_present_because_an_index_says_so() {
-    let (stage, _) = lying("*/*/*");
-    std::fs::remove_dir_all(stage.scene.path(format!("mirror/{PROVIDER}"))).unwrap();
-    pack(&stage, "1.0.0", LINUX);
-    let from = stage.scene.path(format!("mirror/{PROVIDER}"));
+    let (scene, _) = lying("*/*/*");
+    std::fs::remove_dir_all(scene.path(format!("mirror/{PROVIDER}"))).unwrap();
+    pack(&scene, "1.0.0", LINUX);
+    let from = scene.path(format!("mirror/{PROVIDER}"));
     std::fs::rename(
         from.join("terraform-provider-demo_1.0.0_linux_amd64.zip"),
         from.join("terraform-provider-demo_2.0.0_linux_amd64.zip"),
     )
     .unwrap();
-    let hashes = [zh(&stage.origin, "1.0.0", LINUX)];
-    lock(&stage, NAME, PROVIDER, "1.0.0", &hashes);
-    let run = stage.mirror("--from-lock . --from filesystem-mirror:mirror");
+    let hashes = [zh(&scene.origin, "1.0.0", LINUX)];
+    lock(&scene, NAME, PROVIDER, "1.0.0", &hashes);
+    let run = scene.mirror("--from-lock . --from filesystem-mirror:mirror");
     let said = run.ends(3);
-    let received = format!("received {}", zh(&stage.origin, "1.1.0", LINUX));
+    let received = format!("received {}", zh(&scene.origin, "1.1.0", LINUX));
     assert!(said.contains(&received), "{said}");
 }
 
 /// Of a version that is present only its index is read, which proves no hash. With a lock file the manifests are read.
 #[test]
 fn only_hashes_that_were_read_from_manifests_are_reported() {
-    let (stage, _) = lying("*/*/*");
+    let (scene, _) = lying("*/*/*");
     let package = |arguments: &str| {
         let more = "--from filesystem-mirror:mirror --to oci-layout:store --format json";
         let arguments = format!("mirror {arguments} {more}");
-        let run = stage.scene.tfoci(arguments.split_whitespace()).succeeds();
+        let run = scene.tfoci(arguments.split_whitespace()).succeeds();
         let document: Value = serde_json::from_str(&run.stdout).unwrap();
         assert_eq!(document["providers"][0]["status"], "present");
         document["providers"][0]["packages"][0].clone()
@@ -102,15 +102,15 @@ fn only_hashes_that_were_read_from_manifests_are_reported() {
         package(&format!("{PROVIDER} --allow-unsigned */*/*")),
         serde_json::json!({"platform": LINUX, "status": "present"})
     );
-    let is_there = zh(&stage.origin, "1.1.0", LINUX);
+    let is_there = zh(&scene.origin, "1.1.0", LINUX);
     lock(
-        &stage,
+        &scene,
         NAME,
         PROVIDER,
         "1.0.0",
         std::slice::from_ref(&is_there),
     );
-    let size = stage.origin.zip("acme/demo", "1.1.0", LINUX).len();
+    let size = scene.origin.zip("acme/demo", "1.1.0", LINUX).len();
     assert_eq!(
         package("--from-lock ."),
         serde_json::json!({"platform": LINUX, "status": "present", "size": size, "zh": is_there})
@@ -120,12 +120,12 @@ fn only_hashes_that_were_read_from_manifests_are_reported() {
 /// Of what is there already, a new platform's checksum document must list the zip of the manifest, not that of the index.
 #[test]
 fn a_hint_covers_nothing_when_a_platform_is_added() {
-    let stage = OriginScene::of([versions()]);
-    stage.demo("--platform linux_amd64 -q").says(0, "");
-    let repository = stage.named("[ORIGIN]").replace(':', "_");
-    let layout = stage.scene.path(format!("store/{repository}/acme/demo"));
+    let scene = OriginScene::of([versions()]);
+    scene.demo("--platform linux_amd64 -q").says(0, "");
+    let repository = scene.named("[ORIGIN]").replace(':', "_");
+    let layout = scene.path(format!("store/{repository}/acme/demo"));
     // Another writer replaces the package, and leaves the index as it is.
-    let zip = stage.origin.zip("acme/demo", "1.0.0", LINUX);
+    let zip = scene.origin.zip("acme/demo", "1.0.0", LINUX);
     let layer = tamper::put(&layout, "archive/zip", &zip);
     tamper::alter(&layout, "2.0.0", |index| {
         let entry = &mut index["manifests"][0];
@@ -139,11 +139,11 @@ fn a_hint_covers_nothing_when_a_platform_is_added() {
             entry[member] = stored[member].clone();
         }
     });
-    let before = stage.tree();
-    let told = stage.demo("--platform darwin_arm64").ends(3);
+    let before = scene.tree();
+    let told = scene.demo("--platform darwin_arm64").ends(3);
     let said = "the store has packages of another release of this version";
     assert!(told.contains(said), "{told}");
-    assert_eq!(stage.tree(), before);
+    assert_eq!(scene.tree(), before);
 }
 
 /// Evidence in a registry that proves another version. It is not read again, unless the user asks for a comparison.

@@ -27,27 +27,27 @@ fn busy(name: &str, primary: &[u8], signatures: u32) -> Provider {
 }
 
 /// An origin whose signature for these providers names the key.
-fn signed_by(stage: &OriginScene, names: &[String], primary: &[u8]) {
+fn signed_by(scene: &OriginScene, names: &[String], primary: &[u8]) {
     for name in names {
         let signature = Fault::body(detached(primary, &NUMBERS));
         let wanted = asks(&format!("signature acme/{name}"));
-        stage.origin.always(wanted, signature);
+        scene.origin.always(wanted, signature);
     }
 }
 
 /// An origin of some honest provider and of several that keep readers busy.
-fn stage(names: &[String], primary: &[u8], signatures: u32) -> OriginScene {
+fn with_busy(names: &[String], primary: &[u8], signatures: u32) -> OriginScene {
     let busy = names.iter().map(|name| busy(name, primary, signatures));
-    let stage = OriginScene::of(busy.chain([super::demo()]));
-    signed_by(&stage, names, primary);
-    stage
+    let scene = OriginScene::of(busy.chain([super::demo()]));
+    signed_by(&scene, names, primary);
+    scene
 }
 
 #[test]
 fn keys_that_cost_more_than_honest_ones_are_refused() {
     let names = ["busy".to_owned()];
     let began = Instant::now();
-    stage(&names, &dsa(4_096, 512), 500)
+    with_busy(&names, &dsa(4_096, 512), 500)
         .mirror("[ORIGIN]/acme/busy")
         .says(3, "
 error: [ORIGIN]/acme/busy 1.0.0 ([ORIGIN]): the signature and its keys cost more work to check than any honest ones
@@ -55,7 +55,7 @@ error: [ORIGIN]/acme/busy 1.0.0 ([ORIGIN]): the signature and its keys cost more
 hint: nothing of this version was written. Its keys or signatures were made to keep readers busy, or are damaged: ask its author
 ");
     // Their numbers are not computed with at all.
-    stage(&names, &dsa(65_535, 65_000), 1)
+    with_busy(&names, &dsa(65_535, 65_000), 1)
         .mirror("[ORIGIN]/acme/busy")
         .says(3, "
 error: [ORIGIN]/acme/busy 1.0.0 ([ORIGIN]): the signature of the checksum document cannot be checked without a key
@@ -68,13 +68,13 @@ hint: nothing of this version was written. To go without proof of who made it, `
 #[test]
 fn a_provider_with_such_a_key_delays_no_other() {
     let names: Vec<String> = (0..3).map(|place| format!("busy{place}")).collect();
-    let stage = stage(&names, &dsa(4_096, 512), 55);
+    let scene = with_busy(&names, &dsa(4_096, 512), 55);
     let busy: Vec<String> = names
         .iter()
         .map(|name| format!("[ORIGIN]/acme/{name}"))
         .collect();
     let began = Instant::now();
-    let run = stage.mirror(&format!("{} [ORIGIN]/acme/demo", busy.join(" ")));
+    let run = scene.mirror(&format!("{} [ORIGIN]/acme/demo", busy.join(" ")));
     let said = run.ends(3);
     assert!(began.elapsed() < LONGEST, "{:?}", began.elapsed());
     assert!(said.contains("Copied [ORIGIN]/acme/demo 1.0.0"), "{said}");
@@ -83,7 +83,7 @@ fn a_provider_with_such_a_key_delays_no_other() {
         3,
         "{said}"
     );
-    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
 }
 
 /// While keys are checked, whose work takes many times longer than the signal may.
@@ -91,11 +91,11 @@ fn a_provider_with_such_a_key_delays_no_other() {
 fn a_signal_ends_a_run_that_checks_such_keys() {
     let names: Vec<String> = (0..16).map(|place| format!("busy{place}")).collect();
     let primary = dsa(4_096, 512);
-    let stage = OriginScene::of(names.iter().map(|name| busy(name, &primary, 55)));
+    let scene = OriginScene::of(names.iter().map(|name| busy(name, &primary, 55)));
     let asked = Arc::new(AtomicUsize::new(0));
     for name in &names {
         let (asked, body) = (Arc::clone(&asked), detached(&primary, &NUMBERS));
-        stage.origin.always(
+        scene.origin.always(
             asks(&format!("signature acme/{name}")),
             Fault::alter(move |answer| {
                 answer.body = body.clone().into();
@@ -111,8 +111,8 @@ fn a_signal_ends_a_run_that_checks_such_keys() {
         "mirror --ca-file ca.pem {} --to oci-layout:store",
         providers.join(" ")
     );
-    let arguments = stage.named(&arguments);
-    let mut command = stage.scene.command(env!("CARGO_BIN_EXE_tfoci"));
+    let arguments = scene.named(&arguments);
+    let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
     command.args(arguments.split(' ')).stdout(Stdio::null());
     let run = command.stderr(Stdio::piped()).spawn().unwrap();
     while asked.load(Ordering::SeqCst) < 4 {

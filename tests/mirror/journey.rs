@@ -19,8 +19,8 @@ fn versions() -> Provider {
 
 #[test]
 fn a_provider_arrives_and_is_there() {
-    let stage = OriginScene::of([demo()]);
-    stage
+    let scene = OriginScene::of([demo()]);
+    scene
         .demo("")
         .says(
             0,
@@ -31,14 +31,14 @@ fn a_provider_arrives_and_is_there() {
         )
         .gives(&["oci-layout:store/[ORIGIN]/acme/demo:1.0.0"]);
     assert_eq!(
-        stage.origin.counters(),
+        scene.origin.counters(),
         "1 discovery, 1 versions, 1 download, 1 document, 1 signature, 1 package"
     );
-    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
 
-    stage.origin.forget();
-    let before = stage.tree();
-    stage
+    scene.origin.forget();
+    let before = scene.tree();
+    scene
         .demo("")
         .says(
             0,
@@ -47,22 +47,22 @@ fn a_provider_arrives_and_is_there() {
 ",
         )
         .gives(&["oci-layout:store/[ORIGIN]/acme/demo:1.0.0"]);
-    assert_eq!(stage.origin.counters(), "1 discovery, 1 versions");
-    assert_eq!(stage.tree(), before);
+    assert_eq!(scene.origin.counters(), "1 discovery, 1 versions");
+    assert_eq!(scene.tree(), before);
 }
 
 #[test]
 fn a_platform_that_is_new_costs_one_package() {
-    let stage = OriginScene::of([Provider::demo(&[DARWIN, LINUX])]);
-    stage.demo("--platform linux_amd64").says(
+    let scene = OriginScene::of([Provider::demo(&[DARWIN, LINUX])]);
+    scene.demo("--platform linux_amd64").says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
-    stage.origin.forget();
-    stage.demo("").says(
+    scene.origin.forget();
+    scene.demo("").says(
         0,
         "
    Updated [ORIGIN]/acme/demo 1.0.0   2 packages, 407 B   signed [ACME ID] (origin)
@@ -70,12 +70,12 @@ fn a_platform_that_is_new_costs_one_package() {
 ",
     );
     assert_eq!(
-        stage.origin.counters(),
+        scene.origin.counters(),
         "1 discovery, 1 versions, 1 download, 1 document, 1 signature, 1 package"
     );
-    assert_eq!(stage.origin.count(asks("package * * darwin_arm64")), 1);
+    assert_eq!(scene.origin.count(asks("package * * darwin_arm64")), 1);
     assert_eq!(
-        stage.installs(),
+        scene.installs(),
         [
             "acme/demo 1.0.0 darwin_arm64",
             "acme/demo 1.0.0 linux_amd64"
@@ -85,17 +85,17 @@ fn a_platform_that_is_new_costs_one_package() {
 
 #[test]
 fn stored_packages_are_compared_on_demand() {
-    let stage = OriginScene::of([demo()]);
-    stage.demo("").says(
+    let scene = OriginScene::of([demo()]);
+    scene.demo("").says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
-    stage.origin.forget();
-    let before = stage.tree();
-    stage.demo("--recheck").says(
+    scene.origin.forget();
+    let before = scene.tree();
+    scene.demo("--recheck").says(
         0,
         "
    Present [ORIGIN]/acme/demo 1.0.0   1 package   signed [ACME ID] (origin)
@@ -103,20 +103,20 @@ fn stored_packages_are_compared_on_demand() {
 ",
     );
     assert_eq!(
-        stage.origin.counters(),
+        scene.origin.counters(),
         "1 discovery, 1 versions, 1 download, 1 document, 1 signature"
     );
-    assert_eq!(stage.tree(), before);
+    assert_eq!(scene.tree(), before);
 }
 
 #[test]
 fn a_dry_run_tells_the_plan_and_writes_nothing() {
-    let stage = OriginScene::of([
+    let scene = OriginScene::of([
         Provider::demo(&[DARWIN, LINUX]),
         Provider::new("acme/other").version("2.0.0", &[LINUX]),
     ]);
     let all = "[ORIGIN]/acme/demo [ORIGIN]/acme/other --jobs 1";
-    stage.mirror(&format!("{all} --dry-run")).says(
+    scene.mirror(&format!("{all} --dry-run")).says(
         0,
         "
 Would copy [ORIGIN]/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (origin)
@@ -124,10 +124,10 @@ Would copy [ORIGIN]/acme/other 2.0.0   1 package, 409 B   signed [ACME ID] (orig
 Would mirror 2 versions, 3 packages (1.19 KiB to copy) in [TIME]
 ",
     );
-    assert_eq!(stage.origin.count(asks("package")), 0);
-    assert!(!stage.scene.path("store").exists());
+    assert_eq!(scene.origin.count(asks("package")), 0);
+    assert!(!scene.path("store").exists());
 
-    stage
+    scene
         .mirror("[ORIGIN]/acme/demo --platform linux_amd64 --jobs 1")
         .says(
             0,
@@ -136,8 +136,8 @@ Would mirror 2 versions, 3 packages (1.19 KiB to copy) in [TIME]
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
         );
-    let before = stage.tree();
-    stage.mirror(&format!("{all} --dry-run")).says(
+    let before = scene.tree();
+    scene.mirror(&format!("{all} --dry-run")).says(
         0,
         "
 Would copy [ORIGIN]/acme/demo 1.0.0   2 packages, 407 B   signed [ACME ID] (origin)
@@ -145,16 +145,16 @@ Would copy [ORIGIN]/acme/other 2.0.0   1 package, 409 B   signed [ACME ID] (orig
 Would mirror 2 versions, 2 packages (816 B to copy, 1 already present) in [TIME]
 ",
     );
-    assert_eq!(stage.tree(), before);
+    assert_eq!(scene.tree(), before);
 }
 
 #[test]
 fn one_that_fails_does_not_stop_the_others() {
-    let stage = OriginScene::of(Provider::many(3, 1, &[LINUX]));
-    stage
+    let scene = OriginScene::of(Provider::many(3, 1, &[LINUX]));
+    scene
         .origin
         .always(asks("versions acme/p1"), Fault::status(404));
-    stage
+    scene
         .mirror("[ORIGIN]/acme/p0 [ORIGIN]/acme/p1 [ORIGIN]/acme/p2 --jobs 1")
         .says(1, "
     Copied [ORIGIN]/acme/p0 1.0.0   1 package, 400 B   signed [ACME ID] (origin)
@@ -166,21 +166,21 @@ hint: the full address counts: the same name on another host is another provider
     Failed 1: [ORIGIN]/acme/p1
 ");
     assert_eq!(
-        stage.installs(),
+        scene.installs(),
         ["acme/p0 1.0.0 linux_amd64", "acme/p2 1.0.0 linux_amd64"]
     );
 }
 
 #[test]
 fn untrusted_outranks_absent() {
-    let stage = OriginScene::of(Provider::many(3, 1, &[LINUX]));
-    stage
+    let scene = OriginScene::of(Provider::many(3, 1, &[LINUX]));
+    scene
         .origin
         .always(asks("versions acme/p0"), Fault::status(404));
-    stage
+    scene
         .origin
         .always(asks("document acme/p1"), Fault::wrong_bytes());
-    stage
+    scene
         .mirror("[ORIGIN]/acme/p0 [ORIGIN]/acme/p1 [ORIGIN]/acme/p2 --jobs 1")
         .says(3, "
     Copied [ORIGIN]/acme/p2 1.0.0   1 package, 400 B   signed [ACME ID] (origin)
@@ -194,7 +194,7 @@ hint: nothing of this version was written. Clients refuse this release, too: its
   Mirrored 1 version, 1 package (400 B copied) in [TIME]
     Failed 2: [ORIGIN]/acme/p0, [ORIGIN]/acme/p1 1.0.0
 ");
-    assert_eq!(stage.installs(), ["acme/p2 1.0.0 linux_amd64"]);
+    assert_eq!(scene.installs(), ["acme/p2 1.0.0 linux_amd64"]);
 }
 
 #[test]
@@ -209,23 +209,23 @@ fn constraints_say_which_versions() {
         (" --prereleases --newest 2", &["1.1.0", "1.2.0-rc.1"]),
         ("@1.2.0-rc.1", &["1.2.0-rc.1"]),
     ] {
-        let stage = OriginScene::of([self::versions()]);
+        let scene = OriginScene::of([self::versions()]);
         let names: Vec<String> = versions
             .iter()
             .map(|version| format!("oci-layout:store/[ORIGIN]/acme/demo:{version}"))
             .collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        stage
+        scene
             .mirror(&format!("[ORIGIN]/acme/demo{wanted}"))
             .gives(&names);
-        assert_eq!(stage.installs().len(), versions.len(), "{wanted}");
+        assert_eq!(scene.installs().len(), versions.len(), "{wanted}");
     }
 }
 
 #[test]
 fn unmet_constraints_list_the_available_versions() {
-    let stage = OriginScene::of([versions()]);
-    stage.mirror("[ORIGIN]/acme/demo@>=2.0").says(
+    let scene = OriginScene::of([versions()]);
+    scene.mirror("[ORIGIN]/acme/demo@>=2.0").says(
         1,
         "
 error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `>= 2.0.0`
@@ -234,7 +234,7 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `>= 2.0.0`
 hint: pre-releases are chosen by name, or with `--prereleases`
 ",
     );
-    stage.mirror("[ORIGIN]/acme/none").says(1, "
+    scene.mirror("[ORIGIN]/acme/none").says(1, "
 error: [ORIGIN]/acme/none ([ORIGIN]): the origin has no such provider
 
 hint: the full address counts: the same name on another host is another provider. A private one may need a token
@@ -243,8 +243,8 @@ hint: the full address counts: the same name on another host is another provider
 
 #[test]
 fn platforms_that_are_not_there_are_told() {
-    let stage = OriginScene::of([demo()]);
-    stage
+    let scene = OriginScene::of([demo()]);
+    scene
         .demo("--platform linux_amd64 --platform plan9_mips")
         .says(
             0,
@@ -254,7 +254,7 @@ fn platforms_that_are_not_there_are_told() {
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
         );
-    stage.demo("--platform plan9_mips").says(
+    scene.demo("--platform plan9_mips").says(
         1,
         "
    Warning [ORIGIN]/acme/demo 1.0.0: there is no package for plan9_mips
@@ -265,13 +265,13 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): none of the wanted packages is published
 hint: choose among these by `--platform`, or by `platforms` in the mirror file
 ",
     );
-    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
 }
 
 #[test]
 fn what_an_origin_wants_to_be_read_is_shown() {
-    let stage = OriginScene::of([demo().warning("Use \u{1b}[31macme/newer\nfrom now on.")]);
-    stage.demo("").says(
+    let scene = OriginScene::of([demo().warning("Use \u{1b}[31macme/newer\nfrom now on.")]);
+    scene.demo("").says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
@@ -298,13 +298,13 @@ fn asked(registry: &Registry) -> Vec<String> {
 
 #[test]
 fn a_registry_takes_it_and_is_asked_little_again() {
-    let stage = OriginScene::of([demo()]);
+    let scene = OriginScene::of([demo()]);
     let registry = Registry::plain();
     let to = format!(
         "[ORIGIN]/acme/demo --to {0}/acme/{{type}} --plain-http {0}",
         registry.host()
     );
-    stage.run(&to).says(
+    scene.run(&to).says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
@@ -317,60 +317,60 @@ fn a_registry_takes_it_and_is_asked_little_again() {
         .map(|(tag, _)| tag)
         .collect();
     assert!(tags.contains(&"1.0.0".to_owned()), "{tags:?}");
-    let layout = stage.scene.path("store/exported/acme/demo");
+    let layout = scene.path("store/exported/acme/demo");
     export(&registry, "acme/demo", &layout);
-    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
 
     registry.forget();
-    stage.origin.forget();
-    stage.run(&to).says(
+    scene.origin.forget();
+    scene.run(&to).says(
         0,
         "
   Mirrored nothing: 1 package already present, in [TIME]
 ",
     );
-    assert_eq!(stage.origin.counters(), "1 discovery, 1 versions");
+    assert_eq!(scene.origin.counters(), "1 discovery, 1 versions");
     assert_eq!(asked(&registry), ["GET tags/list", "GET manifests"]);
 }
 
 #[test]
 fn a_release_that_was_made_again_is_refused() {
-    let stage = OriginScene::of([demo()]);
-    stage.demo("").says(
+    let scene = OriginScene::of([demo()]);
+    scene.demo("").says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
-    let before = stage.tree();
+    let before = scene.tree();
     let again = ReleaseFolder::new("demo", "1.0.0")
         .package(LINUX, &[("terraform-provider-demo_v1.0.0", b"another")])
         .platform(DARWIN);
-    stage
+    scene
         .origin
         .publish(Provider::new("acme/demo").release(again));
-    stage.demo("--platform linux_amd64").says(
+    scene.demo("--platform linux_amd64").says(
         0,
         "
   Mirrored nothing: 1 package already present, in [TIME]
 ",
     );
-    stage.demo("--recheck").says(3, "
+    scene.demo("--recheck").says(3, "
 error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 (oci-layout:store/[ORIGIN]/acme/demo): the store has another zip
   expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec (in the store)
   received zh:ff638ccf428d9ec669d0f0bee89338700a0dfa2094d6da5dc6bd450c9f08428c (in this release)
 
 hint: nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again
 ");
-    assert_eq!(stage.tree(), before);
-    fs::remove_dir_all(stage.scene.path("store")).unwrap();
-    stage.demo("").says(
+    assert_eq!(scene.tree(), before);
+    fs::remove_dir_all(scene.path("store")).unwrap();
+    scene.demo("").says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   2 packages, 574 B   signed [ACME ID] (origin)
   Mirrored 1 version, 2 packages (574 B copied) in [TIME]
 ",
     );
-    assert_eq!(judge::installs(&stage.scene.path("store")).len(), 2);
+    assert_eq!(judge::installs(&scene.path("store")).len(), 2);
 }

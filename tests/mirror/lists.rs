@@ -6,13 +6,13 @@ use crate::support::origin::{Door, Fault, asks, at, lie};
 
 #[test]
 fn discovery_follows_its_rules() {
-    let stage = OriginScene::of([demo()]);
-    stage.origin.fault(
+    let scene = OriginScene::of([demo()]);
+    scene.origin.fault(
         1,
         at(Door::Front, asks("discovery")),
         Fault::RedirectElsewhere,
     );
-    arrives(&stage);
+    arrives(&scene);
     arrives(&told(
         "discovery",
         lie::says("providers.v1", "../v1/providers/"),
@@ -118,8 +118,8 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): the server redirects more than 10 times
 
 #[test]
 fn a_list_of_versions_is_taken_as_a_whole() {
-    let stage = OriginScene::of([demo().version("one", &[])]);
-    stage.demo("").says(
+    let scene = OriginScene::of([demo().version("one", &[])]);
+    scene.demo("").says(
         1,
         "
 error: [ORIGIN]/acme/demo ([ORIGIN]): the list of versions has an invalid version

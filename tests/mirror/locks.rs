@@ -18,13 +18,13 @@ pub fn zh(origin: &Origin, version: &str, platform: &str) -> String {
 }
 
 /// Writes a lock file with one entry.
-pub fn lock(stage: &OriginScene, path: &str, address: &str, version: &str, hashes: &[String]) {
+pub fn lock(scene: &OriginScene, path: &str, address: &str, version: &str, hashes: &[String]) {
     let hashes: String = hashes
         .iter()
         .map(|hash| format!("    \"{hash}\",\n"))
         .collect();
-    let address = stage.named(address);
-    stage.scene.write(
+    let address = scene.named(address);
+    scene.write(
         path,
         format!(
             "provider \"{address}\" {{\n  version = \"{version}\"\n  hashes = [\n{hashes}  ]\n}}\n"
@@ -36,18 +36,18 @@ pub const NAME: &str = ".terraform.lock.hcl";
 
 #[test]
 fn exactly_what_is_locked_arrives() {
-    let stage = OriginScene::of([versions()]);
+    let scene = OriginScene::of([versions()]);
     for (directory, version) in [("a", "1.0.0"), ("b", "1.1.0")] {
-        let hashes = [DARWIN, LINUX].map(|platform| zh(&stage.origin, version, platform));
+        let hashes = [DARWIN, LINUX].map(|platform| zh(&scene.origin, version, platform));
         lock(
-            &stage,
+            &scene,
             &format!("{directory}/{NAME}"),
             "[ORIGIN]/acme/demo",
             version,
             &hashes,
         );
     }
-    stage
+    scene
         .mirror(&format!("--from-lock a --from-lock b/{NAME} --jobs 1"))
         .says(
             0,
@@ -58,7 +58,7 @@ fn exactly_what_is_locked_arrives() {
 ",
         );
     assert_eq!(
-        stage.installs(),
+        scene.installs(),
         [
             "acme/demo 1.0.0 darwin_arm64",
             "acme/demo 1.0.0 linux_amd64",
@@ -66,22 +66,22 @@ fn exactly_what_is_locked_arrives() {
             "acme/demo 1.1.0 linux_amd64",
         ]
     );
-    stage.origin.forget();
-    stage.mirror("--from-lock a --from-lock b").says(
+    scene.origin.forget();
+    scene.mirror("--from-lock a --from-lock b").says(
         0,
         "
   Mirrored nothing: 4 packages already present, in [TIME]
 ",
     );
-    assert_eq!(stage.origin.counters(), "1 discovery, 1 versions");
+    assert_eq!(scene.origin.counters(), "1 discovery, 1 versions");
 }
 
 #[test]
 fn packages_that_are_not_locked_are_refused() {
-    let stage = OriginScene::of([versions()]);
-    let hashes = [zh(&stage.origin, "1.0.0", LINUX)];
-    lock(&stage, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
-    stage.mirror("--from-lock . --jobs 1").says(3, "
+    let scene = OriginScene::of([versions()]);
+    let hashes = [zh(&scene.origin, "1.0.0", LINUX)];
+    lock(&scene, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
+    scene.mirror("--from-lock . --jobs 1").says(3, "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the package for darwin_arm64 is not in the lock file
   expected one of zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
   received zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
@@ -89,30 +89,30 @@ error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the package for darwin_arm64 is not 
 
 hint: nothing of this version was written. If the lock file was made for other platforms only, `tfoci lock` adds this one; else this is not the package that was locked
 ");
-    assert_eq!(stage.origin.count(asks("package")), 0);
-    assert!(stage.installs().is_empty());
-    stage.mirror("--from-lock . --platform linux_amd64").says(
+    assert_eq!(scene.origin.count(asks("package")), 0);
+    assert!(scene.installs().is_empty());
+    scene.mirror("--from-lock . --platform linux_amd64").says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (lock)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
-    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
 }
 
 #[test]
 fn the_document_has_what_lock_files_refuse() {
-    let stage = OriginScene::of([versions()]);
-    let hashes = [zh(&stage.origin, "1.0.0", LINUX)];
-    lock(&stage, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
+    let scene = OriginScene::of([versions()]);
+    let hashes = [zh(&scene.origin, "1.0.0", LINUX)];
+    lock(&scene, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
     let locked = "mirror --ca-file ca.pem --from-lock . --to oci-layout:store --format json";
-    let run = stage.scene.tfoci(locked.split(' ')).exits(3);
+    let run = scene.tfoci(locked.split(' ')).exits(3);
     let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     let [refused] = document["providers"].as_array().unwrap().as_slice() else {
         panic!("{document:#}");
     };
-    let address = stage.origin.address("acme/demo");
+    let address = scene.origin.address("acme/demo");
     assert_eq!(refused["provider"], address);
     assert_eq!(refused["version"], "1.0.0");
     assert_eq!(refused["status"], "failed");
@@ -136,11 +136,11 @@ fn the_document_has_what_lock_files_refuse() {
 
 #[test]
 fn stored_packages_must_match_the_lock_too() {
-    let stage = OriginScene::of([demo()]);
-    stage.demo("-q").says(0, "");
+    let scene = OriginScene::of([demo()]);
+    scene.demo("-q").says(0, "");
     let hashes = [format!("zh:{}", "0".repeat(64))];
-    lock(&stage, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
-    stage.mirror("--from-lock .").says(3, "
+    lock(&scene, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
+    scene.mirror("--from-lock .").says(3, "
 error: [ORIGIN]/acme/demo 1.0.0 (oci-layout:store/[ORIGIN]/acme/demo): the package for linux_amd64 is not in the lock file
   expected one of zh:0000000000000000000000000000000000000000000000000000000000000000
   received zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
@@ -151,9 +151,9 @@ hint: nothing of this version was written. If the lock file was made for other p
 }
 
 /// Puts a zip of the origin into the filesystem mirror in `mirror`, as 1.0.0.
-fn pack(stage: &OriginScene, version: &str, platform: &str) {
-    let zip = stage.origin.zip("acme/demo", version, platform);
-    stage.scene.write(
+fn pack(scene: &OriginScene, version: &str, platform: &str) {
+    let zip = scene.origin.zip("acme/demo", version, platform);
+    scene.write(
         format!("mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_{platform}.zip"),
         zip,
     );
@@ -177,50 +177,50 @@ fn not_locked(hashes: &[String], wrong: &str) -> String {
 
 #[test]
 fn stored_packages_must_match_the_lock_when_a_platform_is_added() {
-    let stage = OriginScene::of([versions()]);
+    let scene = OriginScene::of([versions()]);
     let from = "--from filesystem-mirror:mirror";
-    pack(&stage, "1.1.0", LINUX);
-    stage
+    pack(&scene, "1.1.0", LINUX);
+    scene
         .mirror(&format!(
             "example.com/acme/demo {from} --allow-unsigned example.com/acme/* -q"
         ))
         .says(0, "");
-    let before = stage.tree();
+    let before = scene.tree();
     for platform in [DARWIN, LINUX] {
-        pack(&stage, "1.0.0", platform);
+        pack(&scene, "1.0.0", platform);
     }
-    let hashes = [DARWIN, LINUX].map(|platform| zh(&stage.origin, "1.0.0", platform));
-    lock(&stage, NAME, "example.com/acme/demo", "1.0.0", &hashes);
+    let hashes = [DARWIN, LINUX].map(|platform| zh(&scene.origin, "1.0.0", platform));
+    lock(&scene, NAME, "example.com/acme/demo", "1.0.0", &hashes);
     for _ in 0..2 {
-        let wrong = zh(&stage.origin, "1.1.0", LINUX);
+        let wrong = zh(&scene.origin, "1.1.0", LINUX);
         let says = not_locked(&hashes, &wrong);
-        stage
+        scene
             .mirror(&format!("--from-lock . {from}"))
             .says(3, &says);
-        assert_eq!(stage.tree(), before);
+        assert_eq!(scene.tree(), before);
     }
     // What is not asked for is not looked at.
-    stage
+    scene
         .mirror(&format!("--from-lock . --platform darwin_arm64 {from} -q"))
         .says(0, "");
 }
 
 #[test]
 fn packages_of_another_tool_must_match_the_lock_too() {
-    let stage = OriginScene::of([versions()]);
-    let layout = stage.scene.path("store/example.com/acme/demo");
-    pack(&stage, "1.0.0", LINUX);
-    let hashes = [zh(&stage.origin, "1.0.0", LINUX)];
-    lock(&stage, NAME, "example.com/acme/demo", "1.0.0", &hashes);
+    let scene = OriginScene::of([versions()]);
+    let layout = scene.path("store/example.com/acme/demo");
+    pack(&scene, "1.0.0", LINUX);
+    let hashes = [zh(&scene.origin, "1.0.0", LINUX)];
+    lock(&scene, NAME, "example.com/acme/demo", "1.0.0", &hashes);
     let present = "
   Mirrored nothing: 1 package already present, in [TIME]
 ";
-    let wrong = zh(&stage.origin, "1.1.0", LINUX);
+    let wrong = zh(&scene.origin, "1.1.0", LINUX);
     let wrong = not_locked(&hashes, &wrong);
     for (version, code, says) in [("1.0.0", 0, present), ("1.1.0", 3, &wrong)] {
-        let zip = stage.origin.zip("acme/demo", version, LINUX);
+        let zip = scene.origin.zip("acme/demo", version, LINUX);
         foreign::write(&layout, "1.0.0", &zip);
-        stage
+        scene
             .mirror("--from-lock . --from filesystem-mirror:mirror")
             .says(code, says);
     }
@@ -228,10 +228,10 @@ fn packages_of_another_tool_must_match_the_lock_too() {
 
 #[test]
 fn a_lock_without_hashes_of_zips_says_nothing_of_them() {
-    let stage = OriginScene::of([demo()]);
+    let scene = OriginScene::of([demo()]);
     let hashes = ["h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=".to_owned()];
-    lock(&stage, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
-    stage.mirror("--from-lock .").says(
+    lock(&scene, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
+    scene.mirror("--from-lock .").says(
         3,
         "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the lock file has no zh: hash of this version
@@ -240,15 +240,15 @@ error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the lock file has no zh: hash of thi
 hint: `tofu providers lock -platform=OS_ARCH` adds the hashes of zips, if it asks the origin: without `-fs-mirror`
 ",
     );
-    assert!(stage.installs().is_empty());
+    assert!(scene.installs().is_empty());
 }
 
 #[test]
 fn a_version_that_is_locked_and_gone_says_so() {
-    let stage = OriginScene::of([demo()]);
+    let scene = OriginScene::of([demo()]);
     let hashes = [format!("zh:{}", "0".repeat(64))];
-    lock(&stage, NAME, "[ORIGIN]/acme/demo", "3.0.0", &hashes);
-    stage.mirror("--from-lock .").says(
+    lock(&scene, NAME, "[ORIGIN]/acme/demo", "3.0.0", &hashes);
+    scene.mirror("--from-lock .").says(
         1,
         "
 error: [ORIGIN]/acme/demo 3.0.0 ([ORIGIN]): the locked version is not there
@@ -257,7 +257,7 @@ error: [ORIGIN]/acme/demo 3.0.0 ([ORIGIN]): the locked version is not there
 hint: it may have been withdrawn: lock another version, or copy this one with `tfoci copy` from a store that has it
 ",
     );
-    stage.mirror("--from-lock none").says(
+    scene.mirror("--from-lock none").says(
         1,
         "
 error: cannot read none
@@ -265,8 +265,8 @@ error: cannot read none
   named by --from-lock
 ",
     );
-    stage.scene.write("bad.hcl", "provider {");
-    stage.mirror("--from-lock bad.hcl").says(
+    scene.write("bad.hcl", "provider {");
+    scene.mirror("--from-lock bad.hcl").says(
         2,
         "
 error: bad.hcl is not a lock file
@@ -278,11 +278,11 @@ error: bad.hcl is not a lock file
 
 #[test]
 fn a_lock_vouches_for_a_mirror() {
-    let stage = OriginScene::of([demo()]);
-    let hashes = [zh(&stage.origin, "1.0.0", LINUX)];
-    lock(&stage, NAME, "example.com/acme/demo", "1.0.0", &hashes);
-    let url = stage.origin.mirror_url();
-    stage
+    let scene = OriginScene::of([demo()]);
+    let hashes = [zh(&scene.origin, "1.0.0", LINUX)];
+    lock(&scene, NAME, "example.com/acme/demo", "1.0.0", &hashes);
+    let url = scene.origin.mirror_url();
+    scene
         .mirror(&format!("--from-lock . --from network-mirror:{url}"))
         .says(
             0,
@@ -291,20 +291,18 @@ fn a_lock_vouches_for_a_mirror() {
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
         );
-    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
 }
 
 /// Mirrors have no signatures. A lock file stands in for them, but not where keys are named: pinned means signed.
 #[test]
 fn a_lock_file_does_not_stand_in_for_a_pinned_key() {
-    let stage = OriginScene::of([demo()]);
-    let hashes = [zh(&stage.origin, "1.0.0", LINUX)];
-    lock(&stage, NAME, "example.com/acme/demo", "1.0.0", &hashes);
-    let url = stage.origin.mirror_url();
-    stage
-        .scene
-        .write("acme.asc", Signer::acme().public_armored());
-    stage
+    let scene = OriginScene::of([demo()]);
+    let hashes = [zh(&scene.origin, "1.0.0", LINUX)];
+    lock(&scene, NAME, "example.com/acme/demo", "1.0.0", &hashes);
+    let url = scene.origin.mirror_url();
+    scene.write("acme.asc", Signer::acme().public_armored());
+    scene
         .mirror(&format!(
             "--from-lock . --from network-mirror:{url} --key acme.asc"
         ))
@@ -318,23 +316,23 @@ error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): th
 hint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them: mirror it from where its author signs it
 ",
         );
-    assert_eq!(stage.installs(), [""; 0]);
+    assert_eq!(scene.installs(), [""; 0]);
 }
 
 #[test]
 fn a_configuration_says_what_is_required_of_all_its_modules() {
-    let stage = OriginScene::of([versions()]);
+    let scene = OriginScene::of([versions()]);
     let required = |constraint: &str| {
-        stage.named(&format!(
+        scene.named(&format!(
             "terraform {{\n  required_providers {{\n    demo = {{\n      source = \"[ORIGIN]/acme/demo\"\n      version = \"{constraint}\"\n    }}\n  }}\n}}\n"
         ))
     };
-    stage.scene.write(
+    scene.write(
         "root/main.tf",
         required(">= 1.0") + "module \"part\" {\n  source = \"./part\"\n}\n",
     );
-    stage.scene.write("root/part/main.tf", required("< 2.0"));
-    stage
+    scene.write("root/part/main.tf", required("< 2.0"));
+    scene
         .mirror("--from-config root --platform linux_amd64")
         .says(
             0,
@@ -343,9 +341,9 @@ fn a_configuration_says_what_is_required_of_all_its_modules() {
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
         );
-    assert_eq!(stage.installs(), ["acme/demo 1.1.0 linux_amd64"]);
-    stage.scene.write("root/part/main.tf", required("< 1.0"));
-    stage.mirror("--from-config root").says(
+    assert_eq!(scene.installs(), ["acme/demo 1.1.0 linux_amd64"]);
+    scene.write("root/part/main.tf", required("< 1.0"));
+    scene.mirror("--from-config root").says(
         1,
         "
 error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `>= 1.0.0, < 1.0.0`
@@ -354,7 +352,7 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `>= 1.0.0, < 1.0.0`
 hint: these are all that there are: choose among them by other constraints
 ",
     );
-    stage.mirror("--from-config none").says(
+    scene.mirror("--from-config none").says(
         1,
         "
 error: cannot read none
@@ -362,8 +360,8 @@ error: cannot read none
   named by --from-config
 ",
     );
-    stage.scene.write("root/part/main.tf", "terraform {");
-    stage.mirror("--from-config root").says(
+    scene.write("root/part/main.tf", "terraform {");
+    scene.mirror("--from-config root").says(
         1,
         "
 error: the module in root/part cannot be read
@@ -371,12 +369,12 @@ error: the module in root/part cannot be read
     in main.tf, line 1
 ",
     );
-    stage.scene.write(
+    scene.write(
         "root/main.tf",
         "module \"far\" {\n  source = \"git::https://example.com/x\"\n}\n".to_owned()
             + &required("~> 1.0"),
     );
-    stage.mirror("--from-config root --jobs 1").says(
+    scene.mirror("--from-config root --jobs 1").says(
         0,
         "
    Updated [ORIGIN]/acme/demo 1.1.0   2 packages, 407 B   signed [ACME ID] (origin)

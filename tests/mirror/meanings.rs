@@ -183,16 +183,16 @@ fn a_member_twice_is_refused_in_every_answer_of_a_network_mirror() {
             "  expected one `URL` in linux_amd64 of archives of the list of packages\n",
         ),
     ] {
-        let stage = told(sort, instead(from, to));
-        let url = stage.origin.mirror_url();
-        let told = stage
+        let scene = told(sort, instead(from, to));
+        let url = scene.origin.mirror_url();
+        let told = scene
             .mirror(&format!("example.com/acme/demo --from network-mirror:{url} --allow-unsigned example.com/acme/*"))
             .ends(3);
         assert!(
             told.contains(" repeats a member\n") && told.contains(fact) && told.contains(HINT),
             "{told}"
         );
-        assert!(stage.installs().is_empty());
+        assert!(scene.installs().is_empty());
     }
 }
 
@@ -214,11 +214,11 @@ fn members_that_clients_do_not_know_may_repeat_and_letter_case_does_not_matter()
 
 #[test]
 fn a_mirror_merges_into_no_index_with_a_member_twice() {
-    let stage = OriginScene::of([demo()]);
-    stage.demo("").ends(0);
-    let host = stage.origin.host().replace(':', "_");
+    let scene = OriginScene::of([demo()]);
+    scene.demo("").ends(0);
+    let host = scene.origin.host().replace(':', "_");
     let repository = REPOSITORY.replace("registry.opentofu.org", &host);
-    let repository = stage.scene.path(repository);
+    let repository = scene.path(repository);
     assert!(rewrite(
         &repository,
         |text, _| text.to_owned(),
@@ -228,14 +228,14 @@ fn a_mirror_merges_into_no_index_with_a_member_twice() {
             1
         ),
     ));
-    let before = stage.tree();
+    let before = scene.tree();
     for more in ["", "--recheck"] {
-        let told = stage.demo(more).ends(3);
+        let told = scene.demo(more).ends(3);
         assert!(
             told.contains("error: [ORIGIN]/acme/demo 1.0.0 (oci-layout:store/[ORIGIN]/acme/demo): the index repeats a member\n")
                 && told.contains("\n  expected one `platform` in entry 1 of the index\n  received `platform` and `Platform`\n"),
             "{told}"
         );
-        assert_eq!(stage.tree(), before);
+        assert_eq!(scene.tree(), before);
     }
 }

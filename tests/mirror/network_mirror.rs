@@ -11,51 +11,51 @@ mod urls;
 const ADDRESS: &str = "example.com/acme/demo";
 const ALLOW: &str = "--allow-unsigned example.com/acme/*";
 
-fn from(stage: &OriginScene, more: &str) -> Told {
-    let url = stage.origin.mirror_url();
-    stage.mirror(&format!("{ADDRESS} --from network-mirror:{url} {more}"))
+fn from(scene: &OriginScene, more: &str) -> Told {
+    let url = scene.origin.mirror_url();
+    scene.mirror(&format!("{ADDRESS} --from network-mirror:{url} {more}"))
 }
 
 /// Nothing arrives from a mirror that says something else.
 #[track_caller]
 fn refused(sort: &'static str, fault: Fault, code: i32, says: &str) {
-    let stage = told(sort, fault);
-    from(&stage, ALLOW).says(code, says).gives(&[]);
-    assert!(stage.installs().is_empty());
+    let scene = told(sort, fault);
+    from(&scene, ALLOW).says(code, says).gives(&[]);
+    assert!(scene.installs().is_empty());
 }
 
 #[track_caller]
-fn arrives(stage: &OriginScene) {
-    from(stage, &format!("{ALLOW} -q"))
+fn arrives(scene: &OriginScene) {
+    from(scene, &format!("{ALLOW} -q"))
         .says(0, "")
         .gives(&["oci-layout:store/example.com/acme/demo:1.0.0"]);
-    assert_eq!(stage.installs(), ARRIVED);
+    assert_eq!(scene.installs(), ARRIVED);
 }
 
 #[test]
 fn a_mirror_proves_nothing() {
-    let stage = OriginScene::of([demo()]);
-    from(&stage, "").says(3, "
+    let scene = OriginScene::of([demo()]);
+    from(&scene, "").says(3, "
 error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the release has no checksum document
 
 hint: nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned example.com/acme/demo` takes their word
 ");
-    from(&stage, ALLOW).says(
+    from(&scene, ALLOW).says(
         0,
         "
     Copied example.com/acme/demo 1.0.0   1 package, 406 B   unverified
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
-    assert_eq!(stage.installs(), ARRIVED);
-    stage.origin.forget();
-    from(&stage, ALLOW).says(
+    assert_eq!(scene.installs(), ARRIVED);
+    scene.origin.forget();
+    from(&scene, ALLOW).says(
         0,
         "
   Mirrored nothing: 1 package already present, in [TIME]
 ",
     );
-    assert_eq!(stage.origin.counters(), "1 mirror-index, 1 mirror-version");
+    assert_eq!(scene.origin.counters(), "1 mirror-index, 1 mirror-version");
 }
 
 #[test]
@@ -81,10 +81,10 @@ error: example.com/acme/demo 1.0.0 linux_amd64 (network-mirror:https://[ORIGIN]/
 
 hint: this version was not tagged. Clients cannot install it either: its author has to publish it again. `--platform` mirrors the others
 ")] {
-        let stage = OriginScene::new(Setup::new([demo()]).mirror_schemes(schemes).start());
-        stage.origin.always(asks("package"), Fault::wrong_bytes());
-        from(&stage, ALLOW).says(code, says);
-        assert!(stage.installs().is_empty());
+        let scene = OriginScene::new(Setup::new([demo()]).mirror_schemes(schemes).start());
+        scene.origin.always(asks("package"), Fault::wrong_bytes());
+        from(&scene, ALLOW).says(code, says);
+        assert!(scene.installs().is_empty());
     }
 }
 
@@ -235,9 +235,9 @@ fn documents_of_mirrors_may_say_more_or_less_than_they_should() {
 
 /// A mirror of two platforms, of which one is not there after all.
 fn half(absence: Fault) -> OriginScene {
-    let stage = OriginScene::of([Provider::demo(&["darwin_arm64", LINUX])]);
-    stage.origin.always(asks("mirror-version"), absence);
-    stage
+    let scene = OriginScene::of([Provider::demo(&["darwin_arm64", LINUX])]);
+    scene.origin.always(asks("mirror-version"), absence);
+    scene
 }
 
 #[test]
@@ -247,12 +247,12 @@ fn a_mirror_without_the_platform_says_so() {
         lie::lacks("archives/darwin_arm64"),
     ] {
         arrives(&half(absence.clone()));
-        let stage = half(absence.clone());
-        from(&stage, &format!("{ALLOW} --platform darwin_arm64")).says(1, "
+        let scene = half(absence.clone());
+        from(&scene, &format!("{ALLOW} --platform darwin_arm64")).says(1, "
 error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): none of the wanted packages is published
   expected darwin_arm64
 ");
-        assert!(stage.installs().is_empty());
+        assert!(scene.installs().is_empty());
         from(
             &half(absence),
             &format!("{ALLOW} --platform darwin_arm64 --platform {LINUX}"),
@@ -270,8 +270,8 @@ error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): no
 
 #[test]
 fn urls_of_mirrors_are_checked() {
-    let stage = OriginScene::of([demo()]);
-    let run = |from: &str, address: &str| stage.mirror(&format!("{address} --from {from} {ALLOW}"));
+    let scene = OriginScene::of([demo()]);
+    let run = |from: &str, address: &str| scene.mirror(&format!("{address} --from {from} {ALLOW}"));
     run("network-mirror:mirror", ADDRESS).says(
         2,
         "
@@ -295,9 +295,9 @@ hint: stores are copied with `tfoci copy`
 
 #[test]
 fn a_password_in_the_url_of_a_mirror_is_refused_and_not_repeated() {
-    let stage = OriginScene::of([demo()]);
+    let scene = OriginScene::of([demo()]);
     let told = |from: &str, says: &str| {
-        let told = stage.mirror(&format!("{ADDRESS} --from {from} {ALLOW}"));
+        let told = scene.mirror(&format!("{ADDRESS} --from {from} {ALLOW}"));
         told.hides("hunter2").hides("hunt").says(2, says);
     };
     for (url, shown) in [

@@ -1,4 +1,7 @@
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use super::{demo, scene};
 use crate::support::author::steady;
@@ -30,6 +33,26 @@ impl OriginScene {
     /// Of `acme/demo` with nothing but this release.
     pub fn release(release: impl Into<Release>) -> Self {
         Self::of([Provider::new("acme/demo").release(release)])
+    }
+
+    /// A path in the scene.
+    pub fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
+        self.scene.path(relative)
+    }
+
+    /// Writes a file into the scene.
+    pub fn write(&self, relative: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
+        self.scene.write(relative, content)
+    }
+
+    /// A program in the scene's environment.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        self.scene.command(program)
+    }
+
+    /// Runs `tfoci`.
+    pub fn tfoci<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Run {
+        self.scene.tfoci(arguments)
     }
 
     /// Runs `tfoci mirror … --to oci-layout:store`; `[ORIGIN]` in arguments stands for the origin.
@@ -86,7 +109,7 @@ impl OriginScene {
     /// What the independent client installs from the store, `acme/demo 1.0.0 linux_amd64`; each zip is one of the origin's.
     #[track_caller]
     pub fn installs(&self) -> Vec<String> {
-        let store = self.scene.path("store");
+        let store = self.path("store");
         if !store.exists() {
             return Vec::new();
         }
@@ -103,7 +126,7 @@ impl OriginScene {
 
     /// Everything in the store.
     pub fn tree(&self) -> BTreeMap<String, String> {
-        judge::tree(&self.scene.path("store"))
+        judge::tree(&self.path("store"))
     }
 }
 
@@ -178,27 +201,27 @@ pub const ARRIVED: [&str; 1] = ["acme/demo 1.0.0 linux_amd64"];
 
 /// An origin of `acme/demo` at which something is wrong with every request of a sort.
 pub fn told(sort: &'static str, fault: Fault) -> OriginScene {
-    let stage = OriginScene::of([demo()]);
-    stage.origin.always(asks(sort), fault);
-    stage
+    let scene = OriginScene::of([demo()]);
+    scene.origin.always(asks(sort), fault);
+    scene
 }
 
 /// Everything arrives.
 #[track_caller]
-pub fn arrives(stage: &OriginScene) {
-    stage
+pub fn arrives(scene: &OriginScene) {
+    scene
         .demo("-q")
         .says(0, "")
         .gives(&["oci-layout:store/[ORIGIN]/acme/demo:1.0.0"]);
-    assert_eq!(stage.installs(), ARRIVED);
+    assert_eq!(scene.installs(), ARRIVED);
 }
 
 /// Nothing arrives, with this error, where something is wrong with every request of a sort.
 #[track_caller]
 pub fn refused(sort: &'static str, fault: Fault, code: i32, says: &str) {
-    let stage = told(sort, fault);
-    stage.demo("").says(code, says).gives(&[]);
-    assert!(stage.installs().is_empty());
+    let scene = told(sort, fault);
+    scene.demo("").says(code, says).gives(&[]);
+    assert!(scene.installs().is_empty());
 }
 
 /// What is said where the bytes of the package are not those that were promised.

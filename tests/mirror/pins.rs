@@ -67,16 +67,16 @@ fn table(name: &str, keys: &str) -> String {
 
 /// A run that a signal ended once a key was pinned, while the other provider's package did not come.
 fn stopped_by(signal: &str) -> OriginScene {
-    let stage = OriginScene::of([demo(), other()]);
+    let scene = OriginScene::of([demo(), other()]);
     let is_over = Arc::new(AtomicBool::new(false));
     let (other, over) = (asks("package acme/other"), Arc::clone(&is_over));
     let waits = move |seen: &Seen| other(seen) && !over.load(Ordering::SeqCst);
-    stage.origin.always(waits, Fault::Stall);
+    scene.origin.always(waits, Fault::Stall);
     let arguments = format!(
         "mirror --ca-file ca.pem [ORIGIN]/acme/demo [ORIGIN]/acme/other {PINNING} --to oci-layout:store"
     );
-    let arguments = stage.named(&arguments);
-    let mut command = stage.scene.command(env!("CARGO_BIN_EXE_tfoci"));
+    let arguments = scene.named(&arguments);
+    let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
     command.args(arguments.split(' ')).stdout(Stdio::null());
     let mut run = command.stderr(Stdio::piped()).spawn().unwrap();
     let mut stderr = BufReader::new(run.stderr.take().unwrap());
@@ -99,16 +99,16 @@ fn stopped_by(signal: &str) -> OriginScene {
         "{rest}"
     );
     is_over.store(true, Ordering::SeqCst);
-    stage
+    scene
 }
 
 #[test]
 fn versions_mirrored_before_a_run_was_stopped_are_pinned() {
     for signal in ["INT", "KILL"] {
-        let stage = stopped_by(signal);
-        assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
-        assert_eq!(stage.trust(), pinned("demo", "ACME"));
-        stage.both(PINNING).says(
+        let scene = stopped_by(signal);
+        assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+        assert_eq!(scene.trust(), pinned("demo", "ACME"));
+        scene.both(PINNING).says(
             0,
             "
     Copied [ORIGIN]/acme/other 1.0.0   1 package, 409 B   signed [STRANGER ID] (origin)
@@ -117,20 +117,20 @@ fn versions_mirrored_before_a_run_was_stopped_are_pinned() {
 ",
         );
         let [first, second] = [pinned("demo", "ACME"), pinned("other", "STRANGER")];
-        assert_eq!(stage.trust(), format!("{first}\n{second}"));
+        assert_eq!(scene.trust(), format!("{first}\n{second}"));
     }
 }
 
 #[test]
 fn packages_of_a_lock_file_have_a_key_too() {
-    let stage = OriginScene::of([demo()]);
-    let zip = sha256(&stage.origin.zip("acme/demo", "1.0.0", LINUX));
+    let scene = OriginScene::of([demo()]);
+    let zip = sha256(&scene.origin.zip("acme/demo", "1.0.0", LINUX));
     let lock = format!(
         "provider \"[ORIGIN]/acme/demo\" {{\n  version = \"1.0.0\"\n  hashes = [\"zh:{zip}\"]\n}}\n"
     );
-    let lock = stage.named(&lock);
-    stage.scene.write(".terraform.lock.hcl", lock);
-    stage.mirror(&format!("--from-lock . {PINNING}")).says(
+    let lock = scene.named(&lock);
+    scene.write(".terraform.lock.hcl", lock);
+    scene.mirror(&format!("--from-lock . {PINNING}")).says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (lock)
@@ -138,15 +138,15 @@ fn packages_of_a_lock_file_have_a_key_too() {
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
-    assert_eq!(stage.trust(), pinned("demo", "ACME"));
+    assert_eq!(scene.trust(), pinned("demo", "ACME"));
 }
 
 #[test]
 fn keys_that_were_not_looked_at_are_told_and_recheck_pins_them() {
-    let stage = OriginScene::of([demo(), other()]);
-    stage.both("-q").says(0, "");
+    let scene = OriginScene::of([demo(), other()]);
+    scene.both("-q").says(0, "");
     let unseen = ": no key is pinned, because the store has all requested versions already. `--recheck` reads the origin's keys";
-    stage.both(PINNING).says(
+    scene.both(PINNING).says(
         0,
         &format!(
             "
@@ -155,11 +155,11 @@ fn keys_that_were_not_looked_at_are_told_and_recheck_pins_them() {
 "
         ),
     );
-    assert!(!stage.scene.path("trust.toml").exists());
-    stage.trusts(&table("demo", "\"trust.asc\""));
+    assert!(!scene.path("trust.toml").exists());
+    scene.trusts(&table("demo", "\"trust.asc\""));
     let key = Signer::acme().public_armored();
-    stage.scene.write("trust.asc", key);
-    stage.both(PINNING).says(
+    scene.write("trust.asc", key);
+    scene.both(PINNING).says(
         0,
         &format!(
             "
@@ -168,7 +168,7 @@ fn keys_that_were_not_looked_at_are_told_and_recheck_pins_them() {
 "
         ),
     );
-    stage.both(&format!("{PINNING} --recheck")).says(
+    scene.both(&format!("{PINNING} --recheck")).says(
         0,
         "
    Present [ORIGIN]/acme/demo 1.0.0   1 package   signed [ACME ID] (pinned)
@@ -178,8 +178,8 @@ fn keys_that_were_not_looked_at_are_told_and_recheck_pins_them() {
 ",
     );
     let [first, second] = [table("demo", "\"trust.asc\""), pinned("other", "STRANGER")];
-    assert_eq!(stage.trust(), format!("{first}\n{second}"));
-    stage.both(PINNING).says(
+    assert_eq!(scene.trust(), format!("{first}\n{second}"));
+    scene.both(PINNING).says(
         0,
         "
   Mirrored nothing: 2 packages already present, in [TIME]
@@ -189,10 +189,10 @@ fn keys_that_were_not_looked_at_are_told_and_recheck_pins_them() {
 
 #[test]
 fn no_key_is_required_if_no_signature_is() {
-    let stage = OriginScene::of([demo()]);
-    stage.demo("-q").says(0, "");
+    let scene = OriginScene::of([demo()]);
+    scene.demo("-q").says(0, "");
     let pattern = "--allow-unsigned [ORIGIN]/acme/*";
-    stage.demo(&format!("{PINNING} {pattern}")).says(
+    scene.demo(&format!("{PINNING} {pattern}")).says(
         0,
         "
   Mirrored nothing: 1 package already present, in [TIME]
@@ -203,9 +203,9 @@ fn no_key_is_required_if_no_signature_is() {
 #[test]
 fn the_keys_of_all_versions_are_pinned() {
     let next = ReleaseFolder::new("demo", "1.1.0").platform(LINUX);
-    let stage = OriginScene::of([demo().release(next.signed_by(Signer::stranger()))]);
+    let scene = OriginScene::of([demo().release(next.signed_by(Signer::stranger()))]);
     let all = format!("[ORIGIN]/acme/demo@>=1.0 {PINNING}");
-    stage.mirror(&format!("{all} --jobs 1")).says(
+    scene.mirror(&format!("{all} --jobs 1")).says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
@@ -215,20 +215,20 @@ fn the_keys_of_all_versions_are_pinned() {
   Mirrored 2 versions, 2 packages (812 B copied) in [TIME]
 ",
     );
-    stage.mirror(&format!("{all} --recheck -q")).says(0, "");
+    scene.mirror(&format!("{all} --recheck -q")).says(0, "");
 }
 
 #[test]
 fn a_table_that_would_match_first_is_preceded_however_it_is_written() {
-    let stage = OriginScene::of([demo()]);
+    let scene = OriginScene::of([demo()]);
     let general = "[[ provider ]]\nmatch = \"[ORIGIN]/*/*\"\nexpired = \"refuse\"\n";
-    stage.trusts(general);
-    stage.demo(&format!("{PINNING} -q")).says(0, "");
+    scene.trusts(general);
+    scene.demo(&format!("{PINNING} -q")).says(0, "");
     // The new header is spelled as the one that is there.
     let own = pinned("demo", "ACME").replace("[[provider]]", "[[ provider ]]");
     let expected = format!("{own}expired = \"refuse\"\n\n{general}");
-    assert_eq!(stage.trust(), expected);
-    stage.demo(&format!("{PINNING} --recheck")).says(
+    assert_eq!(scene.trust(), expected);
+    scene.demo(&format!("{PINNING} --recheck")).says(
         0,
         "
    Present [ORIGIN]/acme/demo 1.0.0   1 package   signed [ACME ID] (pinned)
@@ -242,13 +242,13 @@ const HINT: &str =
 
 #[test]
 fn a_trust_file_that_cannot_be_added_to_stays_and_stops_nothing() {
-    let stage = OriginScene::of([demo(), other()]);
+    let scene = OriginScene::of([demo(), other()]);
     for table in [
         "provider = []\n",
         "provider = [{ match = \"[ORIGIN]/*/*\" }]\n",
     ] {
-        stage.trusts(table);
-        stage.both(&format!("{PINNING} --recheck -q")).says(
+        scene.trusts(table);
+        scene.both(&format!("{PINNING} --recheck -q")).says(
             1,
             &format!(
                 "
@@ -261,11 +261,11 @@ hint: {HINT}
 "
             ),
         );
-        assert_eq!(stage.trust(), table);
-        assert_eq!(stage.installs().len(), 2);
+        assert_eq!(scene.trust(), table);
+        assert_eq!(scene.installs().len(), 2);
     }
-    stage.scene.write("trust.toml", b"# \xff\n");
-    stage.demo(PINNING).says(
+    scene.write("trust.toml", b"# \xff\n");
+    scene.demo(PINNING).says(
         2,
         "
 error: trust.toml is not UTF-8 text
@@ -282,28 +282,28 @@ fn a_trust_file_that_cannot_be_written_is_found_before_anything_is_copied() {
         ("", "No such file or directory (os error 2)"),
         ("no directory", "Not a directory (os error 20)"),
     ] {
-        let stage = OriginScene::of([demo(), other()]);
+        let scene = OriginScene::of([demo(), other()]);
         if !given.is_empty() {
-            stage.scene.write("none", given);
+            scene.write("none", given);
         }
-        stage.both("--trust none/trust.toml --pin-new").says(
+        scene.both("--trust none/trust.toml --pin-new").says(
             1,
             &format!("\nerror: cannot create a file in none\n  {says}\n  named by --trust\n"),
         );
-        assert_eq!(stage.origin.seen().len(), 0);
+        assert_eq!(scene.origin.seen().len(), 0);
     }
 }
 
 /// Another run has the trust file open: it reads, and writes when this one would have written already.
 #[test]
 fn two_runs_at_once_lose_no_pin() {
-    let stage = OriginScene::of([demo(), other()]);
-    let directory = fs::File::open(stage.scene.path(".")).unwrap();
+    let scene = OriginScene::of([demo(), other()]);
+    let directory = fs::File::open(scene.path(".")).unwrap();
     directory.lock().unwrap();
     let arguments =
         format!("mirror --ca-file ca.pem [ORIGIN]/acme/demo {PINNING} --to oci-layout:store");
-    let arguments = stage.named(&arguments);
-    let mut command = stage.scene.command(env!("CARGO_BIN_EXE_tfoci"));
+    let arguments = scene.named(&arguments);
+    let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
     command.args(arguments.split(' ')).stdout(Stdio::null());
     let mut run = command.stderr(Stdio::piped()).spawn().unwrap();
     let mut stderr = BufReader::new(run.stderr.take().unwrap());
@@ -313,7 +313,7 @@ fn two_runs_at_once_lose_no_pin() {
         line.clear();
         assert_ne!(stderr.read_line(&mut line).unwrap(), 0);
     }
-    stage.trusts(
+    scene.trusts(
         &table("other", "\"[OTHER]\"").replace("[OTHER]", &Signer::stranger().fingerprint()),
     );
     directory.unlock().unwrap();
@@ -322,22 +322,22 @@ fn two_runs_at_once_lose_no_pin() {
     assert!(run.wait().unwrap().success(), "{rest}");
     assert!(rest.contains("Pinned "), "{rest}");
     let both = [pinned("demo", "ACME"), table("other", "\"[STRANGER]\"")];
-    assert_eq!(stage.trust(), both.join("\n"));
+    assert_eq!(scene.trust(), both.join("\n"));
 }
 
 #[test]
 fn a_pinned_provider_must_be_signed_from_then_on() {
     let general = "[[provider]]\nmatch = \"[ORIGIN]/*/*\"\nunsigned = \"allow\"\n";
-    let stage = OriginScene::of([demo()]);
-    stage.trusts(general);
-    stage.demo(&format!("{PINNING} -q")).says(0, "");
+    let scene = OriginScene::of([demo()]);
+    scene.trusts(general);
+    scene.demo(&format!("{PINNING} -q")).says(0, "");
     assert_eq!(
-        stage.trust(),
+        scene.trust(),
         format!("{}\n{general}", pinned("demo", "ACME"))
     );
     let unsigned = ReleaseFolder::new("demo", "1.1.0").platform(LINUX);
     let unsigned = Release::from(unsigned.signed_by(Signer::stranger())).keys(&[]);
-    stage.origin.publish(demo().release(unsigned));
+    scene.origin.publish(demo().release(unsigned));
     let said = "
 error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by another key
   expected [ACME] (named by trust.toml, line 4)
@@ -347,7 +347,7 @@ hint: nothing of this version was written. The origin does not serve the key tha
 ";
     for more in ["", "--allow-unsigned [ORIGIN]/acme/demo"] {
         let more = format!("--trust trust.toml {more}");
-        stage.demo(&stage.named(&more)).says(3, said);
+        scene.demo(&scene.named(&more)).says(3, said);
     }
 }
 
@@ -358,10 +358,10 @@ fn tables_are_in_the_order_of_addresses_and_the_users_own_stay() {
         let folder = ReleaseFolder::new(name, "1.0.0").platform(LINUX);
         Provider::new(&format!("acme/{name}")).release(folder)
     };
-    let stage = OriginScene::of(names.iter().map(provider));
+    let scene = OriginScene::of(names.iter().map(provider));
     let theirs = "# ours\n\n# about b2\n[[provider]]\nmatch = \"[ORIGIN]/acme/b2\" # new\nkeys = ['x.asc', # x\n]\n\n# the rest\n[[provider]]\nmatch = \"[ORIGIN]/*/*\"\nexpired = 'refuse'\n";
     let key = Signer::acme().public_armored();
-    stage.scene.write("x.asc", key);
+    scene.write("x.asc", key);
     let own = |name| pinned(name, "ACME") + "expired = \"refuse\"\n";
     let (head, rest) = theirs.split_once("# about b2").unwrap();
     let (second, rest) = rest.split_once("# the rest").unwrap();
@@ -372,30 +372,30 @@ fn tables_are_in_the_order_of_addresses_and_the_users_own_stay() {
         own("c")
     );
     for order in ["a b c", "c b a", "b c a"] {
-        stage.trusts(theirs);
+        scene.trusts(theirs);
         for name in order.split(' ') {
             let all = format!("[ORIGIN]/acme/{name} {PINNING} --recheck -q");
-            stage.mirror(&all).says(0, "");
+            scene.mirror(&all).says(0, "");
         }
-        assert_eq!(stage.trust(), expected, "{order}");
+        assert_eq!(scene.trust(), expected, "{order}");
     }
-    let _gone = fs::remove_file(stage.scene.path("trust.toml"));
+    let _gone = fs::remove_file(scene.path("trust.toml"));
     let all = format!("[ORIGIN]/acme/c [ORIGIN]/acme/a [ORIGIN]/acme/b {PINNING} --recheck -q");
-    stage.mirror(&all).says(0, "");
+    scene.mirror(&all).says(0, "");
     let expected = names.map(|name| pinned(name, "ACME"));
-    assert_eq!(stage.trust(), expected.join("\n"));
+    assert_eq!(scene.trust(), expected.join("\n"));
 }
 
 #[test]
 fn a_dry_run_prints_the_keys_and_writes_nothing() {
-    let stage = OriginScene::of([demo(), other()]);
+    let scene = OriginScene::of([demo(), other()]);
     let user_ids = [
         "Acme Provider Signing (test key) <security@acme.example>",
         "Another Author (test key) <else@stranger.example>",
     ];
     let [acme, stranger] =
         user_ids.map(|user_id| format!("{user_id}, Ed25519, first seen with 1.0.0"));
-    stage.both(&format!("{PINNING} --dry-run")).says(
+    scene.both(&format!("{PINNING} --dry-run")).says(
         0,
         &format!(
             "
@@ -407,10 +407,10 @@ Would mirror 2 versions, 2 packages (815 B to copy) in [TIME]
 "
         ),
     );
-    assert!(!stage.scene.path("trust.toml").exists());
+    assert!(!scene.path("trust.toml").exists());
     // A file to which the run could add no table.
-    stage.trusts("provider = []\n");
-    stage.both(&format!("{PINNING} --dry-run -q")).says(
+    scene.trusts("provider = []\n");
+    scene.both(&format!("{PINNING} --dry-run -q")).says(
         1,
         &format!(
             "
@@ -423,19 +423,19 @@ hint: {HINT}
 "
         ),
     );
-    assert_eq!(stage.trust(), "provider = []\n");
+    assert_eq!(scene.trust(), "provider = []\n");
 }
 
 /// Programs read them in the document, also those that were written.
 #[test]
 fn the_document_has_the_keys() {
     for (more, status) in [("--dry-run", "planned"), ("", "pinned")] {
-        let stage = OriginScene::of([demo(), other()]);
-        let document = stage.document(&format!("{PINNING} {more} -q"));
+        let scene = OriginScene::of([demo(), other()]);
+        let document = scene.document(&format!("{PINNING} {more} -q"));
         follows("mirror", &document);
         let pin = |name: &str, signer: &Signer, user_id: &str| {
             json!({
-                "provider": stage.origin.address(&format!("acme/{name}")),
+                "provider": scene.origin.address(&format!("acme/{name}")),
                 "fingerprint": signer.fingerprint(),
                 "status": status,
                 "file": "trust.toml",
@@ -454,8 +454,8 @@ fn the_document_has_the_keys() {
         ];
         assert_eq!(pins, expected);
     }
-    let stage = OriginScene::of([demo(), other()]);
-    let document = stage.document("-q");
+    let scene = OriginScene::of([demo(), other()]);
+    let document = scene.document("-q");
     assert_eq!(document.get("pins"), None);
 }
 
@@ -464,26 +464,26 @@ fn the_document_has_the_keys() {
 fn no_user_id_leaves_its_comment() {
     let folder = ReleaseFolder::new("demo", "1.0.0").platform(LINUX);
     let provider = Provider::new("acme/demo").release(folder.signed_by(Signer::hostile()));
-    let stage = OriginScene::of([provider]);
-    let run = stage.demo(&format!("{PINNING} --dry-run")).ends(0);
+    let scene = OriginScene::of([provider]);
+    let run = scene.demo(&format!("{PINNING} --dry-run")).ends(0);
     let lines: Vec<&str> = run.lines().filter(|line| line.contains("Evil")).collect();
     assert_eq!(lines.len(), 1, "{run}");
     assert!(lines[0].starts_with(" Would pin "), "{run}");
     assert!(!run.contains(['\u{1b}', '\r', '\u{202e}']), "{run:?}");
-    stage.demo(&format!("{PINNING} -q")).says(0, "");
+    scene.demo(&format!("{PINNING} -q")).says(0, "");
     let fingerprint = Signer::hostile().fingerprint();
     let comment = "# Evil\u{fffd}[[provider]]\u{fffd}match = \"*/*/*\"\u{fffd}\u{fffd}[2K\u{fffd}\u{fffd}\u{fffd}unsigned = \"allow\" <x@evil.example>, Ed25519, first seen with 1.0.0";
     let expected = table("demo", &format!("\n  \"{fingerprint}\", {comment}\n"));
-    assert_eq!(stage.trust(), expected);
-    stage.demo(&format!("{PINNING} --recheck -q")).says(0, "");
+    assert_eq!(scene.trust(), expected);
+    scene.demo(&format!("{PINNING} --recheck -q")).says(0, "");
 }
 
 #[test]
 fn keys_of_an_option_are_not_pinned() {
-    let stage = OriginScene::of([demo()]);
+    let scene = OriginScene::of([demo()]);
     let key = Signer::acme().public_armored();
-    stage.scene.write("acme.asc", key);
-    stage.demo(&format!("{PINNING} --key acme.asc")).says(
+    scene.write("acme.asc", key);
+    scene.demo(&format!("{PINNING} --key acme.asc")).says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (pinned)
@@ -491,5 +491,5 @@ fn keys_of_an_option_are_not_pinned() {
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
-    assert!(!stage.scene.path("trust.toml").exists());
+    assert!(!scene.path("trust.toml").exists());
 }

@@ -14,7 +14,7 @@ fn two() -> [Provider; 2] {
 
 #[test]
 fn a_file_says_all_of_it() {
-    let stage = OriginScene::of(two());
+    let scene = OriginScene::of(two());
     let text = r#"
 trust = "../trust.toml"
 to = ["oci-layout:store"]
@@ -36,22 +36,22 @@ address = "[ORIGIN]/acme/other"
 constraints = "1.0.0"
 platforms = ["darwin_arm64"]
 "#;
-    stage.scene.write("plans/mirror.toml", stage.named(text));
+    scene.write("plans/mirror.toml", scene.named(text));
     // As `gpg --fingerprint` prints it, with blanks.
     let fingerprint = Signer::acme().fingerprint();
     let digits: Vec<&str> = (0..10).map(|at| &fingerprint[4 * at..][..4]).collect();
     let fingerprint = [digits[..5].join(" "), digits[5..].join(" ")].join("  ");
-    stage.scene.write(
+    scene.write(
         "trust.toml",
-        stage.named(&format!(
+        scene.named(&format!(
             "[[provider]]\nmatch = \"[ORIGIN]/acme/*\"\nkeys = [\"{fingerprint}\"]\n"
         )),
     );
-    stage
+    scene
         .run("--file plans/mirror.toml --jobs 1 -q")
         .says(0, "");
     assert_eq!(
-        stage.installs(),
+        scene.installs(),
         [
             "acme/demo 1.0.0 darwin_arm64",
             "acme/demo 1.0.0 linux_amd64",
@@ -64,17 +64,17 @@ platforms = ["darwin_arm64"]
 
 #[test]
 fn two_destinations_get_the_same() {
-    let stage = OriginScene::of([demo()]);
-    std::fs::create_dir(stage.scene.path("store")).unwrap();
+    let scene = OriginScene::of([demo()]);
+    std::fs::create_dir(scene.path("store")).unwrap();
     let text = "to = [\"oci-layout:store/a\", \"oci-layout:store/b\"]\n[[provider]]\naddress = \"[ORIGIN]/acme/demo\"\n";
-    stage.scene.write("mirror.toml", stage.named(text));
-    stage.run("--file mirror.toml -q").says(0, "").gives(&[
+    scene.write("mirror.toml", scene.named(text));
+    scene.run("--file mirror.toml -q").says(0, "").gives(&[
         "oci-layout:store/a/[ORIGIN]/acme/demo:1.0.0",
         "oci-layout:store/b/[ORIGIN]/acme/demo:1.0.0",
     ]);
-    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"; 2]);
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"; 2]);
     // What the command line says counts more.
-    stage
+    scene
         .run("--file mirror.toml --to oci-layout:store/c -q")
         .gives(&["oci-layout:store/c/[ORIGIN]/acme/demo:1.0.0"]);
 }
@@ -195,14 +195,14 @@ error: mirror.toml is not a mirror file
 hint: `tfoci help mirror-file` shows a mirror file
 "),
     ] {
-        let stage = OriginScene::of([]);
-        stage.scene.write("mirror.toml", text);
-        stage.run("--file mirror.toml").says(2, says);
+        let scene = OriginScene::of([]);
+        scene.write("mirror.toml", text);
+        scene.run("--file mirror.toml").says(2, says);
     }
-    let stage = OriginScene::of([]);
+    let scene = OriginScene::of([]);
     let text = "to = [\"oci-layout:x\"]\n[[provider]]\naddress = \"a.example/b/c\"\n";
-    stage.scene.write("mirror.toml", text);
-    stage.run("a.example/b/c --file mirror.toml").says(
+    scene.write("mirror.toml", text);
+    scene.run("a.example/b/c --file mirror.toml").says(
         2,
         "
 error: nothing says where to mirror a.example/b/c
@@ -211,10 +211,10 @@ error: nothing says where to mirror a.example/b/c
 hint: leave out the address: mirror.toml has it
 ",
     );
-    let stage = OriginScene::of([]);
+    let scene = OriginScene::of([]);
     let text = "trust = \"none.toml\"\nto = [\"oci-layout:x\"]\n[[provider]]\naddress = \"a.example/b/c\"\n";
-    stage.scene.write("plans/mirror.toml", text);
-    stage.run("--file plans/mirror.toml").says(
+    scene.write("plans/mirror.toml", text);
+    scene.run("--file plans/mirror.toml").says(
         1,
         "
 error: there is no trust file plans/none.toml
@@ -237,8 +237,8 @@ error: cannot read none.toml
 
 #[test]
 fn options_say_what_they_want() {
-    let stage = OriginScene::of([demo()]);
-    stage.run("[ORIGIN]/acme/demo").says(
+    let scene = OriginScene::of([demo()]);
+    scene.run("[ORIGIN]/acme/demo").says(
         2,
         "
 error: nothing says where to mirror [ORIGIN]/acme/demo
@@ -246,7 +246,7 @@ error: nothing says where to mirror [ORIGIN]/acme/demo
 hint: name the store with `--to STORE`, or with `to` in the mirror file
 ",
     );
-    stage.run("--to oci-layout:store").says(
+    scene.run("--to oci-layout:store").says(
         2,
         "
 error: no provider is named
@@ -254,12 +254,12 @@ error: no provider is named
 hint: name providers, such as `hashicorp/random`, or a file that does: `--file FILE`, `--from-lock FILE`, `--from-config DIR`
 ",
     );
-    stage.demo("--shard 3/2").says(2, "
+    scene.demo("--shard 3/2").says(2, "
 error: invalid value '3/2' for '--shard <I/N>': expected I/N, such as 1/4, where I counts from 1 to N
 
 For more information, try '--help'.
 ");
-    stage.demo("--newest 0").says(
+    scene.demo("--newest 0").says(
         2,
         "
 error: invalid value '0' for '--newest <N>': expected a whole number from 1
@@ -267,7 +267,7 @@ error: invalid value '0' for '--newest <N>': expected a whole number from 1
 For more information, try '--help'.
 ",
     );
-    stage.demo("--newest three").says(
+    scene.demo("--newest three").says(
         2,
         "
 error: invalid value 'three' for '--newest <N>': expected a whole number from 1
@@ -275,7 +275,7 @@ error: invalid value 'three' for '--newest <N>': expected a whole number from 1
 For more information, try '--help'.
 ",
     );
-    stage.demo("--platform linux").says(2, "
+    scene.demo("--platform linux").says(2, "
 error: invalid value 'linux' for '--platform <OS_ARCH>': `linux` is not a platform: expected OS_ARCH, such as `linux_amd64`
 
 For more information, try '--help'.
@@ -284,17 +284,17 @@ For more information, try '--help'.
 
 #[test]
 fn shards_share_all_of_it() {
-    let stage = OriginScene::of(Provider::many(5, 1, &[LINUX]));
+    let scene = OriginScene::of(Provider::many(5, 1, &[LINUX]));
     let all: String = (0..5).map(|n| format!("[ORIGIN]/acme/p{n} ")).collect();
     let mut counts = Vec::new();
     for shard in 1..=3 {
-        stage
+        scene
             .mirror(&format!("{all} --shard {shard}/3 -q"))
             .says(0, "");
-        counts.push(stage.installs().len());
+        counts.push(scene.installs().len());
     }
     assert_eq!(counts, [2, 4, 5]);
-    stage.mirror(&format!("{all} --dry-run")).says(
+    scene.mirror(&format!("{all} --dry-run")).says(
         0,
         "
    Present [ORIGIN]/acme/p0 1.0.0
@@ -305,8 +305,8 @@ fn shards_share_all_of_it() {
 Would mirror nothing: 5 packages already present, in [TIME]
 ",
     );
-    let stage = OriginScene::of([demo()]);
-    stage.demo("--shard 2/2").says(
+    let scene = OriginScene::of([demo()]);
+    scene.demo("--shard 2/2").says(
         0,
         "
   Mirrored nothing in [TIME]
@@ -316,24 +316,24 @@ Would mirror nothing: 5 packages already present, in [TIME]
 
 #[test]
 fn one_repository_is_for_one_provider() {
-    let stage = OriginScene::of([
+    let scene = OriginScene::of([
         demo(),
         Provider::new("acme/other").version("1.0.0", &[LINUX]),
     ]);
     let into = "--exact-repository --to oci-layout:one";
-    stage
+    scene
         .run(&format!("[ORIGIN]/acme/demo [ORIGIN]/acme/other {into}"))
         .says(
             2,
             "error: `oci-layout:one` is one repository, and cannot be that of [ORIGIN]/acme/demo and [ORIGIN]/acme/other\n",
         )
         .gives(&[]);
-    stage
+    scene
         .run(&format!("-q [ORIGIN]/acme/demo {into}"))
         .says(0, "");
-    let before = stage.tree();
+    let before = scene.tree();
     // The version is there, with every platform; but it is not this provider's.
-    stage.run(&format!("[ORIGIN]/acme/other {into}")).says(
+    scene.run(&format!("[ORIGIN]/acme/other {into}")).says(
         3,
         "
 error: [ORIGIN]/acme/other 1.0.0 (oci-layout:one): the repository has this version of another provider
@@ -343,5 +343,5 @@ error: [ORIGIN]/acme/other 1.0.0 (oci-layout:one): the repository has this versi
 hint: nothing of this version was changed. Both addresses lead to this repository: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart
 ",
     );
-    assert_eq!(stage.tree(), before);
+    assert_eq!(scene.tree(), before);
 }

@@ -95,10 +95,10 @@ impl Asked {
     /// Meets a status, asks so often, and says this and that.
     #[track_caller]
     fn meets(&self, fault: Fault, times: usize, error: &str, hint: &str) {
-        let stage = OriginScene::of([demo()]);
-        let origin = &stage.origin;
+        let scene = OriginScene::of([demo()]);
+        let origin = &scene.origin;
         origin.always(asks(self.kind), fault);
-        let run = mirror(&stage.scene, origin, &[]).exits(1);
+        let run = mirror(&scene.scene, origin, &[]).exits(1);
         let text = said(&run, origin);
         let (text, error_hint) = text.split_once("\nhint: ").unwrap_or((&text, ""));
         let lines = text.lines().filter(|line| !line.starts_with("  Verified"));
@@ -106,7 +106,7 @@ impl Asked {
         assert_eq!((lines.as_str(), error_hint.trim_end()), (error, hint));
         assert_eq!(origin.count(asks(self.kind)), times, "{error}");
         assert_eq!(run.stdout, "");
-        assert!(stage.installs().is_empty());
+        assert!(scene.installs().is_empty());
     }
 
     fn meets_every_status(&self) {
@@ -200,14 +200,14 @@ fn packages() {
 
 #[test]
 fn transient_failures_are_retried() {
-    let stage = OriginScene::of([demo()]);
-    let origin = &stage.origin;
+    let scene = OriginScene::of([demo()]);
+    let origin = &scene.origin;
     for kind in ["discovery", "versions", "download", "document", "signature"] {
         origin.fault(1, asks(kind), Fault::status(503));
     }
     origin.fault(1, asks("package"), Fault::too_many_requests("1"));
-    mirror(&stage.scene, origin, &[]).succeeds();
-    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    mirror(&scene.scene, origin, &[]).succeeds();
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
     assert_eq!(
         origin.counters(),
         "2 discovery, 2 versions, 2 download, 2 document, 2 signature, 2 package"

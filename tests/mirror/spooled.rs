@@ -24,19 +24,19 @@ fn mirror_of(providers: impl IntoIterator<Item = Provider>) -> OriginScene {
     OriginScene::new(setup.start())
 }
 
-fn from(stage: &OriginScene, more: &str) -> Told {
-    let url = stage.origin.mirror_url();
-    stage.mirror(&format!("{more} --from network-mirror:{url}"))
+fn from(scene: &OriginScene, more: &str) -> Told {
+    let url = scene.origin.mirror_url();
+    scene.mirror(&format!("{more} --from network-mirror:{url}"))
 }
 
 /// The package arrives although its first answer is altered; gives the ranges that were asked for then.
 #[track_caller]
 fn survives(fault: Fault) -> Vec<Option<String>> {
-    let stage = mirror_of([demo()]);
-    stage.origin.fault(1, asks("package"), fault);
-    from(&stage, &format!("example.com/acme/demo {ALLOW}")).says(0, COPIED);
-    assert_eq!(stage.installs(), ARRIVED);
-    let seen = stage.origin.seen().into_iter();
+    let scene = mirror_of([demo()]);
+    scene.origin.fault(1, asks("package"), fault);
+    from(&scene, &format!("example.com/acme/demo {ALLOW}")).says(0, COPIED);
+    assert_eq!(scene.installs(), ARRIVED);
+    let seen = scene.origin.seen().into_iter();
     let packages = seen.filter(|seen| asks("package")(seen)).skip(1);
     let range = |seen: Seen| seen.header("range").map(str::to_owned);
     packages.map(range).collect()
@@ -73,87 +73,87 @@ fn a_package_that_may_be_another_by_then_begins_again() {
 
 #[test]
 fn a_package_that_never_comes_is_given_up() {
-    let stage = mirror_of([demo()]);
-    stage.origin.fault(1, asks("package"), Fault::cut_body(100));
-    stage.origin.always(asks("package"), Fault::cut_body(0));
+    let scene = mirror_of([demo()]);
+    scene.origin.fault(1, asks("package"), Fault::cut_body(100));
+    scene.origin.always(asks("package"), Fault::cut_body(0));
     let says = format!(
         "
 error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): cannot reach {URL}
 …"
     );
     let says = says.trim_start_matches('\n');
-    from(&stage, &format!("example.com/acme/demo {ALLOW}")).says(1, says);
+    from(&scene, &format!("example.com/acme/demo {ALLOW}")).says(1, says);
     // The scene asks for nothing more than once again.
-    assert_eq!(stage.origin.count(asks("package")), 2);
-    assert!(stage.installs().is_empty());
+    assert_eq!(scene.origin.count(asks("package")), 2);
+    assert!(scene.installs().is_empty());
 }
 
 #[test]
 fn a_package_of_an_origin_goes_on_as_well() {
-    let stage = OriginScene::of([demo()]);
+    let scene = OriginScene::of([demo()]);
     let unsaid = lie::says("packages", serde_json::Value::Null);
-    stage.origin.always(asks("download"), unsaid);
+    scene.origin.always(asks("download"), unsaid);
     // The first answer does not tell the length either. What its digest says needs no tag.
     let cut = Fault::alter(|answer| {
         answer.remove("etag");
         answer.sized = false;
         answer.end = End::Cut(100);
     });
-    stage.origin.fault(1, asks("package"), cut);
-    stage.demo("-q").says(0, "");
-    assert_eq!(stage.installs(), ARRIVED);
-    let seen = stage.origin.seen();
-    assert_eq!(stage.origin.count(asks("package")), 2);
+    scene.origin.fault(1, asks("package"), cut);
+    scene.demo("-q").says(0, "");
+    assert_eq!(scene.installs(), ARRIVED);
+    let seen = scene.origin.seen();
+    assert_eq!(scene.origin.count(asks("package")), 2);
     assert_eq!(seen.last().unwrap().header("range"), Some("bytes=100-"));
 }
 
 #[test]
 fn a_download_that_is_too_large_is_not_started() {
-    let stage = mirror_of([demo()]);
+    let scene = mirror_of([demo()]);
     let announced = Fault::alter(|answer| {
         answer.set("content-length", &(9_u64 << 30).to_string());
         answer.end = End::Stall(100);
     });
-    stage.origin.always(asks("package"), announced);
-    from(&stage, &format!("example.com/acme/demo {ALLOW} --timeout 1")).says(1, &format!("
+    scene.origin.always(asks("package"), announced);
+    from(&scene, &format!("example.com/acme/demo {ALLOW} --timeout 1")).says(1, &format!("
 error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the answer is too large
   expected at most 8589934592 bytes
   from {URL}
 "));
-    assert_eq!(stage.origin.count(asks("package")), 1);
-    assert!(stage.installs().is_empty());
+    assert_eq!(scene.origin.count(asks("package")), 1);
+    assert!(scene.installs().is_empty());
 }
 
 /// An origin that says neither what a package's size is nor how long the answer will be.
 fn silent() -> OriginScene {
-    let stage = OriginScene::of([demo()]);
+    let scene = OriginScene::of([demo()]);
     let unsaid = lie::says("packages", serde_json::Value::Null);
-    stage.origin.always(asks("download"), unsaid);
+    scene.origin.always(asks("download"), unsaid);
     let unsized_answer = Fault::alter(|answer| answer.sized = false);
-    stage.origin.always(asks("package"), unsized_answer);
-    stage
+    scene.origin.always(asks("package"), unsized_answer);
+    scene
 }
 
 #[test]
 fn nothing_is_fetched_before_the_proof() {
     for more in ["-q", "-q --dry-run"] {
-        let stage = silent();
+        let scene = silent();
         let altered = Fault::alter(|answer| {
             answer.body = [&answer.body[..], b"\n"].concat().into();
         });
-        stage.origin.always(asks("document"), altered);
+        scene.origin.always(asks("document"), altered);
         let says = "error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is not over this checksum document\n…";
-        stage.demo(more).says(3, says).gives(&[]);
-        assert_eq!(stage.origin.count(asks("package")), 0);
-        let stage = mirror_of([demo()]);
+        scene.demo(more).says(3, says).gives(&[]);
+        assert_eq!(scene.origin.count(asks("package")), 0);
+        let scene = mirror_of([demo()]);
         let says = "error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the release has no checksum document\n…";
-        from(&stage, &format!("example.com/acme/demo {more}")).says(3, says);
-        assert_eq!(stage.origin.counters(), "1 mirror-index");
+        from(&scene, &format!("example.com/acme/demo {more}")).says(3, says);
+        assert_eq!(scene.origin.counters(), "1 mirror-index");
     }
-    let stage = silent();
-    stage.demo("-q").says(0, "");
-    assert_eq!(stage.installs(), ARRIVED);
-    assert_eq!(stage.origin.count(asks("package")), 1);
+    let scene = silent();
+    scene.demo("-q").says(0, "");
+    assert_eq!(scene.installs(), ARRIVED);
+    assert_eq!(scene.origin.count(asks("package")), 1);
 }
 
 /// What an origin says of the size of the package.
@@ -175,37 +175,37 @@ fn a_wrong_size_is_told_at_once() {
         other_size("more", "405 bytes", "more"),
     ];
     for (size, says) in [(407, fewer), (405, more)] {
-        let stage = told("download", lie::says(SIZE, size));
-        stage.demo("").says(3, &says).gives(&[]);
-        assert_eq!(stage.origin.count(asks("package")), 1);
-        assert!(stage.installs().is_empty());
+        let scene = told("download", lie::says(SIZE, size));
+        scene.demo("").says(3, &says).gives(&[]);
+        assert_eq!(scene.origin.count(asks("package")), 1);
+        assert!(scene.installs().is_empty());
     }
 }
 
 #[test]
 fn what_came_whole_and_is_shorter_is_not_asked_for_again() {
-    let stage = told("download", lie::says(SIZE, 407));
-    stage.origin.always(asks("package"), Fault::chunked());
-    stage
+    let scene = told("download", lie::says(SIZE, 407));
+    scene.origin.always(asks("package"), Fault::chunked());
+    scene
         .demo("")
         .says(3, &other_size("fewer", "407 bytes", "406 bytes"));
-    assert_eq!(stage.origin.count(asks("package")), 1);
+    assert_eq!(scene.origin.count(asks("package")), 1);
     // The rest of something else.
-    let stage = OriginScene::of([demo()]);
-    stage.origin.fault(1, asks("package"), Fault::cut_body(100));
+    let scene = OriginScene::of([demo()]);
+    scene.origin.fault(1, asks("package"), Fault::cut_body(100));
     let range = Fault::with("content-range", "bytes 100-299/300");
-    stage.origin.fault(2, asks("package"), range);
-    stage
+    scene.origin.fault(2, asks("package"), range);
+    scene
         .demo("")
         .says(3, &other_size("fewer", "406 bytes", "300 bytes"));
-    assert_eq!(stage.origin.count(asks("package")), 2);
+    assert_eq!(scene.origin.count(asks("package")), 2);
 }
 
 #[test]
 fn nowhere_to_put_it() {
-    let mut stage = mirror_of([demo()]);
-    stage.scene = stage.scene.env("TMPDIR", "/nowhere");
-    from(&stage, &format!("example.com/acme/demo {ALLOW}")).says(1, "
+    let mut scene = mirror_of([demo()]);
+    scene.scene = scene.scene.env("TMPDIR", "/nowhere");
+    from(&scene, &format!("example.com/acme/demo {ALLOW}")).says(1, "
 error: example.com/acme/demo 1.0.0: cannot create a temporary file in /nowhere
   No such file or directory (os error 2)
 

@@ -18,21 +18,21 @@ fn two() -> Vec<Provider> {
 /// Half of the package comes, and nothing more of it whenever it is asked for again; the other provider arrives.
 #[track_caller]
 fn gives_up(then: Fault, asked: usize, says: &str) {
-    let stage = OriginScene::of(two());
-    let zip = stage.origin.zip("acme/demo", "1.0.0", LINUX);
+    let scene = OriginScene::of(two());
+    let zip = scene.origin.zip("acme/demo", "1.0.0", LINUX);
     let half = zip.len() / 2;
-    stage
+    scene
         .origin
         .fault(1, asks(STALLED), Fault::stall_body(half));
-    stage.origin.always(asks(STALLED), then);
+    scene.origin.always(asks(STALLED), then);
     let addresses = "[ORIGIN]/acme/demo [ORIGIN]/acme/other";
-    stage
+    scene
         .mirror(&format!("{addresses} --timeout 1"))
         .says(1, says)
         .gives(&["oci-layout:store/[ORIGIN]/acme/other:1.0.0"]);
-    assert_eq!(stage.installs(), ["acme/other 1.0.0 linux_amd64"]);
-    assert_eq!(stage.origin.count(asks(STALLED)), asked);
-    let seen = stage.origin.seen();
+    assert_eq!(scene.installs(), ["acme/other 1.0.0 linux_amd64"]);
+    assert_eq!(scene.origin.count(asks(STALLED)), asked);
+    let seen = scene.origin.seen();
     let again = seen.iter().filter(|seen| asks(STALLED)(seen)).skip(1);
     for seen in again {
         assert_eq!(seen.header("range"), Some(&*format!("bytes={half}-")));
@@ -41,17 +41,17 @@ fn gives_up(then: Fault, asked: usize, says: &str) {
 
 #[test]
 fn a_package_that_stands_still_goes_on_where_it_was() {
-    let stage = OriginScene::of(two());
-    stage.origin.fault(1, asks(STALLED), Fault::stall_body(100));
-    let run = mirror(&stage.scene, &stage.origin, &["--timeout", "1", "-v"]).succeeds();
+    let scene = OriginScene::of(two());
+    scene.origin.fault(1, asks(STALLED), Fault::stall_body(100));
+    let run = mirror(&scene.scene, &scene.origin, &["--timeout", "1", "-v"]).succeeds();
     let resumed = "  Resuming https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip after 100 B\n";
     assert!(
-        said(&run, &stage.origin).contains(resumed),
+        said(&run, &scene.origin).contains(resumed),
         "{}",
         run.stderr
     );
-    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
-    let seen = stage.origin.seen();
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    let seen = scene.origin.seen();
     assert_eq!(seen.last().unwrap().header("range"), Some("bytes=100-"));
 }
 
@@ -111,13 +111,13 @@ error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the pack
 
 /// A list of versions of 8 MiB, which comes in pieces of so many bytes.
 fn dripping(piece: usize) -> OriginScene {
-    let stage = OriginScene::of(two());
+    let scene = OriginScene::of(two());
     let fault = Fault::alter(move |answer| {
         answer.body = vec![b' '; 8 << 20].into();
         answer.end = End::Drip(piece, Duration::from_millis(100));
     });
-    stage.origin.always(asks("versions"), fault);
-    stage
+    scene.origin.always(asks("versions"), fault);
+    scene
 }
 
 #[test]
@@ -132,12 +132,12 @@ hint: `--timeout SECONDS` waits longer; `-vv` shows every request
         )
     };
     let in_crumbs = "less than 64 KiB more of the answer within 1 seconds\n  at";
-    let stage = dripping(1 << 10);
-    stage.demo("--timeout 1").says(1, &expected(in_crumbs));
-    assert_eq!(stage.origin.count(asks("versions")), 2);
+    let scene = dripping(1 << 10);
+    scene.demo("--timeout 1").says(1, &expected(in_crumbs));
+    assert_eq!(scene.origin.count(asks("versions")), 2);
     let too_long = "the answer does not end within 5 seconds\n  from";
-    let stage = dripping(64 << 10);
-    stage.demo("--timeout 1").says(1, &expected(too_long));
+    let scene = dripping(64 << 10);
+    scene.demo("--timeout 1").says(1, &expected(too_long));
     // What does not end is not asked for again.
-    assert_eq!(stage.origin.count(asks("versions")), 1);
+    assert_eq!(scene.origin.count(asks("versions")), 1);
 }

@@ -12,7 +12,7 @@ const SEEDS: u64 = 60;
 const ABREAST: u64 = 4;
 
 /// An origin that requires a token and a password, and a user who has both.
-fn stage() -> OriginScene {
+fn with_secrets() -> OriginScene {
     with(|setup| setup)
 }
 
@@ -68,13 +68,13 @@ fn a_host_that_is_redirected_to_is_named_and_gets_nothing() {
         ),
     ] {
         for status in [401, 403] {
-            let stage = stage();
+            let scene = with_secrets();
             let front = at(Door::Front, asks(sort));
-            stage.origin.always(front, Fault::RedirectElsewhere);
-            stage
+            scene.origin.always(front, Fault::RedirectElsewhere);
+            scene
                 .origin
-                .always(is_stranger, trap(&stage.origin, status));
-            let text = stage.demo("--platform linux_amd64").ends(1);
+                .always(is_stranger, trap(&scene.origin, status));
+            let text = scene.demo("--platform linux_amd64").ends(1);
             let expected = format!(
                 " was refused
   from https://[ELSEWHERE]/{path}?…
@@ -87,33 +87,33 @@ fn a_host_that_is_redirected_to_is_named_and_gets_nothing() {
             let about = format!("error: [ORIGIN]/acme/demo{of} ([ORIGIN]): ");
             assert!(text.contains(&about), "{what}: {text}");
             assert!(text.ends_with(&expected), "{what}: {text}");
-            assert_no_secrets_at_strangers(&stage.origin);
+            assert_no_secrets_at_strangers(&scene.origin);
         }
     }
-    let stage = stage();
+    let scene = with_secrets();
     let front = at(Door::Front, asks("package"));
-    stage.origin.always(front, Fault::RedirectElsewhere);
-    stage.origin.always(is_stranger, trap(&stage.origin, 401));
-    let text = stage.demo("").ends(1);
+    scene.origin.always(front, Fault::RedirectElsewhere);
+    scene.origin.always(is_stranger, trap(&scene.origin, 401));
+    let text = scene.demo("").ends(1);
     assert!(text.contains("  from https://[ELSEWHERE]/files/"), "{text}");
     assert!(text.contains(HINT), "{text}");
-    assert_no_secrets_at_strangers(&stage.origin);
+    assert_no_secrets_at_strangers(&scene.origin);
 }
 
 #[test]
 fn a_service_that_only_a_redirect_names_gets_no_token() {
-    let stage = stage();
+    let scene = with_secrets();
     let front = at(Door::Front, asks("discovery"));
-    stage.origin.always(front, Fault::RedirectElsewhere);
-    let text = stage.demo("").ends(1);
+    scene.origin.always(front, Fault::RedirectElsewhere);
+    let text = scene.demo("").ends(1);
     assert!(
         text.contains("\n  tried no token and no password, since a redirect led to this host\n"),
         "{text}"
     );
-    assert_no_secrets_at_strangers(&stage.origin);
+    assert_no_secrets_at_strangers(&scene.origin);
     // The host itself may name any.
-    let stage = with(|setup| setup.service_at(Door::Elsewhere));
-    stage.demo("-q").ends(0);
+    let scene = with(|setup| setup.service_at(Door::Elsewhere));
+    scene.demo("-q").ends(0);
 }
 
 /// From the network mirror that an origin is, too.
@@ -125,19 +125,19 @@ fn from_mirror(origin: &Origin) -> String {
 #[test]
 fn a_network_mirror_that_redirects_takes_no_token_along() {
     for status in [401, 403] {
-        let stage = stage();
+        let scene = with_secrets();
         let front = at(Door::Front, asks("mirror-index"));
-        stage.origin.always(front, Fault::RedirectElsewhere);
-        stage
+        scene.origin.always(front, Fault::RedirectElsewhere);
+        scene
             .origin
-            .always(is_stranger, trap(&stage.origin, status));
-        let text = stage.mirror(&from_mirror(&stage.origin)).ends(1);
+            .always(is_stranger, trap(&scene.origin, status));
+        let text = scene.mirror(&from_mirror(&scene.origin)).ends(1);
         assert!(
             text.contains("  from https://[ELSEWHERE]/mirror/"),
             "{text}"
         );
         assert!(text.contains("since a redirect led to this host"), "{text}");
-        assert_no_secrets_at_strangers(&stage.origin);
+        assert_no_secrets_at_strangers(&scene.origin);
     }
 }
 
@@ -191,27 +191,27 @@ fn hostile(dice: &mut Dice, origin: &Origin, is_stranger: bool) -> Answer {
 
 fn journey(seed: u64) {
     let mut dice = Dice::new(seed);
-    let stage = with(|setup| setup.files_at(dice.pick(&[Door::Front, Door::Elsewhere])));
+    let scene = with(|setup| setup.files_at(dice.pick(&[Door::Front, Door::Elsewhere])));
     for number in 1..=20 {
         if dice.roll(4) == 0 {
-            let answer = hostile(&mut dice, &stage.origin, false);
-            stage
+            let answer = hostile(&mut dice, &scene.origin, false);
+            scene
                 .origin
                 .fault(number, |seen| !is_stranger(seen), Fault::Answer(answer));
         }
         if dice.roll(3) > 0 {
-            let answer = hostile(&mut dice, &stage.origin, true);
-            stage
+            let answer = hostile(&mut dice, &scene.origin, true);
+            scene
                 .origin
                 .fault(number, is_stranger, Fault::Answer(answer));
         }
     }
     let _outcome = match dice.roll(3) {
-        0 => stage.mirror(&from_mirror(&stage.origin)),
-        _ => stage.demo(""),
+        0 => scene.mirror(&from_mirror(&scene.origin)),
+        _ => scene.demo(""),
     };
     let sees = |seen: &Seen| is_stranger(seen) && seen.authorization().is_some();
-    let leaks: Vec<Seen> = stage.origin.seen().into_iter().filter(sees).collect();
+    let leaks: Vec<Seen> = scene.origin.seen().into_iter().filter(sees).collect();
     assert!(leaks.is_empty(), "seed {seed}: {leaks:#?}");
 }
 

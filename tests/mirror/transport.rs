@@ -12,9 +12,9 @@ const HINT: &str = "nothing of this version was written. `--ca-file FILE` names 
 
 /// Mirrors `acme/demo`, which must be `authentication` then.
 #[track_caller]
-fn is(stage: &OriginScene, more: &str, authentication: &str) {
-    let more = more.replace("[ELSEWHERE]", elsewhere(stage));
-    stage.demo(&more).says(
+fn is(scene: &OriginScene, more: &str, authentication: &str) {
+    let more = more.replace("[ELSEWHERE]", elsewhere(scene));
+    scene.demo(&more).says(
         0,
         &format!(
             "
@@ -27,9 +27,9 @@ fn is(stage: &OriginScene, more: &str, authentication: &str) {
 
 /// Tries to pin the key of `acme/demo`, which is refused.
 #[track_caller]
-fn refuses_to_pin(stage: &OriginScene, more: &str) {
-    let more = more.replace("[ELSEWHERE]", elsewhere(stage));
-    stage.demo(&format!("{PINNING} {more}")).says(
+fn refuses_to_pin(scene: &OriginScene, more: &str) {
+    let more = more.replace("[ELSEWHERE]", elsewhere(scene));
+    scene.demo(&format!("{PINNING} {more}")).says(
         3,
         &format!(
             "
@@ -41,26 +41,26 @@ hint: {HINT}
 "
         ),
     );
-    assert!(stage.installs().is_empty());
-    assert!(!stage.scene.path("trust.toml").exists());
+    assert!(scene.installs().is_empty());
+    assert!(!scene.path("trust.toml").exists());
 }
 
-fn elsewhere(stage: &OriginScene) -> &str {
-    let (_, host) = stage.origin.doors().elsewhere.split_once("://").unwrap();
+fn elsewhere(scene: &OriginScene) -> &str {
+    let (_, host) = scene.origin.doors().elsewhere.split_once("://").unwrap();
     host
 }
 
 #[test]
 fn a_key_from_an_unverified_host_has_no_anchor_and_is_not_pinned() {
     let insecure = format!("{INSECURE} [ORIGIN]");
-    let stage = OriginScene::of([demo()]);
-    refuses_to_pin(&stage, &insecure);
-    refuses_to_pin(&stage, &format!("{insecure} --dry-run"));
-    is(&stage, &insecure, "signed [ACME ID] unverified-transport");
+    let scene = OriginScene::of([demo()]);
+    refuses_to_pin(&scene, &insecure);
+    refuses_to_pin(&scene, &format!("{insecure} --dry-run"));
+    is(&scene, &insecure, "signed [ACME ID] unverified-transport");
     // What is there needs no proof, so there is nothing to pin either.
-    stage.demo(&format!("{insecure} {PINNING} -q")).ends(0);
-    assert!(!stage.scene.path("trust.toml").exists());
-    let run = stage.demo(&format!("{insecure} --recheck --format json"));
+    scene.demo(&format!("{insecure} {PINNING} -q")).ends(0);
+    assert!(!scene.path("trust.toml").exists());
+    let run = scene.demo(&format!("{insecure} --recheck --format json"));
     let expected = "\"notes\": [\n          \"unverified-transport\"\n        ]";
     let document = run.prints();
     assert!(document.contains(expected), "{document}");
@@ -69,10 +69,10 @@ fn a_key_from_an_unverified_host_has_no_anchor_and_is_not_pinned() {
 
 #[test]
 fn a_key_that_came_without_tls_has_no_anchor() {
-    let stage = OriginScene::of([demo()]);
-    let plain = stage.origin.doors().plain.clone();
+    let scene = OriginScene::of([demo()]);
+    let plain = scene.origin.doors().plain.clone();
     let (_, plain) = plain.split_once("://").unwrap();
-    let told = stage.mirror(&format!("{plain}/acme/demo --plain-http {plain}"));
+    let told = scene.mirror(&format!("{plain}/acme/demo --plain-http {plain}"));
     told.says(
         0,
         "
@@ -87,48 +87,48 @@ fn every_host_that_decides_which_keys_are_served_has_to_be_verified() {
     // Discovery decides who serves the keys.
     let service = || OriginScene::new(Setup::new([demo()]).service_at(Door::Elsewhere).start());
     for insecure in ["[ORIGIN]", "[ELSEWHERE]"] {
-        let stage = service();
+        let scene = service();
         let insecure = format!("{INSECURE} {insecure}");
-        refuses_to_pin(&stage, &insecure);
-        is(&stage, &insecure, "signed [ACME ID] unverified-transport");
+        refuses_to_pin(&scene, &insecure);
+        is(&scene, &insecure, "signed [ACME ID] unverified-transport");
     }
     is(&service(), "", "signed [ACME ID] (origin)");
     // So does a host that redirects, or is redirected to.
     for sort in ["discovery", "download"] {
-        let stage = OriginScene::of([demo()]);
+        let scene = OriginScene::of([demo()]);
         let sort = at(Door::Front, asks(sort));
-        stage.origin.always(sort, Fault::RedirectElsewhere);
+        scene.origin.always(sort, Fault::RedirectElsewhere);
         let insecure = format!("{INSECURE} [ELSEWHERE]");
-        refuses_to_pin(&stage, &insecure);
-        is(&stage, &insecure, "signed [ACME ID] unverified-transport");
+        refuses_to_pin(&scene, &insecure);
+        is(&scene, &insecure, "signed [ACME ID] unverified-transport");
     }
     // What only holds what the key has signed does not.
-    let stage = OriginScene::new(Setup::new([demo()]).files_at(Door::Elsewhere).start());
+    let scene = OriginScene::new(Setup::new([demo()]).files_at(Door::Elsewhere).start());
     let insecure = format!("{INSECURE} [ELSEWHERE]");
-    is(&stage, &insecure, "signed [ACME ID] (origin)");
+    is(&scene, &insecure, "signed [ACME ID] (origin)");
 }
 
 #[test]
 fn a_pinned_key_needs_no_verified_origin() {
-    let stage = OriginScene::of([demo()]);
+    let scene = OriginScene::of([demo()]);
     let key = Signer::acme().public_armored();
-    stage.scene.write("acme.asc", key);
+    scene.write("acme.asc", key);
     let more = format!("--key acme.asc {INSECURE} [ORIGIN]");
-    is(&stage, &more, "signed [ACME ID] (pinned)");
+    is(&scene, &more, "signed [ACME ID] (pinned)");
 }
 
 #[test]
 fn a_lock_file_vouches_for_the_package_and_not_for_the_key() {
-    let stage = OriginScene::of([demo()]);
-    let zip = sha256(&stage.origin.zip("acme/demo", "1.0.0", super::LINUX));
+    let scene = OriginScene::of([demo()]);
+    let zip = sha256(&scene.origin.zip("acme/demo", "1.0.0", super::LINUX));
     let lock = format!(
         "provider \"[ORIGIN]/acme/demo\" {{\n  version = \"1.0.0\"\n  hashes = [\"zh:{zip}\"]\n}}\n"
     );
-    stage.scene.write(".terraform.lock.hcl", stage.named(&lock));
+    scene.write(".terraform.lock.hcl", scene.named(&lock));
     let more = format!("--from-lock . {INSECURE} [ORIGIN]");
-    stage.mirror(&format!("{more} {PINNING} -q")).ends(3);
-    assert!(!stage.scene.path("trust.toml").exists());
-    stage.mirror(&more).says(
+    scene.mirror(&format!("{more} {PINNING} -q")).ends(3);
+    assert!(!scene.path("trust.toml").exists());
+    scene.mirror(&more).says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (lock) unverified-transport

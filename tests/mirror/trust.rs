@@ -9,10 +9,10 @@ use crate::support::signer::Signer;
 /// Mirrors this release, which is refused.
 #[track_caller]
 fn refused(release: impl Into<Release>, more: &str, code: i32, says: &str) {
-    let stage = OriginScene::release(release);
-    stage.demo(more).says(code, says).gives(&[]);
-    assert_eq!(stage.origin.count(asks("package")), 0);
-    assert!(stage.installs().is_empty());
+    let scene = OriginScene::release(release);
+    scene.demo(more).says(code, says).gives(&[]);
+    assert_eq!(scene.origin.count(asks("package")), 0);
+    assert!(scene.installs().is_empty());
 }
 
 #[test]
@@ -107,27 +107,27 @@ hint: nothing of this version was written. The author has to sign the release wi
 
 #[test]
 fn a_key_that_has_expired_since_is_good_for_what_it_signed() {
-    let stage = OriginScene::release(folder().signed_by(Signer::expired_since()));
-    stage.demo("-q").says(0, "");
-    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    let scene = OriginScene::release(folder().signed_by(Signer::expired_since()));
+    scene.demo("-q").says(0, "");
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
 }
 
 #[test]
 fn an_expired_key_is_refused_if_the_trust_file_says_so() {
-    let stage = OriginScene::release(Release::of_testdata("expired-before"));
-    stage.scene.write(
+    let scene = OriginScene::release(Release::of_testdata("expired-before"));
+    scene.write(
         "trust.toml",
-        stage.named("[[provider]]\nmatch = \"[ORIGIN]/acme/*\"\nexpired = \"refuse\"\n"),
+        scene.named("[[provider]]\nmatch = \"[ORIGIN]/acme/*\"\nexpired = \"refuse\"\n"),
     );
-    stage.demo("--trust trust.toml").says(3, r#"
+    scene.demo("--trust trust.toml").says(3, r#"
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by an expired key
   key FB115E33801559B027AA1233AE4169F062F4082A
 
 hint: nothing of this version was written. If it was made while the key was in use, `expired = "warn"` in the trust file lets it pass, as clients do
 "#);
-    assert!(stage.installs().is_empty());
+    assert!(scene.installs().is_empty());
     // What was signed there are no zips, so that nothing can be seen to arrive.
-    stage.demo("--dry-run --platform linux_amd64").says(
+    scene.demo("--dry-run --platform linux_amd64").says(
         0,
         "
 Would copy [ORIGIN]/acme/demo 1.0.0   1 package, 11 B   signed AE4169F062F4082A (origin) expired-key
@@ -139,26 +139,26 @@ Would mirror 1 version, 1 package (11 B to copy) in [TIME]
 #[test]
 fn the_key_that_signed_may_be_any_of_them() {
     let both = [Signer::stranger(), Signer::acme()];
-    let stage = OriginScene::release(Release::from(folder()).signers(&both));
-    stage.demo("").says(
+    let scene = OriginScene::release(Release::from(folder()).signers(&both));
+    scene.demo("").says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
-    let stage = OriginScene::of([demo()]);
-    stage
+    let scene = OriginScene::of([demo()]);
+    scene
         .origin
         .always(asks("download"), lie::broken_first_key());
-    stage.demo("").says(
+    scene.demo("").says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin) skipped-key
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
-    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
 }
 
 #[test]
@@ -178,75 +178,75 @@ error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature of the checksum docume
 hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
 ",
     );
-    let stage = OriginScene::release(Release::from(folder()).keys(&[]));
-    let pattern = stage.named("--allow-unsigned [ORIGIN]/acme/*");
-    stage.demo(&pattern).says(
+    let scene = OriginScene::release(Release::from(folder()).keys(&[]));
+    let pattern = scene.named("--allow-unsigned [ORIGIN]/acme/*");
+    scene.demo(&pattern).says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   checksum
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
-    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
-    stage.demo(&pattern).says(
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    scene.demo(&pattern).says(
         0,
         "
   Mirrored nothing: 1 package already present, in [TIME]
 ",
     );
-    assert_eq!(stage.origin.count(asks("package")), 1);
+    assert_eq!(scene.origin.count(asks("package")), 1);
 }
 
 #[test]
 fn a_release_without_a_signature_needs_a_word() {
-    let stage = OriginScene::of([demo()]);
+    let scene = OriginScene::of([demo()]);
     for fields in ["shasums_signature_url", "signing_keys"] {
-        stage
+        scene
             .origin
             .always(asks("download"), lie::says(fields, json!(null)));
     }
-    stage.demo("").says(3, "
+    scene.demo("").says(3, "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the checksum document is not signed
 
 hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
 ");
-    stage.demo("--allow-unsigned [ORIGIN]/acme/demo").says(
+    scene.demo("--allow-unsigned [ORIGIN]/acme/demo").says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   checksum
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
-    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
 }
 
 #[test]
 fn a_wrong_signature_is_refused_although_unsigned_is_allowed() {
     let release = folder().mistake(Mistake::SignatureByStranger);
-    let stage = OriginScene::release(release);
-    stage.demo("--allow-unsigned [ORIGIN]/acme/*").says(3, "
+    let scene = OriginScene::release(release);
+    scene.demo("--allow-unsigned [ORIGIN]/acme/*").says(3, "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by another key
   expected [ACME] `Acme Provider Signing (test key) <security@acme.example>`
   received [STRANGER]
 
 hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`
 ");
-    assert!(stage.installs().is_empty());
+    assert!(scene.installs().is_empty());
 }
 
 /// A second release, by another author.
-fn rotated(stage: &OriginScene) {
+fn rotated(scene: &OriginScene) {
     let next = ReleaseFolder::new("demo", "1.1.0")
         .platform(LINUX)
         .signed_by(Signer::stranger());
-    stage.origin.publish(demo().release(next));
+    scene.origin.publish(demo().release(next));
 }
 
 #[test]
 fn keys_that_are_new_are_pinned_and_others_refused() {
-    let stage = OriginScene::of([demo()]);
+    let scene = OriginScene::of([demo()]);
     let pinning = "--trust trust.toml --pin-new";
-    stage.demo(&format!("{pinning} --dry-run")).says(
+    scene.demo(&format!("{pinning} --dry-run")).says(
         0,
         "
 Would copy [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
@@ -254,8 +254,8 @@ Would copy [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origi
 Would mirror 1 version, 1 package (406 B to copy) in [TIME]
 ",
     );
-    assert!(!stage.scene.path("trust.toml").exists());
-    stage.demo(pinning).says(
+    assert!(!scene.path("trust.toml").exists());
+    scene.demo(pinning).says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
@@ -263,29 +263,29 @@ Would mirror 1 version, 1 package (406 B to copy) in [TIME]
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
-    let text = std::fs::read_to_string(stage.scene.path("trust.toml")).unwrap();
+    let text = std::fs::read_to_string(scene.path("trust.toml")).unwrap();
     assert!(text.contains(&Signer::acme().fingerprint()), "{text}");
 
-    rotated(&stage);
-    let before = stage.tree();
-    stage.demo(pinning).says(3, r#"
+    rotated(&scene);
+    let before = scene.tree();
+    scene.demo(pinning).says(3, r#"
 error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by a key that is not pinned
   expected [ACME] (named by trust.toml, line 4)
   received [STRANGER] `Another Author (test key) <else@stranger.example>`
 
 hint: nothing of this version was written. If the author says that this is a new key, add "[STRANGER]" to `keys` in trust.toml, line 4
 "#);
-    stage.demo("--trust trust.toml").says(3, r#"
+    scene.demo("--trust trust.toml").says(3, r#"
 error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by a key that is not pinned
   expected [ACME] (named by trust.toml, line 4)
   received [STRANGER] `Another Author (test key) <else@stranger.example>`
 
 hint: nothing of this version was written. If the author says that this is a new key, add "[STRANGER]" to `keys` in trust.toml, line 4
 "#);
-    assert_eq!(stage.tree(), before);
-    let after = std::fs::read_to_string(stage.scene.path("trust.toml")).unwrap();
+    assert_eq!(scene.tree(), before);
+    let after = std::fs::read_to_string(scene.path("trust.toml")).unwrap();
     assert_eq!(after, text);
-    stage.demo("").says(
+    scene.demo("").says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.1.0   1 package, 406 B   signed [STRANGER ID] (origin)
@@ -296,8 +296,8 @@ hint: nothing of this version was written. If the author says that this is a new
 
 #[test]
 fn keys_are_pinned_in_the_file_that_the_user_names() {
-    let stage = OriginScene::of([demo()]);
-    stage.demo("--pin-new").says(
+    let scene = OriginScene::of([demo()]);
+    scene.demo("--pin-new").says(
         2,
         "
 error: there is no trust file into which new keys could be written
@@ -309,28 +309,24 @@ hint: name it with `--trust FILE`: it is created if it does not exist
 
 #[test]
 fn a_key_of_the_users_own_counts_more() {
-    let stage = OriginScene::of([demo()]);
-    stage
-        .scene
-        .write("acme.asc", Signer::acme().public_armored());
-    stage
-        .scene
-        .write("stranger.asc", Signer::stranger().public_armored());
-    stage.demo("--key stranger.asc").says(3, r#"
+    let scene = OriginScene::of([demo()]);
+    scene.write("acme.asc", Signer::acme().public_armored());
+    scene.write("stranger.asc", Signer::stranger().public_armored());
+    scene.demo("--key stranger.asc").says(3, r#"
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by a key that is not pinned
   expected [STRANGER] `Another Author (test key) <else@stranger.example>` (named by --key)
   received [ACME] `Acme Provider Signing (test key) <security@acme.example>`
 
 hint: nothing of this version was written. If the author says that this is a new key, name its file by another `--key FILE`
 "#);
-    stage.demo("--key acme.asc").says(
+    scene.demo("--key acme.asc").says(
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (pinned)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
-    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
 }
 
 #[test]
@@ -339,8 +335,8 @@ fn a_version_of_which_one_release_is_bad_leaves_the_others() {
         .platform(LINUX)
         .mistake(Mistake::SignatureByStranger);
     let provider = demo().release(bad).version("1.2.0", &[LINUX]);
-    let stage = OriginScene::of([provider]);
-    stage.mirror("[ORIGIN]/acme/demo@>=1.0 -q").says(3, "
+    let scene = OriginScene::of([provider]);
+    scene.mirror("[ORIGIN]/acme/demo@>=1.0 -q").says(3, "
 error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by another key
   expected [ACME] `Acme Provider Signing (test key) <security@acme.example>`
   received [STRANGER]
@@ -348,7 +344,7 @@ error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by
 hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`
 ");
     assert_eq!(
-        stage.installs(),
+        scene.installs(),
         ["acme/demo 1.0.0 linux_amd64", "acme/demo 1.2.0 linux_amd64"]
     );
 }
@@ -360,11 +356,11 @@ fn a_provider_may_be_in_the_care_of_several() {
             .platform(LINUX)
             .signed_by(Signer::stranger()),
     );
-    let stage = OriginScene::of([demo(), other]);
-    stage
+    let scene = OriginScene::of([demo(), other]);
+    scene
         .mirror("[ORIGIN]/acme/demo [ORIGIN]/acme/other --trust trust.toml --pin-new --jobs 1 -q")
         .says(0, "");
-    let text = std::fs::read_to_string(stage.scene.path("trust.toml")).unwrap();
+    let text = std::fs::read_to_string(scene.path("trust.toml")).unwrap();
     for signer in [Signer::acme(), Signer::stranger()] {
         assert!(text.contains(&signer.fingerprint()), "{text}");
     }
@@ -372,18 +368,16 @@ fn a_provider_may_be_in_the_care_of_several() {
 
 #[test]
 fn required_pins_refuse_what_no_key_is_pinned_for() {
-    let stage = OriginScene::release(folder());
-    let said = stage.demo("--require-pinned").ends(2);
+    let scene = OriginScene::release(folder());
+    let said = scene.demo("--require-pinned").ends(2);
     assert!(said.contains("no key is pinned"), "{said}");
-    assert_eq!(stage.origin.count(asks("package")), 0);
-    assert!(stage.installs().is_empty());
+    assert_eq!(scene.origin.count(asks("package")), 0);
+    assert!(scene.installs().is_empty());
     // Nor is an entry for others one for this provider.
     let table = "[[provider]]\nmatch = \"other.example/acme/*\"\nkeys = [\"acme.asc\"]\n";
-    stage.scene.write("trust.toml", table);
-    stage
-        .scene
-        .write("acme.asc", Signer::acme().public_armored());
-    stage.demo("--require-pinned --trust trust.toml -q").says(
+    scene.write("trust.toml", table);
+    scene.write("acme.asc", Signer::acme().public_armored());
+    scene.demo("--require-pinned --trust trust.toml -q").says(
         2,
         "
 error: [ORIGIN]/acme/demo: no key is pinned
@@ -391,22 +385,22 @@ error: [ORIGIN]/acme/demo: no key is pinned
 hint: run it once with `--pin-new` instead of `--require-pinned`, and review the key that it pins for [ORIGIN]/acme/demo; or add an entry to the trust file by hand
 ",
     );
-    assert_eq!(stage.origin.count(asks("package")), 0);
-    std::fs::remove_file(stage.scene.path("trust.toml")).unwrap();
+    assert_eq!(scene.origin.count(asks("package")), 0);
+    std::fs::remove_file(scene.path("trust.toml")).unwrap();
     // A run that has nothing to copy says that it looked at no signature.
-    stage.scene.write(
+    scene.write(
         "trust.toml",
         "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"acme.asc\"]\n",
     );
     let strict = "--require-pinned --trust trust.toml";
     let note = "1 version that the store has already was not verified again; `--recheck` does so";
     for (more, notes) in [("", false), ("", true), ("--recheck", false)] {
-        let said = stage.demo(&format!("{strict} {more}")).ends(0);
+        let said = scene.demo(&format!("{strict} {more}")).ends(0);
         assert_eq!(said.contains(note), notes, "{said}");
     }
-    std::fs::remove_file(stage.scene.path("trust.toml")).unwrap();
+    std::fs::remove_file(scene.path("trust.toml")).unwrap();
     // Pins cannot be required and written in one run.
     let both = "--require-pinned --pin-new --trust trust.toml";
-    let said = stage.demo(both).ends(2);
+    let said = scene.demo(both).ends(2);
     assert!(said.contains("cannot be used with"), "{said}");
 }

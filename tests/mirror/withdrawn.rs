@@ -7,22 +7,22 @@ use crate::support::tamper;
 
 /// An origin of three versions, and a lock file for each of the first two, in `a` and `b`.
 fn locked() -> OriginScene {
-    let stage = OriginScene::of([versions()]);
+    let scene = OriginScene::of([versions()]);
     for (directory, version) in [("a", "1.0.0"), ("b", "1.1.0")] {
         // Clients lock every line of the checksum document, those of other files too.
         let manifest = ReleaseFolder::new("demo", version).build().manifest;
         let manifest = format!("zh:{}", sha256(&manifest.unwrap().bytes));
-        let [darwin, linux] = [DARWIN, LINUX].map(|platform| zh(&stage.origin, version, platform));
+        let [darwin, linux] = [DARWIN, LINUX].map(|platform| zh(&scene.origin, version, platform));
         let path = format!("{directory}/{NAME}");
         let hashes = [darwin, linux, manifest];
-        lock(&stage, &path, "[ORIGIN]/acme/demo", version, &hashes);
+        lock(&scene, &path, "[ORIGIN]/acme/demo", version, &hashes);
     }
-    stage
+    scene
 }
 
 /// The origin has nothing but 1.0.0 from now on.
-fn withdraw(stage: &OriginScene) {
-    stage.origin.publish(Provider::demo(&[DARWIN, LINUX]));
+fn withdraw(scene: &OriginScene) {
+    scene.origin.publish(Provider::demo(&[DARWIN, LINUX]));
 }
 
 const WITHDRAWN: &str = "
@@ -34,15 +34,15 @@ hint: it may have been withdrawn: lock another version, or copy this one with `t
 
 #[test]
 fn a_withdrawn_version_fails_alone() {
-    let stage = locked();
-    withdraw(&stage);
-    stage.mirror("--from-lock b").says(1, WITHDRAWN);
-    stage.mirror("--from-lock a --from-lock b --jobs 1").says(1, &format!("
+    let scene = locked();
+    withdraw(&scene);
+    scene.mirror("--from-lock b").says(1, WITHDRAWN);
+    scene.mirror("--from-lock a --from-lock b --jobs 1").says(1, &format!("
     Copied [ORIGIN]/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (lock){WITHDRAWN}  Mirrored 1 version, 2 packages (813 B copied) in [TIME]
     Failed 1 of 2: [ORIGIN]/acme/demo 1.1.0
 "));
     assert_eq!(
-        stage.installs(),
+        scene.installs(),
         [
             "acme/demo 1.0.0 darwin_arm64",
             "acme/demo 1.0.0 linux_amd64"
@@ -52,14 +52,14 @@ fn a_withdrawn_version_fails_alone() {
 
 #[test]
 fn every_wish_that_nothing_fulfils_fails_by_itself() {
-    let stage = OriginScene::of([demo()]);
+    let scene = OriginScene::of([demo()]);
     let entries = ["2.0.0", ">= 1.0", ">= 3.0", ">= 3.0"].map(|constraints| {
-        stage.named(&format!(
+        scene.named(&format!(
             "[[provider]]\naddress = \"[ORIGIN]/acme/demo\"\nconstraints = \"{constraints}\"\n"
         ))
     });
-    stage.scene.write("mirror.toml", entries.concat());
-    stage.mirror("--file mirror.toml").says(
+    scene.write("mirror.toml", entries.concat());
+    scene.mirror("--file mirror.toml").says(
         1,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
@@ -75,19 +75,19 @@ hint: these are all that there are: choose among them by other constraints
     Failed 2: [ORIGIN]/acme/demo, [ORIGIN]/acme/demo
 ",
     );
-    assert_eq!(stage.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
 }
 
 #[test]
 fn a_withdrawn_version_that_is_stored_is_present() {
-    let stage = locked();
+    let scene = locked();
     let both = "--from-lock a --from-lock b";
-    stage.mirror(&format!("{both} -q")).says(0, "");
-    withdraw(&stage);
-    let before = stage.tree();
-    stage.origin.forget();
+    scene.mirror(&format!("{both} -q")).says(0, "");
+    withdraw(&scene);
+    let before = scene.tree();
+    scene.origin.forget();
     for platforms in ["", "--platform linux_amd64"] {
-        stage
+        scene
             .mirror(&format!("{both} {platforms}"))
             .says(
                 0,
@@ -101,8 +101,8 @@ fn a_withdrawn_version_that_is_stored_is_present() {
                 "oci-layout:store/[ORIGIN]/acme/demo:1.1.0",
             ]);
     }
-    assert_eq!(stage.origin.counters(), "2 discovery, 2 versions");
-    stage.mirror(&format!("{both} --dry-run")).says(
+    assert_eq!(scene.origin.counters(), "2 discovery, 2 versions");
+    scene.mirror(&format!("{both} --dry-run")).says(
         0,
         "
    Present [ORIGIN]/acme/demo 1.0.0
@@ -111,22 +111,22 @@ fn a_withdrawn_version_that_is_stored_is_present() {
 Would mirror nothing: 4 packages already present, in [TIME]
 ",
     );
-    assert_eq!(stage.tree(), before);
+    assert_eq!(scene.tree(), before);
 }
 
 #[test]
 fn a_withdrawn_version_that_is_stored_in_part_fails() {
-    let stage = locked();
+    let scene = locked();
     let linux = "--from-lock b --platform linux_amd64";
-    stage.mirror(&format!("{linux} -q")).says(0, "");
-    withdraw(&stage);
+    scene.mirror(&format!("{linux} -q")).says(0, "");
+    withdraw(&scene);
     let has = "  has 1.0.0\n";
     let partly = WITHDRAWN.replace(has, &format!("{has}  stored only for linux_amd64\n"));
-    stage.mirror("--from-lock b").says(1, &partly);
-    stage
+    scene.mirror("--from-lock b").says(1, &partly);
+    scene
         .mirror("--from-lock b --platform darwin_arm64")
         .says(1, &partly);
-    stage.mirror(linux).says(
+    scene.mirror(linux).says(
         0,
         "
    Warning [ORIGIN]/acme/demo 1.1.0: it is not published any more in [ORIGIN]
@@ -134,26 +134,26 @@ fn a_withdrawn_version_that_is_stored_in_part_fails() {
 ",
     );
     // Nothing can be compared with what is gone.
-    stage
+    scene
         .mirror(&format!("{linux} --recheck"))
         .says(1, WITHDRAWN);
 }
 
 #[test]
 fn a_withdrawn_version_that_is_stored_must_match_the_lock() {
-    let stage = locked();
-    stage.mirror("--from-lock b -q").says(0, "");
-    let [other, stored] = ["1.0.0", "1.1.0"].map(|version| zh(&stage.origin, version, DARWIN));
-    withdraw(&stage);
+    let scene = locked();
+    scene.mirror("--from-lock b -q").says(0, "");
+    let [other, stored] = ["1.0.0", "1.1.0"].map(|version| zh(&scene.origin, version, DARWIN));
+    withdraw(&scene);
     let path = format!("b/{NAME}");
     lock(
-        &stage,
+        &scene,
         &path,
         "[ORIGIN]/acme/demo",
         "1.1.0",
         std::slice::from_ref(&other),
     );
-    stage.mirror("--from-lock b").says(3, &format!("
+    scene.mirror("--from-lock b").says(3, &format!("
 error: [ORIGIN]/acme/demo 1.1.0 (oci-layout:store/[ORIGIN]/acme/demo): the package for darwin_arm64 is not in the lock file
   expected one of {other}
   received {stored}
@@ -167,22 +167,22 @@ hint: nothing of this version was written. If the lock file was made for other p
 /// signature proves says which they are.
 #[test]
 fn a_forged_document_does_not_excuse_a_package_that_is_missing() {
-    let stage = locked();
-    stage
+    let scene = locked();
+    scene
         .mirror("--from-lock b --platform linux_amd64 -q")
         .says(0, "");
-    let origin = stage.named("[ORIGIN]").replace(':', "_");
-    let layout = stage.scene.path(format!("store/{origin}/acme/demo"));
+    let origin = scene.named("[ORIGIN]").replace(':', "_");
+    let layout = scene.path(format!("store/{origin}/acme/demo"));
     let [darwin, linux] =
-        [DARWIN, LINUX].map(|platform| zh(&stage.origin, "1.1.0", platform).replace("zh:", ""));
-    withdraw(&stage);
+        [DARWIN, LINUX].map(|platform| zh(&scene.origin, "1.1.0", platform).replace("zh:", ""));
+    withdraw(&scene);
     let forged =
         format!("{darwin}  README.md\n{linux}  terraform-provider-demo_1.1.0_linux_amd64.zip\n");
     let layer = tamper::put(&layout, "text/plain", forged.as_bytes());
     tamper::alter(&layout, "evidence-1.1.0", |evidence| {
         evidence["layers"][0] = layer;
     });
-    let told = stage.mirror("--from-lock b").ends(3);
+    let told = scene.mirror("--from-lock b").ends(3);
     let said = ": the stored version does not verify\n";
     assert!(told.contains(said), "{told}");
 }

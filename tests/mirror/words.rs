@@ -16,30 +16,30 @@ fn page() -> Fault {
 
 #[test]
 fn a_release_that_was_made_again_is_not_for_a_mirror_to_replace() {
-    let stage = OriginScene::of([demo()]);
-    stage.demo("-q").says(0, "");
+    let scene = OriginScene::of([demo()]);
+    scene.demo("-q").says(0, "");
     let again = ReleaseFolder::new("demo", "1.0.0")
         .package(LINUX, &[("terraform-provider-demo_v1.0.0", b"another")])
         .platform(DARWIN);
-    stage
+    scene
         .origin
         .publish(Provider::new("acme/demo").release(again));
-    let before = stage.tree();
-    stage.demo("--platform darwin_arm64").says(3, "
+    let before = scene.tree();
+    scene.demo("--platform darwin_arm64").says(3, "
 error: [ORIGIN]/acme/demo 1.0.0 (oci-layout:store/[ORIGIN]/acme/demo): the store has packages of another release of this version
   no line of the checksum document covers the zip for linux_amd64
     received sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
 
 hint: nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again. To have the new one all the same, delete the version's tags in the store, and run it again
 ");
-    assert_eq!(stage.tree(), before);
+    assert_eq!(scene.tree(), before);
 }
 
 #[test]
 fn a_dry_run_would_mirror_nothing() {
-    let stage = OriginScene::of([demo()]);
-    stage.demo("-q").says(0, "");
-    stage.demo("--dry-run").says(
+    let scene = OriginScene::of([demo()]);
+    scene.demo("-q").says(0, "");
+    scene.demo("--dry-run").says(
         0,
         "
    Present [ORIGIN]/acme/demo 1.0.0
@@ -50,9 +50,9 @@ Would mirror nothing: 1 package already present, in [TIME]
 
 #[test]
 fn places_that_hold_no_mirror() {
-    let stage = OriginScene::of([demo()]);
-    stage.scene.write("file", "");
-    stage
+    let scene = OriginScene::of([demo()]);
+    scene.write("file", "");
+    scene
         .mirror("a.example/acme/demo --from filesystem-mirror:nothere")
         .says(
             1,
@@ -62,7 +62,7 @@ error: `nothere` is not a directory
   received nothing of that name
 ",
         );
-    stage
+    scene
         .mirror("a.example/acme/demo --from filesystem-mirror:file")
         .says(
             1,
@@ -72,7 +72,7 @@ error: `file` is not a directory
   received a file
 ",
         );
-    stage
+    scene
         .mirror("a.example/acme/demo --from network-mirror:https://[ORIGIN]/nowhere")
         .says(1, "
 error: a.example/acme/demo (network-mirror:https://[ORIGIN]/nowhere/): the mirror has no such provider
@@ -81,8 +81,8 @@ error: a.example/acme/demo (network-mirror:https://[ORIGIN]/nowhere/): the mirro
 
 hint: the mirror does not have this provider, or is not at this URL: its address ends where HOSTNAME/NAMESPACE/TYPE begins
 ");
-    stage.scene.write("cfg/main.tf", "");
-    stage.mirror("--from-config cfg/main.tf").says(
+    scene.write("cfg/main.tf", "");
+    scene.mirror("--from-config cfg/main.tf").says(
         1,
         "
 error: cfg/main.tf is not a configuration
@@ -94,9 +94,9 @@ error: cfg/main.tf is not a configuration
 
 #[test]
 fn a_page_in_place_of_json_is_called_so() {
-    let stage = OriginScene::of([demo()]);
-    stage.origin.always(asks("versions"), page());
-    stage.demo("").says(
+    let scene = OriginScene::of([demo()]);
+    scene.origin.always(asks("versions"), page());
+    scene.demo("").says(
         1,
         "
 error: [ORIGIN]/acme/demo ([ORIGIN]): the list of versions cannot be understood
@@ -112,8 +112,8 @@ hint: a page in place of JSON often means that something between here and the se
 
 #[test]
 fn platforms_that_are_misspelt_are_told_from_those_that_there_are() {
-    let stage = OriginScene::of([demo().version("1.1.0", &[DARWIN, LINUX])]);
-    stage.demo("--platform linux_amd65").says(
+    let scene = OriginScene::of([demo().version("1.1.0", &[DARWIN, LINUX])]);
+    scene.demo("--platform linux_amd65").says(
         1,
         "
    Warning [ORIGIN]/acme/demo 1.1.0: there is no package for linux_amd65
@@ -128,21 +128,21 @@ hint: choose among these by `--platform`, or by `platforms` in the mirror file
 
 #[test]
 fn hosts_that_are_none_are_refused() {
-    let stage = OriginScene::of([demo()]);
+    let scene = OriginScene::of([demo()]);
     for (option, text) in [
         ("--plain-http", "http://x"),
         ("--plain-http", ""),
         ("--insecure-skip-tls-verify", "a/b"),
         ("--allow-private", ""),
     ] {
-        stage.demo(&format!("{option}={text}")).says(2, &format!("
+        scene.demo(&format!("{option}={text}")).says(2, &format!("
 error: invalid value '{text}' for '{option} <HOST>': expected HOST or HOST:PORT, such as registry.internal:5000 or [::1]:5000
 
 For more information, try '--help'.
 "));
     }
-    let origin = stage.origin.host().to_owned();
-    stage
+    let origin = scene.origin.host().to_owned();
+    scene
         .demo(&format!(
             "--allow-private [::1]:80 --allow-private {origin} -q"
         ))
@@ -151,9 +151,9 @@ For more information, try '--help'.
 
 #[test]
 fn a_lock_file_without_providers_is_told() {
-    let stage = OriginScene::of([]);
-    stage.scene.write("empty/.terraform.lock.hcl", "");
-    stage.mirror("--from-lock empty").says(
+    let scene = OriginScene::of([]);
+    scene.write("empty/.terraform.lock.hcl", "");
+    scene.mirror("--from-lock empty").says(
         0,
         "
    Warning empty/.terraform.lock.hcl locks no provider
@@ -164,14 +164,14 @@ fn a_lock_file_without_providers_is_told() {
 
 #[test]
 fn variables_that_are_empty_are_unset() {
-    let mut stage = OriginScene::of([demo()]);
-    stage.scene = stage
+    let mut scene = OriginScene::of([demo()]);
+    scene.scene = scene
         .scene
         .env("TFOCI_TIMEOUT", "")
         .env("TFOCI_DEFAULT_HOST", "");
-    stage.demo("-q").says(0, "");
-    stage.scene = stage.scene.env("TFOCI_TIMEOUT", "soon");
-    stage.demo("-q").says(
+    scene.demo("-q").says(0, "");
+    scene.scene = scene.scene.env("TFOCI_TIMEOUT", "soon");
+    scene.demo("-q").says(
         2,
         "
 error: invalid value 'soon' for 'TFOCI_TIMEOUT (--timeout <SECONDS>)': expected a whole number from 1 to 65535
@@ -186,14 +186,14 @@ fn a_registry_that_refuses_the_credentials_gets_a_hint_about_login() {
     let registry = Setup::of(Personality::Plain)
         .access(Access::of(Personality::Quay))
         .start();
-    let stage = OriginScene::of([demo()]);
+    let scene = OriginScene::of([demo()]);
     let host = registry.host();
     let run = format!(
         "[ORIGIN]/acme/demo --to {host}/acme/demo --plain-http {host} --authfile auth.json"
     );
-    stage.scene.write("auth.json", "{}");
+    scene.write("auth.json", "{}");
     let said = |hint: &str| {
-        let told = stage.run(&run).ends(1);
+        let told = scene.run(&run).ends(1);
         let hint = format!("hint: {}\n", hint.replace("HOST", host));
         assert!(told.ends_with(&hint), "{told}");
     };
@@ -202,7 +202,7 @@ fn a_registry_that_refuses_the_credentials_gets_a_hint_about_login() {
         "`tfoci login HOST` stores them; {in_ci}. Some registries answer like this for a repository that they do not have"
     ));
     let wrong = format!("{{\"auths\":{{\"{host}\":{{\"auth\":\"cm9ib3Q6d3Jvbmc=\"}}}}}}");
-    stage.scene.write("auth.json", wrong);
+    scene.write("auth.json", wrong);
     said(&format!(
         "they may be wrong or expired, or not authorize this. `tfoci login HOST` stores others; {in_ci}"
     ));
@@ -210,19 +210,19 @@ fn a_registry_that_refuses_the_credentials_gets_a_hint_about_login() {
 
 #[test]
 fn long_pauses_are_told_and_ranges_shown() {
-    let stage = OriginScene::of([demo()]);
+    let scene = OriginScene::of([demo()]);
     let slow = Fault::too_many_requests("2");
-    stage.origin.fault(1, asks("versions"), slow);
-    stage.origin.fault(1, asks("package"), Fault::cut_body(100));
-    let said = stage.demo("").ends(0);
+    scene.origin.fault(1, asks("versions"), slow);
+    scene.origin.fault(1, asks("package"), Fault::cut_body(100));
+    let said = scene.demo("").ends(0);
     let told =
         "  Retrying https://[ORIGIN]/v1/providers/acme/demo/versions after 2.0s: it answered 429\n";
     assert!(said.contains(told), "{said}");
     assert_eq!(said.matches("Retrying").count(), 1, "{said}");
 
-    let stage = OriginScene::of([demo()]);
-    stage.origin.fault(1, asks("package"), Fault::cut_body(100));
-    let said = stage.demo("-vv").ends(0);
+    let scene = OriginScene::of([demo()]);
+    scene.origin.fault(1, asks("package"), Fault::cut_body(100));
+    let said = scene.demo("-vv").ends(0);
     assert!(said.contains(".zip (Range: bytes=100-): 206, "), "{said}");
     assert!(said.contains(".zip: 200, "), "{said}");
 }

@@ -194,11 +194,11 @@ fn steady(text: &str, run: &Run) -> String {
 }
 
 /// Runs a command on terminals of all sizes, and compares what it shows with the golden text.
-fn capture<S>(name: &str, side: Side, stage: impl Fn(&Gate) -> (S, Run)) {
+fn capture<S>(name: &str, side: Side, scene: impl Fn(&Gate) -> (S, Run)) {
     let mut all = String::new();
     for (columns, rows) in SIZES {
         let gate = Gate::default();
-        let (_servers, run) = stage(&gate);
+        let (_servers, run) = scene(&gate);
         let mut pictures = pictures(side).into_iter().peekable();
         let mut shown = String::new();
         let see = |frame: &[String]| {

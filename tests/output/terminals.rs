@@ -96,15 +96,15 @@ fn of_mirror() {
         let names = ["demo", "other"];
         let providers =
             names.map(|name| Provider::new(&format!("acme/{name}")).release(folder(name)));
-        let stage = OriginScene::of(providers);
-        stage.origin.always(asks("package"), drip());
+        let scene = OriginScene::of(providers);
+        scene.origin.always(asks("package"), drip());
         let arguments =
             "mirror [ORIGIN]/acme/demo [ORIGIN]/acme/other --ca-file ca.pem --to oci-layout:store";
         check(&Terminal::run(
-            &stage.scene,
+            &scene.scene,
             columns,
             rows,
-            &stage.named(arguments),
+            &scene.named(arguments),
         ));
     }
 }

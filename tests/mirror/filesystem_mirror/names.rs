@@ -11,18 +11,18 @@ const FILE: &str = "terraform-provider-demo_1.0.0_linux_amd64.zip";
 /// What becomes of the package of `acme/demo` at a place in a mirror.
 #[track_caller]
 fn mirrored(provider: &str, place: &str) -> BTreeMap<String, String> {
-    let stage = OriginScene::new(two());
-    let zip = stage.origin.zip("acme/demo", "1.0.0", LINUX);
-    stage.scene.write(format!("mirror/{place}"), zip);
-    arrives(&stage, provider)
+    let scene = OriginScene::new(two());
+    let zip = scene.origin.zip("acme/demo", "1.0.0", LINUX);
+    scene.write(format!("mirror/{place}"), zip);
+    arrives(&scene, provider)
 }
 
 #[track_caller]
-fn arrives(stage: &OriginScene, provider: &str) -> BTreeMap<String, String> {
+fn arrives(scene: &OriginScene, provider: &str) -> BTreeMap<String, String> {
     let run = format!("{provider} --from filesystem-mirror:mirror --allow-unsigned {provider} -q");
-    stage.mirror(&run).says(0, "");
-    assert_eq!(stage.installs(), ARRIVED);
-    stage.tree()
+    scene.mirror(&run).says(0, "");
+    assert_eq!(scene.installs(), ARRIVED);
+    scene.tree()
 }
 
 #[test]
@@ -56,21 +56,21 @@ fn hosts_are_spelled_in_unicode_or_in_punycode() {
 
 #[test]
 fn a_host_may_have_a_port() {
-    let stage = OriginScene::new(two());
-    let provider = stage.named("[ORIGIN]/acme/demo");
-    let zip = stage.origin.zip("acme/demo", "1.0.0", LINUX);
-    stage.scene.write(format!("mirror/{provider}/{FILE}"), zip);
-    arrives(&stage, &provider);
+    let scene = OriginScene::new(two());
+    let provider = scene.named("[ORIGIN]/acme/demo");
+    let zip = scene.origin.zip("acme/demo", "1.0.0", LINUX);
+    scene.write(format!("mirror/{provider}/{FILE}"), zip);
+    arrives(&scene, &provider);
 }
 
 #[test]
 fn build_metadata_is_part_of_a_name() {
     let provider = Provider::new("acme/demo").version("1.0.0+ent", &[LINUX]);
-    let stage = OriginScene::of([provider]);
-    let zip = stage.origin.zip("acme/demo", "1.0.0+ent", LINUX);
+    let scene = OriginScene::of([provider]);
+    let zip = scene.origin.zip("acme/demo", "1.0.0+ent", LINUX);
     let path = format!("mirror/{ADDRESS}/terraform-provider-demo_1.0.0+ent_linux_amd64.zip");
-    stage.scene.write(path, zip);
-    stage
+    scene.write(path, zip);
+    scene
         .mirror(&format!(
             "{ADDRESS} --from filesystem-mirror:mirror {ALLOW}"
         ))
@@ -82,23 +82,21 @@ fn build_metadata_is_part_of_a_name() {
 ",
         )
         .gives(&["oci-layout:store/example.com/acme/demo:1.0.0_ent"]);
-    assert_eq!(stage.installs(), ["acme/demo 1.0.0+ent linux_amd64"]);
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0+ent linux_amd64"]);
 }
 
 #[test]
 fn of_several_names_of_one_package_the_first_counts() {
-    let stage = OriginScene::new(two());
-    let zip = stage.origin.zip("acme/demo", "1.0.0", LINUX);
-    stage.scene.write(format!("mirror/{ADDRESS}/{FILE}"), zip);
+    let scene = OriginScene::new(two());
+    let zip = scene.origin.zip("acme/demo", "1.0.0", LINUX);
+    scene.write(format!("mirror/{ADDRESS}/{FILE}"), zip);
     for other in [
         "terraform-provider-demo_1.0.0_linux_amd64_signed.zip",
         "terraform-provider-demo_1.0_linux_amd64.zip",
     ] {
-        stage
-            .scene
-            .write(format!("mirror/{ADDRESS}/{other}"), "no zip");
+        scene.write(format!("mirror/{ADDRESS}/{other}"), "no zip");
     }
     let directory = "terraform-provider-demo_2.0.0_linux_amd64.zip";
-    fs::create_dir(stage.scene.path(format!("mirror/{ADDRESS}/{directory}"))).unwrap();
-    arrives(&stage, ADDRESS);
+    fs::create_dir(scene.path(format!("mirror/{ADDRESS}/{directory}"))).unwrap();
+    arrives(&scene, ADDRESS);
 }

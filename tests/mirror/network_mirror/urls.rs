@@ -15,10 +15,10 @@ fn place(origin: &Origin, sort: &str) -> String {
 
 /// A mirror that sends those who ask for something away so many times, before it gives it.
 fn redirecting(sort: &'static str, times: usize) -> OriginScene {
-    let stage = OriginScene::of([demo()]);
-    let again = Fault::redirect(&place(&stage.origin, sort));
-    stage.origin.storm(times, asks(sort), again);
-    stage
+    let scene = OriginScene::of([demo()]);
+    let again = Fault::redirect(&place(&scene.origin, sort));
+    scene.origin.storm(times, asks(sort), again);
+    scene
 }
 
 #[test]
@@ -27,16 +27,16 @@ fn documents_are_five_redirects_away_at_most_as_clients_have_it() {
         ("mirror-index", "index.json", ""),
         ("mirror-version", "1.0.0.json", " 1.0.0"),
     ] {
-        let stage = redirecting(sort, 5);
-        arrives(&stage);
-        assert_eq!(stage.origin.count(asks(sort)), 6);
-        let stage = redirecting(sort, 6);
-        from(&stage, ALLOW).says(1, &format!("
+        let scene = redirecting(sort, 5);
+        arrives(&scene);
+        assert_eq!(scene.origin.count(asks(sort)), 6);
+        let scene = redirecting(sort, 6);
+        from(&scene, ALLOW).says(1, &format!("
 error: example.com/acme/demo{about} (network-mirror:https://[ORIGIN]/mirror/): the server redirects more than 5 times
   last to https://[ORIGIN]/mirror/example.com/acme/demo/{file}
 "));
-        assert_eq!(stage.origin.count(asks(sort)), 6);
-        assert!(stage.installs().is_empty());
+        assert_eq!(scene.origin.count(asks(sort)), 6);
+        assert!(scene.installs().is_empty());
     }
 }
 
@@ -51,29 +51,29 @@ error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): th
 
 #[test]
 fn packages_lie_beside_the_document_that_names_them_wherever_that_is() {
-    let stage = OriginScene::of([demo()]);
-    let moved = stage
+    let scene = OriginScene::of([demo()]);
+    let moved = scene
         .origin
         .url("/mirror/moved.example/acme/demo/1.0.0.json");
     let redirect = Fault::redirect(&moved);
-    stage.origin.fault(1, asks("mirror-version"), redirect);
-    arrives(&stage);
-    let seen = stage.origin.seen();
+    scene.origin.fault(1, asks("mirror-version"), redirect);
+    arrives(&scene);
+    let seen = scene.origin.seen();
     let mut packages = seen.iter().filter(|seen| asks("package")(seen));
     assert!(packages.all(|seen| seen.path.starts_with("/mirror/moved.example/acme/demo/")));
 
-    let stage = OriginScene::of([demo()]);
+    let scene = OriginScene::of([demo()]);
     let sort = at(Door::Front, asks("mirror-version"));
-    stage.origin.always(sort, Fault::RedirectElsewhere);
-    arrives(&stage);
-    assert_eq!(stage.origin.count(at(Door::Front, asks("package"))), 0);
-    assert_ne!(stage.origin.count(at(Door::Elsewhere, asks("package"))), 0);
+    scene.origin.always(sort, Fault::RedirectElsewhere);
+    arrives(&scene);
+    assert_eq!(scene.origin.count(at(Door::Front, asks("package"))), 0);
+    assert_ne!(scene.origin.count(at(Door::Elsewhere, asks("package"))), 0);
 }
 
 #[test]
 fn build_metadata_is_asked_for_by_its_plus() {
-    let stage = OriginScene::of([Provider::new("acme/demo").version("1.0.0+ent", &[LINUX])]);
-    from(&stage, ALLOW)
+    let scene = OriginScene::of([Provider::new("acme/demo").version("1.0.0+ent", &[LINUX])]);
+    from(&scene, ALLOW)
         .says(
             0,
             "
@@ -82,9 +82,9 @@ fn build_metadata_is_asked_for_by_its_plus() {
 ",
         )
         .gives(&["oci-layout:store/example.com/acme/demo:1.0.0_ent"]);
-    assert_eq!(stage.installs(), ["acme/demo 1.0.0+ent linux_amd64"]);
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0+ent linux_amd64"]);
     // Some servers take `+` for a space and others take nothing else: it is sent as clients send it.
-    let targets: Vec<String> = stage
+    let targets: Vec<String> = scene
         .origin
         .seen()
         .into_iter()
@@ -109,17 +109,17 @@ fn below(host: &'static str) -> impl Fn(&Seen) -> bool + Send {
 const PUNYCODE: &str = "xn--bcher-kva.example";
 const UNICODE: &str = "b%C3%BCcher.example";
 
-fn from_books(stage: &OriginScene) -> Told {
-    let url = stage.origin.mirror_url();
-    stage.mirror(&format!(
+fn from_books(scene: &OriginScene) -> Told {
+    let url = scene.origin.mirror_url();
+    scene.mirror(&format!(
         "bücher.example/acme/demo --from network-mirror:{url} --allow-unsigned bücher.example/acme/demo"
     ))
 }
 
 #[test]
 fn hosts_are_spelled_as_clients_ask_for_them_or_else_as_they_write_them() {
-    let stage = OriginScene::of([demo()]);
-    from_books(&stage)
+    let scene = OriginScene::of([demo()]);
+    from_books(&scene)
         .says(
             0,
             "
@@ -128,15 +128,15 @@ fn hosts_are_spelled_as_clients_ask_for_them_or_else_as_they_write_them() {
 ",
         )
         .gives(&["oci-layout:store/xn--bcher-kva.example/acme/demo:1.0.0"]);
-    assert_eq!(stage.installs(), ARRIVED);
-    assert_eq!(stage.origin.count(below(UNICODE)), 0);
+    assert_eq!(scene.installs(), ARRIVED);
+    assert_eq!(scene.origin.count(below(UNICODE)), 0);
 
-    let stage = OriginScene::of([demo()]);
-    stage.origin.always(below(PUNYCODE), Fault::status(404));
-    from_books(&stage).gives(&["oci-layout:store/xn--bcher-kva.example/acme/demo:1.0.0"]);
-    assert_eq!(stage.installs(), ARRIVED);
+    let scene = OriginScene::of([demo()]);
+    scene.origin.always(below(PUNYCODE), Fault::status(404));
+    from_books(&scene).gives(&["oci-layout:store/xn--bcher-kva.example/acme/demo:1.0.0"]);
+    assert_eq!(scene.installs(), ARRIVED);
     assert_eq!(
-        stage
+        scene
             .origin
             .count(|seen| asks("package")(seen) && below(PUNYCODE)(seen)),
         0
@@ -145,24 +145,24 @@ fn hosts_are_spelled_as_clients_ask_for_them_or_else_as_they_write_them() {
 
 #[test]
 fn a_host_of_two_spellings_is_told_by_the_one_that_clients_ask_for() {
-    let stage = OriginScene::of([demo()]);
-    stage
+    let scene = OriginScene::of([demo()]);
+    scene
         .origin
         .always(asks("mirror-index"), Fault::status(404));
-    from_books(&stage).says(1, "
+    from_books(&scene).says(1, "
 error: bücher.example/acme/demo (network-mirror:https://[ORIGIN]/mirror/): the mirror has no such provider
   from https://[ORIGIN]/mirror/xn--bcher-kva.example/acme/demo/index.json
   answered 404
 
 hint: the mirror does not have this provider, or is not at this URL: its address ends where HOSTNAME/NAMESPACE/TYPE begins
 ");
-    assert_eq!(stage.origin.count(below(UNICODE)), 1);
+    assert_eq!(scene.origin.count(below(UNICODE)), 1);
 
-    let stage = OriginScene::of([demo()]);
-    stage
+    let scene = OriginScene::of([demo()]);
+    scene
         .origin
         .always(asks("mirror-version"), Fault::status(404));
-    from_books(&stage).says(1, "
+    from_books(&scene).says(1, "
 error: bücher.example/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the request for the list of packages failed
   from https://[ORIGIN]/mirror/xn--bcher-kva.example/acme/demo/1.0.0.json
   answered 404: it went wrong

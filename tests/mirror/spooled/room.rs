@@ -22,11 +22,11 @@ const ALL: &str = "example.com/acme/p0@>=1 example.com/acme/p1@>=1 example.com/a
 struct Watch(Arc<Mutex<(Option<u32>, usize)>>);
 
 impl Watch {
-    fn over(stage: &OriginScene, directory: PathBuf) -> Self {
+    fn over(scene: &OriginScene, directory: PathBuf) -> Self {
         let watch = Self::default();
         let looking = watch.clone();
         let look = Fault::after(move || looking.look(&directory));
-        stage.origin.always(asks("package"), look);
+        scene.origin.always(asks("package"), look);
         watch
     }
 
@@ -53,18 +53,18 @@ impl Watch {
 }
 
 /// A user with a directory for temporary files.
-fn stage(providers: Vec<Provider>) -> (OriginScene, PathBuf) {
-    let mut stage = mirror_of(providers);
-    let directory = stage.scene.path("tmp");
+fn with_temporary_directory(providers: Vec<Provider>) -> (OriginScene, PathBuf) {
+    let mut scene = mirror_of(providers);
+    let directory = scene.path("tmp");
     fs::create_dir(&directory).unwrap();
     let directory = directory.canonicalize().unwrap();
-    stage.scene = stage.scene.env("TMPDIR", directory.to_str().unwrap());
-    (stage, directory)
+    scene.scene = scene.scene.env("TMPDIR", directory.to_str().unwrap());
+    (scene, directory)
 }
 
-fn command(stage: &OriginScene, arguments: &str) -> Command {
-    let mut command = stage.scene.command(env!("CARGO_BIN_EXE_tfoci"));
-    let source = format!("network-mirror:{}", stage.origin.mirror_url());
+fn command(scene: &OriginScene, arguments: &str) -> Command {
+    let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
+    let source = format!("network-mirror:{}", scene.origin.mirror_url());
     let known = [
         "mirror",
         "--ca-file",
@@ -84,21 +84,21 @@ fn command(stage: &OriginScene, arguments: &str) -> Command {
 #[test]
 fn there_are_never_more_at_once_than_jobs() {
     for jobs in [1, 2, 4] {
-        let (stage, directory) = stage(Provider::many(3, 3, &PLATFORMS));
-        let watch = Watch::over(&stage, directory.clone());
-        let most = watch.run(command(&stage, &format!("{ALL} --jobs {jobs}")));
+        let (scene, directory) = with_temporary_directory(Provider::many(3, 3, &PLATFORMS));
+        let watch = Watch::over(&scene, directory.clone());
+        let most = watch.run(command(&scene, &format!("{ALL} --jobs {jobs}")));
         assert_eq!(most, jobs.min(3));
-        assert_eq!(stage.installs().len(), 27);
+        assert_eq!(scene.installs().len(), 27);
         // Those for which there is no room are fetched once to know them, and again when they are wanted.
         let twice = 3_usize.saturating_sub(jobs);
-        assert_eq!(stage.origin.count(asks("package")), 9 * (3 + twice));
+        assert_eq!(scene.origin.count(asks("package")), 9 * (3 + twice));
         assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
     }
 }
 
 /// Ends a run by a signal while the rest of a package is awaited; gives its exit, and how many files are left.
 fn stopped(signal: &'static str) -> (ExitStatus, usize) {
-    let (stage, directory) = stage(vec![demo()]);
+    let (scene, directory) = with_temporary_directory(vec![demo()]);
     let victim: Arc<Mutex<Option<u32>>> = Arc::default();
     let hit = Arc::clone(&victim);
     let send = Fault::after(move || {
@@ -106,11 +106,11 @@ fn stopped(signal: &'static str) -> (ExitStatus, usize) {
         let sent = Command::new("kill").args(["-s", signal, &id]).status();
         assert!(sent.unwrap().success());
     });
-    stage.origin.fault(1, asks("package"), Fault::cut_body(100));
-    stage.origin.fault(2, asks("package"), send);
-    stage.origin.always(asks("package"), Fault::Stall);
+    scene.origin.fault(1, asks("package"), Fault::cut_body(100));
+    scene.origin.fault(2, asks("package"), send);
+    scene.origin.always(asks("package"), Fault::Stall);
     let mut known = victim.lock().unwrap();
-    let mut child = command(&stage, "example.com/acme/demo").spawn().unwrap();
+    let mut child = command(&scene, "example.com/acme/demo").spawn().unwrap();
     *known = Some(child.id());
     drop(known);
     let status = child.wait().unwrap();
@@ -131,11 +131,11 @@ fn a_full_disk_is_named() {
         LINUX,
         &[("terraform-provider-demo_v1.0.0", &noise(1 << 20)[..])],
     );
-    let (stage, _) = stage(vec![Provider::new("acme/demo").release(folder)]);
+    let (scene, _) = with_temporary_directory(vec![Provider::new("acme/demo").release(folder)]);
     // No file of this process may have more than 512 or 1024 bytes.
     let limited = "trap '' XFSZ; ulimit -f 1; exec \"$@\"";
     let tfoci = env!("CARGO_BIN_EXE_tfoci");
-    let source = format!("network-mirror:{}", stage.origin.mirror_url());
+    let source = format!("network-mirror:{}", scene.origin.mirror_url());
     let arguments = [
         "-c",
         limited,
@@ -152,14 +152,14 @@ fn a_full_disk_is_named() {
         "--allow-unsigned",
         "example.com/acme/*",
     ];
-    let run = stage.scene.run("sh", arguments).exits(1);
+    let run = scene.scene.run("sh", arguments).exits(1);
     assert_eq!(run.stderr, "\
 error: example.com/acme/demo 1.0.0: cannot write a temporary file in [TMP]/tmp
   File too large (os error 27)
 
 hint: packages of unknown size or hash are downloaded there first. Free some space, name another directory with TMPDIR, or download one at a time with `--jobs 1`
 ");
-    assert!(stage.installs().is_empty());
+    assert!(scene.installs().is_empty());
 }
 
 /// Bytes that cannot be made smaller.
@@ -194,13 +194,13 @@ fn large() -> Provider {
 #[test]
 fn a_package_that_is_inflated_blocks_no_other() {
     let other = Provider::new("acme/other").version("1.0.0", &[LINUX]);
-    let (stage, _) = stage(vec![large(), other]);
+    let (scene, _) = with_temporary_directory(vec![large(), other]);
     // Built before it is requested.
-    stage.origin.zip("acme/demo", "1.0.0", LINUX);
-    stage
+    scene.origin.zip("acme/demo", "1.0.0", LINUX);
+    scene
         .origin
         .latency(asks("package acme/other"), Duration::from_millis(30));
-    let run = command(&stage, "-v example.com/acme/demo example.com/acme/other").output();
+    let run = command(&scene, "-v example.com/acme/demo example.com/acme/other").output();
     let stderr = String::from_utf8(run.unwrap().stderr).unwrap();
     let place = |text: &str| stderr.find(text).unwrap_or_else(|| panic!("{stderr}"));
     let copied = place("Copied example.com/acme/other 1.0.0");

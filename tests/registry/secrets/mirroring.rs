@@ -115,11 +115,11 @@ fn where_everything_goes_well() {
         (Kept::Block, "Using [TMP]/.tofurc (credentials \""),
         (Kept::File, "Using [TMP]/.terraform.d/credentials.tfrc.json"),
     ] {
-        let stage = MirrorScene::new(kept, TOKEN);
-        for planned in stage.demo(&["--dry-run"]) {
+        let scene = MirrorScene::new(kept, TOKEN);
+        for planned in scene.demo(&["--dry-run"]) {
             planned.succeeds();
         }
-        let [copied, present] = stage.demo(&[]).map(Run::succeeds);
+        let [copied, present] = scene.demo(&[]).map(Run::succeeds);
         for wanted in [
             source,
             "Using [TMP]/.netrc (machine localhost)",
@@ -139,7 +139,7 @@ fn where_everything_goes_well() {
             present.stdout
         );
         // All of it was sent.
-        let seen = stage.origin.seen();
+        let seen = scene.origin.seen();
         let sent = |secret: &str| seen.iter().any(|seen| seen.authorization() == Some(secret));
         assert!(sent(&format!("Bearer {TOKEN}")));
         assert!(seen.iter().any(|seen| {
@@ -150,8 +150,8 @@ fn where_everything_goes_well() {
             seen.iter()
                 .any(|seen| seen.parameter("X-Signature") == Some(SECRET))
         );
-        stage.origin.assert_no_leaks();
-        stage.registry.assert_no_leaks();
+        scene.origin.assert_no_leaks();
+        scene.registry.assert_no_leaks();
     }
 }
 
@@ -177,9 +177,9 @@ fn slip(beginning: &str) -> String {
 /// Nothing is mirrored.
 #[track_caller]
 fn fails(sort: &'static str, fault: Fault) {
-    let stage = MirrorScene::new(Kept::Variable, TOKEN);
-    stage.origin.always(asks(sort), fault);
-    for run in stage.demo(&[]) {
+    let scene = MirrorScene::new(Kept::Variable, TOKEN);
+    scene.origin.always(asks(sort), fault);
+    for run in scene.demo(&[]) {
         assert!(
             [Some(1), Some(3)].contains(&run.status),
             "{sort}: {}",
@@ -232,9 +232,9 @@ fn where_the_registry_fails() {
         Fault::denied(),
         Fault::with("location", format!("https://me:{SLIP}@[/?signature=1")),
     ] {
-        let stage = MirrorScene::new(Kept::Block, TOKEN);
-        stage.registry.always(matching("POST", "/uploads/"), fault);
-        for run in stage.demo(&[]) {
+        let scene = MirrorScene::new(Kept::Block, TOKEN);
+        scene.registry.always(matching("POST", "/uploads/"), fault);
+        for run in scene.demo(&[]) {
             run.exits(1);
         }
     }
@@ -247,20 +247,20 @@ fn where_a_network_mirror_is_the_source() {
         "--allow-unsigned",
         "example.com/acme/*",
     ];
-    let from = |stage: &MirrorScene, url: &str, code| {
+    let from = |scene: &MirrorScene, url: &str, code| {
         let from = format!("network-mirror:{url}");
         let all = [&allowed[..], &["--from", &from]].concat();
-        stage.mirror(&all).map(|run| run.exits(code))
+        scene.mirror(&all).map(|run| run.exits(code))
     };
-    let stage = MirrorScene::new(Kept::Variable, TOKEN);
-    let url = stage.origin.mirror_url();
-    let [run, _] = from(&stage, &url, 0);
+    let scene = MirrorScene::new(Kept::Variable, TOKEN);
+    let url = scene.origin.mirror_url();
+    let [run, _] = from(&scene, &url, 0);
     assert!(
         run.stderr.contains("Using TF_TOKEN_localhost:"),
         "{}",
         run.stderr
     );
-    stage.origin.assert_no_leaks();
+    scene.origin.assert_no_leaks();
     let (scheme, rest) = url.split_once("://").unwrap();
     for url in [
         format!("{scheme}://robot:{SLIP}@{rest}"),
@@ -268,13 +268,13 @@ fn where_a_network_mirror_is_the_source() {
         format!("{url}#{SLIP}"),
         format!("{scheme}://:{SLIP}@{rest}"),
     ] {
-        from(&stage, &url, 2);
+        from(&scene, &url, 2);
     }
     let slip = format!("ftp://robot:{SLIP}@example.com/x?X-Signature={SECRET}");
-    let stage = MirrorScene::new(Kept::File, TOKEN);
+    let scene = MirrorScene::new(Kept::File, TOKEN);
     let lie = lie::says("archives/linux_amd64/url", slip);
-    stage.origin.always(asks("mirror-version"), lie);
-    from(&stage, &stage.origin.mirror_url(), 3);
-    let stage = MirrorScene::new(Kept::File, WRONG);
-    from(&stage, &stage.origin.mirror_url(), 1);
+    scene.origin.always(asks("mirror-version"), lie);
+    from(&scene, &scene.origin.mirror_url(), 3);
+    let scene = MirrorScene::new(Kept::File, WRONG);
+    from(&scene, &scene.origin.mirror_url(), 1);
 }
