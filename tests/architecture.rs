@@ -23,7 +23,7 @@ fn a_module_names_only_modules_above_it() {
 }
 
 #[test]
-fn an_upward_path_is_found_however_it_is_written() {
+fn every_spelling_of_an_upward_path_is_found() {
     let order = order("pub mod digest;\n\npub mod trust;\n\npub mod source;\n\npub mod store;\n");
     let offences = |path: &str, text: &str| {
         let others = [
@@ -88,13 +88,13 @@ fn private_modules_have_a_place_in_the_order() {
 }
 
 #[test]
-fn files_of_a_folder_name_each_other_in_no_circle() {
+fn files_of_a_folder_form_no_circle() {
     let offences = circles(&Sources::read(Path::new("src")));
     assert!(offences.is_empty(), "{}", offences.join("\n"));
 }
 
 #[test]
-fn a_circle_is_found_however_it_is_written() {
+fn every_spelling_of_a_circle_is_found() {
     let offences = |files: &[(&str, &str)]| circles(&sources(files)).len();
     let root = ("src/a/mod.rs", "mod x;\nmod y;\npub use y::Shown;");
     // Each of two files names the other.

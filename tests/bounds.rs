@@ -69,7 +69,7 @@ fn inspect(scene: &Scene) -> Run {
 }
 
 #[test]
-fn indexes_are_counted() {
+fn oversized_indexes_are_refused() {
     let scene = Scene::new();
     let entry = |os: usize| {
         format!(
@@ -161,7 +161,7 @@ fn entries_of_any_content_take_little_memory() {
 }
 
 #[test]
-fn the_tags_of_a_layout_are_counted() {
+fn layouts_with_too_many_tags_are_refused() {
     let scene = Scene::new();
     let versions = || bounded(&scene, ["versions", "acme/demo"].into_iter().chain(FROM));
     let write = |entries: String| {
@@ -228,7 +228,7 @@ fn versions(from: &str) -> Run {
 }
 
 #[test]
-fn the_tags_of_a_registry_are_counted() {
+fn registries_with_too_many_tags_are_refused() {
     let page = |tags: String| {
         json!({"name": "acme/demo"})
             .to_string()

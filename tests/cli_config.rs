@@ -28,7 +28,7 @@ fn print(arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn blocks_are_golden() {
+fn printed_blocks_are_those_expected() {
     for (arguments, block) in [
         (
             &[
@@ -153,7 +153,7 @@ fn blocks_are_golden() {
 }
 
 #[test]
-fn a_block_that_clients_cannot_use_yet_has_a_warning() {
+fn a_block_that_clients_cannot_use_has_a_warning() {
     let plain = |host| {
         let from = "h.example:5000/${namespace}/${type}";
         let run = print(&["*/*", "--from", from, "--plain-http", host]);
@@ -179,7 +179,7 @@ fn a_block_that_clients_cannot_use_yet_has_a_warning() {
 }
 
 #[test]
-fn what_no_client_reads_is_refused() {
+fn stores_that_no_client_can_read_are_refused() {
     for (arguments, says) in [
         (
             &["--from", TEMPLATE, "--client", "terraform"][..],

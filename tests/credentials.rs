@@ -17,7 +17,7 @@ fn considered(scene: &Scene, more: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn the_variables_of_docker_and_podman_count_and_clients_are_said_to_ignore_them() {
+fn docker_and_podman_variables_are_used_with_a_note_that_clients_ignore_them() {
     let scene = Scene::new()
         .env("DOCKER_CONFIG", "docker")
         .env("REGISTRY_AUTH_FILE", "podman.json");
@@ -40,7 +40,7 @@ fn the_variables_of_docker_and_podman_count_and_clients_are_said_to_ignore_them(
 }
 
 #[test]
-fn every_place_is_named_and_a_broken_one_says_why() {
+fn every_considered_file_is_listed_with_the_reason_if_it_is_broken() {
     let scene = Scene::new();
     scene.write(".docker/config.json", "{\"auths\": {");
     scene.write(
@@ -66,7 +66,7 @@ fn every_place_is_named_and_a_broken_one_says_why() {
 }
 
 #[test]
-fn an_authfile_stands_for_all_files() {
+fn authfile_replaces_all_other_files() {
     let scene = Scene::new();
     scene.write(
         "mine.json",
@@ -152,7 +152,7 @@ fn a_configuration_that_cannot_be_used_says_why() {
 }
 
 #[test]
-fn an_entry_that_cannot_be_used_is_named_before_anything_is_asked() {
+fn an_unusable_entry_is_reported_before_any_request() {
     let scene = Scene::new();
     scene.write(
         ".docker/config.json",
@@ -180,7 +180,7 @@ fn warnings(scene: &Scene) -> Vec<String> {
 }
 
 #[test]
-fn what_cannot_be_used_is_ignored_with_one_warning() {
+fn unusable_credentials_are_ignored_with_one_warning() {
     let scene = Scene::new();
     scene.write(".docker/config.json", "{\n\"auths\": {hunter2");
     assert_eq!(

@@ -27,7 +27,7 @@ const EMPTY: &str =
     "\nhint: check the path: `tfoci push`, `mirror` and `copy` put providers there\n";
 
 #[test]
-fn an_empty_store_and_a_wrong_level_are_errors_that_say_what_was_meant() {
+fn an_empty_store_and_a_wrong_level_are_errors_with_hints() {
     let cases = [
         ("empty", EMPTY),
         ("disk", "\nhint: did you mean oci-layout:disk/store?\n"),
@@ -49,7 +49,7 @@ fn an_empty_store_and_a_wrong_level_are_errors_that_say_what_was_meant() {
 }
 
 #[test]
-fn a_provider_that_is_not_at_this_level_says_which_directory_was_meant() {
+fn a_store_one_level_off_gets_a_hint_with_the_right_directory() {
     for command in [
         &["inspect", "acme/demo"][..],
         &["versions", "acme/demo"],
@@ -90,7 +90,7 @@ fn a_store_is_not_copied_onto_itself() {
 }
 
 #[test]
-fn the_document_of_an_empty_store_is_an_error_too() {
+fn an_empty_store_is_an_error_in_json_too() {
     for command in COMMANDS {
         let author = disk();
         let more = ["--from", "oci-layout:empty", "--format", "json"];
@@ -101,7 +101,7 @@ fn the_document_of_an_empty_store_is_an_error_too() {
 }
 
 #[test]
-fn versions_that_do_not_verify_are_left_out_and_counted() {
+fn versions_omits_and_counts_those_that_do_not_verify() {
     let author = Author::new();
     author.with_pushed();
     std::fs::remove_dir_all(author.scene.path("dist")).unwrap();
@@ -123,7 +123,7 @@ fn versions_that_do_not_verify_are_left_out_and_counted() {
 }
 
 #[test]
-fn versions_of_which_none_verifies_are_an_error() {
+fn versions_fails_if_no_version_verifies() {
     let author = Author::new();
     author.with_pushed();
     let arguments =

@@ -28,7 +28,7 @@ fn removed() -> Author {
 }
 
 #[test]
-fn inspect_says_that_it_is_gone() {
+fn inspect_reports_removed_evidence() {
     let author = removed();
     let inspect = ["inspect", "acme/demo@1.0.0", "--from", FROM];
     let run = author.tfoci(&inspect).succeeds().says(WARNING);
@@ -56,7 +56,7 @@ fn inspect_says_that_it_is_gone() {
 }
 
 #[test]
-fn install_and_copy_say_that_it_is_gone() {
+fn install_and_copy_report_removed_evidence() {
     for command in [
         &["install", "--platform", "all", "--into", "mirror"][..],
         &["copy", "--to", "oci-layout:other"],
@@ -80,7 +80,7 @@ fn install_and_copy_say_that_it_is_gone() {
 }
 
 #[test]
-fn versions_says_that_it_is_gone_where_it_looks() {
+fn versions_reports_removed_evidence_when_it_verifies() {
     let author = removed();
     let versions = ["versions", "acme/demo", "--from", FROM];
     let run = author.tfoci(&versions).succeeds().says("");
@@ -96,7 +96,7 @@ fn versions_says_that_it_is_gone_where_it_looks() {
 
 /// What another tool made never had any, and what has only checksums has some.
 #[test]
-fn nothing_is_gone_that_never_was() {
+fn versions_that_never_had_evidence_are_not_reported() {
     let author = Author::new();
     let zip = ReleaseFolder::new("demo", "1.0.0").platform("linux_amd64");
     zip.write(&author.scene.path("dist"));

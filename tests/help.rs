@@ -216,7 +216,7 @@ fn every_topic_that_help_lists_has_a_page_that_fits_a_terminal() {
 }
 
 #[test]
-fn help_of_a_command_is_that_of_the_command() {
+fn help_command_prints_the_help_of_the_command() {
     let scene = scene();
     for command in COMMANDS
         .into_iter()
@@ -316,7 +316,7 @@ fn exit_codes_and_variables_are_listed() {
 }
 
 #[test]
-fn exit_codes_of_files_and_folders_are_as_the_page_says() {
+fn exit_codes_for_files_and_folders_match_the_help_page() {
     let scene = scene();
     scene.write("broken", "x {");
     for (arguments, code) in [
@@ -384,7 +384,7 @@ fn every_option_is_documented() {
 }
 
 #[test]
-fn oci_push_is_push_under_another_name() {
+fn oci_push_has_the_help_of_push() {
     let scene = scene();
     let help = scene.oci_push(["-h"]).succeeds().stdout;
     assert!(
@@ -411,7 +411,7 @@ fn oci_push_is_push_under_another_name() {
 }
 
 #[test]
-fn help_of_trust_is_a_topic_and_that_of_its_commands_are_pages() {
+fn help_trust_is_a_topic_and_its_commands_have_pages() {
     let scene = scene();
     let topic = scene.tfoci(["help", "trust"]).succeeds().stdout;
     for words in NESTED {
@@ -429,7 +429,7 @@ fn help_of_trust_is_a_topic_and_that_of_its_commands_are_pages() {
 }
 
 #[test]
-fn the_help_of_site_says_who_shares_its_files() {
+fn site_help_warns_of_files_shared_with_the_store() {
     let help = Scene::new().tfoci(["site", "--help"]).succeeds().stdout;
     let words: Vec<&str> = help.split_whitespace().collect();
     let said = "a change of its content also changes the store";

@@ -39,7 +39,7 @@ fn without_empty(mut tree: BTreeMap<String, String>) -> BTreeMap<String, String>
 }
 
 #[test]
-fn push_refuses_all_that_it_can_see() {
+fn push_refuses_every_hostile_zip_that_it_reads() {
     let mut wrong = Vec::new();
     for case in cases() {
         let author = Author::new();
@@ -63,7 +63,7 @@ fn push_refuses_all_that_it_can_see() {
 }
 
 #[test]
-fn what_was_expected_and_received_is_said() {
+fn refusals_state_what_was_expected_and_received() {
     for (label, facts) in [
         (
             "a stub before the zip, offsets not shifted",
@@ -105,7 +105,7 @@ fn stub(zip: &[u8]) -> String {
 }
 
 #[test]
-fn install_refuses_all_of_them() {
+fn install_refuses_every_hostile_zip() {
     let mut wrong = Vec::new();
     for case in cases() {
         for form in ["--packed", "--unpacked"] {

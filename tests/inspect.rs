@@ -41,7 +41,7 @@ fn document(run: &Run) -> Value {
 }
 
 #[test]
-fn in_text() {
+fn the_report_in_text() {
     let run = inspect(&pushed(), &[]).succeeds();
     assert_eq!(run.stderr, "");
     assert_eq!(
@@ -64,7 +64,7 @@ package         windows_amd64        445 B  zh:21cf7592bf0afec3ecbf611c2f5247b38
 ";
 
 #[test]
-fn in_json() {
+fn the_report_in_json() {
     let run = inspect(&pushed(), &["--format", "json"]).succeeds();
     let document = document(&run);
     assert_eq!(document["protocols"], json!(["5.0", "6.0"]));
@@ -90,7 +90,7 @@ fn in_json() {
 }
 
 #[test]
-fn by_the_pinned_key() {
+fn a_version_signed_by_the_pinned_key_is_pinned() {
     let scene = pushed();
     scene.write(
         "trust.toml",
@@ -108,7 +108,7 @@ fn by_the_pinned_key() {
 }
 
 #[test]
-fn by_another_key_than_the_pinned_one() {
+fn a_version_signed_by_an_unpinned_key_is_refused() {
     let scene = pushed();
     let other = Signer::stranger().fingerprint();
     scene.write("stranger.asc", Signer::stranger().public_armored());
@@ -151,7 +151,7 @@ fn by_another_key_than_the_pinned_one() {
 }
 
 #[test]
-fn with_nothing_pinned_where_that_is_required() {
+fn require_pinned_without_a_pinned_key_is_a_usage_error() {
     assert_eq!(
         inspect(&pushed(), &["--require-pinned"]).exits(2).stderr,
         format!(
@@ -168,7 +168,7 @@ fn blob(scene: &Scene, store: &str, hex: &str) -> PathBuf {
 }
 
 #[test]
-fn evidence_that_was_altered_or_is_gone() {
+fn altered_and_missing_evidence_is_reported() {
     let scene = pushed();
     let path = blob(&scene, "mirror", CHECKSUMS);
     let mut bytes = fs::read(&path).unwrap();
@@ -254,7 +254,7 @@ fn evidence_of_another_release_proves_nothing() {
 }
 
 #[test]
-fn less_than_signed_is_shown_as_what_it_is() {
+fn unsigned_versions_are_shown_as_such() {
     let scene = Scene::new();
     push(
         &scene,
@@ -297,7 +297,7 @@ fn less_than_signed_is_shown_as_what_it_is() {
 }
 
 #[test]
-fn what_clients_let_pass_is_noted() {
+fn mistakes_that_clients_accept_are_noted() {
     let scene = Scene::new();
     let lenient = format!(
         "oci-layout:{}",
@@ -340,7 +340,7 @@ fn what_clients_let_pass_is_noted() {
 }
 
 #[test]
-fn what_is_not_there() {
+fn missing_versions_and_stores_are_errors() {
     let scene = pushed();
     let told = |address: &str| {
         let run = scene.tfoci(["inspect", address, "--from", "oci-layout:mirror"]);

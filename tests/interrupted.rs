@@ -148,7 +148,7 @@ fn after_tagging(version: &str) -> impl Fn(&Seen) -> bool + Send + use<> {
 }
 
 #[test]
-fn push_has_finished_nothing() {
+fn an_interrupted_push_reports_nothing_as_finished() {
     const PUSH: &str =
         "push 1.0.0 --provider acme/demo --key acme.asc --to [REGISTRY]/{namespace}/{type}";
     for signal in SIGNALS {
@@ -167,7 +167,7 @@ fn push_has_finished_nothing() {
 }
 
 #[test]
-fn mirror_has_finished_the_newest_version() {
+fn an_interrupted_mirror_reports_the_finished_version() {
     let demo = Provider::new("acme/demo")
         .version("1.0.0", &[LINUX])
         .version("1.1.0", &[LINUX]);
@@ -197,7 +197,7 @@ fn mirror_has_finished_the_newest_version() {
 }
 
 #[test]
-fn copy_has_finished_the_oldest_version() {
+fn an_interrupted_copy_reports_the_finished_version() {
     for signal in SIGNALS {
         let interrupt = |more: &str| {
             let fixture = Fixture::new();
@@ -228,7 +228,7 @@ fn first(stdout: &str) -> &'static str {
 }
 
 #[test]
-fn install_has_finished_the_first_provider() {
+fn an_interrupted_installation_reports_the_finished_provider() {
     for signal in SIGNALS {
         let interrupt = |more: &str| {
             let fixture = Fixture::new();

@@ -46,7 +46,7 @@ fn expected(author: &Author, status: &str, packages: [&str; 2], bytes: u64) -> V
 }
 
 #[test]
-fn copied_then_present() {
+fn a_first_push_is_copied_and_a_second_is_present() {
     let author = Author::with_release();
     let first = push(&author, &[]).succeeds();
     assert_eq!(
@@ -62,7 +62,7 @@ fn copied_then_present() {
 }
 
 #[test]
-fn updated() {
+fn an_added_platform_has_the_status_updated() {
     let author = Author::with_release();
     push(&author, &["--platform", "darwin_arm64"]).succeeds();
     let run = push(&author, &[]).succeeds();
@@ -74,7 +74,7 @@ fn updated() {
 }
 
 #[test]
-fn planned() {
+fn a_dry_run_has_the_status_planned() {
     let author = Author::with_release();
     let dry = push(&author, &["--dry-run"]).succeeds();
     push(&author, &[]).succeeds();
@@ -90,7 +90,7 @@ fn planned() {
 }
 
 #[test]
-fn the_least_that_a_release_can_prove() {
+fn a_release_without_signature_and_documents() {
     let author = Author::with_mistake(Mistake::SignatureMissing);
     let run = author
         .push_unsigned(&["--allow-unsigned", "*/*/*", "--format", "json"])
@@ -185,7 +185,7 @@ fn text_has_a_result_or_nothing_on_stdout() {
 }
 
 #[test]
-fn quiet_says_nothing_but_the_result_and_errors() {
+fn quiet_prints_only_the_result_and_errors() {
     let author = Author::with_release();
     let run = author.push(&["--quiet"]).succeeds();
     assert_eq!((run.stderr.as_str(), run.stdout.lines().count()), ("", 1));

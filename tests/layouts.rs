@@ -121,7 +121,7 @@ fn the_code_of_every_refusal_is_the_one_in_the_table() {
 }
 
 #[test]
-fn the_program_installs_what_clients_install_and_nothing_else() {
+fn tfoci_installs_exactly_what_clients_install() {
     let scene = Scene::new();
     let wrong: Vec<String> = lines()
         .filter(Line::is_install)
@@ -163,7 +163,7 @@ fn zips(mirror: &Path) -> usize {
 }
 
 #[test]
-fn clients_see_the_versions_that_are_listed_and_those_that_are_called_not_canonical() {
+fn clients_see_the_listed_versions_and_those_reported_as_not_canonical() {
     for line in lines().filter(|line| line.version == "list") {
         let Versions { versions, ignored } = wait(stored(&line.layout).versions()).unwrap();
         if line.reason == "tag-number-too-large" {
@@ -182,7 +182,7 @@ fn clients_see_the_versions_that_are_listed_and_those_that_are_called_not_canoni
 }
 
 #[test]
-fn clients_pass_over_the_tags_that_are_called_no_versions() {
+fn clients_ignore_the_tags_that_tfoci_reports_as_no_versions() {
     for line in lines().filter(|line| line.version == "ignored") {
         let Versions { ignored, .. } = wait(stored(&line.layout).versions()).unwrap();
         assert!(
@@ -199,7 +199,7 @@ fn clients_pass_over_the_tags_that_are_called_no_versions() {
 
 /// `testdata/refusals.txt` is what people read, layout by layout.
 #[test]
-fn refusals_read_well() {
+fn every_refusal_has_the_expected_message() {
     let scene = Scene::new();
     let refusals = lines().filter(|line| line.is_install() && !line.is_accepted());
     let page: String = refusals

@@ -25,7 +25,7 @@ fn listing(author: &Author, names: &[&str]) -> Registry {
 }
 
 #[test]
-fn of_a_layout() {
+fn a_layout_is_listed() {
     let author = pushed();
     let list = ["list", "--from", "oci-layout:store"];
     let run = author.scene.tfoci(list).succeeds();
@@ -45,7 +45,7 @@ fn of_a_layout() {
 }
 
 #[test]
-fn of_a_registry_that_lists_its_repositories_page_by_page() {
+fn a_registry_with_a_paged_catalog_is_listed() {
     let author = pushed();
     let names = [
         "other",
@@ -95,7 +95,7 @@ fn without_a_host_name_in_the_template_providers_are_on_the_default_host() {
 
 /// Pins are for addresses. A guess of the host must not take a provider past them.
 #[test]
-fn a_provider_of_another_host_is_not_taken_for_one_of_the_default_host() {
+fn a_provider_of_another_host_keeps_its_host() {
     let author = Author::new();
     author.with_release_in_place();
     let provider = ["--exact-repository", "--provider", "a.example/acme/demo"];
@@ -138,7 +138,7 @@ hint: name the provider that the packages were made for. Where the names of repo
 }
 
 #[test]
-fn install_and_copy_without_addresses_go_through_all_of_them() {
+fn install_and_copy_without_addresses_use_the_whole_list() {
     let author = pushed();
     let registry = listing(&author, &["acme/demo", "more/demo", "single"]);
     let from = format!("{}/{{namespace}}/{{type}}", registry.host());
@@ -178,7 +178,7 @@ fn install_and_copy_without_addresses_go_through_all_of_them() {
 }
 
 #[test]
-fn of_a_registry_that_lists_nothing() {
+fn a_registry_without_a_catalog_is_an_error() {
     let author = pushed();
     let refusing = Setup::of(Personality::Plain)
         .access(Access::Basic { user: "alice" })
@@ -248,7 +248,7 @@ fn a_template_with_more_levels_than_the_repositories_have() {
 }
 
 #[test]
-fn templates_that_cannot_be_read_backwards() {
+fn templates_that_cannot_be_inverted_are_refused() {
     let author = pushed();
     for from in [
         "r.example/acme/demo",
@@ -264,7 +264,7 @@ fn templates_that_cannot_be_read_backwards() {
 }
 
 #[test]
-fn a_list_that_is_too_long() {
+fn too_many_repositories_are_an_error() {
     let author = Author::new();
     let registry = Setup::of(Personality::Plain);
     let registry = registry

@@ -124,7 +124,7 @@ fn login(scene: &Scene, host: &str, password: &str, more: &[&str]) -> Run {
 }
 
 #[test]
-fn credentials_are_checked_and_then_kept_for_their_owner_alone() {
+fn credentials_are_checked_and_stored_readable_by_their_owner_only() {
     for manner in [Manner::Basic, Manner::Bearer, Manner::Open] {
         let (scene, door) = (Scene::new(), Door::open(manner));
         let run = login(&scene, &door.host, "hunter2\n", &[]).succeeds();
@@ -167,7 +167,7 @@ fn refused_credentials_are_not_stored() {
 }
 
 #[test]
-fn a_host_that_is_no_registry_is_no_place_to_log_in() {
+fn a_host_that_is_no_registry_is_refused() {
     let (scene, door) = (Scene::new(), Door::open(Manner::Nothing));
     let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
     command.args(["login", &door.host, "-u", "me", "--password-stdin"]);
@@ -236,7 +236,7 @@ fn the_file_is_the_one_that_the_user_or_the_environment_names() {
 }
 
 #[test]
-fn a_helper_of_the_file_keeps_the_password() {
+fn the_credential_helper_of_the_file_stores_the_password() {
     let door = Door::open(Manner::Basic);
     let scene = Scene::new();
     let bin = scene.path("bin");
@@ -269,7 +269,7 @@ fn a_helper_of_the_file_keeps_the_password() {
 }
 
 #[test]
-fn of_many_logins_at_once_none_is_lost() {
+fn concurrent_logins_are_all_stored() {
     let scene = Scene::new();
     let doors: Vec<Door> = (0..8).map(|_| Door::open(Manner::Open)).collect();
     std::thread::scope(|scope| {
@@ -292,7 +292,7 @@ fn of_many_logins_at_once_none_is_lost() {
 }
 
 #[test]
-fn credentials_that_count_before_the_stored_ones_are_said() {
+fn credentials_that_override_the_stored_ones_are_reported() {
     let (scene, door) = (Scene::new(), Door::open(Manner::Basic));
     let other = format!("{{\"auths\":{{\"{}\":{{\"auth\":\"YTpi\"}}}}}}", door.host);
     scene.write(".config/containers/auth.json", other);
@@ -324,7 +324,7 @@ fn nothing_is_stored_for_a_web_site() {
 
 /// As a registry that a proxy protects by password.
 #[test]
-fn a_page_that_refuses_the_password_is_no_web_site() {
+fn a_401_with_an_html_body_is_a_refused_password() {
     let scene = Scene::new();
     let registry = Registry::plain();
     let page = Answer::new(401)
@@ -339,7 +339,7 @@ fn a_page_that_refuses_the_password_is_no_web_site() {
 }
 
 #[test]
-fn arguments_that_cannot_be_meant() {
+fn contradictory_arguments_are_usage_errors() {
     let scene = Scene::new();
     let check = |arguments: &[&str], wanted: &str| {
         let run = scene.tfoci(arguments).exits(2);

@@ -28,7 +28,7 @@ fn the_credentials_are_erased_from_the_file() {
 }
 
 #[test]
-fn credentials_that_remain_elsewhere_are_said() {
+fn credentials_that_remain_elsewhere_are_reported() {
     let scene = logged_in();
     scene.write(".config/containers/auth.json", FILE);
     let run = scene.tfoci(["logout", HOST]).succeeds();

@@ -124,7 +124,7 @@ fn altered(case: &Case) -> Author {
 const PINNED: [&str; 3] = ["--key", "acme.asc", "--require-pinned"];
 
 #[test]
-fn every_level_is_refused_by_every_command_that_reads() {
+fn duplicate_members_at_every_level_are_refused_by_every_command() {
     for case in CASES {
         let author = altered(case);
         let run = |command: &[&str], more: &[&str]| {
@@ -157,7 +157,7 @@ fn every_level_is_refused_by_every_command_that_reads() {
 
 /// A merge would carry over the index entries, with their duplicate members.
 #[test]
-fn no_merge_carries_an_index_with_a_member_twice() {
+fn an_index_with_a_duplicate_member_is_not_merged() {
     for case in CASES
         .iter()
         .filter(|case| matches!(case.level, Level::Index))
@@ -212,7 +212,7 @@ fn registries_are_read_like_layouts() {
 }
 
 #[test]
-fn the_index_of_a_layout_has_one_meaning() {
+fn a_layout_index_with_a_duplicate_member_is_refused() {
     let author = Author::new();
     author.with_pushed();
     let path = author.repository("index.json");
@@ -233,7 +233,7 @@ error: registry.opentofu.org/acme/demo: store/registry.opentofu.org/acme/demo/in
 }
 
 #[test]
-fn a_list_of_tags_has_one_meaning() {
+fn a_list_of_tags_with_a_duplicate_member_is_refused() {
     use crate::support::registry::{Fault, matching};
     let author = Author::new();
     author.with_pushed();

@@ -43,7 +43,7 @@ fn author(scene: Scene, authority: &Authority) -> Author {
 }
 
 #[test]
-fn a_client_certificate_is_shown_to_its_host_and_no_other() {
+fn a_client_certificate_is_sent_to_its_host_only() {
     let authority = Authority::new("tests");
     let registry = registry(&authority, Some(&authority));
     let author = author(Scene::new(), &authority);
@@ -167,7 +167,7 @@ fn certificate_authorities_are_required_for_tls_only() {
 }
 
 #[test]
-fn the_variables_of_openssl_name_authorities() {
+fn ssl_cert_file_and_ssl_cert_dir_name_authorities() {
     let authority = Authority::new("tests");
     let author = author(Scene::new().env("SSL_CERT_FILE", "ca.pem"), &authority);
     let registry = registry(&authority, None);
@@ -230,7 +230,7 @@ fn tunnel(mut client: TcpStream, target: &str, heard: &Mutex<Vec<String>>) {
 }
 
 #[test]
-fn proxies_of_the_environment_lead_to_registries_and_their_passwords_stay_secret() {
+fn proxies_of_the_environment_are_used_and_their_passwords_hidden() {
     let authority = Authority::new("tests");
     let registry = registry(&authority, None);
     let proxy = Proxy::to(registry.host());
@@ -275,7 +275,7 @@ fn proxies_of_the_environment_lead_to_registries_and_their_passwords_stay_secret
 }
 
 #[test]
-fn strangers_are_reached_through_a_proxy_and_private_addresses_are_not() {
+fn redirects_to_other_hosts_use_the_proxy_and_never_private_addresses() {
     let authority = Authority::new("tests");
     let registry = registry(&authority, None);
     let proxy = Proxy::to(registry.host());

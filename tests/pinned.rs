@@ -212,7 +212,7 @@ fn author_digest(author: &Author) -> String {
 }
 
 #[test]
-fn arguments_that_name_no_version() {
+fn arguments_without_a_version_are_refused() {
     let (author, [first, _]) = two_versions();
     let zeros = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
     let none = format!("acme/demo@{zeros}");

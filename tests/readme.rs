@@ -214,7 +214,7 @@ fn the_guide_installs_without_a_network() {
 }
 
 #[test]
-fn the_example_run_is_true() {
+fn the_example_run_prints_what_the_readme_shows() {
     let scene = clone();
     let example = block("console", "$ tfoci push");
     let mut runs = example.split("$ tfoci ").skip(1);
@@ -233,7 +233,7 @@ fn the_example_run_is_true() {
 }
 
 #[test]
-fn the_newcomers_path_exists() {
+fn files_named_for_newcomers_exist() {
     let text = readme();
     let (_, path) = text.split_once("## Contributing").unwrap();
     let named: Vec<&str> = path
@@ -249,7 +249,7 @@ fn the_newcomers_path_exists() {
 }
 
 #[test]
-fn the_trust_file_is_one() {
+fn the_trust_file_of_the_readme_is_valid() {
     let scene = clone();
     scene.write("trust.toml", block("toml", "match ="));
     scene.write(
@@ -262,7 +262,7 @@ fn the_trust_file_is_one() {
 }
 
 #[test]
-fn the_mirror_file_is_one() {
+fn the_mirror_file_of_the_readme_is_valid() {
     let scene = clone()
         .env("HTTPS_PROXY", "http://127.0.0.1:1")
         .env("TF_REGISTRY_DISCOVERY_RETRY", "0")
@@ -292,7 +292,7 @@ fn the_nightly_job_installs_this_version_before_it_mirrors() {
 }
 
 #[test]
-fn the_table_of_dependencies_names_all_and_no_others() {
+fn the_table_of_dependencies_is_complete() {
     let text = readme();
     let (_, table) = text.split_once("| dependency | ").unwrap();
     let (table, _) = table.split_once("\n\n").unwrap();
@@ -315,7 +315,7 @@ fn the_table_of_dependencies_names_all_and_no_others() {
 }
 
 #[test]
-fn it_is_short_enough_to_be_read() {
+fn the_readme_is_short() {
     let text = readme();
     assert!(text.lines().count() <= 250);
     for line in text.lines() {
@@ -347,7 +347,7 @@ fn pages(scene: &Scene) -> BTreeSet<String> {
 }
 
 #[test]
-fn it_and_the_help_have_one_repository_template() {
+fn readme_and_help_use_one_repository_template() {
     let scene = Scene::new();
     let pages = pages(&scene);
     let pages = pages
@@ -366,7 +366,7 @@ fn it_and_the_help_have_one_repository_template() {
 }
 
 #[test]
-fn every_option_in_it_is_one() {
+fn every_option_in_the_readme_exists() {
     let scene = Scene::new();
     let help = scene.tfoci(["--help"]).succeeds().stdout;
     let commands = listed(&help, "Commands:");

@@ -35,7 +35,7 @@ fn links_inside_clients_lead_to_headings() {
 }
 
 #[test]
-fn nothing_refers_to_numbered_papers() {
+fn no_file_refers_to_numbered_documents() {
     let own = Path::new("tests/references.rs");
     let mut found = Vec::new();
     for path in files().filter(|path| path != own) {
@@ -50,7 +50,7 @@ fn nothing_refers_to_numbered_papers() {
 }
 
 #[test]
-fn a_planted_reference_to_a_numbered_paper_is_found() {
+fn a_planted_reference_to_a_numbered_document_is_found() {
     assert!(is_numbered("/// Versions (contract)."));
     assert!(is_numbered("/// Contract 1.3, check by check."));
     assert!(is_numbered("/// The limits of ruling 36."));

@@ -22,7 +22,7 @@ uri  registry.example.net/tofu/{hostname}/{namespace}/{type}
 }
 
 #[test]
-fn an_expression_has_one_spelling_only() {
+fn mixed_spellings_of_expressions_are_refused() {
     let template =
         r#"ghcr.io/%{ if namespace == "acme" }ours%{ else }theirs%{ endif }/${namespace}-${type}"#;
     let text = resolve(&["acme/demo", "--from", template]);
@@ -33,7 +33,7 @@ fn an_expression_has_one_spelling_only() {
 }
 
 #[test]
-fn machines_read_the_same() {
+fn json_has_the_same_repository() {
     let text = resolve(&[
         "acme/demo",
         "--from",
@@ -54,7 +54,7 @@ fn machines_read_the_same() {
 }
 
 #[test]
-fn a_layout_gives_the_directory() {
+fn a_layout_resolves_to_a_directory() {
     assert_eq!(
         resolve(&[
             "bücher.example:8443/acme/demo",
@@ -75,7 +75,7 @@ fn a_layout_gives_the_directory() {
 }
 
 #[test]
-fn one_repository_is_that_of_its_provider() {
+fn a_template_without_expressions_is_one_repository() {
     assert!(
         resolve(&[
             "hashicorp/random",
@@ -98,7 +98,7 @@ fn one_repository_is_that_of_its_provider() {
 }
 
 #[test]
-fn an_address_that_a_template_cannot_map_is_no_usage_error() {
+fn an_address_that_a_template_cannot_map_has_exit_code_1() {
     let scene = Scene::new();
     scene
         .tfoci([

@@ -70,7 +70,7 @@ fn references(run: &Run) -> Vec<String> {
 
 /// Versions are mirrored newest first, and several providers at once.
 #[test]
-fn results_are_sorted_whatever_ends_first() {
+fn results_are_sorted_in_any_order_of_completion() {
     let scene = Scene::new();
     let origin = origin(&scene);
     let run = mirror(&scene, &["--dry-run", "--format", "json"]).succeeds();
@@ -114,7 +114,7 @@ fn results_are_sorted_whatever_ends_first() {
 }
 
 #[test]
-fn only_what_changed_is_a_result() {
+fn changed_prints_only_changed_versions() {
     let scene = Scene::new();
     let origin = origin(&scene);
     let first = mirror(&scene, &["--newest", "2", "--changed"]).succeeds();
@@ -158,7 +158,7 @@ fn only_what_changed_is_a_result() {
 }
 
 #[test]
-fn a_copy_prints_only_what_changed_too() {
+fn changed_works_for_copy_too() {
     let scene = Scene::new();
     let origin = origin(&scene);
     mirror(&scene, &["-q"]).succeeds();

@@ -252,7 +252,7 @@ fn the_files_in_the_readme_follow_their_schemas() {
 }
 
 #[test]
-fn what_tfoci_refuses_in_a_file_breaks_its_schema() {
+fn files_that_tfoci_refuses_violate_their_schema() {
     for (name, text) in [
         ("mirror-file", "platform = []"),
         ("mirror-file", "newest = 0"),

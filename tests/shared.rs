@@ -46,7 +46,7 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 #[test]
-fn no_link_is_followed_below_the_directory_of_a_mirror() {
+fn links_below_the_directory_of_a_mirror_are_refused() {
     for form in ["--packed", "--unpacked"] {
         let last = if form == "--packed" { PACKED } else { UNPACKED };
         let mut place = Path::new(last);
@@ -81,7 +81,7 @@ fn no_link_is_followed_below_the_directory_of_a_mirror() {
 }
 
 #[test]
-fn a_link_to_the_same_package_is_not_the_package() {
+fn a_link_to_the_same_package_is_refused() {
     for form in ["--packed", "--unpacked"] {
         let author = pushed();
         install(&author, &[form]).succeeds();
@@ -96,7 +96,7 @@ fn a_link_to_the_same_package_is_not_the_package() {
 }
 
 #[test]
-fn a_package_that_others_can_change_is_not_present() {
+fn a_package_that_others_can_change_is_refused() {
     let executable = format!("{UNPACKED}/terraform-provider-demo_v1.0.0");
     for (form, path, mode, received) in [
         (
@@ -151,7 +151,7 @@ fn a_package_that_others_can_change_is_not_present() {
 }
 
 #[test]
-fn a_link_inside_an_unpacked_package_is_not_the_file() {
+fn a_link_inside_an_unpacked_package_is_refused() {
     let author = pushed();
     install(&author, &["--unpacked"]).succeeds();
     let file = author.scene.path(UNPACKED).join("LICENSE");
@@ -165,7 +165,7 @@ fn a_link_inside_an_unpacked_package_is_not_the_file() {
 }
 
 #[test]
-fn a_dry_run_compares_before_it_says_present() {
+fn a_dry_run_compares_an_installed_package_before_it_reports_it_present() {
     let author = pushed();
     install(&author, &["--unpacked"]).succeeds();
     let run = |author: &Author| {
@@ -213,7 +213,7 @@ fn installed_files_are_writable_by_their_owner_only() {
 }
 
 #[test]
-fn locks_are_no_links_and_no_pipes() {
+fn links_and_pipes_are_refused_as_lock_files() {
     for (lock, run) in [
         (
             "store/registry.opentofu.org/acme/demo/.tfoci.lock",
@@ -249,7 +249,7 @@ fn locks_are_no_links_and_no_pipes() {
 }
 
 #[test]
-fn pipes_are_not_waited_for_without_end() {
+fn pipes_without_a_writer_are_errors() {
     let author = Author::with_release();
     make_pipe(&author.scene.path("pipe"));
     let begun = Instant::now();
@@ -286,7 +286,7 @@ fn pipes_are_not_waited_for_without_end() {
 }
 
 #[test]
-fn a_program_may_write_the_key() {
+fn a_key_can_be_read_from_a_pipe_of_a_program() {
     let author = Author::with_release();
     let script = "exec \"$0\" push dist --provider acme/demo --to oci-layout:store --key <(sleep 0.2; cat acme.asc)";
     let mut command = author.scene.command("bash");

@@ -115,7 +115,7 @@ fn devices_pipes_and_directories_are_not_read() {
 }
 
 #[test]
-fn blobs_are_no_links_even_to_the_right_bytes() {
+fn links_are_refused_as_blobs_even_with_the_right_bytes() {
     for number in 0..3 {
         let (scene, blobs) = scene(&Parts::good());
         let elsewhere = scene.path("elsewhere");
@@ -142,7 +142,7 @@ fn the_list_of_tags_and_the_directory_of_blobs_may_be_links() {
 }
 
 #[test]
-fn links_to_other_files_tell_nothing_of_them() {
+fn links_to_other_files_do_not_reveal_their_content() {
     let secret = "root:x:0:0:secret";
     let run = with_instead("package", |path| {
         let elsewhere = path.with_file_name("elsewhere");
@@ -157,7 +157,7 @@ fn links_to_other_files_tell_nothing_of_them() {
 }
 
 #[test]
-fn a_body_that_is_too_large_is_not_read_to_its_end() {
+fn an_oversized_body_is_not_read_to_its_end() {
     let sparse =
         |length: u64| move |path: &Path| fs::File::create(path).unwrap().set_len(length).unwrap();
     for (name, limit, size) in [
@@ -193,7 +193,7 @@ fn a_body_that_is_too_large_is_not_read_to_its_end() {
 }
 
 #[test]
-fn a_directory_that_is_marked_otherwise_is_no_layout() {
+fn a_directory_with_another_marker_is_no_layout() {
     for (marker, received) in [
         ("", "an empty file"),
         ("{}", "{}"),
@@ -219,7 +219,7 @@ fn a_directory_that_is_marked_otherwise_is_no_layout() {
 }
 
 #[test]
-fn nesting_without_end_is_no_stack_without_end() {
+fn deep_nesting_does_not_overflow_the_stack() {
     let deep = format!("{{\"x\":{}", "[".repeat(1_000_000));
     let (scene, _) = scene(&Parts {
         index: deep.clone(),
@@ -251,7 +251,7 @@ fn tag(scene: &Scene, names: &[&str]) {
 }
 
 #[test]
-fn names_that_are_no_tags_are_shown_and_cannot_write_on_the_terminal() {
+fn malformed_tags_are_shown_escaped() {
     let (scene, _) = scene(&Parts::good());
     let long = "x".repeat(300);
     tag(
@@ -321,7 +321,7 @@ fn with_evidence(media_type: &str, layer: Value) -> Scene {
 }
 
 #[test]
-fn evidence_without_end_is_not_read() {
+fn oversized_evidence_is_not_read() {
     let manifest = "application/vnd.oci.image.manifest.v1+json";
     let claims =
         |size: u64| json!({"mediaType": "text/plain", "digest": digest(b""), "size": size});

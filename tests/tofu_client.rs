@@ -32,7 +32,7 @@ fn outcome(layout: &Path, version: &str, platform: &str) -> String {
 }
 
 #[test]
-fn every_layout_is_judged_as_the_client_judges_it() {
+fn every_layout_has_the_outcome_in_the_table() {
     let wrong: Vec<String> = lines()
         .filter_map(|line| {
             let (version, platform) = (&line.version, &line.platform);
@@ -84,7 +84,7 @@ fn the_package_is_the_one_for_the_platform() {
 }
 
 #[test]
-fn what_is_no_layout_is_no_refusal_of_the_client() {
+fn a_directory_that_is_no_layout_is_an_error_of_its_own() {
     let empty = TempDir::new().unwrap();
     assert!(matches!(
         tofu_client::versions(empty.path()),

@@ -114,7 +114,7 @@ weak      refused: SHA-1 over the checksum document
 }
 
 #[test]
-fn every_problem_is_told_with_its_line() {
+fn every_problem_is_reported_with_its_line() {
     let author = Author::with_trust(
         "[[provider]]\nmatch = \"acme/*\"\n[[provider]]\nmatch = \"a.example/*/*\"\nkeys = [\n  \"acme.asc\",\n  \"none.asc\",\n  \"empty.asc\",\n]\n[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"34365D9472D7468F\"]\n",
     );
@@ -172,7 +172,7 @@ hint: `tfoci help trust` shows a trust file
 }
 
 #[test]
-fn every_command_warns_of_entries_that_hardly_mean_what_they_say() {
+fn every_command_warns_of_suspicious_entries() {
     let entry = "[[provider]]\nmatch = \"*/*/*\"\nunsigned = \"allow\"\n";
     let author = Author::with_trust(&entry.repeat(3));
     author.with_pushed();
@@ -224,7 +224,7 @@ fn the_exit_code_is_that_of_other_commands() {
 }
 
 #[test]
-fn values_and_brackets_of_another_kind_are_told_in_plain_words() {
+fn wrong_types_in_a_trust_file_are_reported_in_plain_words() {
     for (text, line, wrong, mark) in [
         (
             "[[provider]]\nmatch = \"*/*/*\"\nkeys = \"acme.asc\"\n",
@@ -261,7 +261,7 @@ fn values_and_brackets_of_another_kind_are_told_in_plain_words() {
 
 /// A file that names one key file hundreds of times says one thing once.
 #[test]
-fn a_key_file_counts_once() {
+fn a_key_file_is_used_once() {
     let keys = "\"acme.asc\", ".repeat(500);
     let table = format!("[[provider]]\nmatch = \"a.example/*/*\"\nkeys = [{keys}]\n");
     let author = Author::with_trust(&table);
@@ -273,7 +273,7 @@ fn a_key_file_counts_once() {
 }
 
 #[test]
-fn keys_that_were_made_to_keep_readers_busy_end_the_check() {
+fn keys_that_are_too_expensive_to_check_fail_the_check() {
     use crate::support::keygrammar as grammar;
     let author = Author::with_trust("[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"busy.asc\"]\n");
     let bytes = grammar::certificate(&grammar::dsa(4095, 512), &[511, 511], 500);

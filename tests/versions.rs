@@ -41,7 +41,7 @@ fn versions(scene: &Scene, more: &[&str]) -> Run {
 }
 
 #[test]
-fn in_text_and_in_json() {
+fn the_list_in_text_and_in_json() {
     let scene = pushed();
     assert_eq!(versions(&scene, &[]).succeeds().stdout, "1.0.0\n");
     assert_eq!(
@@ -124,7 +124,7 @@ fn all_tags_with_their_reasons() {
 }
 
 #[test]
-fn only_what_is_proved_to_those_who_are_particular() {
+fn require_pinned_lists_only_pinned_versions() {
     let scene = pushed();
     assert_eq!(
         versions(&scene, &["--key", "acme.asc", "--require-pinned"])
@@ -154,7 +154,7 @@ fn only_what_is_proved_to_those_who_are_particular() {
 }
 
 #[test]
-fn what_is_not_there() {
+fn missing_providers_and_stores_are_errors() {
     let scene = pushed();
     let gone = |arguments: &[&str]| scene.tfoci(arguments).exits(1).stderr;
     assert_eq!(
@@ -185,7 +185,7 @@ fn what_is_not_there() {
 }
 
 #[test]
-fn one_repository_needs_the_flag_and_many_must_not_have_it() {
+fn exact_repository_is_required_for_one_repository_and_refused_for_many() {
     let scene = pushed();
     let one = "oci-layout:mirror/registry.opentofu.org/acme/demo";
     assert_eq!(

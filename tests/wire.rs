@@ -50,7 +50,7 @@ Considered [TMP]/.dockercfg: absent
 
 #[cfg(target_os = "linux")]
 #[test]
-fn decisions() {
+fn v_traces_decisions() {
     let (registry, author) = given();
     run(&registry, &author, PUSH).succeeds();
     let fault = Fault::too_many_requests("0");
@@ -90,7 +90,7 @@ fn decisions() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn requests() {
+fn vv_traces_requests() {
     let (registry, author) = given();
     run(&registry, &author, PUSH).succeeds();
     let said = run(
@@ -112,7 +112,7 @@ fn requests() {
 }
 
 #[test]
-fn blobs_that_are_shared_within_a_run() {
+fn blobs_shared_within_a_run_are_traced() {
     let (registry, author) = given();
     // Two packages with the same bytes: the second needs nothing.
     let said = run(&registry, &author, &format!("{PUSH} -vv")).succeeds();
@@ -130,7 +130,7 @@ fn blobs_that_are_shared_within_a_run() {
 }
 
 #[test]
-fn requests_are_counted_whether_it_works_or_not() {
+fn json_counts_requests_of_successful_and_failed_runs() {
     let count = |run: &Run| {
         let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
         document["requests"].as_u64().unwrap()

@@ -68,7 +68,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn nothing_is_written_and_the_message_says_where() {
+fn unwritable_directories_are_named_and_nothing_is_written() {
     if !has("setpriv") {
         return;
     }
@@ -102,7 +102,7 @@ fn nothing_is_written_and_the_message_says_where() {
 }
 
 #[test]
-fn a_closed_store_is_read() {
+fn a_read_only_store_can_be_read() {
     if !has("setpriv") {
         return;
     }
@@ -125,7 +125,7 @@ fn a_closed_store_is_read() {
 
 /// What proves nothing is refused; what cannot be judged here has failed.
 #[test]
-fn evidence_that_may_not_be_read_is_not_called_forged() {
+fn unreadable_evidence_is_not_reported_as_forged() {
     if !has("setpriv") {
         return;
     }

@@ -65,17 +65,17 @@ fn platforms_at_once(platforms: &[&str]) {
 }
 
 #[test]
-fn two_platforms_arrive() {
+fn two_platforms_pushed_at_once_are_all_stored() {
     platforms_at_once(&PLATFORMS[..2]);
 }
 
 #[test]
-fn eight_platforms_arrive() {
+fn eight_platforms_pushed_at_once_are_all_stored() {
     platforms_at_once(&PLATFORMS);
 }
 
 #[test]
-fn one_of_several_equals_copies() {
+fn one_of_several_equal_pushes_copies() {
     for count in [2, 8] {
         let scene = LayoutScene::new(&PLATFORMS[..2]);
         let reports = at_once(
@@ -97,7 +97,7 @@ fn one_of_several_equals_copies() {
 }
 
 #[test]
-fn installations_into_one_directory_share_it() {
+fn concurrent_installations_into_one_directory_succeed() {
     let scene = LayoutScene::new(&PLATFORMS);
     scene.succeeds(&LayoutScene::push("store", &[]));
     let install = LayoutScene::install("mirror", &["--unpacked", "--format", "json"]);
@@ -109,7 +109,7 @@ fn installations_into_one_directory_share_it() {
 }
 
 #[test]
-fn a_wait_is_reported_once() {
+fn waiting_for_a_lock_is_reported_once() {
     let scene = LayoutScene::new(&PLATFORMS[..2]);
     scene.succeeds(&LayoutScene::push("store", &["--platform", PLATFORMS[0]]));
     let path = format!("store/{PROVIDER}/.tfoci.lock");

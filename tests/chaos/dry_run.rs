@@ -69,7 +69,7 @@ fn owned(version: &str, packages: &[&str]) -> (String, Vec<String>) {
 }
 
 #[test]
-fn pushes_keep_their_word() {
+fn a_push_does_what_its_dry_run_reports() {
     let scene = LayoutScene::new(&PLATFORMS);
     let first = keeps_its_word(&scene, &["--platform", "linux_amd64"]);
     assert_eq!(first, owned("copied", &["copied"]));
@@ -94,7 +94,7 @@ fn pushes_keep_their_word() {
 }
 
 #[test]
-fn repairs_keep_their_word() {
+fn a_repair_does_what_its_dry_run_reports() {
     let scene = LayoutScene::new(&PLATFORMS);
     scene.succeeds(&LayoutScene::push("store", &[]));
     let sums = scene.path("dist/terraform-provider-demo_1.0.0_SHA256SUMS");
@@ -128,7 +128,7 @@ fn remove_blob(scene: &LayoutScene, bytes: &[u8]) {
 }
 
 #[test]
-fn what_another_repository_has_is_planned() {
+fn a_dry_run_plans_to_reuse_blobs_of_another_repository() {
     let scene = LayoutScene::new(&PLATFORMS);
     let elsewhere = LayoutScene::push("store", &[]);
     scene
@@ -144,7 +144,7 @@ fn what_another_repository_has_is_planned() {
 }
 
 #[test]
-fn installations_keep_their_word() {
+fn an_installation_does_what_its_dry_run_reports() {
     for form in ["--packed", "--unpacked"] {
         let scene = LayoutScene::new(&PLATFORMS);
         scene.succeeds(&LayoutScene::push("store", &[]));

@@ -138,7 +138,7 @@ fn fill(victim: &Victim, limit: impl Fn(&Mounted, usize)) {
 }
 
 #[test]
-fn small_disks() {
+fn a_full_disk_leaves_whole_versions_only() {
     let victims = [
         Victim::pushing(LayoutScene::new(&PLATFORMS), None, &[]),
         Victim::installing(LayoutScene::new(&PLATFORMS), "--packed"),
@@ -184,7 +184,7 @@ fn while_installing() {
 
 /// If stdout is full, the command fails although its work is done.
 #[test]
-fn stdout() {
+fn a_full_stdout_fails_the_command_after_its_work() {
     let scene = LayoutScene::new(&PLATFORMS);
     for format in ["text", "json"] {
         let mut push = scene.command(env!("CARGO_BIN_EXE_tfoci"));

@@ -130,7 +130,7 @@ fn while_installing() {
 
 /// Asks a run to stop at each of its renames in turn. The last ones come too late: then it has finished.
 #[test]
-fn at_every_rename() {
+fn signals_at_every_rename_leave_whole_versions_only() {
     if can_trace() {
         let victims = [
             Victim::pushing(LayoutScene::new(&PLATFORMS), None, &[]),

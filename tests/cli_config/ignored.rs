@@ -102,7 +102,7 @@ const IGNORED: [(&str, &str, &str); 16] = [
 ];
 
 #[test]
-fn what_clients_ignore_is_named_with_its_line() {
+fn settings_that_clients_ignore_are_reported_with_their_line() {
     for (text, kind, says) in IGNORED {
         let run = check(text).exits(1);
         assert!(run.stdout.starts_with(says), "{says}\n{}", run.stdout);
@@ -121,7 +121,7 @@ fn what_clients_ignore_is_named_with_its_line() {
 
 /// Clients do not distinguish upper and lower case in these.
 #[test]
-fn what_clients_know_is_no_problem() {
+fn settings_that_clients_know_are_accepted() {
     let run = check(
         "Disable_Checkpoint = true\nproviders {\n a = \"b\"\n}\nregistry_protocols {\n retry_count = 2\n}\nprovider_installation {\n direct {\n  Exclude = [\"acme/*\"]\n }\n}\n",
     );
@@ -132,7 +132,7 @@ fn what_clients_know_is_no_problem() {
 }
 
 #[test]
-fn what_is_refused_has_its_line() {
+fn refused_configurations_are_reported_with_their_line() {
     for (text, says) in [
         (
             "provider_installation {}\n\nprovider_installation {}\n",

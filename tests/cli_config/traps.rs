@@ -194,7 +194,7 @@ fn top_level_traps_are_named() {
 }
 
 #[test]
-fn notes_are_no_failures() {
+fn notes_do_not_fail_the_check() {
     for (methods, kind, says) in [
         (
             format!("{MIRROR}\ndirect {{ include = [\"acme/*\"] }}"),
@@ -232,7 +232,7 @@ fn notes_are_no_failures() {
 }
 
 #[test]
-fn disjoint_methods_are_no_problem() {
+fn disjoint_installation_methods_are_accepted() {
     let disjoint = REGISTRY.replace(" }", "\n include = [\"acme/*\", \"a.example/*/*\"]\n}");
     for methods in [
         format!("{disjoint}\ndirect {{ exclude = [\"acme/*\", \"a.example/*/*\"] }}"),

@@ -83,7 +83,7 @@ fn artifacts_beside_the_packages_are_reported_and_counted() {
 
 /// A pinned key vouches for packages. Nothing else gets into a store on their ticket.
 #[test]
-fn under_require_pinned_it_is_refused_or_left_out() {
+fn require_pinned_refuses_or_leaves_out_other_artifacts() {
     let author = attested();
     let run = copy(&author, FROM, TO, &PINNED).exits(3).without_result();
     run.says(&format!(
@@ -110,7 +110,7 @@ hint: this version was not copied. `--rebuild-index` copies its packages and the
 
 /// The same for a layer of the evidence that this version of the program knows nothing of.
 #[test]
-fn evidence_with_more_in_it_is_written_anew() {
+fn evidence_with_other_content_is_written_anew() {
     let author = Author::new();
     author.with_pushed();
     let layout = author.repository("");

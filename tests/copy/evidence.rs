@@ -92,7 +92,7 @@ fn evidence_of_another_key_at_the_destination_is_replaced() {
 }
 
 #[test]
-fn evidence_that_proves_something_else_is_replaced() {
+fn evidence_of_another_release_is_replaced() {
     for rival in [by_stranger(), other_release()] {
         let author = copied();
         tamper::transplant(&rival.repository(""), &other(&author), "1.0.0");
@@ -105,7 +105,7 @@ fn evidence_that_proves_something_else_is_replaced() {
 
 /// The index has more platforms than the source's, so that nothing of it changes: its evidence is looked at all the same.
 #[test]
-fn evidence_beside_more_platforms_is_held_to_the_same_demands() {
+fn evidence_is_checked_alike_when_platforms_are_added() {
     let author = Author::with_release();
     author.push(&["--platform", "linux_amd64"]).succeeds();
     let whole = ["--to", TO, "--provider", "acme/demo"];
@@ -120,7 +120,7 @@ fn evidence_beside_more_platforms_is_held_to_the_same_demands() {
 
 /// The same between registries, where a version that is there costs two requests to each: without a demand nothing more is read.
 #[test]
-fn registries_are_held_to_the_same_demands() {
+fn evidence_in_registries_is_checked_alike() {
     let author = copied();
     let rival = by_stranger();
     tamper::transplant(&rival.repository(""), &other(&author), "1.0.0");
@@ -136,7 +136,7 @@ fn registries_are_held_to_the_same_demands() {
 
 /// What comes without evidence cannot mend what stands there.
 #[test]
-fn without_evidence_nothing_stands_beside_evidence_that_proves_something_else() {
+fn a_version_without_evidence_is_refused_beside_evidence_of_another_release() {
     let author = copied();
     allow(&author);
     tamper::untag(&author.repository(""), EVIDENCE);
@@ -171,7 +171,7 @@ fn weaker() -> Author {
 }
 
 #[test]
-fn a_signature_is_kept_where_less_would_come() {
+fn a_signature_is_kept_when_the_source_has_only_checksums() {
     let author = weaker();
     let signed = standing(&author);
     for more in [
@@ -189,7 +189,7 @@ fn a_signature_is_kept_where_less_would_come() {
 }
 
 #[test]
-fn a_signature_gives_way_to_less_only_where_a_policy_accepts_that_and_it_is_said() {
+fn a_signature_is_replaced_by_checksums_only_with_a_policy_and_a_warning() {
     let author = weaker();
     let replace = ["--existing", "replace", "--trust", "allow.toml"];
     let warning = format!(
@@ -211,7 +211,7 @@ fn a_signature_gives_way_to_less_only_where_a_policy_accepts_that_and_it_is_said
 
 /// A signature that is damaged was one: less does not take its place.
 #[test]
-fn a_damaged_signature_is_mended_by_a_signature_only() {
+fn only_a_signature_repairs_a_damaged_signature() {
     let author = weaker();
     let evidence = tamper::document(&other(&author), &tamper::tagged(&other(&author), EVIDENCE));
     let digest = evidence["layers"][1]["digest"].as_str().unwrap();

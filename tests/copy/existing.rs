@@ -94,7 +94,7 @@ fn fail_refuses_every_existing_version() {
 }
 
 #[test]
-fn replace_puts_the_very_bytes_in_its_place() {
+fn replace_stores_the_bytes_of_the_source() {
     for author in [with_one_there(), with_another_there()] {
         assert_eq!(status(&author, &["--existing", "replace"]), "updated");
         let [store, other] = ["store", "other"].map(|name| judge::tree(&author.scene.path(name)));
@@ -123,7 +123,7 @@ fn replace_repairs_damaged_bytes() {
 }
 
 #[test]
-fn lost_evidence_is_brought_back() {
+fn lost_evidence_is_restored() {
     let author = Author::new();
     author.with_pushed();
     copy(&author, FROM, TO, &[]).succeeds();
@@ -142,7 +142,7 @@ fn lost_evidence_is_brought_back() {
 
 /// Evidence that stands at the destination would have to prove what comes without any.
 #[test]
-fn a_bare_version_does_not_take_a_place_beside_evidence_that_does_not_prove_it() {
+fn a_version_without_evidence_is_refused_beside_evidence_that_does_not_cover_it() {
     let author = with_another_there();
     let path = author.repository("index.json");
     let mut index: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
@@ -162,7 +162,7 @@ fn a_bare_version_does_not_take_a_place_beside_evidence_that_does_not_prove_it()
 
 /// The same for platforms that are added, where the zips that are there are the same.
 #[test]
-fn a_bare_platform_is_not_added_beside_evidence_that_does_not_prove_it() {
+fn a_platform_without_evidence_is_refused_beside_evidence_that_does_not_cover_it() {
     let author = Author::new();
     let release = |more: bool| {
         let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_amd64");

@@ -7,7 +7,7 @@ use crate::support::author::Author;
 use crate::support::{judge, testdata};
 
 #[test]
-fn every_byte_arrives_and_a_second_run_needs_nothing() {
+fn every_byte_is_copied_and_a_second_run_has_nothing_to_do() {
     let author = Author::new();
     author.with_pushed();
     let reference = format!(
@@ -37,7 +37,7 @@ fn every_byte_arrives_and_a_second_run_needs_nothing() {
 
 #[test]
 #[cfg(unix)]
-fn zips_are_shared_on_one_file_system() {
+fn zips_are_hard_links_on_one_file_system() {
     use std::os::unix::fs::MetadataExt as _;
     let author = Author::new();
     author.with_pushed();
@@ -70,7 +70,7 @@ fn the_short_name_is_the_same_command() {
 }
 
 #[test]
-fn a_dry_run_says_what_would_happen_and_leaves_nothing() {
+fn a_dry_run_reports_the_plan_and_writes_nothing() {
     let author = Author::new();
     author.with_pushed();
     let before = author.tree();
@@ -123,7 +123,7 @@ fn foreign_artifacts_stay_as_they_are() {
 
 /// Entries that no client looks at, and unknown members, are part of the bytes.
 #[test]
-fn everything_below_an_index_arrives() {
+fn everything_below_an_index_is_copied() {
     let author = Author::new();
     let from = format!(
         "oci-layout:{}",
@@ -166,7 +166,7 @@ fn artifacts_that_clients_refuse_are_not_copied() {
 }
 
 #[test]
-fn a_missing_package_is_told_with_both_places() {
+fn a_missing_package_is_reported_with_source_and_destination() {
     let author = Author::new();
     author.with_pushed();
     let hex = judge::sha256(

@@ -152,7 +152,7 @@ fn a_registry_that_refuses_writes_is_named() {
 }
 
 #[test]
-fn a_registry_cannot_list_what_it_has() {
+fn a_source_registry_without_a_catalog_needs_addresses() {
     let author = pushed();
     let from = filled(&author);
     let template = format!("{}/{{hostname}}/{{namespace}}/{{type}}", from.host());

@@ -195,7 +195,7 @@ fn the_platforms_of_a_mirror_file_need_a_new_index() {
 }
 
 #[test]
-fn a_table_that_nothing_matches_fails_alone() {
+fn a_table_without_a_match_fails_alone() {
     let author = filled();
     let tables = [
         "one\"\nconstraints = \">= 3.0",

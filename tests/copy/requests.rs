@@ -24,7 +24,7 @@ fn digest_of(author: &Author, platform: &str) -> String {
 
 /// The list of tags, and the index of each version: nothing else, on either side.
 #[test]
-fn with_nothing_to_do_two_requests_to_each_are_enough() {
+fn a_copy_with_nothing_to_do_sends_two_requests_to_each_registry() {
     let author = pushed();
     let (from, to) = (filled(&author), filled(&author));
     let run = copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
@@ -60,7 +60,7 @@ fn each_object_is_read_once_and_sent_once() {
 }
 
 #[test]
-fn what_is_cut_is_taken_up_again() {
+fn a_cut_download_is_resumed() {
     let author = pushed();
     let (from, to) = (filled(&author), Registry::plain());
     let zip = digest_of(&author, "linux_amd64");
@@ -76,7 +76,7 @@ fn what_is_cut_is_taken_up_again() {
 
 /// Bytes that are not what they should be are never sent to their end, and are told as the source's.
 #[test]
-fn wrong_bytes_do_not_arrive() {
+fn wrong_bytes_are_not_copied() {
     let author = pushed();
     let (from, to) = (filled(&author), Registry::plain());
     let zip = digest_of(&author, "linux_amd64");
@@ -97,7 +97,7 @@ fn wrong_bytes_do_not_arrive() {
 }
 
 #[test]
-fn a_package_that_is_gone_is_told_as_the_sources() {
+fn a_missing_package_is_reported_as_the_sources_failure() {
     let author = pushed();
     let (from, to) = (filled(&author), Registry::plain());
     let zip = digest_of(&author, "linux_amd64");
@@ -113,7 +113,7 @@ fn a_package_that_is_gone_is_told_as_the_sources() {
 
 /// A document of the index that is gone is found before anything is written.
 #[test]
-fn an_entry_that_leads_nowhere_stops_before_the_first_byte() {
+fn a_missing_manifest_stops_the_copy_before_the_first_write() {
     let author = pushed();
     let (from, to) = (filled(&author), Registry::plain());
     let index: serde_json::Value = author.document("1.0.0");
@@ -130,7 +130,7 @@ fn an_entry_that_leads_nowhere_stops_before_the_first_byte() {
 
 /// If a copy fails at any request, the version is absent or whole, and the next run finishes it without sending a blob again.
 #[test]
-fn stopped_anywhere_it_is_finished_by_the_next_run() {
+fn the_next_run_finishes_an_interrupted_copy() {
     let author = pushed();
     let from = filled(&author);
     let whole = blobs(&author.repository(""));
@@ -162,7 +162,7 @@ fn stopped_anywhere_it_is_finished_by_the_next_run() {
 
 /// Another writer's version takes the tag after the tags were listed.
 #[test]
-fn a_version_that_appears_meanwhile_is_merged_into() {
+fn a_version_pushed_during_the_copy_is_merged_into() {
     let author = pushed();
     let (from, to) = (filled(&author), Registry::plain());
     let rival = Author::new();

@@ -46,7 +46,7 @@ fn copied(author: &Author, more: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn without_addresses_everything_is_copied_pre_releases_too() {
+fn without_addresses_all_versions_are_copied_with_pre_releases() {
     let author = filled();
     assert_eq!(
         copied(&author, &[]),
@@ -57,7 +57,7 @@ fn without_addresses_everything_is_copied_pre_releases_too() {
 }
 
 #[test]
-fn an_address_means_all_of_its_versions() {
+fn an_address_selects_all_of_its_versions() {
     let all = ["one 1.0.0", "one 1.1.0-rc.1", "one 2.0.0"];
     assert_eq!(copied(&filled(), &["acme/one"]), all);
 }
@@ -86,7 +86,7 @@ hint: pre-releases are chosen only by name
 }
 
 #[test]
-fn one_failure_does_not_stop_the_others_and_the_gravest_decides() {
+fn one_failure_does_not_stop_the_others_and_the_gravest_sets_the_exit_code() {
     let author = filled();
     let zip = "terraform-provider-one_2.0.0_linux_amd64.zip";
     let release = ReleaseFolder::new("one", "2.0.0").platform("linux_amd64");

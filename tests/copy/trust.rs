@@ -52,7 +52,7 @@ fn require_pinned_without_a_pin_is_a_usage_error() {
 }
 
 #[test]
-fn another_key_than_the_pinned_one_is_refused_before_the_first_byte() {
+fn a_key_that_is_not_pinned_is_refused_before_the_first_write() {
     let author = pushed();
     let run = copy(&author, FROM, TO, &["--key", "stranger.asc"]).exits(3);
     assert!(run.stderr.contains("[STRANGER"), "{}", run.stderr);

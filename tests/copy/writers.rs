@@ -74,7 +74,7 @@ fn a_registry_that_refuses_evidence_gets_the_version_without_it() {
 
 /// One refusal is enough for all versions of a run, and is said once.
 #[test]
-fn evidence_is_refused_once_a_run() {
+fn a_registry_refuses_evidence_once_in_a_run() {
     let author = pushed();
     let release = crate::support::release::ReleaseFolder::new("demo", "2.0.0");
     std::fs::remove_dir_all(author.scene.path("dist")).unwrap();
@@ -123,7 +123,7 @@ fn blobs_uploaded_before_a_conflict_are_counted() {
 
 /// The first conflict is answered at once, each further one after a pause.
 #[test]
-fn further_conflicts_are_waited_out() {
+fn repeated_conflicts_are_retried_with_pauses() {
     let author = pushed();
     let (from, to) = (filled(&author), appearing(&author, 2));
     copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();

@@ -102,7 +102,7 @@ fn each_zip_is_unpacked() {
 }
 
 #[test]
-fn an_interrupted_download_goes_on() {
+fn an_interrupted_download_is_resumed() {
     let given = Given::new(&zip([executable(), large().deflated()]));
     given.fault(Fault::cut_body(200_000));
     given.install().succeeds();
@@ -111,7 +111,7 @@ fn an_interrupted_download_goes_on() {
 }
 
 #[test]
-fn what_does_not_verify_is_never_there() {
+fn a_package_that_does_not_verify_never_appears() {
     let said = "the bytes do not match their digest";
     for files in [
         [executable(), large()],
@@ -146,7 +146,7 @@ fn what_does_not_verify_is_never_there() {
 }
 
 #[test]
-fn what_is_there_already_is_not_touched() {
+fn installed_packages_are_not_touched() {
     let given = Given::new(&zip([executable(), large()]));
     given.install().succeeds();
     let there = given.files();
@@ -206,7 +206,7 @@ fn the_h1_of_a_zip_is_computed_while_it_arrives() {
 }
 
 #[test]
-fn the_h1_of_other_bytes_is_never_recorded() {
+fn the_h1_of_wrong_bytes_is_never_recorded() {
     for files in [
         [executable(), large().deflated()],
         [executable(), large().streamed()],

@@ -123,7 +123,7 @@ fn a_directory_that_differs_is_refused_and_kept() {
 }
 
 #[test]
-fn an_empty_directory_is_nothing() {
+fn an_empty_directory_counts_as_absent() {
     let scene = with_demo();
     fs::create_dir_all(scene.path(UNPACKED)).unwrap();
     install_linux(&scene, &["--unpacked"]).succeeds();
@@ -131,7 +131,7 @@ fn an_empty_directory_is_nothing() {
 }
 
 #[test]
-fn one_package_is_never_there_in_both_forms() {
+fn a_package_is_never_installed_in_both_forms() {
     for (first, second, path, [expected, received]) in [
         ("--packed", "--unpacked", PACKED, ["a directory", "a zip"]),
         ("--unpacked", "--packed", UNPACKED, ["a zip", "a directory"]),
@@ -229,7 +229,7 @@ fn runs_at_the_same_time_wait_for_each_other() {
 }
 
 #[test]
-fn a_dry_run_says_what_would_be_done_and_does_nothing() {
+fn a_dry_run_reports_the_plan_and_writes_nothing() {
     for form in ["--packed", "--unpacked"] {
         let scene = with_demo();
         let dry = ["--platform", "all", "--dry-run", "-v", form];

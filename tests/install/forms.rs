@@ -9,7 +9,7 @@ use crate::support::scene::Scene;
 use crate::support::signer::Signer;
 
 #[test]
-fn packed_is_the_zip_under_the_name_that_clients_look_for() {
+fn packed_installs_the_zip_under_the_name_that_clients_expect() {
     let scene = with_demo();
     let run = install(
         &scene,
@@ -58,7 +58,7 @@ provider_installation {{
 }
 
 #[test]
-fn unpacked_is_the_directory_with_the_zip_s_contents() {
+fn unpacked_installs_the_zip_s_contents_into_a_directory() {
     let scene = with_demo();
     let run = install(
         &scene,
@@ -94,7 +94,7 @@ fn unpacked_is_the_directory_with_the_zip_s_contents() {
 }
 
 #[test]
-fn one_document_as_json() {
+fn json_prints_one_document() {
     let scene = with_demo();
     let run = install(&scene, &["--format", "json", "--platform", "linux_amd64"]).succeeds();
     let Facts { zh, h1, .. } = Facts::of_demo(&scene, "linux_amd64");

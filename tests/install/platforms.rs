@@ -14,7 +14,7 @@ fn zips(platforms: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn every_way_to_name_platforms() {
+fn every_form_of_the_platform_option_is_accepted() {
     let both = ["linux_amd64", "windows_arm64"];
     let cases: [(&[&str], &[&str]); 6] = [
         (&["--platform", "windows_arm64"], &both[1..]),
@@ -47,7 +47,7 @@ fn every_way_to_name_platforms() {
 }
 
 #[test]
-fn this_machine_s_platform_unless_one_is_named() {
+fn without_an_option_this_machine_s_platform_is_installed() {
     let here = tfoci::platform::Platform::current().to_string();
     let scene = Scene::new();
     let release = ReleaseFolder::new("demo", "1.0.0")
@@ -59,7 +59,7 @@ fn this_machine_s_platform_unless_one_is_named() {
 }
 
 #[test]
-fn a_platform_that_the_version_lacks_is_not_there() {
+fn a_platform_that_the_version_lacks_is_an_error() {
     let scene = with_demo();
     let run = install(
         &scene,

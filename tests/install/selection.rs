@@ -20,7 +20,7 @@ fn install_linux(scene: &Scene, arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn the_newest_version_that_constraints_admit() {
+fn constraints_select_the_newest_matching_version() {
     let scene = with_versions(&["0.9.0", "1.0.0", "1.4.2", "2.0.0", "2.1.0-beta.1", "3.0.0"]);
     for (asked, chosen, matching) in [
         ("", "3.0.0", "newest of 5 matching"),
@@ -67,7 +67,7 @@ hint: pre-releases are chosen only by name
 }
 
 #[test]
-fn pre_releases_alone_are_no_newest_version() {
+fn pre_releases_alone_are_not_selected() {
     let scene = with_versions(&["1.0.0-rc.1"]);
     let run = install_linux(&scene, &[DEMO]).exits(1);
     assert!(
@@ -78,7 +78,7 @@ fn pre_releases_alone_are_no_newest_version() {
 }
 
 #[test]
-fn without_an_address_everything_in_the_store() {
+fn without_an_address_every_provider_is_installed() {
     let scene = with_versions(&["1.0.0", "1.1.0"]);
     let other = ReleaseFolder::new("other", "0.1.0").platform("linux_amd64");
     push(&scene, "bücher.example/team/other", "0.1.0", &other);
@@ -93,7 +93,7 @@ mirror/bücher.example/team/other/terraform-provider-other_0.1.0_linux_amd64.zip
 }
 
 #[test]
-fn several_addresses_and_several_versions_of_one() {
+fn several_addresses_and_versions_are_installed_together() {
     let scene = with_versions(&["1.0.0", "1.1.0"]);
     let other = ReleaseFolder::new("other", "0.1.0").platform("linux_amd64");
     push(&scene, "example.com/acme/other", "0.1.0", &other);
@@ -136,7 +136,7 @@ fn an_empty_store_has_nothing_to_install() {
 }
 
 #[test]
-fn a_store_is_no_directory_to_install_into() {
+fn a_store_address_is_refused_as_target_directory() {
     let author = Author::new();
     author.with_pushed();
     let arguments = "install acme/demo --from oci-layout:store --into oci-layout:out";

@@ -95,7 +95,7 @@ provider_installation {{
 }
 
 #[test]
-fn the_gravest_failure_decides_the_exit_code() {
+fn the_gravest_failure_sets_the_exit_code() {
     let scene = with_three();
     alter(&scene, "b");
     let [a, b] = ["a", "b"].map(address);

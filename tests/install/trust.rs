@@ -203,7 +203,7 @@ fn without_evidence_a_package_is_unverified_and_a_named_key_refuses_it() {
 }
 
 #[test]
-fn a_release_without_signature_is_shown_as_what_it_is() {
+fn an_unsigned_release_is_shown_as_such() {
     let scene = Scene::new();
     let folder = scene.path("release");
     demo("1.0.0")
@@ -231,7 +231,7 @@ fn a_release_without_signature_is_shown_as_what_it_is() {
 }
 
 #[test]
-fn pins() {
+fn pinned_keys_are_checked() {
     let scene = with_demo();
     scene.write("stranger.asc", Signer::stranger().public_armored());
     let file = |name: &str, key: &str| {

@@ -154,7 +154,7 @@ fn a_full_disk_while_filling_the_plugin_cache() {
 }
 
 #[test]
-fn two_at_once_end_as_one() {
+fn two_concurrent_runs_write_what_one_writes() {
     for (author, command) in [
         (given(), "lock"),
         (given(), "install"),

@@ -22,7 +22,7 @@ fn requiring(origin: &Origin, provider: &str) -> String {
 }
 
 #[test]
-fn modules_that_the_client_downloaded_count() {
+fn requirements_of_downloaded_modules_are_locked() {
     let origin = origin();
     let scene = scene(&origin);
     let call = "module \"net\" {\n  source = \"git::https://example.com/net.git\"\n}\n";
@@ -58,7 +58,7 @@ fn modules_that_the_client_downloaded_count() {
 }
 
 #[test]
-fn addresses_choose_of_the_configuration_or_stand_alone() {
+fn addresses_narrow_the_configuration_or_replace_it() {
     let origin = origin();
     let scene = scene(&origin);
     scene.write("project/main.tf", requiring(&origin, "acme/demo"));
@@ -108,7 +108,7 @@ fn a_keyless_origin_needs_the_policy_and_its_packages_are_hashed() {
 }
 
 #[test]
-fn mirrors_are_believed_if_the_user_says_so() {
+fn hashes_of_a_mirror_are_locked_if_the_user_trusts_it() {
     let origin = origin();
     let scene = scene(&origin);
     scene.write(

@@ -114,7 +114,7 @@ fn a_difference_is_shown_and_exits_with_4() {
 }
 
 #[test]
-fn a_locked_version_stays_until_an_upgrade() {
+fn a_locked_version_is_kept_until_an_upgrade() {
     let (origin, scene) = given();
     project(&scene, &origin, "project", "1.0.0");
     lock(&scene, "").succeeds();
@@ -137,7 +137,7 @@ fn a_locked_version_stays_until_an_upgrade() {
 }
 
 #[test]
-fn a_file_that_clients_refuse_stays() {
+fn a_lock_file_that_clients_refuse_is_not_changed() {
     let (_origin, scene) = given();
     for (text, said) in [
         ("<provider\n", "not valid HCL"),
@@ -166,7 +166,7 @@ fn a_file_that_clients_refuse_stays() {
 }
 
 #[test]
-fn several_directories_ask_for_each_provider_once() {
+fn several_directories_request_each_provider_once() {
     let (origin, scene) = given();
     project(&scene, &origin, "second", "~> 1.0.0");
     project(&scene, &origin, "third", "~> 1.1");
@@ -198,7 +198,7 @@ fn a_link_is_replaced_and_its_target_stays() {
 
 /// Another program writes the file while the origin is asked.
 #[test]
-fn what_changes_meanwhile_is_kept_or_said() {
+fn concurrent_changes_of_the_file_are_kept_or_reported() {
     let (origin, scene) = given();
     let other = "\nprovider \"registry.example.com/acme/kept\" {\n  version = \"7.0.0\"\n}\n";
     let header = "# This file is maintained automatically by \"terraform init\".\n# Manual edits may be lost in future updates.\n";
@@ -245,7 +245,7 @@ fn nothing_is_written_if_a_provider_fails() {
 
 /// Hashes that match nothing stay, as for clients, but not without a word.
 #[test]
-fn hashes_of_another_release_are_said() {
+fn hashes_of_another_release_are_kept_with_a_warning() {
     let (origin, scene) = given();
     let host = origin.host();
     let wrong = format!("zh:{}", "0".repeat(64));

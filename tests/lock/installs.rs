@@ -52,7 +52,7 @@ fn providers(scene: &Scene, directory: &str) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn the_working_directory_is_that_of_clients() {
+fn packages_are_where_clients_expect_them() {
     for client in ["terraform", "tofu"] {
         if !has(client) {
             continue;
@@ -176,7 +176,7 @@ fn a_dry_run_and_a_data_directory() {
 
 /// What a killed `tofu init` leaves, and refuses from then on.
 #[test]
-fn half_a_package_is_replaced() {
+fn an_incomplete_package_is_replaced() {
     let (origin, scene) = given();
     install(&scene, "").succeeds();
     let tree = providers(&scene, "ours");
@@ -215,7 +215,7 @@ fn half_a_package_is_replaced() {
 
 /// A lock file does not replace the signature that the user requires, even of what is installed.
 #[test]
-fn a_pin_counts_for_what_is_installed_too() {
+fn installed_packages_must_match_the_pinned_key_too() {
     let (origin, scene) = given();
     install(&scene, "").succeeds();
     for (name, signer) in [

@@ -164,7 +164,7 @@ fn one_broken_directory_does_not_stop_the_others() {
 }
 
 #[test]
-fn a_provider_without_a_place_stops_its_directory_only() {
+fn a_provider_without_an_installation_method_fails_its_directory_only() {
     let (origin, scene) = given();
     scene.write("a/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));
     let other = requiring(&origin, "acme/demo", "~> 1.0").replace(origin.host(), "example.com");
@@ -187,7 +187,7 @@ fn a_provider_without_a_place_stops_its_directory_only() {
 }
 
 #[test]
-fn a_check_says_what_is_locked_and_not_required() {
+fn a_check_reports_locked_providers_that_are_not_required() {
     let (origin, scene) = given();
     scene.write("a/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));
     tfoci(&scene, "lock --chdir a").succeeds();
@@ -212,7 +212,7 @@ fn a_check_says_what_is_locked_and_not_required() {
 
 /// The bytes come from an origin, so no store is damaged.
 #[test]
-fn a_bad_package_of_an_origin_is_the_origins() {
+fn a_bad_package_is_reported_as_the_origins_failure() {
     let (origin, scene) = given();
     scene.write("a/main.tf", requiring(&origin, "acme/demo", "1.0.0"));
     origin.always(asks("package"), Fault::wrong_bytes());
@@ -234,7 +234,7 @@ fn a_bad_package_of_an_origin_is_the_origins() {
 
 /// The lock file of `tfoci lock` has no `h1`. `init -lockfile=readonly` takes it, and `plan` then refuses what it installed.
 #[test]
-fn hashes_by_which_clients_check_what_is_installed_must_be_there() {
+fn install_locked_requires_the_h1_hashes_that_clients_check() {
     let (origin, scene) = given();
     scene.write("a/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));
     tfoci(&scene, "lock --chdir a").succeeds();
@@ -331,7 +331,7 @@ fn hashes_by_which_clients_check_what_is_installed_must_be_there() {
 
 /// A folder that `install --into` filled is where the CLI configuration leads.
 #[test]
-fn a_folder_without_signatures_is_answered_with_where_they_are() {
+fn a_mirror_without_signatures_gets_a_hint_where_to_find_them() {
     let author = Author::new();
     author.with_pushed();
     let run = |arguments: &str| {

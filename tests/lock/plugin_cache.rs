@@ -148,7 +148,7 @@ fn a_locked_package_in_the_cache_is_linked_and_not_downloaded() {
 }
 
 #[test]
-fn what_is_in_the_way_is_replaced_only_if_nothing_is_lost() {
+fn obstacles_are_replaced_only_if_nothing_is_lost() {
     let (origin, scene) = given();
     install(&scene, "").succeeds();
     let path = installed(&scene, &origin);
@@ -234,7 +234,7 @@ fn the_configuration_of_clients_names_the_cache() {
 
 /// OpenTofu holds this lock while it installs.
 #[test]
-fn a_client_that_installs_is_waited_for() {
+fn a_running_client_is_waited_for() {
     let (origin, scene) = given();
     let path = scene.path("cache").join(package(&origin));
     let path = path.with_file_name(format!("{}.lock", platforms()[0]));

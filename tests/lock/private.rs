@@ -51,7 +51,7 @@ fn a_private_host_is_not_asked_without_consent() {
 }
 
 #[test]
-fn who_names_the_host_consents() {
+fn naming_a_private_host_is_consent() {
     let (origin, scene) = given();
     let (host, demo) = (origin.host(), origin.address("acme/demo"));
     for consent in [
@@ -113,7 +113,7 @@ fn no_option_allows_metadata_services() {
 }
 
 #[test]
-fn mirroring_what_a_file_of_a_checkout_names_takes_consent_too() {
+fn mirroring_a_private_host_from_a_lock_file_needs_consent_too() {
     let (origin, scene) = given();
     let (host, demo) = (origin.host(), origin.address("acme/demo"));
     let mirror = |arguments: &str| {

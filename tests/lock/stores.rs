@@ -48,7 +48,7 @@ provider \"registry.opentofu.org/acme/demo\" {
 }
 
 #[test]
-fn without_a_pinned_key_a_store_is_not_believed() {
+fn without_a_pinned_key_a_store_is_not_trusted() {
     for (arguments, code, wanted) in [
         ("--platform linux_amd64", 0, "0 h1, 1 zh"),
         ("--platform all --h1", 0, "2 h1, 2 zh"),
@@ -138,7 +138,7 @@ fn the_evidence_of_another_version_locks_nothing() {
 
 /// One list of tags, one index, one manifest of evidence and its three documents, however many platforms there are.
 #[test]
-fn a_registry_has_six_requests() {
+fn locking_from_a_registry_sends_six_requests() {
     for count in [2, 15] {
         let registry: Registry = Setup::of(Personality::Plain).start();
         let author = Author::new();

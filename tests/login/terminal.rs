@@ -51,7 +51,7 @@ fn talk(scene: &Scene, door: &Door, more: &str, answers: &[(&str, &str)]) -> Str
 }
 
 #[test]
-fn both_are_asked_for_and_the_password_is_not_shown() {
+fn username_and_password_are_prompted_without_echo() {
     let (scene, door) = (Scene::new(), Door::open(Manner::Basic));
     let answers = [
         ("Username at ", ""),

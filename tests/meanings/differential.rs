@@ -196,7 +196,7 @@ fn judged(layout: &Path) -> Option<String> {
 }
 
 #[test]
-fn verified_packages_are_the_ones_that_clients_select() {
+fn tfoci_verifies_the_packages_that_clients_select() {
     let scene = ArtifactScene::new();
     let (mut accepted, mut misled, mut put) = (0, 0, Vec::new());
     for number in 0..CASES {
@@ -244,7 +244,7 @@ fn verified_packages_are_the_ones_that_clients_select() {
 
 /// The attack that the rule is for: `tofu` installs an unsigned package, and tfoci does not report it as verified.
 #[test]
-fn two_lists_in_one_are_the_attack() {
+fn duplicate_manifest_lists_do_not_verify_an_unsigned_package() {
     let scene = ArtifactScene::new();
     // Go reads the second list into the first: the digest of the first entry stays, which the second does not repeat.
     let mut evil = scene.index.clone();

@@ -55,7 +55,7 @@ const SIGNED: &str = "signed [ACME ID] (origin)";
 const BOTH: &str = "--platform linux_amd64 --platform darwin_arm64";
 
 #[test]
-fn a_platform_that_is_listed_and_not_there_is_told() {
+fn a_listed_platform_that_is_missing_is_reported() {
     let two = [DARWIN, LINUX];
     for provider in [Provider::demo(&two), unlisted(&two)] {
         let scene = OriginScene::of([provider]);
@@ -67,7 +67,7 @@ fn a_platform_that_is_listed_and_not_there_is_told() {
 }
 
 #[test]
-fn a_platform_that_no_list_denies_is_told() {
+fn a_missing_platform_is_reported_if_the_source_lists_none() {
     let scene = OriginScene::of([unlisted(&[LINUX])]);
     let arguments = format!("{ADDRESS} {BOTH}");
     arrives_without_darwin(&scene, &arguments, ADDRESS, SIGNED);
@@ -86,7 +86,7 @@ error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): no
 }
 
 #[test]
-fn an_empty_list_of_platforms_says_nothing() {
+fn an_empty_list_of_platforms_is_ignored() {
     let scene = OriginScene::of([demo().version("1.1.0", &[LINUX])]);
     let empty = lie::says("versions/1/platforms", json!([]));
     scene.origin.always(asks("versions"), empty);
@@ -106,7 +106,7 @@ fn an_empty_list_of_platforms_says_nothing() {
 }
 
 #[test]
-fn platforms_in_a_list_that_are_none_stop_nothing() {
+fn malformed_platforms_in_a_list_are_ignored() {
     let linux = json!({ "os": "linux", "arch": "amd64" });
     for (platforms, odd) in [
         (

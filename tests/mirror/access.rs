@@ -45,7 +45,7 @@ fn introductions(origin: &Origin) -> Vec<String> {
 }
 
 #[test]
-fn nothing_leaves_tls() {
+fn redirects_from_https_to_http_are_refused() {
     for kind in [
         "discovery",
         "versions",

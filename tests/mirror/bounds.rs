@@ -45,7 +45,7 @@ fn numbered(count: usize, item: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
-fn lists_of_versions_are_counted() {
+fn oversized_lists_of_versions_are_refused() {
     let long = ": the list of versions lists too much\n";
     let list = |versions: String| format!(r#"{{"versions":[{versions}]}}"#);
     let platforms = |count: usize| numbered(count, |n| format!(r#"{{"os":"o{n}","arch":"a"}}"#));
@@ -110,7 +110,7 @@ fn lists_of_versions_are_counted() {
 }
 
 #[test]
-fn what_is_said_of_a_package_is_counted() {
+fn oversized_package_metadata_is_refused() {
     let metadata = |more: String| {
         format!(
             r#"{{"os":"linux","arch":"amd64","filename":"x","download_url":"x","shasum":"x",{more}}}"#
@@ -150,7 +150,7 @@ fn what_is_said_of_a_package_is_counted() {
 
 /// Whoever says how large a package is may say anything. What was said must fill no disk.
 #[test]
-fn a_package_of_a_size_that_no_package_has_is_not_downloaded() {
+fn a_package_of_impossible_size_is_not_downloaded() {
     const HUGE: u64 = 9 << 30;
     for is_in_metadata in [false, true] {
         let scene = OriginScene::of([demo()]);
@@ -175,7 +175,7 @@ fn a_package_of_a_size_that_no_package_has_is_not_downloaded() {
 }
 
 #[test]
-fn network_mirrors_are_counted() {
+fn oversized_documents_of_network_mirrors_are_refused() {
     let from =
         "example.com/acme/demo --from network-mirror:[MIRROR] --allow-unsigned example.com/acme/*";
     let versions = format!(
@@ -212,7 +212,7 @@ fn network_mirrors_are_counted() {
 
 /// The origin does not list its platforms, so what the checksum document names would be asked for.
 #[test]
-fn checksum_documents_are_counted() {
+fn oversized_checksum_documents_are_refused() {
     let hex = "0".repeat(64);
     let lines = |count: usize| {
         let line = |n: usize| format!("{hex}  terraform-provider-demo_1.0.0_o{n}_a.zip\n");
@@ -257,7 +257,7 @@ fn checksum_documents_are_counted() {
 
 /// Every answer of a version repeats its keys.
 #[test]
-fn keys_are_kept_of_one_answer() {
+fn repeated_keys_are_kept_in_memory_once() {
     let platforms: Vec<String> = (0..40)
         .map(|n| format!("os{n}_amd64"))
         .chain([LINUX.to_owned()])

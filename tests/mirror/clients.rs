@@ -35,7 +35,7 @@ fn mirrored(scene: &OriginScene) -> BTreeSet<String> {
 }
 
 #[test]
-fn what_init_locks_is_what_was_mirrored() {
+fn init_locks_the_hashes_of_the_mirrored_packages() {
     for client in ["terraform", "tofu"].into_iter().filter(|name| has(name)) {
         let scene = with_project();
         scene
@@ -60,7 +60,7 @@ fn what_init_locks_is_what_was_mirrored() {
 }
 
 #[test]
-fn what_clients_mirror_is_what_was_mirrored() {
+fn providers_mirror_writes_the_packages_that_tfoci_mirrors() {
     for client in ["terraform", "tofu"].into_iter().filter(|name| has(name)) {
         let scene = with_project();
         scene.demo("-q").says(0, "");

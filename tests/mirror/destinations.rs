@@ -85,7 +85,7 @@ fn many_packages_of_unknown_size_are_read_once_as_well() {
 }
 
 #[test]
-fn a_download_that_is_cut_goes_on_for_both() {
+fn a_cut_download_is_resumed_for_both() {
     let scene = ready(OriginScene::of([demo()]));
     scene.origin.fault(1, asks("package"), Fault::cut_body(100));
     scene.run(&format!("{BOTH} -q")).says(0, "");
@@ -96,7 +96,7 @@ fn a_download_that_is_cut_goes_on_for_both() {
 }
 
 #[test]
-fn a_destination_that_has_everything_reads_nothing() {
+fn a_complete_destination_downloads_nothing() {
     let scene = ready(OriginScene::of([demo()]));
     scene
         .run("[ORIGIN]/acme/demo --to oci-layout:store/b -q")
@@ -117,7 +117,7 @@ fn a_destination_that_has_everything_reads_nothing() {
 }
 
 #[test]
-fn a_destination_that_refuses_stops_no_other() {
+fn a_failing_destination_does_not_stop_the_other() {
     let scene = conflicting();
     let said = scene
         .run(&format!("{BOTH} --recheck"))

@@ -7,7 +7,7 @@ use crate::support::origin::{Fault, Provider, SECRET, Setup, asks};
 use crate::support::release::{Mistake, ReleaseFolder};
 
 #[test]
-fn a_short_version_is_asked_for_by_its_own_name_and_tagged_by_its_long_one() {
+fn a_short_version_is_requested_as_published_and_tagged_in_full() {
     let scene = OriginScene::of([Provider::new("acme/demo").version("0.50", &[LINUX])]);
     scene
         .demo("")
@@ -106,7 +106,7 @@ fn two_platforms_may_have_one_zip() {
 }
 
 #[test]
-fn documents_are_judged_by_their_form_as_clients_do() {
+fn checksum_documents_are_parsed_as_clients_parse_them() {
     for form in [
         Form::Crlf,
         Form::BlankLine,
@@ -224,7 +224,7 @@ error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): the package metadata has
 }
 
 #[test]
-fn sizes_that_are_wrong_show_when_the_package_comes() {
+fn wrong_sizes_are_detected_during_the_download() {
     refused(
         "download",
         lie::says("packages/linux_amd64/package_size", 1),
@@ -244,7 +244,7 @@ fn sizes_that_are_wrong_show_when_the_package_comes() {
 }
 
 #[test]
-fn urls_are_relative_and_of_the_web() {
+fn urls_may_be_relative_and_must_be_http() {
     arrives(&told(
         "download",
         lie::json(|document| {
@@ -300,7 +300,7 @@ hint: the source lists a package that is not there: its owner has to publish it 
 
 /// Nothing holds an origin to its own file names then, and other tools make files of titles.
 #[test]
-fn without_a_checksum_document_titles_are_canonical() {
+fn without_a_checksum_document_zips_get_canonical_names() {
     let scene = OriginScene::of([demo()]);
     scene.origin.always(
         asks("download"),

@@ -26,7 +26,7 @@ fn names_others(origin: &Origin) {
 }
 
 #[test]
-fn a_download_goes_on_at_another_url() {
+fn a_download_is_resumed_at_a_fresh_url() {
     for status in [400, 401, 403, 410] {
         let scene = OriginScene::new(origin(1, status));
         let origin = &scene.origin;
@@ -45,7 +45,7 @@ fn a_download_goes_on_at_another_url() {
 }
 
 #[test]
-fn another_url_is_asked_for_twice_and_no_more() {
+fn a_fresh_url_is_requested_at_most_twice() {
     for (refusals, code, requests) in [(2, 0, 3), (3, 1, 3)] {
         let origin = origin(refusals, 403);
         names_others(&origin);
@@ -56,7 +56,7 @@ fn another_url_is_asked_for_twice_and_no_more() {
 }
 
 #[test]
-fn an_origin_that_has_no_other_url_refuses() {
+fn an_expired_url_fails_if_the_origin_has_no_other() {
     let origin = origin(9, 403);
     let scene = scene(&origin);
     let run = mirror(&scene, &origin, &[]).exits(1);
@@ -68,7 +68,7 @@ fn an_origin_that_has_no_other_url_refuses() {
 }
 
 #[test]
-fn a_package_that_is_another_by_then_is_refused() {
+fn a_fresh_url_of_another_package_is_refused() {
     let scene = OriginScene::new(origin(1, 403));
     let origin = &scene.origin;
     let other = lie::json(|document| {

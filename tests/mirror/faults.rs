@@ -34,7 +34,7 @@ fn zip(origin: &Origin) -> bytes::Bytes {
 }
 
 #[test]
-fn a_download_that_is_cut_goes_on_where_it_was() {
+fn a_cut_download_is_resumed_at_its_offset() {
     let scene = survives(Fault::cut_body(100), 2);
     let seen = scene.origin.seen();
     assert_eq!(seen.last().unwrap().header("range"), Some("bytes=100-"));
@@ -42,7 +42,7 @@ fn a_download_that_is_cut_goes_on_where_it_was() {
 }
 
 #[test]
-fn servers_without_ranges_send_it_all_again() {
+fn a_server_without_range_requests_sends_everything_again() {
     type Spoil = fn(&[u8]) -> Fault;
     let faults: [(Spoil, usize); 3] = [
         (|whole| Fault::range_ignored(whole), 2),
@@ -62,7 +62,7 @@ fn servers_without_ranges_send_it_all_again() {
 }
 
 #[test]
-fn a_package_that_is_another_when_it_goes_on_is_refused() {
+fn a_package_that_changes_during_the_download_is_refused() {
     let scene = OriginScene::of([demo()]);
     scene.origin.fault(1, asks("package"), Fault::cut_body(100));
     let other = vec![0; zip(&scene.origin).len() - 100];
@@ -79,7 +79,7 @@ fn a_package_that_is_another_when_it_goes_on_is_refused() {
 }
 
 #[test]
-fn a_storm_passes() {
+fn transient_failures_of_several_requests_are_retried() {
     let scene = OriginScene::of([demo()]);
     scene.origin.fault(1, asks("package"), Fault::status(503));
     scene.origin.fault(1, asks("versions"), Fault::Reset);
@@ -88,13 +88,13 @@ fn a_storm_passes() {
 }
 
 #[test]
-fn connections_that_end_are_tried_again() {
+fn reset_connections_are_retried() {
     survives(Fault::Reset, 2);
     refused("package", Fault::Reset, 1, UNREACHABLE);
 }
 
 #[test]
-fn bytes_that_are_not_right_are_refused() {
+fn wrong_bytes_are_refused() {
     refused(
         "package",
         Fault::wrong_bytes(),
@@ -130,7 +130,7 @@ fn bytes_that_are_not_right_are_refused() {
 }
 
 #[test]
-fn right_bytes_that_come_in_other_ways_arrive() {
+fn chunked_and_redirected_packages_are_mirrored() {
     survives(Fault::chunked(), 1);
     survives(Fault::RedirectElsewhere, 2);
     refused("package", Fault::RedirectLoop, 1, "
@@ -141,7 +141,7 @@ error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the pack
 }
 
 #[test]
-fn a_package_of_unknown_length_is_kept_until_it_is_known() {
+fn a_package_of_unknown_length_is_downloaded_to_disk_first() {
     let unsaid = || told("download", lie::says("packages", serde_json::Value::Null));
     let scene = unsaid();
     scene.demo("").says(0, COPIED);
@@ -177,7 +177,7 @@ hint: this version was not tagged. The bytes are not the announced ones: the sou
 }
 
 #[test]
-fn a_stall_ends_where_a_time_is_set() {
+fn a_stalled_download_ends_at_the_timeout() {
     let mut scene = OriginScene::of([demo()]);
     scene.scene = scene.scene.env("TF_REGISTRY_CLIENT_TIMEOUT", "1");
     scene.origin.always(asks("document"), Fault::stall_body(10));

@@ -61,7 +61,7 @@ hint: nothing of this version was written. Mirrors prove nothing: `--from-lock F
 }
 
 #[test]
-fn what_is_unpacked_counts_only_where_it_is_packed_too() {
+fn unpacked_packages_are_ignored_beside_packed_ones() {
     let scene = OriginScene::new(two());
     let unpacked = |version: &str, platform: &str| {
         let directory = format!("mirror/{ADDRESS}/{version}/{platform}");
@@ -99,7 +99,7 @@ hint: these are all that there are: choose among them by other constraints
 }
 
 #[test]
-fn a_directory_of_what_was_unpacked_is_none() {
+fn an_unpacked_mirror_is_refused() {
     let scene = OriginScene::new(two());
     let path = format!("mirror/{ADDRESS}/1.0.0/{LINUX}/terraform-provider-demo_v1.0.0");
     scene.write(path, "#!/bin/sh\n");
@@ -133,7 +133,7 @@ error: `mirror` is not a directory
 }
 
 #[test]
-fn a_file_that_is_no_package_is_refused() {
+fn a_file_that_is_not_a_package_is_refused() {
     let scene = OriginScene::new(two());
     let path = format!("mirror/{ADDRESS}/terraform-provider-demo_1.0.0_{LINUX}.zip");
     scene.write(path, "no zip");

@@ -92,7 +92,7 @@ hint: this version was not tagged. Two readers could see two packages in it: its
 }
 
 #[test]
-fn whole_zips_arrive_with_any_form_of_end_record() {
+fn whole_zips_with_any_form_of_end_record_are_mirrored() {
     for bytes in [
         long(0),
         long(0xffff),
@@ -107,7 +107,7 @@ fn whole_zips_arrive_with_any_form_of_end_record() {
 
 /// Every command judges the end of a zip in the same way.
 #[test]
-fn ends_are_judged_as_push_judges_them() {
+fn end_records_are_checked_as_push_checks_them() {
     let is_end = |case: &&Case| {
         let ends = ["not a zip", "the zip is ", "bytes follow", "end record"];
         let is_within = case.label == "an entry in another part";
@@ -136,7 +136,7 @@ fn ends_are_judged_as_push_judges_them() {
 }
 
 #[test]
-fn registries_get_nothing_of_it() {
+fn a_broken_zip_leaves_no_tag_in_a_registry() {
     let both = [LINUX, "darwin_arm64"];
     for bytes in [&long(0)[..150_000], b"<html>", b""] {
         let release = Release::from(signed(bytes).platform("darwin_arm64")).without_packages();
@@ -169,7 +169,7 @@ fn mirrored(bytes: &[u8], schemes: &[&'static str]) -> OriginScene {
 }
 
 #[test]
-fn network_mirrors_are_held_to_the_same() {
+fn zips_of_network_mirrors_are_checked_too() {
     for schemes in [&["zh:"][..], &[]] {
         let scene = mirrored(&long(0)[..150_000], schemes);
         let url = scene.origin.mirror_url();
@@ -187,7 +187,7 @@ hint: this version was not tagged. Clients cannot install it either: its author 
 }
 
 #[test]
-fn only_what_is_as_it_was_signed_is_looked_at() {
+fn the_digest_is_checked_before_the_zip_structure() {
     let scene = OriginScene::release(folder());
     let altered = Fault::body(vec![b'<'; 406]);
     scene.origin.always(asks("package"), altered);

@@ -34,7 +34,7 @@ fn pack(scene: &OriginScene, version: &str, platform: &str) {
 
 /// The manifest names another zip than the lock file, although the index does not.
 #[test]
-fn a_lock_is_not_satisfied_by_what_an_index_says() {
+fn a_lock_is_not_satisfied_by_a_hint_of_an_index() {
     let (scene, _) = lying("*/*/*");
     for platform in [DARWIN, LINUX] {
         pack(&scene, "1.0.0", platform);
@@ -68,7 +68,7 @@ hint: nothing of this version was written. If the lock file was made for other p
 
 /// The same where the source has withdrawn the version: no list contradicts the store then.
 #[test]
-fn a_withdrawn_version_is_not_present_because_an_index_says_so() {
+fn a_withdrawn_version_is_not_present_by_a_hint_of_an_index() {
     let (scene, _) = lying("*/*/*");
     std::fs::remove_dir_all(scene.path(format!("mirror/{PROVIDER}"))).unwrap();
     pack(&scene, "1.0.0", LINUX);
@@ -119,7 +119,7 @@ fn only_hashes_that_were_read_from_manifests_are_reported() {
 
 /// Of what is there already, a new platform's checksum document must list the zip of the manifest, not that of the index.
 #[test]
-fn a_hint_covers_nothing_when_a_platform_is_added() {
+fn an_added_platform_is_checked_against_manifests_not_hints() {
     let scene = OriginScene::of([versions()]);
     scene.demo("--platform linux_amd64 -q").says(0, "");
     let repository = scene.named("[ORIGIN]").replace(':', "_");

@@ -18,7 +18,7 @@ fn versions() -> Provider {
 }
 
 #[test]
-fn a_provider_arrives_and_is_there() {
+fn a_provider_is_mirrored_and_then_present() {
     let scene = OriginScene::of([demo()]);
     scene
         .demo("")
@@ -52,7 +52,7 @@ fn a_provider_arrives_and_is_there() {
 }
 
 #[test]
-fn a_platform_that_is_new_costs_one_package() {
+fn a_new_platform_downloads_one_package() {
     let scene = OriginScene::of([Provider::demo(&[DARWIN, LINUX])]);
     scene.demo("--platform linux_amd64").says(
         0,
@@ -84,7 +84,7 @@ fn a_platform_that_is_new_costs_one_package() {
 }
 
 #[test]
-fn stored_packages_are_compared_on_demand() {
+fn recheck_compares_stored_packages() {
     let scene = OriginScene::of([demo()]);
     scene.demo("").says(
         0,
@@ -110,7 +110,7 @@ fn stored_packages_are_compared_on_demand() {
 }
 
 #[test]
-fn a_dry_run_tells_the_plan_and_writes_nothing() {
+fn a_dry_run_reports_the_plan_and_writes_nothing() {
     let scene = OriginScene::of([
         Provider::demo(&[DARWIN, LINUX]),
         Provider::new("acme/other").version("2.0.0", &[LINUX]),
@@ -172,7 +172,7 @@ hint: the full address counts: the same name on another host is another provider
 }
 
 #[test]
-fn untrusted_outranks_absent() {
+fn a_verification_failure_outranks_a_missing_provider() {
     let scene = OriginScene::of(Provider::many(3, 1, &[LINUX]));
     scene
         .origin
@@ -242,7 +242,7 @@ hint: the full address counts: the same name on another host is another provider
 }
 
 #[test]
-fn platforms_that_are_not_there_are_told() {
+fn missing_platforms_are_reported() {
     let scene = OriginScene::of([demo()]);
     scene
         .demo("--platform linux_amd64 --platform plan9_mips")
@@ -269,7 +269,7 @@ hint: choose among these by `--platform`, or by `platforms` in the mirror file
 }
 
 #[test]
-fn what_an_origin_wants_to_be_read_is_shown() {
+fn warnings_of_an_origin_are_shown_escaped() {
     let scene = OriginScene::of([demo().warning("Use \u{1b}[31macme/newer\nfrom now on.")]);
     scene.demo("").says(
         0,
@@ -297,7 +297,7 @@ fn asked(registry: &Registry) -> Vec<String> {
 }
 
 #[test]
-fn a_registry_takes_it_and_is_asked_little_again() {
+fn a_second_mirror_into_a_registry_sends_few_requests() {
     let scene = OriginScene::of([demo()]);
     let registry = Registry::plain();
     let to = format!(
@@ -334,7 +334,7 @@ fn a_registry_takes_it_and_is_asked_little_again() {
 }
 
 #[test]
-fn a_release_that_was_made_again_is_refused() {
+fn a_release_that_was_built_again_is_refused() {
     let scene = OriginScene::of([demo()]);
     scene.demo("").says(
         0,

@@ -5,7 +5,7 @@ use super::{LINUX, demo};
 use crate::support::origin::{Door, Fault, asks, at, lie};
 
 #[test]
-fn discovery_follows_its_rules() {
+fn discovery_follows_redirects_and_relative_urls() {
     let scene = OriginScene::of([demo()]);
     scene.origin.fault(
         1,
@@ -117,7 +117,7 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): the server redirects more than 10 times
 }
 
 #[test]
-fn a_list_of_versions_is_taken_as_a_whole() {
+fn a_list_of_versions_with_one_malformed_entry_is_refused() {
     let scene = OriginScene::of([demo().version("one", &[])]);
     scene.demo("").says(
         1,

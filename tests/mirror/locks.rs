@@ -35,7 +35,7 @@ pub fn lock(scene: &OriginScene, path: &str, address: &str, version: &str, hashe
 pub const NAME: &str = ".terraform.lock.hcl";
 
 #[test]
-fn exactly_what_is_locked_arrives() {
+fn exactly_the_locked_packages_are_mirrored() {
     let scene = OriginScene::of([versions()]);
     for (directory, version) in [("a", "1.0.0"), ("b", "1.1.0")] {
         let hashes = [DARWIN, LINUX].map(|platform| zh(&scene.origin, version, platform));
@@ -102,7 +102,7 @@ hint: nothing of this version was written. If the lock file was made for other p
 }
 
 #[test]
-fn the_document_has_what_lock_files_refuse() {
+fn the_json_document_lists_packages_that_the_lock_refuses() {
     let scene = OriginScene::of([versions()]);
     let hashes = [zh(&scene.origin, "1.0.0", LINUX)];
     lock(&scene, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
@@ -227,7 +227,7 @@ fn packages_of_another_tool_must_match_the_lock_too() {
 }
 
 #[test]
-fn a_lock_without_hashes_of_zips_says_nothing_of_them() {
+fn a_lock_file_without_zh_hashes_is_refused() {
     let scene = OriginScene::of([demo()]);
     let hashes = ["h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=".to_owned()];
     lock(&scene, NAME, "[ORIGIN]/acme/demo", "1.0.0", &hashes);
@@ -244,7 +244,7 @@ hint: `tofu providers lock -platform=OS_ARCH` adds the hashes of zips, if it ask
 }
 
 #[test]
-fn a_version_that_is_locked_and_gone_says_so() {
+fn a_locked_version_that_is_gone_is_reported() {
     let scene = OriginScene::of([demo()]);
     let hashes = [format!("zh:{}", "0".repeat(64))];
     lock(&scene, NAME, "[ORIGIN]/acme/demo", "3.0.0", &hashes);
@@ -277,7 +277,7 @@ error: bad.hcl is not a lock file
 }
 
 #[test]
-fn a_lock_vouches_for_a_mirror() {
+fn a_lock_file_verifies_the_packages_of_a_network_mirror() {
     let scene = OriginScene::of([demo()]);
     let hashes = [zh(&scene.origin, "1.0.0", LINUX)];
     lock(&scene, NAME, "example.com/acme/demo", "1.0.0", &hashes);
@@ -320,7 +320,7 @@ hint: nothing of this version was written. Keys are pinned for this provider, so
 }
 
 #[test]
-fn a_configuration_says_what_is_required_of_all_its_modules() {
+fn a_configuration_combines_the_requirements_of_its_modules() {
     let scene = OriginScene::of([versions()]);
     let required = |constraint: &str| {
         scene.named(&format!(

@@ -31,7 +31,7 @@ error: [ORIGIN]/acme/demo{about} ([ORIGIN]): the {document} repeats a member
 }
 
 #[test]
-fn a_member_twice_is_refused_in_every_answer_of_an_origin() {
+fn duplicate_members_are_refused_in_every_answer_of_an_origin() {
     let facts = |member: &str, object: &str, second: &str| {
         format!("  expected one `{member}` in {object}\n  received `{member}` and `{second}`")
     };
@@ -150,7 +150,7 @@ fn a_member_twice_is_refused_in_every_answer_of_an_origin() {
 }
 
 #[test]
-fn a_member_twice_is_refused_in_every_answer_of_a_network_mirror() {
+fn duplicate_members_are_refused_in_every_answer_of_a_network_mirror() {
     for (sort, from, to, fact) in [
         (
             "mirror-index",
@@ -197,7 +197,7 @@ fn a_member_twice_is_refused_in_every_answer_of_a_network_mirror() {
 }
 
 #[test]
-fn members_that_clients_do_not_know_may_repeat_and_letter_case_does_not_matter() {
+fn unknown_members_may_repeat_and_letter_case_is_ignored() {
     arrives(&told(
         "versions",
         instead("\"versions\":[", "\"x\":1,\"x\":2,\"Versions\":["),
@@ -213,7 +213,7 @@ fn members_that_clients_do_not_know_may_repeat_and_letter_case_does_not_matter()
 }
 
 #[test]
-fn a_mirror_merges_into_no_index_with_a_member_twice() {
+fn an_index_with_a_duplicate_member_is_not_merged() {
     let scene = OriginScene::of([demo()]);
     scene.demo("").ends(0);
     let host = scene.origin.host().replace(':', "_");

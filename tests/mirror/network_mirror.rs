@@ -33,7 +33,7 @@ fn arrives(scene: &OriginScene) {
 }
 
 #[test]
-fn a_mirror_proves_nothing() {
+fn packages_of_a_network_mirror_are_unverified() {
     let scene = OriginScene::of([demo()]);
     from(&scene, "").says(3, "
 error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the release has no checksum document
@@ -59,7 +59,7 @@ hint: nothing of this version was written. Mirrors prove nothing: `--from-lock F
 }
 
 #[test]
-fn packages_are_held_to_the_hashes_that_are_listed() {
+fn packages_must_match_the_listed_hashes() {
     for schemes in [&["zh:"][..], &["h1:"], &["h1:", "zh:"], &[]] {
         arrives(&OriginScene::new(
             Setup::new([demo()]).mirror_schemes(schemes).start(),
@@ -98,7 +98,7 @@ const RIGHT: &str = "zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c
 const RIGHT_CONTENT: &str = "h1:ULN8yrUQyE37mEmIPGSTmDzhSWVvAN2Ohh481yZGusE=";
 
 #[test]
-fn one_hash_that_is_right_is_enough() {
+fn one_matching_hash_is_enough() {
     // Of an unknown scheme, of another package, and of none at all.
     for wrong in [
         "h9:x",
@@ -212,7 +212,7 @@ hint: the source lists a package that is not there: its owner has to publish it 
 }
 
 #[test]
-fn documents_of_mirrors_may_say_more_or_less_than_they_should() {
+fn documents_of_mirrors_may_have_additional_or_missing_members() {
     for (sort, says) in [
         (
             "mirror-index",

@@ -122,7 +122,7 @@ fn versions_mirrored_before_a_run_was_stopped_are_pinned() {
 }
 
 #[test]
-fn packages_of_a_lock_file_have_a_key_too() {
+fn keys_are_pinned_with_a_lock_file_too() {
     let scene = OriginScene::of([demo()]);
     let zip = sha256(&scene.origin.zip("acme/demo", "1.0.0", LINUX));
     let lock = format!(
@@ -142,7 +142,7 @@ fn packages_of_a_lock_file_have_a_key_too() {
 }
 
 #[test]
-fn keys_that_were_not_looked_at_are_told_and_recheck_pins_them() {
+fn unchecked_keys_are_reported_and_recheck_pins_them() {
     let scene = OriginScene::of([demo(), other()]);
     scene.both("-q").says(0, "");
     let unseen = ": no key is pinned, because the store has all requested versions already. `--recheck` reads the origin's keys";
@@ -219,7 +219,7 @@ fn the_keys_of_all_versions_are_pinned() {
 }
 
 #[test]
-fn a_table_that_would_match_first_is_preceded_however_it_is_written() {
+fn a_new_table_precedes_every_table_that_would_match_first() {
     let scene = OriginScene::of([demo()]);
     let general = "[[ provider ]]\nmatch = \"[ORIGIN]/*/*\"\nexpired = \"refuse\"\n";
     scene.trusts(general);
@@ -241,7 +241,7 @@ const HINT: &str =
     "pin them by hand: a table with `match` and `keys`, before any other that matches the provider";
 
 #[test]
-fn a_trust_file_that_cannot_be_added_to_stays_and_stops_nothing() {
+fn a_trust_file_that_cannot_be_extended_is_kept_and_does_not_stop_the_run() {
     let scene = OriginScene::of([demo(), other()]);
     for table in [
         "provider = []\n",
@@ -277,7 +277,7 @@ hint: save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does
 }
 
 #[test]
-fn a_trust_file_that_cannot_be_written_is_found_before_anything_is_copied() {
+fn an_unwritable_trust_file_is_reported_before_any_copy() {
     for (given, says) in [
         ("", "No such file or directory (os error 2)"),
         ("no directory", "Not a directory (os error 20)"),
@@ -326,7 +326,7 @@ fn two_runs_at_once_lose_no_pin() {
 }
 
 #[test]
-fn a_pinned_provider_must_be_signed_from_then_on() {
+fn a_pinned_provider_must_be_signed_afterwards() {
     let general = "[[provider]]\nmatch = \"[ORIGIN]/*/*\"\nunsigned = \"allow\"\n";
     let scene = OriginScene::of([demo()]);
     scene.trusts(general);
@@ -461,7 +461,7 @@ fn the_document_has_the_keys() {
 
 /// A user id with line ends and terminal escapes stays within its comment.
 #[test]
-fn no_user_id_leaves_its_comment() {
+fn a_hostile_user_id_stays_within_its_comment() {
     let folder = ReleaseFolder::new("demo", "1.0.0").platform(LINUX);
     let provider = Provider::new("acme/demo").release(folder.signed_by(Signer::hostile()));
     let scene = OriginScene::of([provider]);

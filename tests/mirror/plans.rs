@@ -13,7 +13,7 @@ fn two() -> [Provider; 2] {
 }
 
 #[test]
-fn a_file_says_all_of_it() {
+fn a_mirror_file_selects_providers_platforms_and_versions() {
     let scene = OriginScene::of(two());
     let text = r#"
 trust = "../trust.toml"
@@ -63,7 +63,7 @@ platforms = ["darwin_arm64"]
 }
 
 #[test]
-fn two_destinations_get_the_same() {
+fn two_destinations_get_the_same_versions() {
     let scene = OriginScene::of([demo()]);
     std::fs::create_dir(scene.path("store")).unwrap();
     let text = "to = [\"oci-layout:store/a\", \"oci-layout:store/b\"]\n[[provider]]\naddress = \"[ORIGIN]/acme/demo\"\n";
@@ -80,7 +80,7 @@ fn two_destinations_get_the_same() {
 }
 
 #[test]
-fn files_that_are_wrong_say_where() {
+fn mistakes_in_a_mirror_file_are_reported_with_their_line() {
     for (text, says) in [
         ("", "
 error: mirror.toml is not a mirror file
@@ -236,7 +236,7 @@ error: cannot read none.toml
 }
 
 #[test]
-fn options_say_what_they_want() {
+fn contradictory_and_missing_options_are_usage_errors() {
     let scene = OriginScene::of([demo()]);
     scene.run("[ORIGIN]/acme/demo").says(
         2,
@@ -283,7 +283,7 @@ For more information, try '--help'.
 }
 
 #[test]
-fn shards_share_all_of_it() {
+fn shards_split_the_providers() {
     let scene = OriginScene::of(Provider::many(5, 1, &[LINUX]));
     let all: String = (0..5).map(|n| format!("[ORIGIN]/acme/p{n} ")).collect();
     let mut counts = Vec::new();

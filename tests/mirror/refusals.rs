@@ -144,7 +144,7 @@ impl Asked {
 }
 
 #[test]
-fn discovery() {
+fn refused_discovery_documents() {
     DISCOVERY.meets_every_status();
     DISCOVERY.meets(
         Fault::status(404),
@@ -155,7 +155,7 @@ fn discovery() {
 }
 
 #[test]
-fn lists_of_versions() {
+fn refused_lists_of_versions() {
     VERSIONS.meets_every_status();
     VERSIONS.meets(
         Fault::status(404),
@@ -166,7 +166,7 @@ fn lists_of_versions() {
 }
 
 #[test]
-fn package_metadata() {
+fn refused_package_metadata() {
     DOWNLOAD.meets_every_status();
     DOWNLOAD.meets(
         Fault::status(404),
@@ -179,19 +179,19 @@ fn package_metadata() {
 const NOT_THERE: &str = "nothing of this version was written. The origin lists a file that does not exist, so clients cannot install this version either";
 
 #[test]
-fn checksum_documents() {
+fn refused_checksum_documents() {
     DOCUMENT.meets_every_status();
     DOCUMENT.is_absent(NOT_THERE);
 }
 
 #[test]
-fn signatures() {
+fn refused_signatures() {
     SIGNATURE.meets_every_status();
     SIGNATURE.is_absent(NOT_THERE);
 }
 
 #[test]
-fn packages() {
+fn refused_packages() {
     PACKAGE.meets_every_status();
     PACKAGE.is_absent(
         "the source lists a package that is not there: its owner has to publish it again",
@@ -226,7 +226,7 @@ fn a_document_must_come_in_time_where_a_time_is_set() {
 }
 
 #[test]
-fn settings_that_are_no_numbers_count_as_unset() {
+fn malformed_numbers_in_variables_count_as_unset() {
     let origin = Origin::of([demo()]);
     let scene = scene(&origin)
         .env("TF_REGISTRY_CLIENT_TIMEOUT", "0")

@@ -94,7 +94,7 @@ fn nightly(providers: usize, versions: usize) {
 
 /// More providers than are worked on at once, and the first of them gets no answer before the last one was requested.
 #[test]
-fn a_slow_provider_stops_no_other() {
+fn a_slow_provider_does_not_stop_the_others() {
     let team = Team::of(Provider::many(20, 1, &["linux_amd64"]));
     let both = Arc::new(Barrier::new(2));
     for name in ["p0", "p9"] {
@@ -107,6 +107,6 @@ fn a_slow_provider_stops_no_other() {
 }
 
 #[test]
-fn two_hundred_providers() {
+fn two_hundred_providers_take_little_memory() {
     nightly(200, 3);
 }

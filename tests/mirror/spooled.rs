@@ -43,7 +43,7 @@ fn survives(fault: Fault) -> Vec<Option<String>> {
 }
 
 #[test]
-fn a_package_that_is_cut_goes_on_where_it_was() {
+fn a_cut_package_of_a_mirror_is_resumed_at_its_offset() {
     let rest = || [Some("bytes=100-".to_owned())];
     assert_eq!(survives(Fault::cut_body(100)), rest());
     let chunked = Fault::alter(|answer| {
@@ -55,7 +55,7 @@ fn a_package_that_is_cut_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_package_that_may_be_another_by_then_begins_again() {
+fn a_package_without_a_strong_etag_is_downloaded_again_from_its_beginning() {
     let cut = |change: fn(&mut Answer)| {
         Fault::alter(move |answer| {
             change(answer);
@@ -72,7 +72,7 @@ fn a_package_that_may_be_another_by_then_begins_again() {
 }
 
 #[test]
-fn a_package_that_never_comes_is_given_up() {
+fn a_download_without_progress_fails() {
     let scene = mirror_of([demo()]);
     scene.origin.fault(1, asks("package"), Fault::cut_body(100));
     scene.origin.always(asks("package"), Fault::cut_body(0));
@@ -89,7 +89,7 @@ error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): ca
 }
 
 #[test]
-fn a_package_of_an_origin_goes_on_as_well() {
+fn a_cut_package_of_an_origin_is_resumed() {
     let scene = OriginScene::of([demo()]);
     let unsaid = lie::says("packages", serde_json::Value::Null);
     scene.origin.always(asks("download"), unsaid);
@@ -108,7 +108,7 @@ fn a_package_of_an_origin_goes_on_as_well() {
 }
 
 #[test]
-fn a_download_that_is_too_large_is_not_started() {
+fn an_oversized_download_is_not_started() {
     let scene = mirror_of([demo()]);
     let announced = Fault::alter(|answer| {
         answer.set("content-length", &(9_u64 << 30).to_string());
@@ -135,7 +135,7 @@ fn silent() -> OriginScene {
 }
 
 #[test]
-fn nothing_is_fetched_before_the_proof() {
+fn no_package_is_downloaded_before_the_signature_is_checked() {
     for more in ["-q", "-q --dry-run"] {
         let scene = silent();
         let altered = Fault::alter(|answer| {
@@ -169,7 +169,7 @@ fn other_size(how: &str, expected: &str, received: &str) -> String {
 }
 
 #[test]
-fn a_wrong_size_is_told_at_once() {
+fn a_wrong_size_is_reported_at_once() {
     let [fewer, more] = [
         other_size("fewer", "407 bytes", "406 bytes"),
         other_size("more", "405 bytes", "more"),
@@ -183,7 +183,7 @@ fn a_wrong_size_is_told_at_once() {
 }
 
 #[test]
-fn what_came_whole_and_is_shorter_is_not_asked_for_again() {
+fn a_complete_but_shorter_package_is_not_requested_again() {
     let scene = told("download", lie::says(SIZE, 407));
     scene.origin.always(asks("package"), Fault::chunked());
     scene
@@ -202,7 +202,7 @@ fn what_came_whole_and_is_shorter_is_not_asked_for_again() {
 }
 
 #[test]
-fn nowhere_to_put_it() {
+fn a_missing_temporary_directory_is_an_error() {
     let mut scene = mirror_of([demo()]);
     scene.scene = scene.scene.env("TMPDIR", "/nowhere");
     from(&scene, &format!("example.com/acme/demo {ALLOW}")).says(1, "

@@ -40,7 +40,7 @@ fn gives_up(then: Fault, asked: usize, says: &str) {
 }
 
 #[test]
-fn a_package_that_stands_still_goes_on_where_it_was() {
+fn a_stalled_package_is_resumed_at_its_offset() {
     let scene = OriginScene::of(two());
     scene.origin.fault(1, asks(STALLED), Fault::stall_body(100));
     let run = mirror(&scene.scene, &scene.origin, &["--timeout", "1", "-v"]).succeeds();
@@ -56,7 +56,7 @@ fn a_package_that_stands_still_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_registry_waits_for_a_package_that_stands_still() {
+fn an_upload_waits_for_a_stalled_package() {
     let team = Team::of(two());
     team.origin.fault(1, asks(STALLED), Fault::stall_body(100));
     team.mirror(&["--timeout", "1"]).succeeds();
@@ -70,7 +70,7 @@ fn a_registry_waits_for_a_package_that_stands_still() {
 }
 
 #[test]
-fn a_package_that_stands_still_for_ever_is_given_up() {
+fn a_package_that_stalls_for_ever_fails() {
     gives_up(Fault::stall_body(0), 6, "
     Copied [ORIGIN]/acme/other 1.0.0   1 package, 409 B   signed [ACME ID] (origin)
 error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
@@ -84,7 +84,7 @@ hint: `--timeout SECONDS` waits longer; `-vv` shows every request
 }
 
 #[test]
-fn a_server_that_answers_no_more_is_given_up() {
+fn a_server_that_stops_answering_fails_the_package() {
     gives_up(Fault::Stall, 3, "
     Copied [ORIGIN]/acme/other 1.0.0   1 package, 409 B   signed [ACME ID] (origin)
 error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
@@ -98,7 +98,7 @@ hint: `--timeout SECONDS` waits longer; `-vv` shows every request
 }
 
 #[test]
-fn a_server_that_goes_away_is_given_up() {
+fn a_server_that_disappears_fails_the_package() {
     gives_up(
         Fault::Reset,
         3,
@@ -121,7 +121,7 @@ fn dripping(piece: usize) -> OriginScene {
 }
 
 #[test]
-fn a_list_that_never_ends_is_not_waited_for() {
+fn a_list_that_never_ends_times_out() {
     let expected = |what: &str| {
         format!(
             "

@@ -123,7 +123,7 @@ fn at_many_points(signal: &'static str, stops: impl Fn(ExitStatus, &str)) {
 }
 
 #[test]
-fn interrupted() {
+fn an_interrupted_run_leaves_whole_versions_and_the_next_finishes() {
     at_many_points("INT", |status, stderr| {
         assert_eq!(status.code(), Some(130), "{stderr}");
         let (_, hint) = stderr.split_once("error: interrupted\n").expect(stderr);
@@ -134,7 +134,7 @@ fn interrupted() {
 }
 
 #[test]
-fn killed() {
+fn a_killed_run_leaves_whole_versions_and_the_next_finishes() {
     at_many_points("KILL", |status, _| assert_eq!(status.signal(), Some(9)));
 }
 

@@ -51,7 +51,7 @@ fn elsewhere(scene: &OriginScene) -> &str {
 }
 
 #[test]
-fn a_key_from_an_unverified_host_has_no_anchor_and_is_not_pinned() {
+fn a_key_from_an_unverified_host_is_not_pinned() {
     let insecure = format!("{INSECURE} [ORIGIN]");
     let scene = OriginScene::of([demo()]);
     refuses_to_pin(&scene, &insecure);
@@ -68,7 +68,7 @@ fn a_key_from_an_unverified_host_has_no_anchor_and_is_not_pinned() {
 }
 
 #[test]
-fn a_key_that_came_without_tls_has_no_anchor() {
+fn a_key_served_without_tls_is_not_trusted() {
     let scene = OriginScene::of([demo()]);
     let plain = scene.origin.doors().plain.clone();
     let (_, plain) = plain.split_once("://").unwrap();
@@ -118,7 +118,7 @@ fn a_pinned_key_needs_no_verified_origin() {
 }
 
 #[test]
-fn a_lock_file_vouches_for_the_package_and_not_for_the_key() {
+fn a_lock_file_verifies_the_package_and_not_the_key() {
     let scene = OriginScene::of([demo()]);
     let zip = sha256(&scene.origin.zip("acme/demo", "1.0.0", super::LINUX));
     let lock = format!(

@@ -16,7 +16,7 @@ fn refused(release: impl Into<Release>, more: &str, code: i32, says: &str) {
 }
 
 #[test]
-fn signatures_that_prove_nothing() {
+fn missing_and_wrong_signatures_are_refused() {
     refused(folder().mistake(Mistake::SignatureByStranger), "", 3, "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by another key
   expected [ACME] `Acme Provider Signing (test key) <security@acme.example>`
@@ -74,7 +74,7 @@ hint: nothing of this version was written. The origin lists a file that does not
 }
 
 #[test]
-fn keys_that_prove_nothing() {
+fn revoked_and_unusable_keys_are_refused() {
     refused(
         Release::of_testdata("revoked"),
         "",
@@ -106,14 +106,14 @@ hint: nothing of this version was written. The author has to sign the release wi
 }
 
 #[test]
-fn a_key_that_has_expired_since_is_good_for_what_it_signed() {
+fn a_key_that_expired_after_signing_is_accepted() {
     let scene = OriginScene::release(folder().signed_by(Signer::expired_since()));
     scene.demo("-q").says(0, "");
     assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
 }
 
 #[test]
-fn an_expired_key_is_refused_if_the_trust_file_says_so() {
+fn the_trust_file_can_refuse_expired_keys() {
     let scene = OriginScene::release(Release::of_testdata("expired-before"));
     scene.write(
         "trust.toml",
@@ -137,7 +137,7 @@ Would mirror 1 version, 1 package (11 B to copy) in [TIME]
 }
 
 #[test]
-fn the_key_that_signed_may_be_any_of_them() {
+fn any_of_the_origins_keys_may_have_signed() {
     let both = [Signer::stranger(), Signer::acme()];
     let scene = OriginScene::release(Release::from(folder()).signers(&both));
     scene.demo("").says(
@@ -162,7 +162,7 @@ fn the_key_that_signed_may_be_any_of_them() {
 }
 
 #[test]
-fn a_release_without_a_key_needs_a_word() {
+fn a_release_without_a_key_needs_allow_unsigned() {
     refused(Release::from(folder()).keys(&[]), "", 3, "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature of the checksum document cannot be checked without a key
 
@@ -198,7 +198,7 @@ hint: nothing of this version was written. To go without proof of who made it, `
 }
 
 #[test]
-fn a_release_without_a_signature_needs_a_word() {
+fn a_release_without_a_signature_needs_allow_unsigned() {
     let scene = OriginScene::of([demo()]);
     for fields in ["shasums_signature_url", "signing_keys"] {
         scene
@@ -243,7 +243,7 @@ fn rotated(scene: &OriginScene) {
 }
 
 #[test]
-fn keys_that_are_new_are_pinned_and_others_refused() {
+fn new_keys_are_pinned_and_others_refused() {
     let scene = OriginScene::of([demo()]);
     let pinning = "--trust trust.toml --pin-new";
     scene.demo(&format!("{pinning} --dry-run")).says(
@@ -295,7 +295,7 @@ hint: nothing of this version was written. If the author says that this is a new
 }
 
 #[test]
-fn keys_are_pinned_in_the_file_that_the_user_names() {
+fn keys_are_pinned_in_the_named_trust_file() {
     let scene = OriginScene::of([demo()]);
     scene.demo("--pin-new").says(
         2,
@@ -308,7 +308,7 @@ hint: name it with `--trust FILE`: it is created if it does not exist
 }
 
 #[test]
-fn a_key_of_the_users_own_counts_more() {
+fn the_users_key_takes_precedence_over_the_origins() {
     let scene = OriginScene::of([demo()]);
     scene.write("acme.asc", Signer::acme().public_armored());
     scene.write("stranger.asc", Signer::stranger().public_armored());
@@ -330,7 +330,7 @@ hint: nothing of this version was written. If the author says that this is a new
 }
 
 #[test]
-fn a_version_of_which_one_release_is_bad_leaves_the_others() {
+fn a_bad_version_does_not_stop_the_others() {
     let bad = ReleaseFolder::new("demo", "1.1.0")
         .platform(LINUX)
         .mistake(Mistake::SignatureByStranger);
@@ -350,7 +350,7 @@ hint: nothing of this version was written. The origin does not serve the key tha
 }
 
 #[test]
-fn a_provider_may_be_in_the_care_of_several() {
+fn keys_of_several_owners_are_pinned() {
     let other = Provider::new("acme/other").release(
         ReleaseFolder::new("other", "1.0.0")
             .platform(LINUX)
@@ -367,7 +367,7 @@ fn a_provider_may_be_in_the_care_of_several() {
 }
 
 #[test]
-fn required_pins_refuse_what_no_key_is_pinned_for() {
+fn require_pinned_refuses_providers_without_a_pinned_key() {
     let scene = OriginScene::release(folder());
     let said = scene.demo("--require-pinned").ends(2);
     assert!(said.contains("no key is pinned"), "{said}");

@@ -34,7 +34,7 @@ fn local(server: Registry) -> (Registry, String) {
 }
 
 #[test]
-fn by_no_way_there() {
+fn hosts_without_address_or_server_are_reported() {
     let scene = Scene::new();
     is_unreachable(
         &scene,
@@ -61,7 +61,7 @@ fn by_no_way_there() {
 }
 
 #[test]
-fn by_tls() {
+fn failed_tls_handshakes_are_reported() {
     let origin = Origin::of([demo()]);
     is_unreachable(
         &Scene::new(),

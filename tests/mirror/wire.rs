@@ -201,7 +201,7 @@ fn an_answer_that_was_closed_before_its_upload_is_requested_again() {
 }
 
 #[test]
-fn an_answer_that_no_upload_needs_is_not_read() {
+fn an_unneeded_answer_is_not_read() {
     let team = Team::of(without_sizes(1, 1));
     team.mirror(&[]).succeeds();
     team.forget();

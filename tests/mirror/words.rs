@@ -15,7 +15,7 @@ fn page() -> Fault {
 }
 
 #[test]
-fn a_release_that_was_made_again_is_not_for_a_mirror_to_replace() {
+fn a_mirror_does_not_replace_a_release_that_was_built_again() {
     let scene = OriginScene::of([demo()]);
     scene.demo("-q").says(0, "");
     let again = ReleaseFolder::new("demo", "1.0.0")
@@ -36,7 +36,7 @@ hint: nothing of this version was changed. Versions are immutable, since lock fi
 }
 
 #[test]
-fn a_dry_run_would_mirror_nothing() {
+fn a_dry_run_with_nothing_to_do_says_so() {
     let scene = OriginScene::of([demo()]);
     scene.demo("-q").says(0, "");
     scene.demo("--dry-run").says(
@@ -49,7 +49,7 @@ Would mirror nothing: 1 package already present, in [TIME]
 }
 
 #[test]
-fn places_that_hold_no_mirror() {
+fn sources_that_are_not_a_mirror_are_refused() {
     let scene = OriginScene::of([demo()]);
     scene.write("file", "");
     scene
@@ -93,7 +93,7 @@ error: cfg/main.tf is not a configuration
 }
 
 #[test]
-fn a_page_in_place_of_json_is_called_so() {
+fn an_html_page_in_place_of_json_is_reported() {
     let scene = OriginScene::of([demo()]);
     scene.origin.always(asks("versions"), page());
     scene.demo("").says(
@@ -111,7 +111,7 @@ hint: a page in place of JSON often means that something between here and the se
 }
 
 #[test]
-fn platforms_that_are_misspelt_are_told_from_those_that_there_are() {
+fn misspelt_platforms_are_distinguished_from_missing_ones() {
     let scene = OriginScene::of([demo().version("1.1.0", &[DARWIN, LINUX])]);
     scene.demo("--platform linux_amd65").says(
         1,
@@ -127,7 +127,7 @@ hint: choose among these by `--platform`, or by `platforms` in the mirror file
 }
 
 #[test]
-fn hosts_that_are_none_are_refused() {
+fn malformed_hosts_are_refused() {
     let scene = OriginScene::of([demo()]);
     for (option, text) in [
         ("--plain-http", "http://x"),
@@ -150,7 +150,7 @@ For more information, try '--help'.
 }
 
 #[test]
-fn a_lock_file_without_providers_is_told() {
+fn a_lock_file_without_providers_is_reported() {
     let scene = OriginScene::of([]);
     scene.write("empty/.terraform.lock.hcl", "");
     scene.mirror("--from-lock empty").says(
@@ -163,7 +163,7 @@ fn a_lock_file_without_providers_is_told() {
 }
 
 #[test]
-fn variables_that_are_empty_are_unset() {
+fn empty_variables_count_as_unset() {
     let mut scene = OriginScene::of([demo()]);
     scene.scene = scene
         .scene
@@ -209,7 +209,7 @@ fn a_registry_that_refuses_the_credentials_gets_a_hint_about_login() {
 }
 
 #[test]
-fn long_pauses_are_told_and_ranges_shown() {
+fn long_pauses_are_reported_and_ranges_traced() {
     let scene = OriginScene::of([demo()]);
     let slow = Fault::too_many_requests("2");
     scene.origin.fault(1, asks("versions"), slow);

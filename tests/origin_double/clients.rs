@@ -150,7 +150,7 @@ fn an_origin_takes_the_place_of_another_host() {
 }
 
 #[test]
-fn clients_mirror_what_is_there() {
+fn clients_mirror_the_published_packages() {
     for (_, name) in clients() {
         let origin = Origin::of([demo()]);
         let address = origin.address("acme/demo");
@@ -196,7 +196,7 @@ fn clients_install_from_the_network_mirror() {
 }
 
 #[test]
-fn clients_are_refused_on_the_way_to_a_service() {
+fn clients_report_faults_of_discovery_and_lists() {
     let number = "invalid version string";
     assert_faults(
         "discovery",
@@ -229,7 +229,7 @@ fn clients_are_refused_on_the_way_to_a_service() {
 }
 
 #[test]
-fn clients_see_through_metadata_that_lies() {
+fn clients_refuse_metadata_that_does_not_match() {
     let platform = here();
     let size = format!("packages/{platform}/package_size");
     let issuer = "signature from unknown issuer";
@@ -259,7 +259,7 @@ fn clients_see_through_metadata_that_lies() {
 }
 
 #[test]
-fn clients_see_through_packages_that_are_not_right() {
+fn clients_refuse_wrong_packages() {
     assert_faults(
         "package",
         &[
@@ -278,7 +278,7 @@ fn clients_see_through_packages_that_are_not_right() {
 }
 
 #[test]
-fn clients_judge_documents_by_their_form() {
+fn clients_accept_and_refuse_forms_of_checksum_documents() {
     let absent = "checksum list has no SHA-256 hash";
     for (form, words) in [
         (Form::Starred, [absent; 2]),
@@ -333,7 +333,7 @@ fn clients_judge_signatures_and_keys() {
 }
 
 #[test]
-fn clients_ask_for_a_short_version_by_its_long_name_and_do_not_find_it() {
+fn clients_request_a_short_version_in_full_and_do_not_find_it() {
     let make = || Origin::of([Provider::new("acme/demo").version("0.50", &[&here()])]);
     assert_refusals(
         "short",

@@ -5,7 +5,7 @@ use crate::support::release::{Mistake, ReleaseFolder};
 use crate::support::signer::Signer;
 
 #[tokio::test]
-async fn members_of_answers_say_what_they_are_told_to() {
+async fn members_of_answers_can_be_altered() {
     let origin = Origin::of([Provider::demo(&[LINUX])]);
     let raw = Raw::new();
     let right = raw.ask(&origin, DOWNLOAD).await.json();
@@ -53,7 +53,7 @@ async fn members_of_answers_say_what_they_are_told_to() {
 }
 
 #[tokio::test]
-async fn discovery_lies_in_its_own_ways() {
+async fn discovery_documents_can_be_altered() {
     let origin = Origin::of([Provider::demo(&[LINUX])]);
     let raw = Raw::new();
     let discovery = "/.well-known/terraform.json";
@@ -81,7 +81,7 @@ async fn discovery_lies_in_its_own_ways() {
 }
 
 #[test]
-fn documents_take_every_form() {
+fn checksum_documents_can_have_every_form() {
     let hex = "0123456789abcdef".repeat(4);
     let document = format!("{hex}  a.zip\n{hex}  b.zip\n");
     for form in Form::ALL {
@@ -104,7 +104,7 @@ fn documents_take_every_form() {
 }
 
 #[tokio::test]
-async fn a_document_has_its_form_when_it_is_signed() {
+async fn the_form_of_a_document_is_applied_before_signing() {
     let folder = ReleaseFolder::new("demo", "1.0.0")
         .platform(LINUX)
         .document(|text| Form::Crlf.of(text));
@@ -120,7 +120,7 @@ async fn a_document_has_its_form_when_it_is_signed() {
 }
 
 #[tokio::test]
-async fn mistakes_of_a_release_are_served() {
+async fn releases_with_mistakes_can_be_served() {
     for (mistake, document, signature) in [
         (Mistake::DocumentMissing, 404, 404),
         (Mistake::SignatureMissing, 200, 404),

@@ -114,7 +114,7 @@ async fn the_h1_of_a_zip_is_the_one_of_clients() {
 }
 
 #[tokio::test]
-async fn missing_content_is_not_found() {
+async fn missing_content_is_answered_with_404() {
     let origin = Origin::of([Provider::demo(&[LINUX])]);
     let raw = Raw::new();
     for path in [
@@ -131,7 +131,7 @@ async fn missing_content_is_not_found() {
 }
 
 #[tokio::test]
-async fn a_request_with_the_secret_is_answered() {
+async fn requests_need_the_token_and_the_password() {
     let origin = Setup::new([Provider::demo(&[LINUX])])
         .token("sesame")
         .package_login("robot", "secret")
@@ -190,7 +190,7 @@ async fn services_and_files_can_be_elsewhere_and_urls_signed() {
 }
 
 #[tokio::test]
-async fn an_origin_says_as_much_as_it_is_told_to() {
+async fn optional_members_can_be_left_out() {
     let release = ReleaseFolder::new("demo", "0.50")
         .platform(LINUX)
         .v_in_names();
@@ -231,7 +231,7 @@ async fn an_origin_says_as_much_as_it_is_told_to() {
 }
 
 #[tokio::test]
-async fn two_platforms_can_share_a_zip_and_a_name_can_lie() {
+async fn two_platforms_can_share_a_zip_and_its_name_can_be_wrong() {
     let zip = zipfile::zip([zipfile::executable()]);
     let name = "terraform-provider-demo_1.4.18_linux_amd64.zip";
     let release = ReleaseFolder::new("demo", "1.0.0")
@@ -247,7 +247,7 @@ async fn two_platforms_can_share_a_zip_and_a_name_can_lie() {
 }
 
 #[tokio::test]
-async fn a_release_can_be_made_again_and_its_key_can_change() {
+async fn a_release_can_be_built_again_with_another_key() {
     let origin = Origin::of([Provider::demo(&[LINUX])]);
     let raw = Raw::new();
     let before = raw.ask(&origin, DOWNLOAD).await.json();
@@ -270,7 +270,7 @@ async fn a_release_can_be_made_again_and_its_key_can_change() {
 }
 
 #[tokio::test]
-async fn proofs_of_testdata_are_served_as_they_are() {
+async fn signatures_of_testdata_are_served_unchanged() {
     for case in ["revoked", "sha1-document", "expired-before"] {
         let demo = Provider::new("acme/demo").release(Release::of_testdata(case));
         let origin = Origin::of([demo]);
@@ -290,7 +290,7 @@ async fn proofs_of_testdata_are_served_as_they_are() {
 }
 
 #[tokio::test]
-async fn many_releases_cost_little() {
+async fn two_thousand_releases_are_served() {
     let platforms = [LINUX, DARWIN, "linux_arm64", "windows_amd64"];
     let origin = Origin::of(Provider::many(200, 10, &platforms));
     let raw = Raw::new();

@@ -10,7 +10,7 @@ fn origin() -> Origin {
 }
 
 #[tokio::test]
-async fn a_fault_meets_the_request_that_it_was_meant_for() {
+async fn a_fault_applies_to_the_requests_that_it_matches() {
     let (origin, raw) = (origin(), Raw::new());
     origin.fault(
         2,
@@ -40,7 +40,7 @@ async fn a_fault_meets_the_request_that_it_was_meant_for() {
 }
 
 #[tokio::test]
-async fn a_download_can_go_on_where_it_was_cut() {
+async fn a_cut_download_can_be_resumed() {
     let (origin, raw) = (origin(), Raw::new());
     let zip = origin.zip("acme/demo", "1.0.0", LINUX);
     origin.fault(1, asks("package"), Fault::cut_body(100));
@@ -62,7 +62,7 @@ async fn a_download_can_go_on_where_it_was_cut() {
 }
 
 #[tokio::test]
-async fn zips_are_altered_truncated_and_of_unknown_length() {
+async fn zips_can_be_altered_truncated_and_of_unknown_length() {
     let (origin, raw) = (origin(), Raw::new());
     let zip = origin.zip("acme/demo", "1.0.0", LINUX);
     origin.fault(1, asks("package"), Fault::wrong_bytes());
@@ -92,7 +92,7 @@ async fn zips_are_altered_truncated_and_of_unknown_length() {
 }
 
 #[tokio::test]
-async fn ranges_are_overlooked_and_lied_about() {
+async fn ranges_can_be_ignored_or_wrong() {
     let (origin, raw) = (origin(), Raw::new());
     let zip = origin.zip("acme/demo", "1.0.0", LINUX);
     let range = [("range", "bytes=10-")];
@@ -108,7 +108,7 @@ async fn ranges_are_overlooked_and_lied_about() {
 }
 
 #[tokio::test]
-async fn answers_never_come_or_stand_still_or_are_lost() {
+async fn answers_can_be_reset_lost_or_stalled() {
     let (origin, raw) = (origin(), Raw::new());
     origin.fault(1, asks("package"), Fault::Reset);
     origin.fault(2, asks("package"), Fault::LostAnswer);
@@ -128,7 +128,7 @@ async fn answers_never_come_or_stand_still_or_are_lost() {
 }
 
 #[tokio::test]
-async fn redirects_lead_to_other_doors_and_in_circles() {
+async fn redirects_can_lead_to_other_doors_and_in_circles() {
     let (origin, raw) = (origin(), Raw::new());
     let zip = origin.zip("acme/demo", "1.0.0", LINUX);
     for (fault, door) in [
@@ -156,7 +156,7 @@ async fn redirects_lead_to_other_doors_and_in_circles() {
 }
 
 #[tokio::test]
-async fn requests_are_counted_while_they_are_under_way() {
+async fn unanswered_requests_are_counted() {
     let (origin, raw) = (origin(), Raw::new());
     origin.latency(asks("package"), Duration::from_millis(500));
     let ask = || raw.ask(&origin, ZIP);

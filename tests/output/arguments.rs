@@ -2,7 +2,7 @@ use super::{check, hostile};
 use crate::support::scene::Scene;
 
 #[test]
-fn what_is_wrong_with_arguments() {
+fn hostile_arguments_are_printed_escaped() {
     let scene = Scene::new();
     for text in hostile() {
         let text = text.replace('\0', "");
@@ -267,7 +267,7 @@ fn a_registry_in_a_file_of_credentials_may_have_a_password_too() {
 }
 
 #[test]
-fn a_port_and_a_version_are_no_password() {
+fn a_port_and_a_version_are_not_taken_for_a_password() {
     let run = Scene::new().tfoci([
         "inspect",
         "h.example:8443/acme/demo@latest",

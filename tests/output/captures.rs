@@ -235,7 +235,7 @@ struct Run {
 }
 
 #[test]
-fn of_mirror() {
+fn mirror_on_terminals() {
     capture("mirror", Side::Sends, |gate| {
         let provider = Provider::new("acme/demo").release(folder("demo"));
         let OriginScene { scene, origin } = OriginScene::of([provider]);
@@ -277,7 +277,7 @@ fn full(gate: &Gate) -> (Registry, Author) {
 }
 
 #[test]
-fn of_push() {
+fn push_on_terminals() {
     capture("push", Side::Receives, |gate| {
         let author = Author::new();
         folder("demo").write(&author.scene.path("dist"));
@@ -298,7 +298,7 @@ fn of_push() {
 }
 
 #[test]
-fn of_copy() {
+fn copy_on_terminals() {
     capture("copy", Side::Sends, |gate| {
         let (registry, author) = full(gate);
         let host = registry.host().to_owned();
@@ -315,7 +315,7 @@ fn of_copy() {
 }
 
 #[test]
-fn of_install() {
+fn install_on_terminals() {
     capture("install", Side::Sends, |gate| {
         let (registry, author) = full(gate);
         let host = registry.host().to_owned();

@@ -22,7 +22,7 @@ fn shown(author: &Author, arguments: &str) -> String {
 
 /// A key that lies beside the package proves nothing about its author: no line has the colour or the verb of a proof.
 #[test]
-fn an_embedded_key_does_not_look_like_a_proof() {
+fn an_embedded_key_has_neither_the_colour_nor_the_verb_of_a_pinned_one() {
     let author = Author::new();
     author.with_pushed();
     let install = "install acme/demo --platform all --from oci-layout:store --into";
@@ -57,7 +57,7 @@ fn an_embedded_key_does_not_look_like_a_proof() {
 }
 
 #[test]
-fn lock_and_install_do_not_show_an_embedded_key_as_a_proof() {
+fn lock_and_install_do_not_show_an_embedded_key_as_verified() {
     let author = Author::new();
     author.with_pushed();
     for (command, verb) in [("lock", "Locked"), ("install", "Installed")] {

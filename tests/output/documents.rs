@@ -44,7 +44,7 @@ fn read(scene: &Scene, store: &str, exact: bool, seed: usize, what: &str) {
 }
 
 #[test]
-fn documents_of_layouts() {
+fn hostile_documents_of_layouts() {
     let good = Parts::good();
     type Part = fn(&mut Parts) -> &mut String;
     let parts: [(&str, Part); 4] = [
@@ -80,7 +80,7 @@ fn documents_of_layouts() {
 }
 
 #[test]
-fn evidence_and_what_stands_beside_it() {
+fn hostile_evidence_and_artifacts_beside_it() {
     let author = Author::new();
     author.with_pushed();
     let index = fs::read_to_string(author.repository("index.json")).unwrap();
@@ -108,7 +108,7 @@ fn evidence_and_what_stands_beside_it() {
 }
 
 #[test]
-fn tags_that_are_no_versions() {
+fn hostile_tags() {
     let entries = hostile().map(|tag| {
         json!({
             "mediaType": "application/vnd.oci.image.index.v1+json", "digest": digest(b""), "size": 0,
@@ -137,7 +137,7 @@ fn tags_that_are_no_versions() {
 }
 
 #[test]
-fn checksum_documents_and_manifests_of_a_release() {
+fn hostile_checksum_documents_and_manifests() {
     for (seed, text) in hostile().into_iter().enumerate() {
         for (line, manifest) in [(true, false), (false, false), (false, true)] {
             let author = Author::new();
@@ -170,7 +170,7 @@ fn name(text: &str) -> String {
 }
 
 #[test]
-fn names_in_release_folders() {
+fn hostile_names_in_release_folders() {
     for (seed, text) in hostile().into_iter().enumerate() {
         let author = Author::new();
         author.with_release_in_place();
@@ -221,7 +221,7 @@ fn names_in_release_folders() {
 }
 
 #[test]
-fn names_in_zips_and_in_stores() {
+fn hostile_names_in_zips_and_in_stores() {
     for (seed, text) in hostile().into_iter().enumerate() {
         let author = Author::new();
         let bytes = zip([executable(), file(&text, "x"), file(&text, "y")]);
@@ -281,7 +281,7 @@ fn names_in_zips_and_in_stores() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_name_that_is_no_text_leaves_a_document() {
+fn a_path_that_is_not_utf_8_still_gives_a_json_document() {
     use std::os::unix::ffi::OsStrExt as _;
     let author = Author::new();
     author.with_pushed();
@@ -307,7 +307,7 @@ fn a_name_that_is_no_text_leaves_a_document() {
 }
 
 #[test]
-fn files_that_are_read_for_a_mirror() {
+fn hostile_files_of_a_mirror() {
     for (seed, text) in hostile().into_iter().enumerate() {
         let author = Author::new();
         let quoted = serde_json::to_string(&text).unwrap();

@@ -136,7 +136,7 @@ fn failures_and_warnings_are_annotations() {
 }
 
 #[test]
-fn nothing_of_it_is_printed_elsewhere_or_with_quiet() {
+fn without_github_actions_or_with_quiet_no_commands_are_printed() {
     let author = author();
     author.push(&["-q"]).succeeds().says("");
     assert!(!author.scene.path(SUMMARY).exists());
@@ -161,7 +161,7 @@ fn a_summary_that_cannot_be_written_is_a_warning() {
 
 /// Versions are transferred at once, and the lines of each stay together.
 #[test]
-fn groups_do_not_mix() {
+fn groups_of_concurrent_versions_do_not_mix() {
     let scene = job();
     let origin = Origin::of(Provider::many(4, 3, &["darwin_arm64", "linux_amd64"]));
     origin.write_ca(&scene);
@@ -194,7 +194,7 @@ fn groups_do_not_mix() {
 
 /// Only tfoci's own text becomes a command, and strangers put neither Markdown nor HTML into the summary.
 #[test]
-fn strangers_command_nothing() {
+fn untrusted_text_is_no_workflow_command() {
     let mut texts = hostile().to_vec();
     texts.push("x%0A::endgroup::%0A::error::forged".to_owned());
     texts.push("::endgroup::".to_owned());

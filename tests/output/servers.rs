@@ -76,7 +76,7 @@ fn registry_says(sort: (&'static str, &'static str), fault: Fault, form: &[&str]
 }
 
 #[test]
-fn registries_that_fail() {
+fn hostile_errors_of_registries() {
     let requests = [
         ("GET", "/v2/"),
         ("GET", "/tags/list"),
@@ -93,7 +93,7 @@ fn registries_that_fail() {
 }
 
 #[test]
-fn registries_that_lie() {
+fn hostile_documents_of_registries() {
     for (seed, text) in hostile().into_iter().enumerate() {
         let form = FORMS[seed % FORMS.len()];
         let tags =
@@ -112,7 +112,7 @@ fn registries_that_lie() {
 }
 
 #[test]
-fn token_servers_that_fail() {
+fn hostile_errors_of_token_servers() {
     for (seed, text) in hostile().into_iter().enumerate() {
         let registry = Setup::of(Personality::Harbor).create("acme").start();
         let scene = Scene::new();
@@ -210,7 +210,7 @@ fn answers() -> [(&'static str, Value); 5] {
 }
 
 #[test]
-fn origins_that_lie() {
+fn hostile_documents_of_origins() {
     let hostile = hostile();
     let mut seed = 0;
     for (sort, document) in answers() {
@@ -253,7 +253,7 @@ fn origins_that_lie() {
 }
 
 #[test]
-fn origins_that_fail() {
+fn hostile_errors_of_origins() {
     let sorts = [
         "discovery",
         "versions",

@@ -91,7 +91,7 @@ pub(super) fn check(terminal: &Terminal) {
 }
 
 #[test]
-fn of_mirror() {
+fn mirror_on_terminals() {
     for (columns, rows) in SIZES {
         let names = ["demo", "other"];
         let providers =
@@ -111,7 +111,7 @@ fn of_mirror() {
 
 /// Who writes the host, or names another default, knows it; documents and quiet runs have no such lines.
 #[test]
-fn people_are_told_which_host_an_address_of_two_parts_has() {
+fn the_host_of_a_two_part_address_is_shown_on_terminals() {
     const NOTE: &str = "      Note acme/demo means registry.opentofu.org/acme/demo;\n           for Terraform write registry.terraform.io/acme/demo\n";
     let author = Author::with_release();
     for (arguments, is_told) in [

@@ -48,7 +48,7 @@ fn pushed_status(author: &Author, more: &[&str]) -> String {
 }
 
 #[test]
-fn it_holds_the_documents_as_they_were_signed() {
+fn evidence_holds_the_documents_as_they_were_signed() {
     let author = Author::with_release();
     author.push(&[]).succeeds();
     let manifest = author.document("evidence-1.0.0");
@@ -86,7 +86,7 @@ fn it_holds_the_documents_as_they_were_signed() {
 }
 
 #[test]
-fn the_key_that_signed_is_kept_and_no_other() {
+fn only_the_signing_key_is_stored() {
     let author = Author::with_release();
     author
         .push_unsigned(&["--key", "stranger.asc", "--key", "acme.asc"])
@@ -123,7 +123,7 @@ fn missing_evidence_is_repaired() {
 
 /// Readers who pin a fingerprint need the key beside the packages.
 #[test]
-fn a_key_that_was_forgotten_is_added() {
+fn a_missing_key_is_added_later() {
     let author = Author::with_release();
     let unsigned = ["--allow-unsigned", "acme/demo"];
     author.push_unsigned(&unsigned).succeeds();
@@ -140,7 +140,7 @@ fn a_key_that_was_forgotten_is_added() {
 }
 
 #[test]
-fn a_manifest_that_was_forgotten_is_added() {
+fn a_missing_manifest_is_added_later() {
     const MANIFEST: &str = "dist/terraform-provider-demo_1.0.0_manifest.json";
     let author = Author::with_release();
     let path = author.scene.path(MANIFEST);
@@ -241,7 +241,7 @@ fn checksums_are_upgraded_to_a_signature_and_never_back() {
 
 /// A document with one line more, for a platform that was built later: it covers what is there and what comes.
 #[test]
-fn a_document_that_covers_more_takes_its_place() {
+fn a_checksum_document_that_covers_more_replaces_the_stored_one() {
     let author = Author::with_release();
     author.push(&[]).succeeds();
     two_platforms()
@@ -257,7 +257,7 @@ fn a_document_that_covers_more_takes_its_place() {
 
 /// The release was made again, and its document no longer lists the zips that are there.
 #[test]
-fn a_release_that_was_made_again_is_refused() {
+fn a_release_that_was_built_again_is_refused() {
     let author = Author::with_release();
     author.push(&[]).succeeds();
     fs::remove_dir_all(author.scene.path("dist")).unwrap();
@@ -270,7 +270,7 @@ fn a_release_that_was_made_again_is_refused() {
 }
 
 #[test]
-fn less_than_what_is_there_is_refused() {
+fn weaker_evidence_than_the_stored_one_is_refused() {
     let author = Author::with_release();
     author.push(&[]).succeeds();
     two_platforms()
@@ -291,7 +291,7 @@ fn protocols(author: &Author) -> Value {
 }
 
 #[test]
-fn an_unlisted_manifest_is_believed_with_a_note_and_none_means_protocol_5() {
+fn an_unlisted_manifest_is_used_with_a_note_and_a_missing_one_means_protocol_5() {
     let author = Author::new();
     two_platforms()
         .protocols(&[])
@@ -315,7 +315,7 @@ fn an_unlisted_manifest_is_believed_with_a_note_and_none_means_protocol_5() {
 
 /// goreleaser lists the manifest under the name that it uploads it with, and leaves the file where the sources are.
 #[test]
-fn the_manifest_of_the_sources_counts_if_it_is_the_listed_one() {
+fn the_manifest_of_the_source_tree_is_used_if_its_checksum_is_listed() {
     const NAME: &str = "dist/terraform-provider-demo_1.0.0_manifest.json";
     let released = || {
         let author = Author::new();
@@ -404,7 +404,7 @@ fn a_damaged_signature_is_not_replaced_by_less() {
 
 /// A replacement weakens evidence that is in order too, and says it.
 #[test]
-fn a_replacement_that_proves_less_is_told() {
+fn a_replacement_with_weaker_evidence_has_a_warning() {
     let author = Author::with_release();
     author.push(&[]).succeeds();
     fs::remove_file(author.scene.path(format!("{DOCUMENT}.sig"))).unwrap();
@@ -419,7 +419,7 @@ fn a_replacement_that_proves_less_is_told() {
 
 /// The evidence of another author covers the same zips, and is consistent in itself.
 #[test]
-fn evidence_of_another_key_gives_way() {
+fn evidence_of_another_key_is_replaced() {
     let rival = Author::with_mistake(Mistake::SignatureByStranger);
     rival.push_unsigned(&["--key", "stranger.asc"]).succeeds();
     let author = Author::with_release();

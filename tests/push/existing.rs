@@ -82,7 +82,7 @@ fn fail_refuses_every_existing_version() {
 }
 
 #[test]
-fn replace_puts_the_release_in_its_place() {
+fn replace_stores_the_new_release() {
     let author = made_again();
     let (version, evidence) = (author.tagged("1.0.0"), author.tagged("evidence-1.0.0"));
     let run = author
@@ -178,7 +178,7 @@ fn both_tags_move_at_once() {
 }
 
 #[test]
-fn something_else_under_the_tag_is_replaced_only_when_asked() {
+fn a_tag_of_another_artifact_is_replaced_only_on_request() {
     for layout in [
         "tag-is-image-manifest",
         "tag-is-module",
@@ -206,7 +206,7 @@ fn something_else_under_the_tag_is_replaced_only_when_asked() {
 
 /// What cannot be read may lead to anything, so nothing is removed; the release is published all the same.
 #[test]
-fn a_replacement_does_not_fail_because_of_another_versions_damage() {
+fn damage_of_another_version_does_not_fail_a_replacement() {
     let author = Author::new();
     for version in ["1.0.0", "2.0.0"] {
         let release = ReleaseFolder::new("demo", version).platform("linux_amd64");
@@ -270,7 +270,7 @@ fn a_dry_run_of_a_replacement_says_which_platforms_it_would_add() {
 }
 
 #[test]
-fn a_platform_of_a_release_that_was_made_again_is_added_with_a_warning() {
+fn a_platform_of_a_release_that_was_built_again_is_added_with_a_warning() {
     let author = Author::new();
     let two = || {
         let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", b"arm\n")];

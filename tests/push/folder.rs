@@ -29,7 +29,7 @@ fn names_may_spell_the_version_with_a_v() {
 
 /// What a release process leaves besides: metadata, archives of the sources, another type, directories.
 #[test]
-fn everything_else_is_left_alone() {
+fn other_files_in_the_folder_are_ignored() {
     let author = Author::with_release();
     for name in [
         "artifacts.json",

@@ -112,14 +112,14 @@ fn members_are_in_the_documented_order() {
 }
 
 #[test]
-fn at_once() {
+fn all_platforms_at_once_give_the_golden_documents() {
     let author = author();
     push(&author, &[]);
     is_golden(&author);
 }
 
 #[test]
-fn with_any_number_of_jobs() {
+fn any_number_of_jobs_gives_the_golden_documents() {
     for jobs in ["2", "7", "64"] {
         let author = author();
         author
@@ -141,7 +141,7 @@ fn with_any_number_of_jobs() {
 }
 
 #[test]
-fn platform_by_platform_in_any_order() {
+fn platforms_in_any_order_give_the_golden_documents() {
     for order in [[0, 1, 2, 3], [3, 1, 0, 2]] {
         let author = author();
         for number in order {
@@ -152,7 +152,7 @@ fn platform_by_platform_in_any_order() {
 }
 
 #[test]
-fn from_another_directory_and_after_a_replacement() {
+fn another_directory_and_a_replacement_give_the_golden_documents() {
     let author = author();
     copy(&testdata("release"), &author.scene.path("a b/ü"));
     let directory = author.scene.path("a b/ü");

@@ -61,7 +61,7 @@ fn merge(author: &Author) {
 }
 
 #[test]
-fn one_by_one_gives_the_same_bytes_as_all_at_once() {
+fn platforms_pushed_one_by_one_give_the_same_bytes() {
     let platforms = ["windows_amd64", "linux_amd64", "darwin_arm64", "linux_386"];
     let author = |order: &[&[&str]]| {
         let author = Author::new();
@@ -225,7 +225,7 @@ fn the_same_zip_under_another_name_is_the_same_package() {
 
 /// A provider that is a script has the same zip for every platform.
 #[test]
-fn equal_zips_are_written_once_and_counted_as_what_they_are() {
+fn equal_zips_are_written_once_and_counted_as_equal() {
     let author = Author::new();
     let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", b"#!/bin/sh\n")];
     ReleaseFolder::new("demo", "1.0.0")

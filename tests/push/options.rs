@@ -220,7 +220,7 @@ fn a_trust_file_names_keys_by_file_or_fingerprint() {
 }
 
 #[test]
-fn the_default_host_is_that_of_addresses_with_two_parts() {
+fn default_host_applies_to_addresses_of_two_parts() {
     let author = Author::within(Scene::new().env("TFOCI_DEFAULT_HOST", "example.com:8443"));
     two_platforms().write(&author.scene.path("dist"));
     let run = author.push(&[]).succeeds();
@@ -273,7 +273,7 @@ fn judge_index(repository: &std::path::Path) -> Value {
 }
 
 #[test]
-fn names_and_versions_that_oci_cannot_hold() {
+fn names_and_versions_that_oci_cannot_express_are_refused() {
     let author = Author::with_release();
     let before = author.tree();
     for provider in ["bücher/demo", "acme/dé"] {
@@ -299,7 +299,7 @@ fn names_and_versions_that_oci_cannot_hold() {
 }
 
 #[test]
-fn oci_push_is_the_same_program_by_name_and_by_link() {
+fn oci_push_works_by_name_and_by_link() {
     let author = Author::with_release();
     let arguments = [
         "dist",
@@ -335,7 +335,7 @@ fn oci_push_is_the_same_program_by_name_and_by_link() {
 }
 
 #[test]
-fn required_pins_refuse_a_provider_without_keys_before_anything_is_written() {
+fn require_pinned_refuses_a_provider_without_keys_before_any_write() {
     let author = Author::with_release();
     let before = author.tree();
     let allowed = ["--require-pinned", "--allow-unsigned", "*/*/*"];

@@ -33,7 +33,7 @@ fn with_older_version() -> Author {
 }
 
 #[test]
-fn every_mistake_of_a_release() {
+fn every_mistake_in_a_release_is_refused() {
     for author in [Author::new, with_older_version] {
         for (mistake, fact) in MISTAKES {
             let author = author();
@@ -48,7 +48,7 @@ fn every_mistake_of_a_release() {
 }
 
 #[test]
-fn a_missing_document_is_no_refusal_but_an_absence() {
+fn a_missing_document_is_reported_as_absent() {
     let author = Author::with_mistake(Mistake::DocumentMissing);
     let before = author.tree();
     author.push(&[]).exits(1).without_result();
@@ -56,7 +56,7 @@ fn a_missing_document_is_no_refusal_but_an_absence() {
 }
 
 #[test]
-fn unsigned_releases_are_allowed_only_where_that_is_said() {
+fn allow_unsigned_applies_only_to_matching_providers() {
     let author = Author::with_mistake(Mistake::SignatureMissing);
     let push = |pattern| author.push_unsigned(&["--allow-unsigned", pattern]);
     push("acme/other").exits(3);
@@ -83,7 +83,7 @@ fn a_wrong_signature_is_never_allowed() {
 }
 
 #[test]
-fn any_of_several_signatures_may_be_the_good_one() {
+fn one_valid_signature_of_several_is_enough() {
     let author = Author::with_mistake(Mistake::SignatureByStranger);
     let other = Author::with_release();
     let signature = "dist/terraform-provider-demo_1.0.0_SHA256SUMS";
@@ -101,7 +101,7 @@ fn any_of_several_signatures_may_be_the_good_one() {
 
 /// An altered document may list a zip that the folder lacks. That is a lie, and no missing file.
 #[test]
-fn the_document_is_not_believed_before_it_is_verified() {
+fn the_checksum_document_is_not_used_before_it_is_verified() {
     let author = Author::with_mistake(Mistake::DocumentAltered);
     author.push(&[]).exits(3);
     let author = Author::with_release();
@@ -114,7 +114,7 @@ fn the_document_is_not_believed_before_it_is_verified() {
 
 /// Programs write a revocation when they make a key, in a block of its own for the day on which it is needed.
 #[test]
-fn a_revocation_in_a_block_of_its_own_counts() {
+fn a_revocation_in_a_separate_block_is_found() {
     let signer = Signer::revoked();
     let [key, revocation] = Signer::revocation_apart(&signer.public_armored());
     for (keys, code) in [
@@ -145,7 +145,7 @@ fn a_revocation_in_a_block_of_its_own_counts() {
 
 /// Every copy of a key counts, and the last word of its owner is in one of them.
 #[test]
-fn a_subkey_that_signs_no_more_is_believed_in_no_copy_of_its_key() {
+fn a_subkey_that_may_no_longer_sign_is_refused_in_every_copy_of_its_key() {
     let signer = Signer::retired();
     let (before, after) = (signer.public_armored(), signer.armored_without_signing());
     let author = Author::new();
@@ -172,7 +172,7 @@ fn a_subkey_that_signs_no_more_is_believed_in_no_copy_of_its_key() {
 
 /// What two copies of a key have in common counts once, so that the rest of the second one is not too much.
 #[test]
-fn a_revocation_behind_many_certifications_counts() {
+fn a_revocation_behind_many_certifications_is_found() {
     let signer = Signer::revoked();
     let revoked = Signer::stranger().certified(&signer.public_armored(), 300);
     let [good, _revocation] = Signer::revocation_apart(&revoked);

@@ -25,7 +25,7 @@ fn zip(author: &Author) -> String {
 }
 
 #[test]
-fn a_package_that_is_missing_or_of_another_size() {
+fn a_missing_or_truncated_package_is_repaired() {
     let author = Author::with_release();
     author.push(&[]).succeeds();
     let good = author.tree();
@@ -54,7 +54,7 @@ fn a_package_that_is_missing_or_of_another_size() {
 }
 
 #[test]
-fn manifests_and_the_index() {
+fn missing_manifests_and_indexes_are_repaired() {
     let author = Author::with_release();
     author.push(&[]).succeeds();
     let good = author.tree();
@@ -85,7 +85,7 @@ fn manifests_and_the_index() {
 
 /// An index that cannot be read may have had more platforms. Only if this release is all of it is it made again.
 #[test]
-fn an_index_with_more_platforms_is_not_made_again_from_fewer() {
+fn an_index_with_more_platforms_is_not_rebuilt_from_fewer() {
     let author = Author::with_release();
     author.push(&[]).succeeds();
     fs::remove_file(author.blob(&author.tagged("1.0.0").unwrap())).unwrap();
@@ -101,7 +101,7 @@ fn an_index_with_more_platforms_is_not_made_again_from_fewer() {
 
 /// The same size, and other bytes: what is written anew is not built upon it.
 #[test]
-fn a_blob_that_is_not_what_its_name_says_is_not_taken_for_a_new_version() {
+fn a_damaged_blob_is_not_reused_for_a_new_version() {
     let author = Author::with_release();
     let path = author.blob(&zip(&author));
     let size = fs::metadata(

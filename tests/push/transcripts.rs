@@ -20,7 +20,7 @@ fn a_first_push() {
 }
 
 #[test]
-fn with_v_every_package_has_a_line() {
+fn verbose_prints_a_line_for_every_package() {
     let author = Author::with_release();
     let run = author.push(&["-v"]).succeeds();
     let says = "\
@@ -33,7 +33,7 @@ fn with_v_every_package_has_a_line() {
 }
 
 #[test]
-fn a_second_push_needs_nothing() {
+fn a_second_push_has_nothing_to_do() {
     let author = Author::with_release();
     let first = author.push(&[]).succeeds();
     let before = author.tree();
@@ -49,7 +49,7 @@ fn a_second_push_needs_nothing() {
 }
 
 #[test]
-fn one_platform_more() {
+fn a_push_that_adds_a_platform() {
     let author = Author::with_release();
     author.push(&["--platform", "linux_amd64"]).succeeds();
     author.push(&[]).succeeds().says(
@@ -62,7 +62,7 @@ fn one_platform_more() {
 }
 
 #[test]
-fn without_a_signature_if_that_is_allowed() {
+fn an_unsigned_release_that_is_allowed() {
     let author = Author::with_release();
     let run = author.push_unsigned(&["--allow-unsigned", "acme/*"]);
     run.succeeds().says(

@@ -44,7 +44,7 @@ fn assert_nothing_is_written(registry: &Registry) {
 }
 
 #[test]
-fn into_an_empty_repository() {
+fn requests_into_an_empty_repository() {
     for count in [1, 2, PLATFORMS.len()] {
         let registry = registry();
         let pusher = Pusher::new(&PLATFORMS[..count]);
@@ -54,7 +54,7 @@ fn into_an_empty_repository() {
 }
 
 #[test]
-fn another_version() {
+fn requests_for_another_version() {
     for count in [1, 2, PLATFORMS.len()] {
         let registry = registry();
         let pusher = Pusher::new(&PLATFORMS[..count]);
@@ -68,7 +68,7 @@ fn another_version() {
 }
 
 #[test]
-fn into_a_repository_of_others() {
+fn requests_into_a_repository_with_foreign_tags() {
     let registry = registry();
     Pusher::new(&PLATFORMS).push(&registry, &[]).succeeds();
     registry.repository(NAME, |repository| {
@@ -81,7 +81,7 @@ fn into_a_repository_of_others() {
 }
 
 #[test]
-fn more_platforms() {
+fn requests_for_more_platforms() {
     let registry = registry();
     let pusher = Pusher::new(&PLATFORMS);
     let some: Vec<&str> = PLATFORMS[..4]
@@ -95,7 +95,7 @@ fn more_platforms() {
 }
 
 #[test]
-fn with_nothing_to_do() {
+fn requests_with_nothing_to_do() {
     let registry = registry();
     let pusher = Pusher::new(&PLATFORMS);
     pusher.push(&registry, &[]).succeeds();
@@ -140,7 +140,7 @@ fn every_kind_of_registry_is_written_to_once() {
 }
 
 #[test]
-fn each_request_is_worth_it() {
+fn each_request_of_a_push_is_necessary() {
     let registry = registry();
     Pusher::new(&PLATFORMS[..2]).push(&registry, &[]).succeeds();
     let count = |method: &str, path: &str| {

@@ -116,7 +116,7 @@ async fn long_blobs_go_in_chunks_of_four_mebibytes() {
 }
 
 #[tokio::test]
-async fn chunks_are_as_long_as_the_registry_wants_them_at_least() {
+async fn chunks_have_the_minimum_length_of_the_registry() {
     let registry = behind_a_proxy(|quirks| quirks.smallest_chunk = Some(200 << 10));
     let bytes = noise(300 * KIB);
     put(&registry, &bytes).await.unwrap();
@@ -134,7 +134,7 @@ async fn chunks_are_as_long_as_the_registry_wants_them_at_least() {
 }
 
 #[tokio::test]
-async fn a_chunk_that_is_too_long_is_tried_shorter() {
+async fn a_refused_chunk_is_sent_again_in_shorter_ones() {
     for fault in [None, Some(413), Some(416)] {
         let registry = behind_a_proxy(|quirks| quirks.largest_patch = Some(100 << 10));
         if let Some(status) = fault {
@@ -203,7 +203,7 @@ async fn a_request_whose_answer_was_lost_is_not_repeated() {
 }
 
 #[tokio::test]
-async fn a_registry_that_loses_count_is_not_believed() {
+async fn impossible_upload_offsets_are_refused() {
     // It says that it has less than it had: begun again.
     let registry = behind_a_proxy(|_| {});
     registry.fault(2, PATCHES, Fault::with("range", "0-5"));
@@ -233,7 +233,7 @@ async fn a_registry_that_loses_count_is_not_believed() {
 }
 
 #[tokio::test]
-async fn every_answer_may_say_another_location() {
+async fn every_answer_may_give_another_location() {
     for location in [Location::Absolute, Location::Path, Location::Relative] {
         for elsewhere in [false, true] {
             let registry = behind_a_proxy(|quirks| {
@@ -259,7 +259,7 @@ async fn every_answer_may_say_another_location() {
 }
 
 #[tokio::test]
-async fn chunks_that_are_refused_leave_the_way_in_one_piece() {
+async fn a_registry_that_refuses_chunks_gets_the_blob_in_one_request() {
     // Neither host is known, so that it has to be found out.
     for (personality, patches) in [(Personality::Gar, 1), (Personality::Ghcr, 2)] {
         let registry = Setup::of(personality)
@@ -290,7 +290,7 @@ async fn a_throttled_upload_does_not_send_more_requests() {
 }
 
 #[tokio::test]
-async fn wrong_bytes_are_never_complete() {
+async fn an_upload_of_wrong_bytes_is_never_completed() {
     for chunked in [false, true] {
         let registry = match chunked {
             true => behind_a_proxy(|_| {}),
@@ -354,7 +354,7 @@ async fn a_single_fault_at_any_request_is_retried() {
 }
 
 #[tokio::test]
-async fn a_refusal_for_good_is_not_repeated() {
+async fn a_permanent_refusal_is_not_retried() {
     for status in [401, 403] {
         let registry = behind_a_proxy(|_| {});
         registry.always(PATCHES, Fault::status(status));

@@ -24,7 +24,7 @@ fn trusting(user: User, authority: &Authority) -> User {
 }
 
 #[tokio::test]
-async fn an_authority_of_ones_own_is_enough_and_necessary() {
+async fn a_private_certificate_authority_must_be_named() {
     let authority = Authority::new("tests");
     let setup = Setup::of(Personality::Quay).tls(authority.server().serve(None));
     let registry = setup.start();
@@ -45,7 +45,7 @@ async fn an_authority_of_ones_own_is_enough_and_necessary() {
 }
 
 #[tokio::test]
-async fn blobs_come_from_elsewhere_without_the_secret_and_never_out_of_tls() {
+async fn redirected_blobs_are_read_over_tls_without_credentials() {
     let authority = Authority::new("tests");
     let setup = Setup::of(Personality::Harbor)
         .create("acme")
@@ -64,7 +64,7 @@ async fn blobs_come_from_elsewhere_without_the_secret_and_never_out_of_tls() {
 }
 
 #[tokio::test]
-async fn a_way_out_of_tls_or_in_circles_is_not_followed() {
+async fn redirects_to_http_and_in_circles_are_refused() {
     for (fault, says) in [
         (
             Fault::RedirectPlain,
@@ -112,7 +112,7 @@ async fn a_realm_without_tls_never_sees_the_password() {
 }
 
 #[tokio::test]
-async fn plain_http_is_only_spoken_where_it_was_allowed() {
+async fn plain_http_is_used_only_where_it_is_allowed() {
     let registry = start(Personality::Plain);
     let mut user = User::of(&registry, "acme/demo");
     user.settings.plain.clear();
@@ -121,7 +121,7 @@ async fn plain_http_is_only_spoken_where_it_was_allowed() {
 }
 
 #[tokio::test]
-async fn plain_http_is_allowed_for_one_port_and_no_other() {
+async fn plain_http_applies_to_its_port_only() {
     let registry = Setup::of(Personality::Plain)
         .quirks(|quirks| quirks.blobs_elsewhere = true)
         .start();

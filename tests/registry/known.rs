@@ -64,7 +64,7 @@ fn write_large_release(user: &User) {
 }
 
 #[test]
-fn azure_gets_chunks_of_four_mebibytes_at_once() {
+fn azure_gets_chunks_of_four_mebibytes_from_the_start() {
     let host = "acme.azurecr.io";
     let registry = at(host, Personality::Acr)
         .quirks(|quirks| quirks.largest_put = Some(5 << 20))
@@ -94,7 +94,7 @@ fn azure_gets_chunks_of_four_mebibytes_at_once() {
 }
 
 #[test]
-fn registries_that_corrupt_chunks_get_none() {
+fn registries_that_corrupt_chunks_get_blobs_in_one_request() {
     for (host, personality, name) in [
         ("ghcr.io", Personality::Ghcr, "acme/demo"),
         ("europe-docker.pkg.dev", Personality::Gar, "acme/demo/demo"),
@@ -130,7 +130,7 @@ fn registries_that_corrupt_chunks_get_none() {
 }
 
 #[test]
-fn amazon_wants_a_repository_first() {
+fn amazon_needs_an_existing_repository() {
     let host = "123456789012.dkr.ecr.eu-west-1.amazonaws.com";
     let registry = at(host, Personality::Ecr).start();
     let user = User::of(&registry, "acme/other");
@@ -146,7 +146,7 @@ hint: create it first: `aws ecr create-repository --repository-name acme/demo-ot
 }
 
 #[test]
-fn docker_hub_is_reached_at_its_api_with_the_secret_of_its_name() {
+fn docker_hub_is_reached_at_its_api_host_with_the_credentials_of_docker_io() {
     let registry = at("registry-1.docker.io", Personality::Hub)
         .access(Access::Basic { user: "me" })
         .start();

@@ -49,7 +49,7 @@ fn text(requests: &[Seen]) -> Vec<String> {
 }
 
 #[test]
-fn evidence_that_is_not_taken_does_not_stop_the_provider() {
+fn refused_evidence_does_not_stop_the_provider() {
     let (registry, pusher) = (gitlab(), Pusher::new(&PLATFORMS));
     let run = pusher.push(&registry, &[]).succeeds();
     assert_eq!(run.stderr.matches(WARNING).count(), 1, "{}", run.stderr);
@@ -65,7 +65,7 @@ fn evidence_that_is_not_taken_does_not_stop_the_provider() {
 }
 
 #[test]
-fn it_is_said_each_time_and_costs_one_request() {
+fn refused_evidence_is_reported_each_time_with_one_request() {
     let (registry, pusher) = (gitlab(), Pusher::new(&PLATFORMS));
     assert_eq!(pushed(&pusher, &registry, &[]), ["copied", "signed"]);
     registry.forget();
@@ -86,7 +86,7 @@ fn it_is_said_each_time_and_costs_one_request() {
 }
 
 #[test]
-fn platforms_are_added_where_evidence_is_not_taken() {
+fn platforms_are_added_where_evidence_is_refused() {
     let (registry, pusher) = (gitlab(), Pusher::new(&PLATFORMS));
     let one = ["--platform", PLATFORMS[0]];
     assert_eq!(pushed(&pusher, &registry, &one), ["copied", "signed"]);
@@ -101,7 +101,7 @@ fn platforms_are_added_where_evidence_is_not_taken() {
 }
 
 #[test]
-fn evidence_is_written_once_it_is_taken() {
+fn evidence_is_written_as_soon_as_the_registry_accepts_it() {
     let (registry, pusher) = (Registry::plain(), Pusher::new(&PLATFORMS));
     registry.fault(1, matching("PUT", "/manifests/evidence-"), no_evidence());
     assert_eq!(pushed(&pusher, &registry, &[]), ["copied", "signed"]);
@@ -118,7 +118,7 @@ fn evidence_is_written_once_it_is_taken() {
 }
 
 #[test]
-fn other_evidence_must_not_be_left_beside_the_provider() {
+fn evidence_of_another_release_is_not_left_beside_the_provider() {
     let pusher = Pusher::new(&PLATFORMS);
     let signature = pusher
         .scene
@@ -144,7 +144,7 @@ fn other_evidence_must_not_be_left_beside_the_provider() {
 }
 
 #[test]
-fn a_registry_that_does_not_know_providers_is_an_error_with_its_reason() {
+fn a_registry_that_refuses_the_artifact_type_is_an_error_with_its_reason() {
     let registry = Setup::of(Personality::Gitlab)
         .quirks(|quirks| quirks.types = Some(GITLAB_OLD))
         .start();
@@ -163,7 +163,7 @@ hint: nothing of this version was changed. Some registries take only media types
 }
 
 #[test]
-fn platforms_cannot_be_added_to_a_tag_that_does_not_move() {
+fn platforms_cannot_be_added_to_an_immutable_tag() {
     let pusher = Pusher::new(&PLATFORMS);
     let registry = Setup::of(Personality::Ecr)
         .create(NAME)
@@ -188,7 +188,7 @@ hint: the version is as it was. Push all platforms of a version at once, or have
 }
 
 #[test]
-fn every_way_to_say_that_a_tag_does_not_move_is_understood() {
+fn every_error_of_an_immutable_tag_is_understood() {
     let harbor = "Failed to process request due to 'acme/demo:1.0.0' configured as immutable.";
     for (status, code, message) in [
         (412, "PRECONDITION", harbor),
@@ -244,7 +244,7 @@ fn a_tag_that_was_created_without_an_answer_is_kept() {
 }
 
 #[test]
-fn a_lost_answer_is_no_reason_to_move_a_tag_again() {
+fn a_tag_is_not_moved_again_after_a_lost_answer() {
     for etags in [Etags::Absent, Etags::Sent, Etags::Compared] {
         for fault in [Fault::LostAnswer, Fault::although_done(Answer::new(503))] {
             let pusher = Pusher::new(&PLATFORMS);
@@ -291,7 +291,7 @@ fn a_tag_moves_only_from_where_it_was_seen() {
 
 /// A proxy that alters ETags would otherwise keep every tag from moving.
 #[test]
-fn a_registry_that_does_not_know_its_own_etag_is_written_to_without() {
+fn a_registry_that_rejects_its_own_etag_is_written_without_if_match() {
     let pusher = Pusher::new(&PLATFORMS);
     let registry = Setup::of(Personality::Plain)
         .quirks(|quirks| quirks.etags = Etags::Compared)
@@ -316,7 +316,7 @@ fn a_registry_that_does_not_know_its_own_etag_is_written_to_without() {
 
 /// Clients resolve tags to SHA-256, and so do we.
 #[test]
-fn a_registry_that_names_another_kind_of_digest_is_read_instead() {
+fn a_digest_of_another_algorithm_is_replaced_by_reading_the_manifest() {
     let pusher = Pusher::new(&PLATFORMS);
     let registry = plain(&pusher, &["--platform", PLATFORMS[0]]);
     let other = format!("sha512:{}", "0".repeat(128));

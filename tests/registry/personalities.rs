@@ -60,7 +60,7 @@ async fn gitlab() {
 }
 
 #[tokio::test]
-async fn an_identity_token_is_enough_where_the_token_server_takes_it() {
+async fn an_identity_token_is_enough_if_the_token_server_accepts_it() {
     let registry = Setup::of(Personality::Acr)
         .quirks(|quirks| quirks.largest_put = None)
         .start();
@@ -95,7 +95,7 @@ async fn every_form_of_location_is_understood() {
 }
 
 #[tokio::test]
-async fn bytes_go_elsewhere_without_the_secret() {
+async fn uploads_to_another_host_carry_no_credentials() {
     let registry = Setup::of(Personality::Quay)
         .quirks(|quirks| quirks.uploads_elsewhere = true)
         .start();
@@ -108,7 +108,7 @@ async fn bytes_go_elsewhere_without_the_secret() {
 }
 
 #[tokio::test]
-async fn tokens_that_end_are_renewed() {
+async fn expired_tokens_are_renewed() {
     for alter in [
         (|tokens| tokens.uses = Some(8)) as fn(&mut Tokens),
         |tokens| tokens.expires_in = None,
@@ -127,7 +127,7 @@ async fn tokens_that_end_are_renewed() {
 }
 
 #[tokio::test]
-async fn one_token_is_fetched_for_all_who_want_the_same() {
+async fn concurrent_requests_share_one_token() {
     let registry = start(Personality::Quay);
     User::of(&registry, "acme/demo").push().await.unwrap();
     // One to read, one to write.
@@ -137,7 +137,7 @@ async fn one_token_is_fetched_for_all_who_want_the_same() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_is_told_as_such_and_tried_once() {
+async fn a_wrong_password_is_reported_and_tried_once() {
     for personality in [Personality::Ecr, Personality::Harbor, Personality::Hub] {
         let registry = start(personality);
         let mut user = User::of(&registry, "acme/demo");
@@ -173,7 +173,7 @@ async fn a_repository_that_must_be_created_beforehand_is_named() {
 }
 
 #[tokio::test]
-async fn a_registry_that_does_not_know_the_types_says_which() {
+async fn a_refused_media_type_is_reported() {
     let registry = Setup::of(Personality::Gitlab)
         .quirks(|quirks| quirks.types = Some(GITLAB_OLD))
         .start();
@@ -201,7 +201,7 @@ async fn three_levels_at_docker_hub_are_an_error_that_names_the_answer() {
 }
 
 #[tokio::test]
-async fn an_immutable_tag_that_stands_where_it_should_is_no_obstacle() {
+async fn an_immutable_tag_with_the_right_digest_is_accepted() {
     let registry = Setup::of(Personality::Ecr)
         .create("acme/demo")
         .quirks(|quirks| quirks.immutable = true)
@@ -238,7 +238,7 @@ async fn all_pages_of_tags_are_read() {
 }
 
 #[tokio::test]
-async fn a_repository_without_tags_is_told_from_none() {
+async fn a_repository_without_tags_is_distinguished_from_a_missing_one() {
     for personality in Personality::ALL {
         let registry = Setup::of(personality)
             .create("acme")

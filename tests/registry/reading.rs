@@ -74,28 +74,28 @@ tests! {
     survives:
     a_throttled_manifest: matching("GET", "/manifests/"), Fault::too_many_requests("0");
     a_throttled_blob: matching("GET", "/blobs/"), Fault::too_many_requests("0");
-    githubs_way_to_throttle: matching("GET", "/blobs/"), Fault::secondary_limit();
+    a_read_throttled_as_by_github: matching("GET", "/blobs/"), Fault::secondary_limit();
     a_manifest_that_fails: matching("GET", "/manifests/"), Fault::status(500);
     a_blob_that_fails: matching("GET", "/blobs/"), Fault::status(503);
     a_reset_manifest: matching("GET", "/manifests/"), Fault::Reset;
     a_reset_blob: matching("GET", "/blobs/"), Fault::Reset;
     a_manifest_that_is_cut: matching("GET", "/manifests/"), Fault::cut_body(10);
     a_small_blob_that_is_cut: matching("GET", "/blobs/"), Fault::cut_body(1);
-    a_token_that_ends_before_a_blob: matching("GET", "/blobs/"), Fault::ExpiredToken;
-    a_token_that_ends_before_a_manifest: matching("GET", "/manifests/"), Fault::ExpiredToken;
+    a_token_that_expires_before_a_blob: matching("GET", "/blobs/"), Fault::ExpiredToken;
+    a_token_that_expires_before_a_manifest: matching("GET", "/manifests/"), Fault::ExpiredToken;
     a_token_that_is_cut: matching("GET", "/token"), Fault::cut_body(5);
 }
 
 tests! {
     resumes:
-    a_cut_download_goes_on: |_| None;
-    a_cut_download_is_cut_again: |_| Some(Fault::cut_body(1000));
-    the_rest_fails_first: |_| Some(Fault::status(503));
-    the_rest_is_everything: |bytes| Some(Fault::range_ignored(bytes));
-    the_rest_is_another_part: |bytes| Some(Fault::range_elsewhere(bytes));
-    the_rest_is_refused: |_| Some(Fault::range_refused());
-    the_rest_is_not_named: |_| Some(Fault::without("content-range"));
-    the_token_has_ended_by_then: |_| Some(Fault::ExpiredToken);
+    a_cut_download_is_resumed: |_| None;
+    a_download_that_is_cut_twice_is_resumed: |_| Some(Fault::cut_body(1000));
+    the_range_request_fails_once: |_| Some(Fault::status(503));
+    the_range_request_returns_the_whole_blob: |bytes| Some(Fault::range_ignored(bytes));
+    the_range_request_returns_another_range: |bytes| Some(Fault::range_elsewhere(bytes));
+    the_range_request_is_refused: |_| Some(Fault::range_refused());
+    the_range_request_returns_no_content_range: |_| Some(Fault::without("content-range"));
+    the_token_expired_before_the_range_request: |_| Some(Fault::ExpiredToken);
 }
 
 /// What installs despite nothing, and says why.

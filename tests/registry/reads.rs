@@ -74,7 +74,7 @@ fn read(pusher: &Pusher, registry: &Registry, more: &[&str]) -> [u64; 2] {
 }
 
 #[test]
-fn each_zip_is_read_once_whether_it_is_sent_or_there_already() {
+fn each_zip_is_read_once() {
     if !programs::can_trace() {
         return;
     }
@@ -97,7 +97,7 @@ fn each_zip_is_read_once_whether_it_is_sent_or_there_already() {
 
 /// The directory of the zip is in order, so that only its hash tells.
 #[test]
-fn a_zip_that_turns_out_bad_while_it_is_sent_leaves_no_tag() {
+fn a_zip_that_changes_during_the_upload_leaves_no_tag() {
     let (registry, pusher) = (Registry::plain(), pusher());
     alter(&pusher, "linux_amd64");
     let run = pusher.push(&registry, &[]).exits(3);
@@ -113,7 +113,7 @@ fn a_zip_that_turns_out_bad_while_it_is_sent_leaves_no_tag() {
 
 /// What the store has is right, and the folder is not: that is a bad release too.
 #[test]
-fn a_bad_zip_is_found_where_the_store_has_the_right_one() {
+fn a_bad_zip_is_found_although_the_store_has_the_right_one() {
     let (registry, pusher) = (Registry::plain(), pusher());
     pusher.push(&registry, &[]).succeeds();
     let tags = registry.tags(NAME);

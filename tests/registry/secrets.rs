@@ -157,7 +157,7 @@ fn registry(personality: Personality) -> (Registry, User) {
 }
 
 #[test]
-fn where_everything_goes_well() {
+fn secrets_stay_hidden_in_successful_runs() {
     for (personality, identity) in [
         (Personality::Ecr, false),
         (Personality::Quay, false),
@@ -193,7 +193,7 @@ fn where_everything_goes_well() {
 }
 
 #[test]
-fn where_the_password_is_wrong() {
+fn secrets_stay_hidden_when_the_password_is_wrong() {
     for personality in [Personality::Ecr, Personality::Quay, Personality::Hub] {
         let (registry, user) = registry(personality);
         let auth = user.authfile();
@@ -211,7 +211,7 @@ fn where_the_password_is_wrong() {
 }
 
 #[test]
-fn where_a_helper_keeps_them_or_fails() {
+fn secrets_of_a_helper_stay_hidden() {
     let (registry, user) = registry(Personality::Quay);
     let name = registry.user().unwrap();
     std::fs::create_dir_all(user.path("bin")).unwrap();
@@ -254,7 +254,7 @@ fn where_a_helper_keeps_them_or_fails() {
 }
 
 #[test]
-fn where_the_network_fails() {
+fn secrets_stay_hidden_when_the_network_fails() {
     let faults = [
         Fault::status(400),
         Fault::denied(),
@@ -283,7 +283,7 @@ fn where_the_network_fails() {
 }
 
 #[test]
-fn when_no_server_answers() {
+fn secrets_stay_hidden_when_no_server_answers() {
     let (registry, user) = registry(Personality::Harbor);
     std::fs::write(user.path("auth.json"), user.authfile()).unwrap();
     let name = registry.user().unwrap().to_owned();

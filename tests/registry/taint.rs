@@ -208,7 +208,7 @@ const PRIVATE: [&str; 6] = [
 ];
 
 #[test]
-fn nothing_that_a_registry_names_leads_to_a_private_address() {
+fn urls_named_by_a_registry_never_lead_to_a_private_address() {
     let versions = format!("versions {PROVIDER} --from STORE");
     let push = format!("push dist --provider {PROVIDER} --key acme.asc --to STORE");
     for private in PRIVATE {

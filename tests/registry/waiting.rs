@@ -49,7 +49,7 @@ fn documents() -> Timeouts {
 }
 
 #[tokio::test]
-async fn a_request_that_is_never_answered_is_sent_again() {
+async fn an_unanswered_request_is_retried() {
     for (method, path) in [
         ("GET", "/tags/list"),
         ("POST", "/uploads/"),
@@ -64,7 +64,7 @@ async fn a_request_that_is_never_answered_is_sent_again() {
 }
 
 #[tokio::test]
-async fn a_download_that_stands_still_goes_on_where_it_was() {
+async fn a_stalled_download_is_resumed_at_its_offset() {
     let registry = start(Personality::Plain);
     let user = hasty(User::of(&registry, "acme/demo"));
     user.push().await.unwrap();
@@ -82,7 +82,7 @@ async fn a_download_that_stands_still_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn a_server_that_never_answers_is_named_with_what_was_waited_for() {
+async fn an_unanswered_request_is_reported_with_its_host_and_timeout() {
     let registry = start(Personality::Plain);
     registry.always(|_| true, Fault::Stall);
     let settings = hasty(User::of(&registry, "acme/demo")).settings;
@@ -122,7 +122,7 @@ fn dripping(length: usize, piece: usize, every: Duration) -> Registry {
 }
 
 #[tokio::test]
-async fn a_body_has_to_bring_64_kib_within_the_time_of_silence() {
+async fn a_body_slower_than_64_kib_in_the_stall_timeout_fails() {
     // Each piece comes long before the server counts as silent. A machine that has much to do sends less still.
     let registry = dripping(1 << 20, 1 << 10, Duration::from_millis(30));
     assert_eq!(
@@ -134,7 +134,7 @@ async fn a_body_has_to_bring_64_kib_within_the_time_of_silence() {
 /// The whole body takes longer than the server may be silent, and each 64 KiB of it a fifth of that time. A machine that has much to do can
 /// be late by more than that, so the times grow until it is not: where the limit is for the whole body, no time is long enough.
 #[tokio::test]
-async fn a_body_that_brings_64_kib_within_the_time_of_silence_or_its_end_is_read() {
+async fn a_body_with_64_kib_or_its_end_in_the_stall_timeout_is_read() {
     for (length, piece) in [(512 << 10, 64 << 10), (8 << 10, 1 << 10)] {
         let mut said = String::new();
         let expected = format!("{length} bytes");
@@ -156,7 +156,7 @@ async fn a_body_that_brings_64_kib_within_the_time_of_silence_or_its_end_is_read
 }
 
 #[tokio::test]
-async fn a_document_ends_however_it_flows() {
+async fn a_document_that_does_not_end_in_time_fails() {
     let registry = dripping(64 << 20, 64 << 10, Duration::from_millis(30));
     assert_eq!(
         read(&registry, "v2/", documents()).await,
@@ -165,7 +165,7 @@ async fn a_document_ends_however_it_flows() {
 }
 
 #[tokio::test]
-async fn redirects_and_slow_headers_count_towards_the_time_of_a_document() {
+async fn redirects_and_slow_headers_count_towards_the_document_timeout() {
     let registry = start(Personality::Plain);
     registry.always(|_| true, Fault::RedirectLoop);
     registry.latency(|_| true, Duration::from_millis(250));
@@ -186,7 +186,7 @@ async fn redirects_and_slow_headers_count_towards_the_time_of_a_document() {
 }
 
 #[tokio::test]
-async fn a_server_that_wants_to_be_left_alone_for_long_is_left_alone_until_the_next_run() {
+async fn a_long_retry_after_ends_the_requests_of_the_run() {
     for retry_after in [
         "121",
         "18446744073709551615",
@@ -204,7 +204,7 @@ async fn a_server_that_wants_to_be_left_alone_for_long_is_left_alone_until_the_n
 }
 
 #[tokio::test]
-async fn an_explanation_that_never_ends_is_not_read_to_its_end() {
+async fn an_endless_error_body_is_not_read_to_its_end() {
     let registry = start(Personality::Plain);
     let mut refusal = Answer::error(400, "NO", "no");
     refusal.body = [&refusal.body[..], &[b' '; 60_000]].concat().into();
@@ -218,7 +218,7 @@ async fn an_explanation_that_never_ends_is_not_read_to_its_end() {
 }
 
 #[tokio::test]
-async fn a_package_that_comes_in_crumbs_is_given_up() {
+async fn a_package_that_arrives_too_slowly_fails() {
     let registry = start(Personality::Plain);
     let user = User::of(&registry, "acme/demo");
     user.push().await.unwrap();
@@ -292,7 +292,7 @@ async fn an_upload_that_the_server_does_not_read_times_out() {
 }
 
 #[tokio::test]
-async fn a_slow_source_is_not_the_servers_fault() {
+async fn a_slow_source_does_not_time_out_the_upload() {
     let registry = start(Personality::Plain);
     registry.always(matching("GET", "/silent"), Fault::Stall);
     let user = hasty(User::of(&registry, "acme/demo"));
@@ -316,7 +316,7 @@ async fn a_slow_source_is_not_the_servers_fault() {
 }
 
 #[tokio::test]
-async fn requests_are_counted_and_hosts_are_spared() {
+async fn requests_are_counted_and_share_few_connections() {
     let registry = start(Personality::Quay);
     let user = User::of(&registry, "acme/demo");
     let http = Http::new(user.settings.clone());

@@ -46,9 +46,9 @@ survives! {
     a_throttled_put: upload, Fault::too_many_requests("0");
     a_throttled_manifest: matching("PUT", "/manifests/"), Fault::too_many_requests("0");
     a_throttled_token: matching("GET", "/token"), Fault::too_many_requests("0");
-    githubs_way_to_throttle_a_post: matching("POST", "/uploads/"), Fault::secondary_limit();
-    githubs_way_to_throttle_a_put: upload, Fault::secondary_limit();
-    githubs_way_to_throttle_a_manifest: matching("PUT", "/manifests/"), Fault::secondary_limit();
+    a_post_throttled_as_by_github: matching("POST", "/uploads/"), Fault::secondary_limit();
+    a_put_throttled_as_by_github: upload, Fault::secondary_limit();
+    a_manifest_throttled_as_by_github: matching("PUT", "/manifests/"), Fault::secondary_limit();
     a_post_that_fails: matching("POST", "/uploads/"), Fault::status(500);
     a_put_that_fails: upload, Fault::status(502);
     a_manifest_that_fails: matching("PUT", "/manifests/"), Fault::status(503);
@@ -63,10 +63,10 @@ survives! {
     a_lost_answer_to_an_upload: upload, Fault::LostAnswer;
     a_lost_answer_to_a_manifest: matching("PUT", "/manifests/sha256:"), Fault::LostAnswer;
     a_lost_answer_to_the_tag: by_tag, Fault::LostAnswer;
-    a_token_that_ends_before_a_post: matching("POST", "/uploads/"), Fault::ExpiredToken;
-    a_token_that_ends_before_an_upload: upload, Fault::ExpiredToken;
-    a_token_that_ends_before_a_manifest: matching("PUT", "/manifests/"), Fault::ExpiredToken;
-    an_upload_that_is_forgotten: upload, Fault::Answer(
+    a_token_that_expires_before_a_post: matching("POST", "/uploads/"), Fault::ExpiredToken;
+    a_token_that_expires_before_an_upload: upload, Fault::ExpiredToken;
+    a_token_that_expires_before_a_manifest: matching("PUT", "/manifests/"), Fault::ExpiredToken;
+    an_upload_session_that_is_lost: upload, Fault::Answer(
         crate::support::registry::answer::Answer::error(404, "BLOB_UPLOAD_UNKNOWN", "gone")
     );
     a_manifest_without_its_digest: matching("PUT", "/manifests/"), Fault::without("docker-content-digest");
@@ -88,7 +88,7 @@ async fn blobs_of_a_stopped_first_push_are_not_sent_again() {
 }
 
 #[tokio::test]
-async fn a_refusal_for_good_is_not_repeated_and_moves_no_tag() {
+async fn a_permanent_refusal_is_not_retried_and_moves_no_tag() {
     for (sort, path) in [
         ("POST", "/uploads/"),
         ("PUT", "/uploads/"),
@@ -128,7 +128,7 @@ async fn an_upload_without_location_is_an_error_that_says_so() {
 }
 
 #[tokio::test]
-async fn a_registry_that_asks_for_more_patience_than_we_have_is_left_alone() {
+async fn a_retry_after_of_hours_ends_the_run() {
     let registry = start(Personality::Plain);
     registry.always(
         matching("HEAD", "/manifests/"),

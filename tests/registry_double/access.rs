@@ -37,7 +37,7 @@ async fn with(raw: &Raw, line: &str, token: &str) -> Said {
 }
 
 #[tokio::test]
-async fn a_password_opens_ecr_and_nothing_else_does() {
+async fn ecr_accepts_a_password_only() {
     let registry = Setup::of(Personality::Ecr).create("p").start();
     let raw = Raw::of(&registry);
     let said = raw.ask("GET /v2/").await;
@@ -58,7 +58,7 @@ async fn a_password_opens_ecr_and_nothing_else_does() {
 }
 
 #[tokio::test]
-async fn a_token_is_good_for_what_it_was_given_for() {
+async fn a_token_is_limited_to_its_scope() {
     let registry = Setup::of(Personality::Quay).start();
     let raw = Raw::of(&registry);
     let begin = "POST /v2/a/blobs/uploads/";
@@ -116,7 +116,7 @@ async fn a_mount_needs_both_repositories() {
 }
 
 #[tokio::test]
-async fn everybody_may_read_where_that_is_so() {
+async fn public_registries_allow_anonymous_reads() {
     let registry = Setup::of(Personality::Ghcr).start();
     let raw = Raw::of(&registry);
     let asked = challenge(&raw.ask("GET /v2/a/tags/list").await);
@@ -134,7 +134,7 @@ async fn everybody_may_read_where_that_is_so() {
 }
 
 #[tokio::test]
-async fn tokens_end_by_time_and_by_use() {
+async fn tokens_expire_by_time_and_by_use() {
     let spent = |alter: fn(&mut Tokens)| Setup::of(Personality::Quay).tokens(alter).start();
     for (registry, good) in [
         (spent(|tokens| tokens.expires_in = Some(0)), 0),
@@ -162,7 +162,7 @@ async fn post_identity(registry: &Registry, identity: &str) -> Said {
 }
 
 #[tokio::test]
-async fn an_identity_gives_a_token_at_azure_and_not_at_harbor() {
+async fn azure_accepts_identity_tokens_and_harbor_does_not() {
     let acr = Setup::of(Personality::Acr).start();
     let said = post_identity(&acr, IDENTITY).await;
     assert_eq!(said.status, 200);
@@ -174,7 +174,7 @@ async fn an_identity_gives_a_token_at_azure_and_not_at_harbor() {
 }
 
 #[tokio::test]
-async fn harbor_knows_no_token_without_a_repository() {
+async fn harbor_gives_no_token_without_a_repository() {
     let registry = Setup::of(Personality::Harbor).create("p").start();
     let raw = Raw::of(&registry);
     let [realm, service, _] = challenge(&raw.ask("GET /v2/").await);
@@ -191,7 +191,7 @@ async fn harbor_knows_no_token_without_a_repository() {
 }
 
 #[tokio::test]
-async fn hub_has_its_token_server_elsewhere_and_refuses_three_levels() {
+async fn hub_has_a_separate_token_server_and_refuses_three_levels() {
     let registry = Setup::of(Personality::Hub).start();
     let raw = Raw::of(&registry);
     let asked = challenge(&raw.ask("POST /v2/a/b/c/blobs/uploads/").await);

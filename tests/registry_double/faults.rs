@@ -17,7 +17,7 @@ async fn one_blob() -> (Registry, Raw, String) {
 }
 
 #[tokio::test]
-async fn a_fault_meets_the_request_that_it_was_meant_for() {
+async fn a_fault_applies_to_the_requests_that_it_matches() {
     let (registry, raw, get) = one_blob().await;
     registry.fault(2, matching("GET", "/blobs/"), Fault::status(503));
     registry.fault(3, matching("GET", "/blobs/"), Fault::too_many_requests("7"));
@@ -38,7 +38,7 @@ async fn a_fault_meets_the_request_that_it_was_meant_for() {
 }
 
 #[tokio::test]
-async fn an_answer_can_be_cut_lost_and_never_come() {
+async fn an_answer_can_be_cut_lost_or_stalled() {
     let (registry, raw, get) = one_blob().await;
     registry.fault(1, matching("GET", "/blobs/"), Fault::cut_body(5));
     registry.fault(2, matching("GET", "/blobs/"), Fault::Reset);
@@ -73,7 +73,7 @@ async fn a_cut_body_begins_with_the_right_bytes() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_means_that_the_work_is_done() {
+async fn a_request_with_a_lost_answer_takes_effect() {
     let registry = Registry::plain();
     let raw = Raw::of(&registry);
     registry.fault(1, matching("PUT", "/manifests/"), Fault::LostAnswer);
@@ -90,7 +90,7 @@ async fn a_lost_answer_means_that_the_work_is_done() {
 }
 
 #[tokio::test]
-async fn an_upload_that_was_cut_goes_on_where_it_was_kept() {
+async fn a_cut_upload_can_be_resumed() {
     for (personality, kept) in [(Personality::Zot, "0-4"), (Personality::Plain, "0-0")] {
         let registry = open(personality).start();
         let raw = Raw::of(&registry);
@@ -112,7 +112,7 @@ async fn an_upload_that_was_cut_goes_on_where_it_was_kept() {
 }
 
 #[tokio::test]
-async fn answers_lie_in_the_way_they_are_told_to() {
+async fn answers_can_be_altered() {
     let (registry, raw, get) = one_blob().await;
     let range = [("range", "bytes=6-")];
     for (fault, status, body, content_range) in [
@@ -134,7 +134,7 @@ async fn answers_lie_in_the_way_they_are_told_to() {
 }
 
 #[tokio::test]
-async fn redirects_lead_elsewhere_out_of_tls_and_in_circles() {
+async fn redirects_can_lead_elsewhere_to_http_and_in_circles() {
     let authority = Authority::new("tests");
     let tls = authority.server().serve(None);
     let registry = open(Personality::Plain).tls(tls).start();
@@ -190,7 +190,7 @@ async fn a_token_can_be_withdrawn() {
 }
 
 #[tokio::test]
-async fn only_known_clients_get_in_where_certificates_are_asked_for() {
+async fn client_certificates_can_be_required() {
     let authority = Authority::new("tests");
     let tls = authority.server().serve(Some(&authority));
     let registry = open(Personality::Plain).tls(tls).start();

@@ -32,7 +32,7 @@ fn start(personality: Personality) -> (Registry, Raw) {
 }
 
 #[tokio::test]
-async fn ghcr_keeps_the_last_chunk_only_and_takes_none_above_four_mebibytes() {
+async fn ghcr_keeps_only_the_last_chunk_and_refuses_chunks_above_four_mebibytes() {
     let (_registry, raw) = start(Personality::Ghcr);
     assert_eq!(push_chunks(&raw, "a/b", &[b"one"]).await, [202, 201]);
     assert_eq!(
@@ -47,7 +47,7 @@ async fn ghcr_keeps_the_last_chunk_only_and_takes_none_above_four_mebibytes() {
 }
 
 #[tokio::test]
-async fn ecr_wants_a_repository_beforehand_and_no_subject_and_says_no_location() {
+async fn ecr_needs_a_repository_refuses_subjects_and_omits_locations() {
     let (_registry, raw) = start(Personality::Ecr);
     let said = raw.ask("POST /v2/other/blobs/uploads/").await;
     assert_eq!(said.error(), "404 NAME_UNKNOWN");
@@ -91,7 +91,7 @@ async fn a_tag_can_be_immutable() {
 }
 
 #[tokio::test]
-async fn acr_cuts_long_uploads_in_one_piece_and_wants_the_last_state() {
+async fn acr_cuts_long_single_uploads_and_requires_the_latest_location() {
     let (_registry, raw) = start(Personality::Acr);
     static LONG: [u8; 80 << 10] = [0; 80 << 10];
     let location = raw.begin("a").await;
@@ -111,7 +111,7 @@ async fn acr_cuts_long_uploads_in_one_piece_and_wants_the_last_state() {
 }
 
 #[tokio::test]
-async fn gar_takes_no_chunks_and_lives_below_a_project_and_a_repository() {
+async fn gar_refuses_chunks_and_needs_a_project_and_a_repository() {
     let (_registry, raw) = start(Personality::Gar);
     assert_eq!(push_chunks(&raw, "p/q/a", &[b"one"]).await, [405]);
     assert_eq!(raw.push_blob("p/q/a", b"one").await.status, 201);
@@ -125,7 +125,7 @@ async fn gar_takes_no_chunks_and_lives_below_a_project_and_a_repository() {
 }
 
 #[tokio::test]
-async fn hub_counts_what_is_read() {
+async fn hub_limits_the_rate_of_reads() {
     let registry = open(Personality::Hub)
         .quirks(|quirks| quirks.rate = Some(1))
         .start();
@@ -144,7 +144,7 @@ async fn hub_counts_what_is_read() {
 }
 
 #[tokio::test]
-async fn harbor_wants_a_project_and_has_a_code_of_its_own() {
+async fn harbor_needs_a_project_and_has_its_own_error_code() {
     let (_registry, raw) = start(Personality::Harbor);
     assert_eq!(
         raw.ask("POST /v2/x/a/blobs/uploads/").await.error(),
@@ -162,7 +162,7 @@ async fn harbor_wants_a_project_and_has_a_code_of_its_own() {
 }
 
 #[tokio::test]
-async fn gitlab_takes_the_types_that_it_knows() {
+async fn gitlab_refuses_unknown_media_types() {
     let (_registry, raw) = start(Personality::Gitlab);
     push_index(&raw, "a/b", "1.0.0").await;
     let unknown = manifest(b"{}").replace("archive/zip", "text/plain");
@@ -184,7 +184,7 @@ async fn gitlab_takes_the_types_that_it_knows() {
 }
 
 #[tokio::test]
-async fn quay_and_gar_name_the_next_page_in_their_own_ways() {
+async fn quay_and_gar_have_their_own_links_to_the_next_page() {
     for (personality, name) in [(Personality::Quay, "a"), (Personality::Gar, "p/q/a")] {
         let registry = open(personality)
             .create("p/q")
@@ -244,7 +244,7 @@ async fn locations_have_three_forms() {
 }
 
 #[tokio::test]
-async fn bytes_can_go_to_another_host_and_come_from_there() {
+async fn blobs_can_be_stored_on_another_host() {
     let registry = open(Personality::Quay)
         .quirks(|quirks| quirks.uploads_elsewhere = true)
         .start();
@@ -269,7 +269,7 @@ async fn bytes_can_go_to_another_host_and_come_from_there() {
 }
 
 #[tokio::test]
-async fn chunks_can_have_a_least_length_but_for_the_last() {
+async fn chunks_but_the_last_can_have_a_minimum_length() {
     let registry = open(Personality::Plain)
         .quirks(|quirks| quirks.smallest_chunk = Some(3))
         .start();
@@ -284,7 +284,7 @@ async fn chunks_can_have_a_least_length_but_for_the_last() {
 }
 
 #[tokio::test]
-async fn referrers_are_listed_where_the_registry_can() {
+async fn referrers_are_listed_if_the_registry_supports_them() {
     let (_registry, raw) = start(Personality::Zot);
     let index = push_index(&raw, "a", "1.0.0").await;
     let subject = digest(index.as_bytes());

@@ -3,7 +3,7 @@ use crate::support::layout::digest;
 use crate::support::registry::{Registry, matching};
 
 #[tokio::test]
-async fn a_blob_arrives_in_chunks_that_fit_together() {
+async fn chunks_must_be_contiguous() {
     let registry = Registry::plain();
     let raw = Raw::of(&registry);
     let location = raw.begin("a/b").await;
@@ -30,7 +30,7 @@ async fn a_blob_arrives_in_chunks_that_fit_together() {
 }
 
 #[tokio::test]
-async fn a_blob_is_what_its_digest_says_or_is_not_there() {
+async fn a_blob_must_match_its_digest() {
     let registry = Registry::plain();
     let raw = Raw::of(&registry);
     let location = raw.begin("a/b").await;
@@ -73,7 +73,7 @@ async fn a_blob_is_read_in_parts() {
 }
 
 #[tokio::test]
-async fn one_request_can_be_an_upload_and_a_mount_needs_the_other_repository() {
+async fn uploads_can_be_single_requests_or_mounts() {
     let registry = Registry::plain();
     let raw = Raw::of(&registry);
     let blob = digest(b"one");
@@ -97,7 +97,7 @@ async fn one_request_can_be_an_upload_and_a_mount_needs_the_other_repository() {
 }
 
 #[tokio::test]
-async fn manifests_are_kept_byte_for_byte_below_what_they_name() {
+async fn manifests_are_stored_byte_for_byte_after_their_parts() {
     let registry = Registry::plain();
     let raw = Raw::of(&registry);
     let manifest = manifest(b"{}");
@@ -167,7 +167,7 @@ async fn tags_come_in_pages_of_the_size_that_was_asked_for() {
 }
 
 #[tokio::test]
-async fn missing_content_is_recognized_by_its_code() {
+async fn missing_content_has_the_error_codes_of_the_specification() {
     let registry = Registry::plain();
     let raw = Raw::of(&registry);
     push_index(&raw, "a", "1.0.0").await;

@@ -45,7 +45,7 @@ fn start(program: Program, authority: Option<&Authority>, password: bool) -> Opt
 }
 
 #[test]
-fn everybody_is_let_in_without_tls() {
+fn registries_without_tls_and_passwords_work() {
     for program in PROGRAMS {
         if let Some(registry) = start(program, None, false) {
             round_trip(&Site::plain(&registry));
@@ -74,7 +74,7 @@ fn an_authority_is_given_by_option_file_or_directory() {
 }
 
 #[test]
-fn a_registry_of_an_unknown_authority_is_not_spoken_to() {
+fn a_registry_with_an_unknown_authority_is_refused() {
     let authority = Authority::new("tests");
     let Some(registry) = start(Program::DockerRegistry, Some(&authority), true) else {
         return;
@@ -91,7 +91,7 @@ fn a_registry_of_an_unknown_authority_is_not_spoken_to() {
 }
 
 #[test]
-fn a_password_is_kept_by_login_and_forgotten_by_logout() {
+fn login_stores_a_password_and_logout_removes_it() {
     for program in PROGRAMS {
         let authority = Authority::new("tests");
         let Some(registry) = start(program, Some(&authority), true) else {
@@ -121,7 +121,7 @@ fn a_password_is_kept_by_login_and_forgotten_by_logout() {
 }
 
 #[test]
-fn a_push_asks_no_more_than_its_budget_and_nothing_twice() {
+fn a_push_stays_within_its_budget_of_requests() {
     let Some(registry) = start(Program::DockerRegistry, None, false) else {
         return;
     };

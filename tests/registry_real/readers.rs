@@ -107,7 +107,7 @@ async fn a_copy_in_another_registry_is_the_same_to_the_byte() {
 }
 
 #[test]
-fn skopeo_reads_the_very_bytes_of_the_index_and_the_evidence() {
+fn skopeo_reads_the_same_bytes_of_index_and_evidence() {
     if !has("skopeo") {
         return;
     }
@@ -152,7 +152,7 @@ fn skopeo_copies_one_platform_with_its_zip_and_the_evidence() {
 }
 
 #[test]
-fn oras_reads_the_very_bytes_and_pulls_the_zips() {
+fn oras_reads_the_same_bytes_and_pulls_the_zips() {
     if !has("oras") {
         return;
     }
@@ -178,7 +178,7 @@ fn oras_reads_the_very_bytes_and_pulls_the_zips() {
 }
 
 #[test]
-fn oras_copies_all_of_it_to_a_repository_that_we_install_from() {
+fn tfoci_installs_from_a_repository_that_oras_copied() {
     if !has("oras") {
         return;
     }

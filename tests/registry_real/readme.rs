@@ -54,7 +54,7 @@ fn reader(program: Program) -> Option<(impl Drop, Site)> {
 }
 
 #[test]
-fn its_commands_push_to_a_registry_and_its_block_installs_from_there() {
+fn commands_of_the_readme_push_to_a_registry_and_its_block_installs_from_it() {
     for program in PROGRAMS {
         let Some((_registry, site)) = reader(program) else {
             continue;

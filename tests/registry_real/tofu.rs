@@ -92,7 +92,7 @@ fn here() -> String {
 }
 
 #[test]
-fn tofu_installs_what_we_pushed_and_locks_the_hashes_that_we_know() {
+fn tofu_installs_what_tfoci_pushed_and_locks_the_same_hashes() {
     if !has("tofu") {
         return;
     }
@@ -134,7 +134,7 @@ fn tofu_finds_the_newest_of_many_versions() {
 }
 
 #[test]
-fn one_configuration_serves_tofu_and_us() {
+fn one_configuration_works_for_tofu_and_tfoci() {
     if !has("tofu") {
         return;
     }

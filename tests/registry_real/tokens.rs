@@ -108,7 +108,7 @@ fn one_token_for_reading_and_one_for_writing() {
 }
 
 #[test]
-fn a_wrong_password_and_none_are_told_apart() {
+fn a_wrong_password_is_distinguished_from_a_missing_one() {
     let Some(guarded) = Guarded::start() else {
         return;
     };
@@ -124,7 +124,7 @@ fn a_wrong_password_and_none_are_told_apart() {
 }
 
 #[test]
-fn a_token_for_another_repository_is_not_asked_for_without_end() {
+fn a_token_for_another_repository_is_not_requested_endlessly() {
     let Some(guarded) = Guarded::start() else {
         return;
     };
@@ -136,7 +136,7 @@ fn a_token_for_another_repository_is_not_asked_for_without_end() {
 }
 
 #[tokio::test]
-async fn a_token_that_ends_between_two_requests_is_replaced() {
+async fn a_token_that_expires_between_two_requests_is_replaced() {
     let Some(guarded) = Guarded::start() else {
         return;
     };
@@ -175,7 +175,7 @@ where
 }
 
 #[tokio::test]
-async fn a_token_that_ends_in_the_middle_of_an_upload_is_replaced() {
+async fn a_token_that_expires_during_an_upload_is_replaced() {
     let Some(guarded) = Guarded::start() else {
         return;
     };

@@ -40,7 +40,7 @@ fn put(layout: &Path, media_type: &str, bytes: &[u8]) -> Value {
 }
 
 #[test]
-fn what_it_writes_installs() {
+fn a_written_artifact_installs() {
     let directory = tempfile::TempDir::new().unwrap();
     write(directory.path(), "1.0.0", b"zip");
     assert_eq!(super::judge::installs(directory.path()).len(), 1);

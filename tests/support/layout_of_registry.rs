@@ -147,7 +147,7 @@ pub fn import(layout: &Path, registry: &Registry, name: &str) {
 }
 
 #[test]
-fn a_layout_survives_the_way_into_a_registry_and_out_again() {
+fn a_layout_is_the_same_after_a_registry() {
     let layout = super::testdata("layouts/good-empty-config");
     let registry = Registry::plain();
     import(&layout, &registry, "acme/demo");

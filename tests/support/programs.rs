@@ -77,7 +77,7 @@ fn missing(program: &str, problem: &str, required: &str) -> Result<String, Strin
 }
 
 #[test]
-fn only_a_required_program_must_be_there() {
+fn a_missing_program_fails_only_if_it_is_required() {
     let problem = "is not on PATH";
     for required in ["", "skopeo", "strace-log-merge my-strace"] {
         assert_eq!(

@@ -57,7 +57,7 @@ fn the_token_helper_is_asked_last_and_once() {
 }
 
 #[test]
-fn a_helper_that_fails_matters_only_where_a_token_is_wanted() {
+fn a_failing_helper_matters_only_if_a_token_is_required() {
     let block = "credentials_helper \"vault\" {}\n";
     for (script, reason) in [
         (

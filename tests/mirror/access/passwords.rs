@@ -3,7 +3,7 @@ use crate::mirror::{demo, mirror, said, scene};
 use crate::support::origin::{Door, Fault, Setup, asks, at};
 
 #[test]
-fn packages_get_names_and_passwords_of_their_own_host() {
+fn package_requests_use_the_netrc_entry_of_their_host() {
     let origin = Setup::new([demo()])
         .token("sesame")
         .package_login("robot", "hunter2")
@@ -47,7 +47,7 @@ fn packages_get_names_and_passwords_of_their_own_host() {
 }
 
 #[test]
-fn a_password_goes_without_tls_only_where_that_was_asked_for() {
+fn a_password_is_sent_over_http_only_on_request() {
     let origin = Setup::new([demo()])
         .package_login("robot", "hunter2")
         .files_at(Door::Plain)
@@ -62,7 +62,7 @@ fn a_password_goes_without_tls_only_where_that_was_asked_for() {
 }
 
 #[test]
-fn no_redirect_takes_the_password_along() {
+fn a_redirect_does_not_carry_the_password() {
     let origin = Setup::new([demo()]).start();
     let scene = scene(&origin);
     scene.write(".netrc", "machine localhost login robot password hunter2");

@@ -4,7 +4,7 @@ use crate::support::origin::{Door, Fault, Origin, Setup, asks, at};
 use crate::support::scene::{Run, Scene};
 
 #[test]
-fn the_token_goes_to_the_registry_and_to_nothing_else() {
+fn the_token_is_sent_only_to_the_provider_registry() {
     let origin = Setup::new([demo()])
         .token("sesame")
         .service_at(Door::Elsewhere)
@@ -27,7 +27,7 @@ fn the_token_goes_to_the_registry_and_to_nothing_else() {
 }
 
 #[test]
-fn no_redirect_takes_the_token_along() {
+fn a_redirect_does_not_carry_the_token() {
     let origin = Origin::of([demo()]);
     let scene = with_token(&origin, "sesame");
     for kind in ["versions", "download"] {
@@ -49,7 +49,7 @@ fn no_redirect_takes_the_token_along() {
 }
 
 #[test]
-fn sources_of_tokens_count_in_the_order_of_clients() {
+fn sources_of_tokens_have_the_precedence_of_clients() {
     let origin = Setup::new([demo()]).token("first").start();
     let host = origin.host();
     let json = |token: &str| format!(r#"{{"credentials": {{"{host}": {{"token": "{token}"}}}}}}"#);
@@ -70,7 +70,7 @@ fn sources_of_tokens_count_in_the_order_of_clients() {
 }
 
 #[test]
-fn a_source_that_is_broken_hides_no_other() {
+fn a_broken_source_of_tokens_does_not_hide_the_others() {
     let origin = Setup::new([demo()]).token("sesame").start();
     let scene = with_token(&origin, "line\nbreak");
     scene.write(
@@ -99,7 +99,7 @@ fn a_source_that_is_broken_hides_no_other() {
 }
 
 #[test]
-fn a_token_that_is_refused_is_said_to_be_from_somewhere() {
+fn a_refused_token_is_reported_with_its_source() {
     let origin = Setup::new([demo()]).token("sesame").start();
     let scene = with_token(&origin, "hunter2");
     let run = mirror(&scene, &origin, &["-v"]).exits(1).hides("hunter2");
@@ -141,7 +141,7 @@ fn introductions_of_documents(origin: &Origin) -> Vec<String> {
 }
 
 #[test]
-fn the_token_of_a_network_mirrors_host_is_for_its_documents() {
+fn the_token_of_a_network_mirror_is_sent_only_for_its_documents() {
     let origin = Setup::new([demo()]).mirror_token("sesame").start();
     let closed = from_network_mirror(&scene(&origin), &origin).exits(1);
     let text = said(&closed, &origin);
@@ -164,7 +164,7 @@ fn the_token_of_a_network_mirrors_host_is_for_its_documents() {
 }
 
 #[test]
-fn no_redirect_takes_the_token_of_a_network_mirror_along() {
+fn a_redirect_does_not_carry_the_token_of_a_network_mirror() {
     let origin = Origin::of([demo()]);
     for kind in ["mirror-index", "mirror-version"] {
         origin.always(at(Door::Front, asks(kind)), Fault::RedirectElsewhere);

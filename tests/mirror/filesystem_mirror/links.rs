@@ -51,7 +51,7 @@ hint: put a directory in the place of the link: only the mirror itself and its z
 }
 
 #[test]
-fn a_link_beside_a_directory_hides_nothing() {
+fn a_link_beside_a_directory_does_not_hide_it() {
     let scene = OriginScene::new(two());
     packed(&scene);
     let unpacked = format!("mirror/{ADDRESS}/2.0.0");

@@ -86,7 +86,7 @@ fn build_metadata_is_part_of_a_name() {
 }
 
 #[test]
-fn of_several_names_of_one_package_the_first_counts() {
+fn the_first_of_several_names_of_a_package_is_used() {
     let scene = OriginScene::new(two());
     let zip = scene.origin.zip("acme/demo", "1.0.0", LINUX);
     scene.write(format!("mirror/{ADDRESS}/{FILE}"), zip);

@@ -22,7 +22,7 @@ fn redirecting(sort: &'static str, times: usize) -> OriginScene {
 }
 
 #[test]
-fn documents_are_five_redirects_away_at_most_as_clients_have_it() {
+fn documents_follow_five_redirects_as_clients_do() {
     for (sort, file, about) in [
         ("mirror-index", "index.json", ""),
         ("mirror-version", "1.0.0.json", " 1.0.0"),
@@ -41,7 +41,7 @@ error: example.com/acme/demo{about} (network-mirror:https://[ORIGIN]/mirror/): t
 }
 
 #[test]
-fn packages_are_ten_redirects_away_at_most() {
+fn packages_follow_ten_redirects() {
     arrives(&redirecting("package", 10));
     from(&redirecting("package", 11), ALLOW).says(1, "
 error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the server redirects more than 10 times
@@ -50,7 +50,7 @@ error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): th
 }
 
 #[test]
-fn packages_lie_beside_the_document_that_names_them_wherever_that_is() {
+fn package_urls_are_relative_to_the_redirected_document() {
     let scene = OriginScene::of([demo()]);
     let moved = scene
         .origin
@@ -71,7 +71,7 @@ fn packages_lie_beside_the_document_that_names_them_wherever_that_is() {
 }
 
 #[test]
-fn build_metadata_is_asked_for_by_its_plus() {
+fn build_metadata_is_requested_with_its_plus_sign() {
     let scene = OriginScene::of([Provider::new("acme/demo").version("1.0.0+ent", &[LINUX])]);
     from(&scene, ALLOW)
         .says(
@@ -117,7 +117,7 @@ fn from_books(scene: &OriginScene) -> Told {
 }
 
 #[test]
-fn hosts_are_spelled_as_clients_ask_for_them_or_else_as_they_write_them() {
+fn hosts_are_requested_in_both_spellings_of_clients() {
     let scene = OriginScene::of([demo()]);
     from_books(&scene)
         .says(
@@ -144,7 +144,7 @@ fn hosts_are_spelled_as_clients_ask_for_them_or_else_as_they_write_them() {
 }
 
 #[test]
-fn a_host_of_two_spellings_is_told_by_the_one_that_clients_ask_for() {
+fn a_host_with_two_spellings_is_reported_as_clients_request_it() {
     let scene = OriginScene::of([demo()]);
     scene
         .origin

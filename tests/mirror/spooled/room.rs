@@ -82,7 +82,7 @@ fn command(scene: &OriginScene, arguments: &str) -> Command {
 
 /// Nine versions of three packages each, of three providers at once.
 #[test]
-fn there_are_never_more_at_once_than_jobs() {
+fn temporary_files_are_never_more_than_jobs() {
     for jobs in [1, 2, 4] {
         let (scene, directory) = with_temporary_directory(Provider::many(3, 3, &PLATFORMS));
         let watch = Watch::over(&scene, directory.clone());
@@ -118,7 +118,7 @@ fn stopped(signal: &'static str) -> (ExitStatus, usize) {
 }
 
 #[test]
-fn nothing_is_left_behind() {
+fn no_temporary_file_is_left_behind() {
     let (status, left) = stopped("KILL");
     assert_eq!((status.signal(), left), (Some(9), 0));
     let (status, left) = stopped("INT");
@@ -192,7 +192,7 @@ fn large() -> Provider {
 }
 
 #[test]
-fn a_package_that_is_inflated_blocks_no_other() {
+fn an_inflating_package_does_not_block_the_others() {
     let other = Provider::new("acme/other").version("1.0.0", &[LINUX]);
     let (scene, _) = with_temporary_directory(vec![large(), other]);
     // Built before it is requested.

@@ -109,7 +109,7 @@ impl MirrorScene {
 }
 
 #[test]
-fn where_everything_goes_well() {
+fn secrets_stay_hidden_in_successful_runs() {
     for (kept, source) in [
         (Kept::Variable, "Using TF_TOKEN_localhost:"),
         (Kept::Block, "Using [TMP]/.tofurc (credentials \""),
@@ -156,7 +156,7 @@ fn where_everything_goes_well() {
 }
 
 #[test]
-fn where_the_token_is_wrong() {
+fn secrets_stay_hidden_when_the_token_is_wrong() {
     for kept in [Kept::Variable, Kept::Block, Kept::File] {
         for run in MirrorScene::new(kept, WRONG).demo(&[]) {
             let run = run.exits(1);
@@ -189,7 +189,7 @@ fn fails(sort: &'static str, fault: Fault) {
 }
 
 #[test]
-fn where_the_origin_names_what_it_should_not() {
+fn secrets_in_urls_of_the_origin_stay_hidden() {
     for beginning in ["ftp:", "http:", "https://["] {
         for (sort, field) in [
             ("discovery", "providers.v1"),
@@ -206,7 +206,7 @@ fn where_the_origin_names_what_it_should_not() {
 }
 
 #[test]
-fn where_the_origin_fails() {
+fn secrets_stay_hidden_when_the_origin_fails() {
     let faults = [
         Fault::status(404),
         Fault::denied(),
@@ -227,7 +227,7 @@ fn where_the_origin_fails() {
 }
 
 #[test]
-fn where_the_registry_fails() {
+fn secrets_stay_hidden_when_the_registry_fails() {
     for fault in [
         Fault::denied(),
         Fault::with("location", format!("https://me:{SLIP}@[/?signature=1")),
@@ -241,7 +241,7 @@ fn where_the_registry_fails() {
 }
 
 #[test]
-fn where_a_network_mirror_is_the_source() {
+fn secrets_stay_hidden_with_a_network_mirror() {
     let allowed = [
         "example.com/acme/demo",
         "--allow-unsigned",

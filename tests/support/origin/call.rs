@@ -169,7 +169,7 @@ pub fn at(
 }
 
 #[test]
-fn paths_have_a_meaning_or_none() {
+fn paths_are_parsed() {
     for (path, words) in [
         ("/.well-known/terraform.json", "discovery"),
         ("/v1/providers/acme/demo/versions", "versions acme/demo"),

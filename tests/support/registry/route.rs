@@ -82,7 +82,7 @@ impl Route {
 }
 
 #[test]
-fn paths_are_told_apart() {
+fn paths_are_parsed() {
     let text = |text: &str| text.to_owned();
     for (path, route) in [
         ("/v2/", Route::Ping),

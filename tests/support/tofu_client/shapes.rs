@@ -131,7 +131,7 @@ fn is_base64(text: &str) -> bool {
 }
 
 #[test]
-fn a_second_object_or_list_is_read_over_the_first() {
+fn a_duplicate_object_or_list_is_merged_into_the_first() {
     let manifest = Manifest::parse(
         br#"{"layers":[{"size":1,"platform":{"os":"linux"},"PLATFORM":{"architecture":"arm"}},{}],
             "Layer\u017f":[{"digest":"x","\u017fize":null}]}"#,
