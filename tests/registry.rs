@@ -33,6 +33,9 @@ mod budget;
 /// Uploads that do not get through in one piece.
 mod chunks;
 
+/// `--dry-run` with a registry as destination.
+mod dry_run;
+
 /// Certificates, and hosts that are not the registry.
 mod hosts;
 

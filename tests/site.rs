@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::install::{DEMO, Facts, demo, push, released, tree};
+use crate::support::judge;
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
+use crate::support::tamper::untag;
 
 /// Terraform and OpenTofu, from a web server.
 mod clients;
@@ -35,6 +37,17 @@ fn with_two() -> Scene {
 fn site(scene: &Scene, arguments: &[&str]) -> Run {
     let always = ["site", "public", "--from", "oci-layout:store"];
     scene.tfoci(always.iter().chain(arguments))
+}
+
+/// Runs `site` with `--dry-run`, which leaves every file and directory of the site as it was.
+#[track_caller]
+fn dry_run(scene: &Scene, arguments: &[&str]) -> Run {
+    let public = scene.path("public");
+    let content = || public.exists().then(|| judge::tree(&public));
+    let before = content();
+    let run = site(scene, &[arguments, &["--dry-run"]].concat());
+    assert_eq!(content(), before);
+    run
 }
 
 #[test]
@@ -235,13 +248,33 @@ fn only_wanted_platforms_are_written_and_others_stay() {
 #[test]
 fn a_dry_run_writes_nothing() {
     let scene = with_two();
-    let run = site(&scene, &["--dry-run", "--delete"]).succeeds();
+    let run = dry_run(&scene, &["--delete"]).succeeds();
     assert!(
         run.stderr.contains("Would write 4 packages ("),
         "{}",
         run.stderr
     );
     assert!(!scene.path("public").exists());
+}
+
+/// The site has a damaged package, a package that the store lost and a file of an unfinished run, and it lacks a version.
+#[test]
+fn a_dry_run_changes_nothing_in_an_existing_site() {
+    let scene = with_two();
+    site(&scene, &[]).succeeds();
+    push(&scene, DEMO, "1.2.0", &demo("1.2.0"));
+    untag(&scene.path("store").join(DEMO), "1.0.0");
+    let package = of_demo(&scene, &zip("1.1.0", "linux_amd64"));
+    fs::remove_file(&package).unwrap();
+    fs::write(&package, "damaged").unwrap();
+    scene.write("public/.tfoci-tmp-abc", b"half");
+    for more in [&[][..], &["--delete"]] {
+        dry_run(&scene, more).succeeds();
+    }
+    let before = judge::tree(&scene.path("public"));
+    site(&scene, &["--delete"]).succeeds();
+    assert_ne!(judge::tree(&scene.path("public")), before);
+    assert_eq!(listed(&scene), ["1.1.0", "1.2.0"]);
 }
 
 #[test]

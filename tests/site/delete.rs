@@ -2,7 +2,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::{assert_names_what_is_there, listed, names, of_demo, site, with_two, zip};
+use super::{assert_names_what_is_there, dry_run, listed, names, of_demo, site, with_two, zip};
 use crate::chaos::tracer::{self, ENDLESS, Fault, REMOVE, RENAME, Threads, WRITE};
 use crate::install::{DEMO, demo, push, released, tree};
 use crate::support::programs::can_trace;
@@ -41,7 +41,7 @@ fn versions_that_the_store_no_longer_has_stay_until_they_are_deleted() {
     site(&scene, &[]).succeeds();
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
 
-    let run = site(&scene, &["--delete", "--dry-run"]).succeeds();
+    let run = dry_run(&scene, &["--delete"]).succeeds();
     assert!(
         run.stderr
             .contains("Would delete example.com/acme/demo 1.0.0\n"),
@@ -97,7 +97,7 @@ fn directories_that_deletion_empties_are_removed() {
     site(&scene, &[]).succeeds();
     let foreign = scene.path("public/example.net/team/empty");
     fs::create_dir_all(&foreign).unwrap();
-    site(&scene, &["--delete", "--dry-run"]).succeeds();
+    dry_run(&scene, &["--delete"]).succeeds();
     assert!(scene.path("public").join(OTHER).is_dir());
     site(&scene, &["--delete"]).succeeds();
     // Only the emptied directories.

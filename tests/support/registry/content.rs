@@ -7,13 +7,13 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256, Sha512};
 
 /// Everything, by repository.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Content {
     pub repositories: BTreeMap<String, Repository>,
 }
 
 /// One repository. The same blob in two of them counts as two.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Repository {
     pub blobs: BTreeMap<String, Bytes>,
     pub manifests: BTreeMap<String, Manifest>,
@@ -25,14 +25,14 @@ pub struct Repository {
 }
 
 /// A manifest or index.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     pub media_type: String,
     pub bytes: Bytes,
 }
 
 /// An upload that is not finished.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Upload {
     pub bytes: Vec<u8>,
     /// How many bytes the client was told that there are.

@@ -131,6 +131,11 @@ impl Registry {
         look(self.service().content.repository(name))
     }
 
+    /// Everything that it holds: the blobs, manifests, tags and unfinished uploads of each repository.
+    pub fn content(&self) -> content::Content {
+        self.service().content.clone()
+    }
+
     /// The tags of a repository and their digests, sorted.
     pub fn tags(&self, name: &str) -> Vec<(String, String)> {
         let mut tags = self.repository(name, |repository| repository.tags.clone());
