@@ -56,9 +56,28 @@ fn only_what_is_missing_is_copied() {
     let scene = with_demo();
     install_linux(&scene, &[]).succeeds();
     let run = install(&scene, &["--platform", "all"]).succeeds();
-    let size = Facts::of_demo(&scene, "windows_arm64").size;
-    let line = format!(" Installed 1 package ({size} B copied, 1 already present) in [TIME]\n");
-    assert!(steady(&run.stderr).contains(&line), "{}", run.stderr);
+    crate::support::author::steady(run).says(r#"
+  Selected example.com/acme/demo 1.0.0 (the only match)
+    Copied example.com/acme/demo 1.0.0   2 packages, 416 B   signed [ACME ID] (embedded) by the key beside it, not pinned
+    Hashes example.com/acme/demo 1.0.0
+           h1:ULN8yrUQyE37mEmIPGSTmDzhSWVvAN2Ohh481yZGusE=
+           h1:ufC5auVK2kmBsnxxh2J1E1IQHusk8jn1i8CT44Y3FvM=
+           zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
+           zh:919dfdc17df8518f1c33d95ecf980448ad55bdab906dbbd91bd8afde4e9bb12c
+ Installed 1 package (416 B copied, 1 already present) in [TIME]
+
+For the client's CLI configuration:
+
+provider_installation {
+  filesystem_mirror {
+    path    = "[TMP]/mirror"
+    include = ["example.com/acme/demo"]
+  }
+  direct {
+    exclude = ["example.com/acme/demo"]
+  }
+}
+"#);
 }
 
 #[test]

@@ -176,11 +176,13 @@ fn evidence_of_something_else_is_refused() {
     )
     .exits(3);
     assert_eq!(run.stdout, "");
-    assert!(
-        run.stderr.contains("error: example.com/acme/demo 1.0.0 (oci-layout:store): the stored version does not verify\n"),
-        "{}",
-        run.stderr
-    );
+    run.says("
+  Selected example.com/acme/demo 1.0.0 (the only match)
+error: example.com/acme/demo 1.0.0 (oci-layout:store): the stored version does not verify
+  the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip`
+
+hint: do not use these packages: either the store was tampered with, or the key that you named is not the author's
+");
     assert!(!scene.path("mirror").exists());
 }
 

@@ -369,8 +369,11 @@ fn keys_of_several_owners_are_pinned() {
 #[test]
 fn require_pinned_refuses_providers_without_a_pinned_key() {
     let scene = OriginScene::release(folder());
-    let said = scene.demo("--require-pinned").ends(2);
-    assert!(said.contains("no key is pinned"), "{said}");
+    scene.demo("--require-pinned").says(2, "
+error: [ORIGIN]/acme/demo: no key is pinned
+
+hint: run it once with `--pin-new` instead of `--require-pinned`, and review the key that it pins for [ORIGIN]/acme/demo; or add an entry to the trust file by hand
+");
     assert_eq!(scene.origin.count(asks("package")), 0);
     assert!(scene.installs().is_empty());
     // Nor is an entry for others one for this provider.
@@ -401,6 +404,14 @@ hint: run it once with `--pin-new` instead of `--require-pinned`, and review the
     std::fs::remove_file(scene.path("trust.toml")).unwrap();
     // Pins cannot be required and written in one run.
     let both = "--require-pinned --pin-new --trust trust.toml";
-    let said = scene.demo(both).ends(2);
-    assert!(said.contains("cannot be used with"), "{said}");
+    scene.demo(both).says(
+        2,
+        "
+error: the argument '--require-pinned' cannot be used with '--pin-new'
+
+Usage: tfoci mirror --require-pinned --trust <FILE> --to <STORE> <ADDR[@CONSTRAINTS]>...
+
+For more information, try '--help'.
+",
+    );
 }

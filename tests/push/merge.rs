@@ -233,18 +233,23 @@ fn equal_zips_are_written_once_and_counted_as_equal() {
         .package("linux_amd64", files)
         .package("linux_arm64", files)
         .write(&author.scene.path("dist"));
-    let counts = "(170 B copied, 2 equal to another of their version) in [TIME]";
-    let planned = author.push(&["--dry-run"]).succeeds().stderr;
-    assert!(
-        planned.contains(&counts.replace("copied", "to copy")),
-        "{planned}"
+    author.push(&["--dry-run"]).succeeds().says(
+        "
+Would copy registry.opentofu.org/acme/demo 1.0.0   3 packages, 170 B   signed [ACME ID] (pinned)
+Would push 1 version, 1 package (170 B to copy, 2 equal to another of their version) in [TIME]
+",
     );
-    let said = author.push(&[]).succeeds().stderr;
-    assert!(said.contains(counts), "{said}");
-    let again = author.push(&[]).succeeds().stderr;
-    assert!(
-        again.contains("nothing: 3 packages already present"),
-        "{again}"
+    author.push(&[]).succeeds().says(
+        "
+    Copied registry.opentofu.org/acme/demo 1.0.0   3 packages, 170 B   signed [ACME ID] (pinned)
+    Pushed 1 version, 1 package (170 B copied, 2 equal to another of their version) in [TIME]
+",
+    );
+    author.push(&[]).succeeds().says(
+        "
+   Present registry.opentofu.org/acme/demo 1.0.0   3 packages   signed [ACME ID] (pinned)
+    Pushed nothing: 3 packages already present, in [TIME]
+",
     );
     author.installs();
 }
