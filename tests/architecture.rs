@@ -1,4 +1,4 @@
-//! The order of modules is the order of dependencies, no files of a folder name each other in a circle, and files stay small.
+//! A module uses only modules above it in `src/lib.rs`, files of a folder form no dependency cycles, and files stay small.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,7 +9,7 @@ use source::{Module, Sources, rust_files};
 /// Modules, and the paths that files name.
 pub mod source;
 
-/// Pairs of which the first may not name the second although the order would allow it.
+/// Pairs of modules: the first must not use the second, although the order would allow it.
 const APART: [(&str, &str); 1] = [("store", "source")];
 
 /// The lines of the longest file.
@@ -113,7 +113,7 @@ fn every_spelling_of_a_circle_is_found() {
         assert_eq!(offences(&files), 2, "{x} {y}");
         assert_eq!(offences(&files[..2]), 0, "{x}");
     }
-    // Three do, one of them through a file below it.
+    // Three files form a circle, one of them through a file below it.
     let three = [
         ("src/a/mod.rs", "mod x;\nmod y;\nmod z;"),
         ("src/a/x.rs", "use super::y;"),
@@ -122,7 +122,7 @@ fn every_spelling_of_a_circle_is_found() {
         ("src/a/z.rs", "use super::x;"),
     ];
     assert_eq!(offences(&three), 3);
-    // A file may name the root of its folder, and the root its files; unit tests may name all.
+    // A file may name the root of its folder, the root may name its files, and unit tests may name anything.
     let right = [
         root,
         ("src/a/x.rs", "use super::Own;"),
@@ -195,12 +195,12 @@ fn upward(order: &BTreeMap<String, usize>, sources: &Sources) -> Vec<String> {
 /// Two files of a folder, the first of which names the second, and where.
 type Named = (String, String, String);
 
-/// The places where a file, or one below it, names a file beside it that leads back.
+/// The places where a file names another file of its folder that leads back to it. Files below a file count as that file.
 fn circles(sources: &Sources) -> Vec<String> {
     let mut folders: BTreeMap<Module, Vec<Named>> = BTreeMap::new();
     for (mention, from, to) in sources.mentions() {
         let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-        // In the crate's root, the order rules.
+        // In the crate's root, the order of modules already excludes circles.
         if let (1.., Some(a), Some(b)) = (shared, from.get(shared), to.get(shared)) {
             let place = format!("{}:{}", mention.file.display(), mention.line);
             let folder = folders.entry(to[..shared].to_vec()).or_default();

@@ -1,7 +1,7 @@
 //! Untrusted lists are counted before they are collected: memory stays below 32 MiB, and requests stay few.
 //!
-//! The system itself holds each run to that: everything private and writable counts, stacks included, so a run that needs more
-//! is stopped in the middle.
+//! The system enforces this limit on each run. All private writable memory counts, stacks included, so a run that needs more
+//! fails.
 
 use std::fs;
 
@@ -23,7 +23,7 @@ pub fn bounded<'a>(scene: &Scene, arguments: impl IntoIterator<Item = &'a str>) 
     let limited = ["-c", "ulimit -d 32768; exec \"$0\" \"$@\"", program];
     let output = scene
         .command("sh")
-        // Otherwise a machine with many processors needs more for the stacks alone: each reserves 2 MiB, of which it uses little.
+        // With many processors, the stacks alone would exceed the limit: each thread reserves 2 MiB and uses little of it.
         .env("TOKIO_WORKER_THREADS", "2")
         .env("RUST_MIN_STACK", "524288")
         .args(limited.into_iter().chain(arguments))
@@ -121,7 +121,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:layout): the index has 
 "
         ));
     }
-    // Twice as many entries as there may be platforms are fine as long as clients pass them over.
+    // Entries that clients ignore do not count as platforms: twice as many as the limit are accepted.
     layout(
         &scene,
         &format!("{},{}", entry_here(), repeated("{}", 1200)),
@@ -138,7 +138,7 @@ fn entry_here() -> String {
     list.strip_suffix("]}").unwrap().to_owned()
 }
 
-/// Nothing of what is within the limits is kept in another form than it has in the document, unless it is needed.
+/// Entries within the limits are kept as text of the document. Only those that are needed are parsed.
 #[test]
 fn entries_of_any_content_take_little_memory() {
     let scene = Scene::new();
@@ -186,7 +186,7 @@ error: registry.opentofu.org/acme/demo: layout/index.json is not the index of an
     versions().exits(1).without_result().says(too_many);
     write(repeated("{}", 8_000_000));
     versions().exits(1).without_result().says(too_many);
-    // No tag is as long as these.
+    // These names are longer than any tag may be.
     let long = "x".repeat(340);
     write(repeated(
         &format!(r#"{{"annotations":{{"org.opencontainers.image.ref.name":"{long}"}}}}"#),
@@ -257,7 +257,7 @@ fn registries_with_too_many_tags_are_refused() {
         );
         assert!(registry.count(matching("GET", "/tags/list")) <= most_requests);
     }
-    // Pages without end are as good as a circle.
+    // An endless list of pages is refused like a circle.
     let (registry, from) = tags(move |number| page(format!(r#""1.0.{number}""#)), true);
     let run = versions(&from).exits(1).without_result();
     assert!(

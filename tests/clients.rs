@@ -1,4 +1,4 @@
-//! Unmodified clients install what we installed, and OCI tools read what we pushed.
+//! Unmodified clients install from the mirrors that tfoci writes, and OCI tools read the artifacts that it pushes.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -22,7 +22,7 @@ pub fn run<A: AsRef<OsStr>>(
     arguments: impl IntoIterator<Item = A>,
 ) -> Run {
     let mut command: Command = scene.command(program);
-    // No server listens there, so every request to the network fails at once.
+    // No server listens at this address, so every network request fails at once.
     for name in ["HTTP_PROXY", "HTTPS_PROXY", "https_proxy", "http_proxy"] {
         command.env(name, "http://127.0.0.1:1");
     }

@@ -8,13 +8,13 @@ use crate::support::layout_of_registry::{export, import};
 use crate::support::registry::Registry;
 use crate::support::scene::Run;
 
-/// What comes along that nothing proves.
+/// Other artifacts in the index, which no evidence covers.
 mod beside;
 
-/// What proves a version, at both ends.
+/// Evidence at source and destination.
 mod evidence;
 
-/// Versions that are there.
+/// Versions that the destination already has.
 mod existing;
 
 /// From a layout into a layout.
@@ -29,10 +29,10 @@ mod registries;
 /// What mirror files and lock files select.
 mod requested;
 
-/// What the way through a network does.
+/// Requests to registries, and faults of the network.
 mod requests;
 
-/// Which versions of which providers, and what becomes of all when one fails.
+/// Selection of versions and providers, and failures of one among several.
 mod selection;
 
 /// Trust rules, and what they refuse.

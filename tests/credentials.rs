@@ -2,7 +2,7 @@
 
 use crate::support::scene::Scene;
 
-/// What `-v` says about sources, for a registry that nothing is kept for.
+/// What `-v` prints about sources of credentials, for a registry without stored credentials.
 fn considered(scene: &Scene, more: &[&str]) -> Vec<String> {
     let arguments = ["logout", "example.com", "-v"].into_iter();
     let run = scene
@@ -51,7 +51,7 @@ fn every_considered_file_is_listed_with_the_reason_if_it_is_broken() {
         ".terraformrc",
         "oci_credentials \"b.example.com\" {\n  username = \"me\"\n  password = \"hunter2\"\n}\n",
     );
-    // The keeper's own file must be one, so another is named for it.
+    // The file that `login` writes must be valid, so another one is named for it.
     let scene = scene.env("REGISTRY_AUTH_FILE", "none.json");
     let lines = considered(&scene, &[]);
     let wanted = [

@@ -1,4 +1,4 @@
-//! Stores in which there is nothing to read. A job that transfers nothing must not look like one that worked.
+//! Empty stores. A job that transfers nothing must not look successful.
 
 use serde_json::Value;
 
@@ -65,7 +65,7 @@ hint: did you mean oci-layout:disk/store?
     }
 }
 
-/// A layout of another tool tells nothing of the directories above it.
+/// A layout of another tool gives no hint about the directories above it.
 #[test]
 fn a_directory_above_is_named_only_if_it_is_a_store() {
     let author = disk();

@@ -1,4 +1,4 @@
-//! Artifacts that tfoci wrote, and of which no evidence is stored: every command says so.
+//! Artifacts of tfoci whose evidence was removed. Every command reports it.
 
 use serde_json::{Value, json};
 
@@ -94,7 +94,7 @@ fn versions_reports_removed_evidence_when_it_verifies() {
     assert!(run.stdout.contains(reason), "{}", run.stdout);
 }
 
-/// What another tool made never had any, and what has only checksums has some.
+/// Artifacts of other tools never had evidence, and checksums alone are evidence.
 #[test]
 fn versions_that_never_had_evidence_are_not_reported() {
     let author = Author::new();

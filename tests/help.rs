@@ -24,10 +24,10 @@ const COMMANDS: [&str; 12] = [
     "schema",
 ];
 
-/// Commands that need a registry, or a terminal, to do what their examples say.
+/// Commands whose examples need a registry or a terminal.
 const ONLINE: [&str; 2] = ["login", "logout"];
 
-/// Commands of two words, whose own help lists the second ones.
+/// Commands of two words. The help of the first word lists the second ones.
 const NESTED: [[&str; 2]; 2] = [["trust", "check"], ["trust", "show"]];
 
 /// Commands whose examples need the registries that publish providers.
@@ -130,7 +130,7 @@ fn examples_that_need_a_registry_are_understood() {
     }
 }
 
-/// A proxy that refuses everything, and forgets nothing that was asked of it.
+/// A proxy that refuses every request and records it.
 fn refusing_proxy() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

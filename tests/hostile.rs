@@ -1,5 +1,5 @@
 //! Every zip of `support/hostile.rs`, offered to `push` in a release that is signed, and to `install` in an artifact that another
-//! tool made: refused both times, and no trace of it anywhere.
+//! tool made. Both refuse it and write nothing.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::support::hostile::{Case, cases};
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::Run;
 
-/// What can be seen only by inflating. `push` reads headers and leaves this to the command that unpacks; the author signed these bytes.
+/// Mistakes that only decompression shows. `push` reads headers only, and `install` detects these.
 fn hides_in_compressed_data(case: &Case) -> bool {
     let facts = [
         "unpacks to more than",
@@ -20,7 +20,7 @@ fn hides_in_compressed_data(case: &Case) -> bool {
     facts.iter().any(|fact| case.message.contains(fact))
 }
 
-/// Whether the case's sentence is what the error says, at the top or as its cause.
+/// Whether the error has the case's message, as its headline or as its cause.
 fn says(run: &Run, case: &Case) -> bool {
     run.stderr
         .lines()
@@ -32,7 +32,7 @@ fn says(run: &Run, case: &Case) -> bool {
         })
 }
 
-/// Everything but the directory that is installed into, which may be there if nothing is in it.
+/// Everything except the target directory, which may exist if it is empty.
 fn without_empty(mut tree: BTreeMap<String, String>) -> BTreeMap<String, String> {
     tree.remove("out/");
     tree
@@ -75,7 +75,7 @@ fn refusals_state_what_was_expected_and_received() {
         }),
         ("an unlisted entry between others", |zip| {
             let mut headers = (0..zip.len()).filter(|at| zip[*at..].starts_with(b"PK\x03\x04"));
-            // Behind the executable and `x`.
+            // The third header, after those of the executable and of `x`.
             let hidden = headers.nth(2).unwrap();
             format!("  received a local header at byte {hidden}\n")
         }),
@@ -97,7 +97,7 @@ fn refusals_state_what_was_expected_and_received() {
     }
 }
 
-/// The end record is the last 22 bytes. The directory ends where it begins, and as much before as was put before the zip.
+/// The end record is the last 22 bytes. The central directory ends where it begins.
 fn stub(zip: &[u8]) -> String {
     let (end, stub) = (zip.len() - 22, "#!/bin/sh\n".len());
     let found = end - stub;

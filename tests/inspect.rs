@@ -15,7 +15,7 @@ use crate::support::signer::Signer;
 use crate::versions::pushed;
 
 const FINGERPRINT: &str = "9C78E446E95831CCD2C594C816122978F255039A";
-/// That of the key of `testdata/release`.
+/// The fingerprint of the key of `testdata/release`.
 const USER_ID: &str = "Acme Provider Signing (test key) <security@acme.example>";
 const CHECKSUMS: &str = "15a8eb55243c696725e777cb6db53b2ee5a7215881bf11a9051ee83a977b7951";
 const ABOUT: &str = "registry.opentofu.org/acme/demo 1.0.0 (oci-layout:mirror)";
@@ -360,7 +360,7 @@ fn missing_versions_and_stores_are_errors() {
     );
 }
 
-/// A `match` with a mistake in it must not look like trust.
+/// A misspelt `match` must not look like trust.
 #[test]
 fn a_trust_file_that_says_nothing_about_a_provider_says_so() {
     let author = Author::with_release();

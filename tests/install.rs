@@ -12,9 +12,9 @@ use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
 
-/// Unpacked while they arrive.
+/// Packages that are unpacked during the download.
 mod arriving;
-/// What is in the mirror already.
+/// Packages that the mirror already has.
 mod existing;
 /// Packed and unpacked: paths, modes, hashes.
 mod forms;
@@ -84,7 +84,7 @@ pub fn steady(text: &str) -> String {
     lines.collect()
 }
 
-/// Every file below a directory with its content, but for our lock; a directory without files has none.
+/// Every file below a directory with its content, without tfoci's lock file. Empty directories are left out.
 pub fn tree(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     fn walk(directory: &Path, prefix: &str, found: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(directory).into_iter().flatten() {
@@ -102,7 +102,7 @@ pub fn tree(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// The names of all files below a directory, but for our lock.
+/// The names of all files below a directory, without tfoci's lock file.
 pub fn names(directory: &Path) -> Vec<String> {
     tree(directory).into_keys().collect()
 }

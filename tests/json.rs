@@ -1,4 +1,4 @@
-//! What machines read: JSON by its schema, exit codes, and which stream says what.
+//! Output for scripts: JSON, exit codes, and the use of stdout and stderr.
 
 use std::io::Read as _;
 use std::process::Stdio;
@@ -21,7 +21,7 @@ fn push(author: &Author, more: &[&str]) -> Run {
     author.push(&[&["--format", "json"], more].concat())
 }
 
-/// What `push` says of a whole release, but for the digest of the index.
+/// The report of `push` about a whole release, without the digest of the index.
 fn expected(author: &Author, status: &str, packages: [&str; 2], bytes: u64) -> Value {
     let digest = format!("sha256:{}", author.tagged("1.0.0").unwrap());
     let package = |platform: &str, status: &str, size: u64| {
@@ -254,7 +254,7 @@ fn the_text_is_the_same_without_colour() {
     );
 }
 
-/// A reader that closes the pipe has all that it needs.
+/// A reader that closes the pipe needs no more output.
 #[test]
 fn a_closed_pipe_is_success() {
     for format in ["text", "json"] {

@@ -1,4 +1,4 @@
-//! `tfoci list`: the providers of a store, and commands that go through all of them.
+//! `tfoci list`: the providers of a store, and commands that use this list.
 
 use serde_json::{Value, json};
 
@@ -93,7 +93,7 @@ fn without_a_host_name_in_the_template_providers_are_on_the_default_host() {
     assert_eq!(run.stderr, skipped);
 }
 
-/// Pins are for addresses. A guess of the host must not take a provider past them.
+/// Pins apply to addresses. A guessed host must not bypass a pin.
 #[test]
 fn a_provider_of_another_host_keeps_its_host() {
     let author = Author::new();

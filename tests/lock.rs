@@ -1,9 +1,9 @@
 //! `tfoci lock`.
 
-/// Killed runs, full disks, several at once.
+/// Killed runs, full disks, concurrent runs.
 #[cfg(target_os = "linux")]
 mod chaos;
-/// The same file as `providers lock` and `init -upgrade` write.
+/// The files that `providers lock` and `init -upgrade` write.
 mod clients;
 /// Configurations, modules and addresses.
 mod configurations;
@@ -16,7 +16,7 @@ mod installs;
 /// Ctrl-C.
 #[cfg(target_os = "linux")]
 mod interrupted;
-/// What is said.
+/// Messages.
 mod messages;
 /// Other commands that ask origins.
 mod origins;
@@ -25,7 +25,7 @@ mod origins;
 mod plugin_cache;
 /// Hosts at private addresses.
 mod private;
-/// What is believed of stores.
+/// What of a store is trusted.
 mod stores;
 
 use std::fs;
@@ -98,7 +98,7 @@ fn origin() -> Origin {
     ])
 }
 
-/// A user who believes the origin. It also takes the place of both default registries.
+/// A scene that trusts the origin's certificate. The origin also replaces both default registries.
 fn scene(origin: &Origin) -> Scene {
     let scene = Scene::new();
     let ca = origin.write_ca(&scene);

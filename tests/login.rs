@@ -13,20 +13,20 @@ use crate::support::registry::answer::Answer;
 use crate::support::registry::{Fault, Registry, matching};
 use crate::support::scene::{Run, Scene};
 
-/// `me:hunter2` and what it becomes.
+/// `me:hunter2`, encoded.
 const SECRETS: [&str; 3] = ["hunter2", "bWU6aHVudGVyMg", "access-token"];
 
-/// What is said about a password in a file.
+/// The warning about a password in a file.
 const UNENCRYPTED: &str = "   Warning the password lies unencrypted in [TMP]/.docker/config.json; a credential helper would protect it\n";
 
-/// How a registry asks who we are.
+/// How a registry requests credentials.
 #[derive(Clone, Copy, PartialEq)]
 enum Manner {
     /// For a name and password.
     Basic,
     /// For a token, of its own token server.
     Bearer,
-    /// Not at all, unless something is sent.
+    /// It requests none, and checks credentials that are sent.
     Open,
     /// It is no registry.
     Nothing,
@@ -245,7 +245,7 @@ fn the_credential_helper_of_the_file_stores_the_password() {
     scene.write(".docker/config.json", "{\"credsStore\": \"test\"}");
     let script = "#!/bin/sh\necho hunter2 >&2\ncase $1 in store) cat > \"$HOME/kept\" ;; get) cat \"$HOME/kept\" || { echo credentials not found in native keychain; exit 1; } ;; erase) rm \"$HOME/kept\" ;; esac\n";
     scene.write("bin/script", script);
-    // Another process writes it: a fork of this one while the file is open for writing would keep it busy, and it could not be run.
+    // Another process writes the file. If this process forked while it had the file open for writing, the system would refuse to run it.
     let install =
         "cp bin/script bin/docker-credential-test && chmod 755 bin/docker-credential-test";
     scene.run("sh", ["-c", install]).succeeds();
@@ -322,7 +322,7 @@ fn nothing_is_stored_for_a_web_site() {
     assert!(!scene.path(".docker/config.json").exists());
 }
 
-/// As a registry that a proxy protects by password.
+/// A proxy that requires a password protects the registry.
 #[test]
 fn a_401_with_an_html_body_is_a_refused_password() {
     let scene = Scene::new();

@@ -5,7 +5,7 @@ use std::fs;
 use crate::support::scene::Scene;
 
 const HOST: &str = "registry.example.com";
-/// `me:hunter2` for the host.
+/// Stores `me:hunter2` for the host.
 const FILE: &str = r#"{"auths":{"registry.example.com":{"auth":"bWU6aHVudGVyMg=="}}}"#;
 
 fn logged_in() -> Scene {

@@ -14,15 +14,15 @@ mod support;
 /// The order of modules, and the size of files.
 mod architecture;
 
-/// Lists without end: memory and requests stay few.
+/// Lists without end, with little memory and few requests.
 #[cfg(target_os = "linux")]
 mod bounds;
 
-/// Killed, crowded, full, forbidden, interrupted: nothing half done is ever visible.
+/// Killed and interrupted runs, concurrent runs, full and read-only disks: no partial result is ever visible.
 #[cfg(unix)]
 mod chaos;
 
-/// What unmodified clients and other OCI tools make of what we push and install.
+/// Unmodified clients and other OCI tools, with the artifacts and mirrors that tfoci writes.
 mod clients;
 
 /// The CLI configuration of clients: printed, and checked.
@@ -37,7 +37,7 @@ mod copy;
 /// Which sources of credentials were considered.
 mod credentials;
 
-/// Artifacts of tfoci whose evidence is gone.
+/// Artifacts of tfoci whose evidence was removed.
 mod gone;
 
 /// What `--help` says, and that its examples work.
@@ -46,7 +46,7 @@ mod help;
 /// Hostile zips, pushed and installed.
 mod hostile;
 
-/// Stores in which there is nothing to read.
+/// Empty stores.
 mod empty;
 
 /// What a version in a store holds, and whether it is authentic.
@@ -55,11 +55,11 @@ mod inspect;
 /// From a layout into a filesystem mirror.
 mod install;
 
-/// What a run that is interrupted has to report.
+/// The report of an interrupted run.
 #[cfg(unix)]
 mod interrupted;
 
-/// What machines read: JSON, exit codes, and which stream says what.
+/// Output for scripts: JSON, exit codes, and the use of stdout and stderr.
 mod json;
 
 /// Every fixture of `testdata/layouts`: accepted and refused as clients do.
@@ -68,15 +68,15 @@ mod layouts;
 /// Lock files.
 mod lock;
 
-/// Credentials for registries: checked, kept, forgotten.
+/// `tfoci login` and `tfoci logout`: credentials for registries.
 #[cfg(unix)]
 mod login;
 mod logout;
 
-/// One document, one meaning: no member is there twice.
+/// JSON documents with duplicate members, which readers interpret in different ways.
 mod meanings;
 
-/// Every error that a person can be shown, word for word.
+/// Every error message, word for word.
 mod messages;
 
 /// Manual pages.
@@ -90,7 +90,7 @@ mod mutations;
 
 /// Connections to registries: certificates, proxies, limits.
 mod network;
-/// The origin double itself, against unmodified clients, and that its faults do what they say.
+/// The origin double itself: unmodified clients use it, and its faults work.
 mod origin_double;
 
 /// What is printed for untrusted input.
@@ -106,10 +106,10 @@ mod pinned;
 /// From a release folder into a store.
 mod push;
 
-/// Registries of every kind, and their failures: from a release folder into them and out again.
+/// Registries of every kind, and their failures: pushes into them and installations from them.
 mod registry;
 
-/// Registries that are not ours, as programs: in by us and out by others, and the other way round.
+/// Real registries, which run as programs: tfoci writes and other clients read, and the reverse.
 mod registry_real;
 
 /// The registry double itself, against the specification, an independent client and an independent registry.
@@ -120,20 +120,20 @@ mod readme;
 /// The JSON schemas of results and of configuration files.
 mod schema;
 
-/// References to documents lead somewhere.
+/// References to documentation name headings that exist.
 mod references;
 
 /// From an address to a repository.
 mod resolve;
 
-/// Their order, and which of them `--changed` leaves out.
+/// The results on stdout: their order, and `--changed`.
 mod results;
 
 /// A store, served to clients over HTTP.
 #[cfg(unix)]
 mod serve;
 
-/// Directories in which others can write.
+/// Directories that other users can write to.
 #[cfg(unix)]
 mod shared;
 
@@ -148,11 +148,11 @@ mod strangers;
 /// The independent reader itself, against every fixture of `testdata/layouts`.
 mod tofu_client;
 
-/// What a trust file says.
+/// `tfoci trust`: trust files.
 mod trust;
 
 /// The versions of a provider in a store.
 mod versions;
 
-/// What `-v` and `-vv` tell of the way to a registry, and how many requests JSON counts.
+/// The traces of `-v` and `-vv`, and the number of requests in JSON.
 mod wire;

@@ -1,4 +1,4 @@
-//! One document, one meaning: a duplicate member is refused in every place, letter case and value.
+//! Duplicate members of a JSON object are refused in every document, in any letter case and with any value.
 //!
 //! Go decodes the second of two members into the first. A document with such a member could show one package to a tool that verifies
 //! it, and another to the client that installs it.
@@ -11,7 +11,7 @@ use crate::support::registry::Registry;
 use crate::support::rewrite::{rewrite, rewrite_evidence};
 use crate::support::scene::Run;
 
-/// What two tools make of one document, tried with every mutation.
+/// Compares how tfoci and clients read mutated documents.
 mod differential;
 
 /// JSON in which members may repeat.
@@ -30,15 +30,15 @@ enum Level {
 
 struct Case {
     level: Level,
-    /// What stands there, and what stands there afterwards.
+    /// The original text, and the text that replaces it.
     from: &'static str,
     to: &'static str,
-    /// The document, the member and the object as they are told.
+    /// The document, the member and the object, as the error names them.
     says: [&'static str; 3],
     received: &'static str,
 }
 
-/// One at every level of an artifact, with every kind of repetition.
+/// A duplicate member at every level of an artifact, of every kind.
 #[rustfmt::skip]
 const CASES: &[Case] = &[
     Case { level: Level::Index, from: r#""manifests":["#, to: r#""Manifests":[],"manifests":["#,
@@ -262,7 +262,7 @@ fn a_list_of_tags_with_a_duplicate_member_is_refused() {
     );
 }
 
-/// One member in another letter case means the same to all of its readers that are written in Go, and is noted.
+/// A single member in another letter case means the same to all readers in Go. It is accepted with a note.
 #[test]
 fn one_member_in_another_letter_case_is_accepted_with_a_note() {
     let author = Author::new();

@@ -1,4 +1,4 @@
-//! Into a store, from where providers are published.
+//! `tfoci mirror`: from origins, network mirrors and filesystem mirrors into a store.
 
 use crate::support::origin::{Origin, Provider};
 use crate::support::scene::{Run, Scene};
@@ -7,55 +7,55 @@ use crate::support::scene::{Run, Scene};
 mod absent;
 /// Which hosts receive which credentials.
 mod access;
-/// Lists that do not end.
+/// Lists without end.
 #[cfg(target_os = "linux")]
 mod bounds;
-/// What unmodified clients make of the same origin.
+/// Unmodified clients with the same origin.
 mod clients;
 /// Several destinations at once.
 mod destinations;
-/// What is said about packages, and what checksum documents may look like.
+/// Package metadata and checksum documents.
 mod documents;
-/// Package URLs that do not last.
+/// Package URLs that expire.
 mod expiry;
-/// What goes wrong on the wire.
+/// Faults of the connection.
 mod faults;
-/// Other people's mirrors in a directory.
+/// Filesystem mirrors as source.
 mod filesystem_mirror;
-/// Packages that are signed, and are no zips.
+/// Signed packages that are not whole zips.
 mod frames;
 /// Statements of an index about zips are never trusted.
 mod hints;
-/// Keys that were made to keep readers busy.
+/// Keys that are expensive to check.
 #[cfg(unix)]
 mod hostile_keys;
-/// What is mirrored, and what it costs to do so again.
+/// What is mirrored, and how many requests a second run sends.
 mod journey;
 /// Service discovery, and lists of versions.
 mod lists;
-/// Lock files and configurations: what is needed, and nothing else.
+/// Lock files and configurations select what is mirrored.
 mod locks;
-/// Answers with two meanings.
+/// Answers with duplicate members.
 mod meanings;
-/// Other people's mirrors behind a URL.
+/// Network mirrors as source.
 mod network_mirror;
 /// An origin, and a user who mirrors it.
 pub mod origin_scene;
-/// Keys that are seen for the first time, and written down.
+/// `--pin-new`: keys that are seen for the first time.
 #[cfg(unix)]
 mod pins;
 /// Mirror files, and how several jobs share one.
 mod plans;
-/// What every refusal of an origin is called, and what to do about it.
+/// The message and the hint for every refusal of an origin.
 mod refusals;
-/// Many providers: everything arrives, in little memory.
+/// Many providers with little memory.
 #[cfg(target_os = "linux")]
 mod scale;
 /// Packages of unknown hash or size.
 mod spooled;
-/// Packages that stand still in the middle.
+/// Downloads that stall.
 mod stalls;
-/// Stopped and killed: nothing half done is visible, and nothing is done twice.
+/// Interrupted and killed runs: no partial version is visible, and the next run continues.
 #[cfg(unix)]
 mod stopped;
 /// Secrets, and hosts that must not receive them.
@@ -108,7 +108,7 @@ fn mirror(scene: &Scene, origin: &Origin, more: &[&str]) -> Run {
     scene.tfoci(known.into_iter().chain(more.iter().copied()))
 }
 
-/// What a run said before its summary, with names for hosts that have another port each time.
+/// What a run printed before its summary, with names in place of hosts, whose ports differ in each run.
 fn said(run: &Run, origin: &Origin) -> String {
     let host = |door: &str| door.split_once("://").unwrap().1.to_owned();
     let doors = origin.doors();

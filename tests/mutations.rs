@@ -130,7 +130,7 @@ impl Mutation {
     }
 }
 
-/// Where each name and each value begins and ends. `DIGEST` lies in quotes, `SIZE` counts as a number.
+/// The ranges of each name and each value. `DIGEST` is in quotes, `SIZE` counts as a number.
 fn values(text: &str) -> Vec<(usize, usize)> {
     let (mut spans, mut open, mut start) = (Vec::new(), Vec::new(), None);
     let mut quoted = false;
@@ -158,7 +158,7 @@ fn values(text: &str) -> Vec<(usize, usize)> {
     spans
 }
 
-/// Asserts the property; says whether the layout is accepted.
+/// Asserts the property. Returns whether the layout is accepted.
 fn judge(parts: &Parts, directory: &Path) -> bool {
     let layout = directory.join("layout");
     parts.write(&layout);

@@ -1,4 +1,4 @@
-//! The way to registries: certificates, proxies, request_limits.
+//! Connections to registries: certificates, proxies, limits.
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -174,7 +174,7 @@ fn ssl_cert_file_and_ssl_cert_dir_name_authorities() {
     push(&author, registry.host(), &[]).succeeds();
 }
 
-/// A proxy that leads every host to the same address.
+/// A proxy that connects every host to the same address.
 struct Proxy {
     host: String,
     heard: Arc<Mutex<Vec<String>>>,
@@ -200,7 +200,7 @@ impl Proxy {
     }
 }
 
-/// Lets those in who know the password.
+/// Accepts requests with the password.
 fn tunnel(mut client: TcpStream, target: &str, heard: &Mutex<Vec<String>>) {
     let mut head = String::new();
     let mut lines = BufReader::new(client.try_clone().unwrap());
@@ -281,7 +281,7 @@ fn redirects_to_other_hosts_use_the_proxy_and_never_private_addresses() {
     let proxy = Proxy::to(registry.host());
     let scene = Scene::new().env("HTTPS_PROXY", &format!("http://me:hunter2@{}", proxy.host));
     let author = author(scene, &authority);
-    // Names that only the proxy knows; so the registry is no private host, and others are guarded against.
+    // Only the proxy resolves these names, so the registry is not a private host and private hosts are refused.
     let trust = [
         "mirror.invalid",
         "storage.invalid",

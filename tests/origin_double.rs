@@ -6,19 +6,19 @@ use serde_json::Value;
 use crate::support::origin::Origin;
 use crate::support::tls::Authority;
 
-/// Unmodified clients install from it and mirror it.
+/// Unmodified clients install from the double and mirror it.
 mod clients;
 
-/// What it says on demand that is not so.
+/// Wrong answers on demand.
 mod lies;
 
-/// What the protocols say, and who is let in.
+/// The protocols and their authentication.
 mod protocols;
 
-/// As a program of its own.
+/// The double as a separate program.
 mod serve;
 
-/// What goes wrong on the way.
+/// Faults of the connection on demand.
 mod wire;
 
 const LINUX: &str = "linux_amd64";
@@ -26,7 +26,7 @@ const DARWIN: &str = "darwin_arm64";
 const VERSIONS: &str = "/v1/providers/acme/demo/versions";
 const DOWNLOAD: &str = "/v1/providers/acme/demo/1.0.0/download/linux/amd64";
 
-/// A client that knows nothing but whom to believe: one request, one answer.
+/// A plain HTTP client that trusts the tests' authority: one request, one answer.
 struct Raw {
     client: Client,
 }
@@ -72,7 +72,7 @@ impl Raw {
         self.send("GET", url, headers).await.expect(url)
     }
 
-    /// What an origin says at a path of its front door.
+    /// The answer of an origin at a path of its front door.
     async fn ask(&self, origin: &Origin, path: &str) -> Said {
         self.get(&origin.url(path), &[]).await
     }

@@ -1,9 +1,8 @@
-//! Untrusted text stays text: no document, name or answer makes tfoci print a command of a
-//! terminal or of a CI runner.
+//! Untrusted text stays text: no document, name or answer makes tfoci print a command of a terminal or of a CI runner.
 
 use crate::support::scene::Run;
 
-/// What is typed by hand.
+/// Arguments of the command line.
 mod arguments;
 /// Whole runs on terminals of several sizes, as golden text.
 #[cfg(target_os = "linux")]
@@ -21,7 +20,7 @@ mod servers;
 #[cfg(target_os = "linux")]
 mod terminals;
 
-/// Text that does something where it is printed as it is.
+/// Text that would control a terminal or a CI runner if it were printed unescaped.
 fn hostile() -> [String; 10] {
     [
         "::error::forged".to_owned(),
@@ -44,7 +43,7 @@ const FORMS: [&[&str]; 3] = [
     &["--color", "always", "-v"],
 ];
 
-/// Whether everything that a run printed is text and nothing else.
+/// Whether a run printed plain text only.
 #[track_caller]
 fn check(run: &Run, what: &str) {
     for stream in [&run.stdout, &run.stderr] {
@@ -70,7 +69,7 @@ fn check(run: &Run, what: &str) {
     }
 }
 
-/// Our own styles, at the beginning of a line, and nothing else of the kind.
+/// Whether a line has no escape sequences but tfoci's own styles at its beginning.
 fn without_colour(text: &str) -> String {
     let mut plain = text.to_owned();
     for colour in [31, 32, 33, 36] {

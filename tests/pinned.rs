@@ -125,7 +125,7 @@ fn references_of_registries_name_the_provider_in_the_index() {
     assert_eq!(author.scene.tfoci(arguments).succeeds().stdout, "1.0.0\n");
 }
 
-/// Whoever can move a tag must not choose the provider that is installed.
+/// A writer who moves a tag must not be able to choose the provider that is installed.
 #[test]
 fn a_reference_without_a_digest_names_the_provider_itself() {
     let (author, [first, _]) = two_versions();

@@ -1,4 +1,4 @@
-//! The README: its commands run, and what it shows is what is printed.
+//! The README: its commands work, and the output that it shows is the real one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -270,7 +270,7 @@ fn the_mirror_file_of_the_readme_is_valid() {
     scene.write("mirror.toml", block("toml", "platforms ="));
     scene.write("trust.toml", "");
     let run = scene.tfoci(["mirror", "--file", "mirror.toml", "--pin-new"]);
-    // It is understood, and there is no network.
+    // The file is valid, and there is no network.
     let run = run.exits(1);
     assert!(run.stderr.contains("cannot reach"), "{}", run.stderr);
 }

@@ -1,4 +1,4 @@
-//! References to `src/clients.md` name headings that exist, and nothing refers to papers that readers do not have.
+//! References to `src/clients.md` name headings that exist, and no file refers to documents outside the repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -69,7 +69,7 @@ fn a_planted_reference_without_a_heading_is_found() {
     assert_eq!(referenced(&line), ["lock-files", "x_1"]);
 }
 
-/// Whether a line refers to a paper by its number, or to one in parentheses.
+/// Whether a line refers to a numbered section of a document outside the repository, such as one in parentheses.
 fn is_numbered(line: &str) -> bool {
     let line = line.to_lowercase();
     let has_number = |word: &str| {
@@ -120,7 +120,7 @@ fn anchor_at(text: &str) -> String {
         .collect()
 }
 
-/// Everything that people write here: sources, tests, scripts and documents.
+/// All files that are written by hand: sources, tests, scripts and documents.
 fn files() -> impl Iterator<Item = PathBuf> {
     let mut pending: Vec<PathBuf> = ["src", "tests", "testdata", "benches", "fuzz"]
         .map(PathBuf::from)

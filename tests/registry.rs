@@ -27,10 +27,10 @@ use crate::support::registry::{self as double, Personality, Setup};
 use crate::support::release::ReleaseFolder;
 use crate::support::signer::Signer;
 
-/// How many requests a push takes.
+/// The number of requests of a push.
 mod budget;
 
-/// Uploads that do not get through in one piece.
+/// Uploads in chunks.
 mod chunks;
 
 /// `--dry-run` with a registry as destination.
@@ -48,13 +48,13 @@ mod known;
 /// Manifests and tags that registries refuse.
 mod manifests;
 
-/// Every kind of registry: what goes in comes out.
+/// Every kind of registry: pushes and installations.
 mod personalities;
 
 /// A user who pushes with the executable.
 mod pusher;
 
-/// What goes wrong while a release is read.
+/// Faults while a release is read.
 mod reading;
 
 /// How often a push reads the zips of its folder.
@@ -73,11 +73,11 @@ mod taint;
 /// Two writers of one tag.
 mod writers;
 
-/// What goes wrong while a release is written.
+/// Faults while a release is written.
 mod writing;
 
 const VERSION: &str = "1.0.0";
-/// Larger than what the registry double of Azure takes in one piece.
+/// Larger than the largest single upload to the registry double of Azure.
 const LARGE: usize = 100 << 10;
 
 /// A release, and a user who pushes and installs it.
@@ -314,7 +314,7 @@ fn zips(folder: &Path) -> Vec<String> {
     names.filter(|name| name.ends_with(".zip")).collect()
 }
 
-/// A registry of a kind as people have it, with the levels that have to be there.
+/// A registry of a kind in its usual setup, with the repositories that must exist.
 fn start(personality: Personality) -> double::Registry {
     Setup::of(personality)
         .create("acme")

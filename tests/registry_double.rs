@@ -6,25 +6,25 @@ use serde_json::Value;
 use crate::support::layout::digest;
 use crate::support::registry::{Access, Personality, Quirks, Registry, Setup};
 
-/// Who may do what, and who gives tokens.
+/// Authentication and token servers.
 mod access;
 
-/// What goes wrong on demand.
+/// Faults on demand.
 mod faults;
 
-/// Others who speak the protocol: an independent client, an independent registry.
+/// Comparisons with an independent client and an independent registry.
 mod peers;
 
-/// What each kind of registry does in its own way.
+/// The quirks of each kind of registry.
 mod quirks;
 
-/// What the specification says.
+/// The OCI distribution specification.
 mod specification;
 
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 
-/// A client that knows nothing: one request, one answer.
+/// A plain HTTP client: one request, one answer.
 struct Raw {
     client: Client,
     base: String,

@@ -16,22 +16,22 @@ use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
 use crate::support::tls::Authority;
 
-/// Who is let in: everybody, those who know an authority, those who know a password.
+/// Registries without TLS, with a private authority, and with a password.
 mod doors;
 
-/// What other clients and tools read of what we pushed.
+/// Other clients and tools read what tfoci pushed.
 mod readers;
 
-/// What the README says of registries, against one that can be had here.
+/// The commands of the README, with a real registry.
 mod readme;
 
-/// Tokens: good ones, old ones, and those for something else.
+/// Tokens: valid, expired, and of another scope.
 mod tokens;
 
 /// OpenTofu installs through `oci_mirror`.
 mod tofu;
 
-/// Both, where they are here.
+/// Both programs, as far as they are installed.
 const PROGRAMS: [Program; 2] = [Program::DockerRegistry, Program::Zot];
 const DEMO: &str = "example.com/acme/demo";
 /// The repository of [`DEMO`] by the template of [`PUSH`].
@@ -41,7 +41,7 @@ const INSTALL: &str = "install example.com/acme/demo --from [HOST]/mirror/{hostn
 const VERSIONS: &str =
     "versions example.com/acme/demo --from [HOST]/mirror/{hostname}/{namespace}/{type}";
 
-/// A machine with a release in `dist`, and the registry that it goes to.
+/// A machine with a release in `dist`, and the registry that it pushes to.
 struct Site {
     scene: Scene,
     host: String,
@@ -50,7 +50,7 @@ struct Site {
 }
 
 impl Site {
-    /// One that speaks to a registry without TLS.
+    /// A site with a registry without TLS.
     fn plain(registry: &Foreign) -> Self {
         let host = registry.host();
         let network = vec!["--plain-http".to_owned(), "127.0.0.1".to_owned()];
@@ -60,7 +60,7 @@ impl Site {
         }
     }
 
-    /// One that is given an authority's certificate by `--ca-file`.
+    /// A site with an authority's certificate in `--ca-file`.
     fn trusting(registry: &Foreign, authority: &Authority) -> Self {
         let site = Self::at(&registry.host());
         authority.write(&site.scene, "ca.pem");
@@ -84,7 +84,7 @@ impl Site {
         }
     }
 
-    /// Runs `tfoci` with the words of a line, in which `[HOST]` is the registry; so it is in what comes back.
+    /// Runs `tfoci` with the words of a line. `[HOST]` stands for the registry, in the line and in the output.
     fn tfoci(&self, line: &str) -> Run {
         self.with_input(line, "")
     }

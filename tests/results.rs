@@ -30,7 +30,7 @@ fn origin(scene: &Scene) -> Origin {
     origin
 }
 
-/// Mirrors with platforms in another order than theirs.
+/// Mirrors with platforms that are not in sorted order.
 fn mirror(scene: &Scene, more: &[&str]) -> Run {
     let known = ["mirror", "--ca-file", "ca.pem", "--file", "mirror.toml"];
     let platforms = ["--platform", "linux_arm64", "--platform", "darwin_arm64"];
@@ -131,12 +131,12 @@ fn changed_prints_only_changed_versions() {
     assert!(again.stderr.starts_with(says), "{}", again.stderr);
     let json = mirror(&scene, &["--newest", "2", "--changed", "--format", "json"]);
     assert_eq!(versions(&json.succeeds()), [""; 0]);
-    // Without it, they are results too.
+    // Without `--changed`, present versions are results too.
     assert_eq!(
         references(&mirror(&scene, &["--newest", "2"]).succeeds()),
         newest
     );
-    // A version that fails is one, and the summary counts all.
+    // A failed version is a result, and the summary counts all versions.
     origin.always(asks("package acme/a 1.10.0"), Fault::status(404));
     let run = mirror(&scene, &["--changed", "--format", "json"]).exits(1);
     let platforms = "darwin_arm64 linux_arm64";
@@ -185,7 +185,7 @@ fn changed_works_for_copy_too() {
         ]
     );
     assert_eq!(copy(&["--changed"]).stdout, "");
-    // Nor is a version that is present a line of the log, also if it was verified again.
+    // A present version has no line on stderr either, even if it was verified again.
     let address = origin.address("acme/a");
     let again = [
         &["--changed", "-v", "--trust", "trust.toml", &address][..],

@@ -13,7 +13,7 @@ fn schema(name: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// What of a value breaks a schema. It knows the keywords that the schemas use, and refuses others.
+/// The violations of a schema in a value. Supports the keywords that the schemas use, and panics at others.
 fn breaches(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
     let within = |schema: &Value, value: &Value, at: &str| breaches(root, schema, value, at);
     let mut found = Vec::new();
@@ -60,7 +60,7 @@ fn breaches(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String
                 for (name, item) in value.as_object().into_iter().flatten() {
                     match rule.get(name) {
                         Some(rule) => found.extend(within(rule, item, &format!("{at}/{name}"))),
-                        // Every member is described, also where others are allowed.
+                        // Every member must be described, even where the schema allows others.
                         None => found.push(format!("{at}/{name} is not described")),
                     }
                 }

@@ -1,4 +1,5 @@
-//! Disks that are shared with others: what they put in our way is not followed, not waited for, and not believed tomorrow.
+//! Directories that other users can write to: tfoci follows none of their links, does not wait for their pipes, and does not trust files
+//! that they can change later.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
@@ -13,7 +14,7 @@ const PACKED: &str =
     "out/registry.opentofu.org/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
 const UNPACKED: &str = "out/registry.opentofu.org/acme/demo/1.0.0/linux_amd64";
 const LINK: &str = "  it is a symbolic link, and none is followed here\n";
-/// More than is waited for a pipe, and less than for ever.
+/// Longer than tfoci waits for a pipe.
 const SOON: Duration = Duration::from_secs(20);
 
 fn pushed() -> Author {
@@ -72,7 +73,7 @@ fn links_below_the_directory_of_a_mirror_are_refused() {
             }
             place = place.parent().unwrap();
         }
-        // The directory itself is the user's.
+        // The directory itself may be a link, since the user named it.
         let author = pushed();
         fs::create_dir(author.scene.path("real")).unwrap();
         symlink("real", author.scene.path("out")).unwrap();
@@ -324,7 +325,7 @@ fn files_are_linked_only_if_no_other_user_can_write_to_them() {
             .path("other/registry.opentofu.org/acme/demo/blobs/sha256");
         let other = other.join(zip.file_name().unwrap());
         assert_eq!(fs::read(&other).unwrap(), fs::read(&zip).unwrap());
-        // The other one is linked as well, since no other user can write to it.
+        // The copy has two links as well, since no other user can write to it.
         assert_eq!(fs::metadata(&other).unwrap().mode() & 0o022, 0);
         fs::metadata(&zip).unwrap().nlink()
     };

@@ -1,4 +1,4 @@
-//! What a stranger can put into a layout that we are given: nothing of it hangs, fills the memory, or writes on the terminal.
+//! Hostile layouts: no content makes tfoci hang, exhausts its memory, or controls the terminal.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -17,7 +17,7 @@ const FROM: [&str; 4] = [
     "oci-layout:layout",
 ];
 
-/// Runs a reading command with an address space that none of this may need.
+/// Runs a reading command with a limit on its address space.
 fn read(scene: &Scene, command: &[&str]) -> Run {
     let program = env!("CARGO_BIN_EXE_tfoci");
     let limited = ["-c", "ulimit -v 4000000; exec \"$0\" \"$@\"", program];
@@ -56,7 +56,7 @@ fn make_pipe(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// Puts something in the place of a file, and gives what `install` says about it, with what was replaced in place of its digest.
+/// Replaces a file. Returns the error of `install`, with the kind of the file in place of its digest.
 fn with_instead(of: &str, put: impl Fn(&Path)) -> Run {
     let (scene, [package, manifest, index]) = scene(&Parts::good());
     let path = match of {
@@ -238,7 +238,7 @@ fn deep_nesting_does_not_overflow_the_stack() {
     );
 }
 
-/// Adds names to `index.json` for what is tagged there.
+/// Adds tags to `index.json` for the version that is tagged there.
 fn tag(scene: &Scene, names: &[&str]) {
     let path = scene.path("layout/index.json");
     let mut index: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();

@@ -1,5 +1,5 @@
-//! The client that judges our artifacts is itself judged: by one small layout for each mistake that an artifact can have, with
-//! what the real client says about it (`testdata/layouts/EXPECTED.tsv`).
+//! The independent reader, which checks the artifacts of tfoci, is itself checked. There is one small layout for each mistake of an
+//! artifact, with the real client's message (`testdata/layouts/EXPECTED.tsv`).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -92,7 +92,7 @@ fn a_directory_that_is_no_layout_is_an_error_of_its_own() {
     ));
 }
 
-/// Row 28: the limit is 4 MiB by name, and one byte less than 5 MiB in truth.
+/// Row 28: the client's limit is called 4 MiB, and is one byte less than 5 MiB.
 #[test]
 fn manifests_may_be_just_under_five_mebibytes() {
     for (size, installs) in [
@@ -110,7 +110,7 @@ fn manifests_may_be_just_under_five_mebibytes() {
     }
 }
 
-/// A good layout whose index or platform manifest is brought to a size with white space.
+/// A good layout whose index or platform manifest is padded to a size with white space.
 fn padded_layout(which: &str, size: usize) -> TempDir {
     let dir = TempDir::new().unwrap();
     fs::create_dir_all(dir.path().join("blobs/sha256")).unwrap();

@@ -8,7 +8,7 @@ use crate::support::signer::Signer;
 
 const ACME: &str = "[ACME]   Acme Provider Signing (test key) <security@acme.example>, Ed25519, does not expire   acme.asc";
 
-/// Everything that can be right, and everything that is warned of.
+/// A trust file with every valid entry and every cause of a warning.
 const FILE: &str = r#"# ours
 [[provider]]
 match = "a.example/acme/demo"
@@ -200,7 +200,7 @@ fn every_command_warns_of_suspicious_entries() {
     assert!(push.succeeds().stderr.starts_with(&lines));
 }
 
-/// A file that cannot be used is the same mistake in every command.
+/// An unusable trust file has the same error in every command.
 #[test]
 fn the_exit_code_is_that_of_other_commands() {
     for (text, code) in [
@@ -259,7 +259,7 @@ fn wrong_types_in_a_trust_file_are_reported_in_plain_words() {
     }
 }
 
-/// A file that names one key file hundreds of times says one thing once.
+/// A file that names one key file hundreds of times reports its problem once.
 #[test]
 fn a_key_file_is_used_once() {
     let keys = "\"acme.asc\", ".repeat(500);
@@ -297,7 +297,7 @@ fn the_entry_that_applies_is_shown() {
             "provider  a.example/acme/demo\nentry     trust.toml, line 3: a.example/acme/demo\nkey       [STRANGER]   only the fingerprint: the origin or the store has the key; `push` needs `--key FILE`\nkey       {ACME}\n{pinned}{expired}{weak}"
         )
     );
-    // A key of the command line provides the certificate of a fingerprint, and replaces key files.
+    // A key on the command line supplies the certificate of a pinned fingerprint, and replaces key files.
     let run = show("a.example/acme/demo --trust trust.toml --key stranger.asc").says("");
     assert_eq!(
         run.stdout,

@@ -61,7 +61,7 @@ fn the_list_in_text_and_in_json() {
     );
 }
 
-/// Every reason, and versions in their order and not in that of their names.
+/// Every reason appears, and versions are in version order.
 #[test]
 fn all_tags_with_their_reasons() {
     let scene = Scene::new();

@@ -1,10 +1,10 @@
-//! What `-v` and `-vv` tell of the way to a registry, and how many requests JSON counts.
+//! The traces of `-v` and `-vv`, and the number of requests in JSON.
 
 use crate::support::author::Author;
 use crate::support::registry::{Access, Fault, Personality, Registry, Setup, matching};
 use crate::support::scene::Run;
 
-/// A registry that wants tokens, and an author whose docker knows the password.
+/// A registry that requires tokens, and an author whose docker configuration has the password.
 fn given() -> (Registry, Author) {
     let registry = Setup::of(Personality::Plain)
         .access(Access::of(Personality::Quay))
@@ -114,7 +114,7 @@ fn vv_traces_requests() {
 #[test]
 fn blobs_shared_within_a_run_are_traced() {
     let (registry, author) = given();
-    // Two packages with the same bytes: the second needs nothing.
+    // Two packages have the same bytes: the second one needs no request.
     let said = run(&registry, &author, &format!("{PUSH} -vv")).succeeds();
     let uploads = registry.count(matching("PUT", "/uploads/"));
     let told = said
@@ -148,7 +148,7 @@ fn json_counts_requests_of_successful_and_failed_runs() {
     let second = run(&registry, &author, &push).succeeds();
     assert_eq!((count(&second), sent()), (4, 4));
     let to = push.replace("HOST/acme/demo", "HOST/other/demo");
-    // The tag of the version is the last request: nothing else is on its way when it fails.
+    // The tag of the version is the last request, so no other request is open when it fails.
     registry.always(matching("PUT", "/manifests/1.0.0"), Fault::denied());
     let failed = run(&registry, &author, &to).exits(1);
     assert_eq!(count(&failed), sent());

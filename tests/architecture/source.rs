@@ -24,7 +24,7 @@ pub struct Mention {
 pub struct Sources {
     modules: BTreeSet<Module>,
     mentions: Vec<Mention>,
-    /// What `use` declarations call things: module and name, and the path that it stands for.
+    /// The names that `use` declarations introduce: module and name, and the path that the name stands for.
     imports: BTreeMap<(Module, String), Vec<String>>,
 }
 
@@ -151,7 +151,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Passes over an item of unit tests, and gives its length.
+    /// Skips an item of unit tests. Returns its length.
     fn test_item(&mut self, rest: &[TokenTree], module: &[String]) -> usize {
         let is_end = |token: &TokenTree| match token {
             TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,

@@ -10,7 +10,7 @@ use crate::support::scene::Run;
 /// The id of the user `nobody` on Linux.
 const NOBODY: &str = "65534";
 
-/// A scene whose directories and files are closed against writing, all but `open`.
+/// A scene whose directories and files are read-only, except `open`.
 struct Closed {
     scene: LayoutScene,
     is_root: bool,
@@ -34,7 +34,7 @@ impl Closed {
         for (path, (content, mode)) in self.scene.tree(".") {
             let wanted = match content {
                 None => directories,
-                // The program is shared with everyone who runs it.
+                // The program is a hard link: a new mode would apply to the original too.
                 Some(_) if path == Path::new("program") => mode,
                 Some(_) => files,
             };
@@ -58,7 +58,7 @@ impl Closed {
 
 impl Drop for Closed {
     fn drop(&mut self) {
-        // Else it could not be removed.
+        // A read-only directory could not be removed.
         self.set(0o755, 0o644);
     }
 }
@@ -123,7 +123,7 @@ fn a_read_only_store_can_be_read() {
     }
 }
 
-/// What proves nothing is refused; what cannot be judged here has failed.
+/// Evidence that does not verify is refused (exit code 3). Evidence that cannot be read is a failure (exit code 1).
 #[test]
 fn unreadable_evidence_is_not_reported_as_forged() {
     if !has("setpriv") {

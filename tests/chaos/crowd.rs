@@ -27,7 +27,7 @@ fn start(scene: &LayoutScene, arguments: &[String]) -> Child {
     command.spawn().unwrap()
 }
 
-/// Starts them all, then waits for them all; gives the one provider that each of them reports.
+/// Starts all runs at once and waits for all. Returns the one provider that each run reports.
 fn at_once(scene: &LayoutScene, runs: &[Vec<String>]) -> Vec<Value> {
     let started: Vec<Child> = runs
         .iter()
@@ -126,7 +126,7 @@ fn waiting_for_a_lock_is_reported_once() {
         line(),
         format!("   Waiting for another process that holds {path}\n")
     );
-    // Readers take no lock. Each of these takes as long as the other waits between two looks at the lock.
+    // Readers take no lock.
     for _ in 0..5 {
         let versions = ["versions", "acme/demo", "--from", "oci-layout:store"];
         assert_eq!(scene.tfoci(versions).succeeds().stdout, "1.0.0\n");

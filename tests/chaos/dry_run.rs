@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::layout_scene::{LayoutScene, PLATFORMS, PROVIDER};
 
-/// Runs with `--dry-run` while another process holds the lock, which changes nothing; then without. Returns both reports.
+/// Runs a command with `--dry-run` while another process holds the lock. This run must change nothing. Then runs it without. Returns both
+/// reports.
 fn planned_and_done(scene: &LayoutScene, arguments: &[String]) -> [Value; 2] {
     let dry: Vec<String> = arguments
         .iter()
@@ -25,7 +26,7 @@ fn planned_and_done(scene: &LayoutScene, arguments: &[String]) -> [Value; 2] {
     [plan, scene.succeeds(arguments)].map(|text| serde_json::from_str(&text).unwrap())
 }
 
-/// Asserts that a push does what it said it would, and gives the status of the version and of its packages.
+/// Asserts that a push does what its dry run reported. Returns the statuses of the version and of its packages.
 #[track_caller]
 fn keeps_its_word(scene: &LayoutScene, more: &[&str]) -> (String, Vec<String>) {
     let more: Vec<&str> = more.iter().copied().chain(["--format", "json"]).collect();

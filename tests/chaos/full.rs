@@ -8,7 +8,7 @@ use super::victim::{PLACE, Victim};
 use crate::support::programs::{can_run, can_trace};
 use crate::support::scene::Run;
 
-/// Not `write`: the runtime cannot work where it may not write to its own pipes.
+/// Without `write`: the async runtime fails if it cannot write to its own pipes.
 const FULL: [(&str, &str); 3] = [
     (OPEN, "error=ENOSPC"),
     (MKDIR, "error=ENOSPC"),
@@ -16,7 +16,7 @@ const FULL: [(&str, &str); 3] = [
 ];
 const BROKEN: [(&str, &str); 2] = [(FDATASYNC, "error=EIO"), (FSYNC, "error=EIO")];
 
-/// Lets each of a run's calls fail in turn, every time from the start.
+/// Repeats a run and lets another of its system calls fail each time.
 fn fail_at_every(faults: &[(&str, &str)], victim: &Victim) {
     for (calls, effect) in faults {
         for threads in [Threads::First, Threads::All] {
@@ -36,7 +36,7 @@ fn fail_at_every(faults: &[(&str, &str)], victim: &Victim) {
     }
 }
 
-/// Whether the run came to its Nth call, which failed. If that call was to change something in its place, it is judged.
+/// Whether the run made its Nth call, which failed. If the call would have changed the victim's directory, the result is checked.
 fn has_failed(victim: &Victim, fault: &Fault<'_>) -> bool {
     let arguments = victim.prepare();
     let (run, log) = tracer::run(victim.scene(), fault, &arguments);
@@ -51,7 +51,7 @@ fn has_failed(victim: &Victim, fault: &Fault<'_>) -> bool {
         return !hits.is_empty();
     }
     eprintln!("{fault:?}\n{}\n{}", hits.join("\n"), run.stderr);
-    // That a directory is there already is found out by failing to make it.
+    // A failing `mkdir` is how the program finds out that a directory exists.
     if run.status != Some(0) {
         says_why(run);
     }
@@ -82,7 +82,7 @@ fn says_why(run: Run) {
 struct Mounted(PathBuf);
 
 impl Mounted {
-    /// Nothing on machines and for users that may not mount.
+    /// Returns `None` if the system does not permit mounts.
     #[track_caller]
     fn over(path: PathBuf) -> Option<Self> {
         let options = ["-t", "tmpfs", "-o", "mode=755", "tmpfs"];
@@ -107,13 +107,13 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // Lazily: a process that another test has just started may still hold a file that was open here.
+        // Unmounts lazily: a process that another test has just started may still hold an inherited file open.
         let unmounted = Command::new("umount").arg("--lazy").arg(&self.0).status();
         assert!(unmounted.unwrap().success() || std::thread::panicking());
     }
 }
 
-/// Runs on ever larger disks, until one is large enough. Each time, room is made, and the run finishes.
+/// Runs on larger and larger disks until one is large enough. After each failure, the limit is lifted and the next run finishes.
 fn fill(victim: &Victim, limit: impl Fn(&Mounted, usize)) {
     for size in 1..ENDLESS {
         let arguments = victim.prepare();
@@ -145,7 +145,7 @@ fn a_full_disk_leaves_whole_versions_only() {
         Victim::installing(LayoutScene::new(&PLATFORMS), "--unpacked"),
     ];
     for victim in &victims {
-        // A page is the least that a file takes, and less than any of these needs.
+        // Every file takes at least one page, and each of these runs needs more than one.
         fill(victim, |disk, pages| disk.limit(pages, ENDLESS));
         fill(victim, |disk, files| disk.limit(ENDLESS, files + 1));
     }

@@ -6,8 +6,8 @@ use super::victim::Victim;
 use crate::support::programs::can_trace;
 use crate::support::release::ReleaseFolder;
 
-/// Kills a run before each of its calls in turn, every time from the start. Opening is never among them: what it leaves is what
-/// the write after it finds.
+/// Repeats a run and kills it before another of its system calls each time. Calls that open files are left out: after a kill there, the
+/// disk is as it is before the next write.
 fn kill_at_every(calls: &[&str], victim: &Victim) {
     for calls in calls {
         for threads in [Threads::First, Threads::All] {
@@ -30,7 +30,7 @@ fn kill_at_every(calls: &[&str], victim: &Victim) {
     }
 }
 
-/// Whether the run came to its Nth call and was killed there; then what it left is judged.
+/// Whether the run made its Nth call and was killed there. What it left behind is then checked.
 fn is_killed(victim: &Victim, fault: &Fault<'_>) -> bool {
     let arguments = victim.prepare();
     let (run, log) = tracer::run(victim.scene(), fault, &arguments);

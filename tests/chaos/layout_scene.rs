@@ -13,7 +13,7 @@ use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
 use crate::support::tofu_client::{self, Refusal};
 
-/// What the release is for, where nothing else is said.
+/// The platforms of the release in most tests.
 pub const PLATFORMS: [&str; 2] = ["darwin_arm64", "linux_amd64"];
 /// The provider's place in a store and in a mirror.
 pub const PROVIDER: &str = "registry.opentofu.org/acme/demo";
@@ -30,7 +30,7 @@ pub struct LayoutScene {
 pub struct Seen {
     /// Platforms with the `zh` of what installs.
     packages: BTreeMap<String, String>,
-    /// What `tfoci inspect` prints, who signed it included.
+    /// What `tfoci inspect` prints, with the signer.
     inspected: String,
 }
 
@@ -105,7 +105,7 @@ impl LayoutScene {
         words.map(str::to_owned).collect()
     }
 
-    /// Runs `tfoci`, which must succeed, and gives what it printed to stdout.
+    /// Runs `tfoci`, asserts success, and returns its stdout.
     #[track_caller]
     pub fn succeeds(&self, arguments: &[String]) -> String {
         self.tfoci(arguments).succeeds().stdout
@@ -135,7 +135,7 @@ impl LayoutScene {
         remains
     }
 
-    /// Puts a copy of one directory in the place of another; of none, nothing.
+    /// Replaces a directory with a copy of another one, or removes it if there is no other one.
     pub fn reset(&self, directory: &str, copy_of: Option<&str>) {
         let path = self.path(directory);
         if path.exists() {
@@ -150,7 +150,7 @@ impl LayoutScene {
         }
     }
 
-    /// What readers see of version 1.0.0 in a store: nothing, or all of it. Panics if it is a part.
+    /// What readers see of version 1.0.0 in a store: nothing, or the whole version. Panics if they see a part of it.
     #[track_caller]
     pub fn seen(&self, store: &str) -> Option<Seen> {
         let layout = self.path(store).join(PROVIDER);
@@ -192,7 +192,7 @@ impl LayoutScene {
         })
     }
 
-    /// Which file is which, to tell one that stayed from one that was written again.
+    /// The inode of each file, which distinguishes a file that stayed from one that was written again.
     pub fn inodes(&self, directory: &str) -> BTreeMap<PathBuf, u64> {
         let root = self.path(directory);
         let names = self.tree(directory).into_keys();
@@ -216,7 +216,7 @@ fn by_skopeo(layout: &Path) -> Option<String> {
     Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// What is unfinished in a tree.
+/// The unfinished files and directories of a tree.
 pub fn unfinished(tree: &Tree) -> Vec<&Path> {
     let hidden = |path: &&PathBuf| {
         path.iter()

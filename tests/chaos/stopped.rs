@@ -9,7 +9,7 @@ use crate::support::programs::can_trace;
 use crate::support::release::ReleaseFolder;
 
 const SIGNALS: [&str; 2] = ["INT", "TERM"];
-/// Enough for a signal to be seen long before the end: a copy looks up every 8 MiB.
+/// Large enough for a signal to be handled long before the end: a copy checks for signals every 8 MiB.
 const LARGE: usize = 48 << 20;
 
 #[test]
@@ -57,7 +57,7 @@ fn while_waiting_for_a_lock() {
     }
 }
 
-/// A scene with one package that takes a while to copy, since nothing makes it smaller.
+/// A scene with one package that takes a while to copy, since it does not compress.
 fn large() -> LayoutScene {
     let scene = LayoutScene::new(&[]);
     let mut state = 1_u64;
@@ -128,7 +128,7 @@ fn while_installing() {
     }
 }
 
-/// Asks a run to stop at each of its renames in turn. The last ones come too late: then it has finished.
+/// Repeats a run and sends a signal at another of its renames each time. Signals at the last renames come too late, and the run finishes.
 #[test]
 fn signals_at_every_rename_leave_whole_versions_only() {
     if can_trace() {

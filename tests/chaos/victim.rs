@@ -10,7 +10,7 @@ use super::layout_scene::{LayoutScene, PLATFORMS, PROVIDER, Remains, Seen, Tree,
 /// The directory that a victim writes to.
 pub const PLACE: &str = "place";
 
-/// A run that something happens to.
+/// A run that is disturbed.
 pub struct Victim {
     scene: LayoutScene,
     /// The directory that `place` is a copy of when the run begins.

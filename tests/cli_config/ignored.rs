@@ -82,7 +82,7 @@ const IGNORED: [(&str, &str, &str); 16] = [
         "unknown_argument",
         "c.tfrc, line 2: problem: unknown argument `service` of `host \"a.example\"`: clients ignore it; did you mean `services`?\n",
     ),
-    // Clients find this argument, but not this block.
+    // Clients read this argument, but not this block.
     (
         "{\"//\": \"comment\", \"Credentials\": {\"a.example\": {\"token\": \"secret\"}}, \"OCI_Credentials\": {}}",
         "unknown_block",
@@ -150,7 +150,7 @@ fn refused_configurations_are_reported_with_their_line() {
             "oci_credentials \"h.example\" {\n username = 7\n}\n",
             "error: c.tfrc is not a CLI configuration\n  the argument `username` is not text\n  at line 1\n",
         ),
-        // JSON tells no lines.
+        // Problems in JSON have no line.
         (
             "{\"oci_credentials\": {\"h.example\": {\"username\": \"me\"}}}",
             "error: c.tfrc is not a CLI configuration\n  the `oci_credentials` block for `h.example` has `username` without `password`\n  named by --cli-config\n",

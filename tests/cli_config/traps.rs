@@ -269,7 +269,7 @@ fn the_file_is_the_one_that_the_client_uses() {
         run.stdout,
         "[TMP]/.terraformrc, line 2: problem: terraform has no `oci_mirror`, and ignores the block: `tfoci install --into DIR` writes a directory for `filesystem_mirror`\n"
     );
-    // Only OpenTofu reads this one, and it reads no other then.
+    // Only OpenTofu reads this file, and it then reads no other one.
     scene.write(".tofurc", "{\"provider_installation\": {\"foo\": {}}}");
     assert_eq!(
         of("tofu").exits(1).stdout,
@@ -281,7 +281,7 @@ fn the_file_is_the_one_that_the_client_uses() {
             .stdout
             .starts_with("[TMP]/.terraformrc, line 2")
     );
-    // What a variable names counts, and must exist.
+    // A file that a variable names takes precedence, and must exist.
     let scene = scene.env("TF_CLI_CONFIG_FILE", "own.tfrc");
     let run = scene.tfoci(check.iter().chain(&["terraform"])).exits(1);
     assert!(

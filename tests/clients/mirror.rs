@@ -1,4 +1,4 @@
-//! Terraform and OpenTofu install from the mirror, offline, and record the hashes that we reported.
+//! Terraform and OpenTofu install from the mirror, offline, and record the hashes that tfoci reported.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::support::programs::has;
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
 
-/// The clients that are here.
+/// The clients on this machine.
 fn clients() -> impl Iterator<Item = &'static str> {
     ["terraform", "tofu"]
         .into_iter()
@@ -31,8 +31,7 @@ fn push_release(scene: &Scene, address: &str, version: &str) {
     push(scene, address, version, &release);
 }
 
-/// Installs everything, and gives the hashes that were reported. The block that was printed becomes the client's
-/// configuration as it is.
+/// Installs everything and returns the reported hashes. The printed block becomes the client's configuration, unchanged.
 fn install_and_configure(scene: &Scene, arguments: &[&str]) -> BTreeSet<String> {
     let installed = install(scene, arguments).succeeds();
     let real = scene.path("").canonicalize().unwrap();
@@ -146,7 +145,7 @@ fn clients_install_several_providers_and_versions_from_one_mirror() {
         push_release(&scene, other, "0.3.0");
         install_and_configure(&scene, &["example.com/acme/demo@1.0.0", "--unpacked"]);
         let asked = [DEMO, "example.com/acme/demo@2.0.0-beta.1+build.5", other];
-        // The package that is there in the other form stays, and is found beside the packed ones.
+        // The unpacked package stays, and clients find it beside the packed ones.
         install(&scene, &asked[..1]).exits(3);
         install_and_configure(&scene, &asked[1..]);
         project(
@@ -187,7 +186,7 @@ fn clients_lock_several_platforms_from_the_mirror() {
     }
 }
 
-/// What we warn of when a zip has directory entries is so.
+/// Clients behave as the warning about directory entries says.
 #[test]
 fn clients_refuse_their_own_lock_of_a_packed_zip_with_directory_entries() {
     for client in clients() {

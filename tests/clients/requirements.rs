@@ -1,4 +1,4 @@
-//! Terraform and OpenTofu see in a configuration the requirements that we see.
+//! Terraform and OpenTofu read the same requirements from a configuration as tfoci.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +78,7 @@ const NEAR: &str = r#"{
   "module": {"beside": {"source": "../../beside"}}
 }"#;
 
-/// What the client's tree of modules names, under one roof.
+/// The requirements of all modules in the client's output.
 fn seen_by(client: &str, scene: &Scene) -> BTreeMap<ProviderAddr, VersionConstraints> {
     let root = scene.path("root");
     run(scene, &root, client, ["get", "-no-color"]).succeeds();

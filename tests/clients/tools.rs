@@ -1,4 +1,4 @@
-//! Tools for OCI layouts read ours, and we read theirs.
+//! OCI tools read the layouts of tfoci, and tfoci reads theirs.
 
 use std::fs;
 

@@ -42,7 +42,7 @@ fn line(verb: &str) -> String {
     format!("{verb} {PROVIDER} 1.0.0 {digest}   20 B   unverified\n")
 }
 
-/// It comes along byte for byte, it is shown as what it is, and its bytes are counted.
+/// The attestation is copied byte for byte, shown as unverified, and its bytes are counted.
 #[test]
 fn artifacts_beside_the_packages_are_reported_and_counted() {
     let author = attested();
@@ -59,7 +59,7 @@ Would copy 1 version, 2 packages (833 B to copy) in [TIME]
     assert!(run.stderr.contains(&line("    Copied")), "{}", run.stderr);
     assert!(run.stderr.contains("(833 B copied)"), "{}", run.stderr);
     assert_eq!(from.tags(NAME), to.tags(NAME));
-    // No signature covers them, so they do not have the colour of a proof.
+    // No signature covers them, so they do not have the colour of verified packages.
     let coloured = Registry::plain();
     let run = copy_demo(&author, &at(&from), &at(&coloured), &["--color", "always"]).succeeds();
     let digest = digest(ATTESTATION);
@@ -84,7 +84,7 @@ Would copy 1 version, 2 packages (833 B to copy) in [TIME]
     );
 }
 
-/// A pinned key vouches for packages. Nothing else gets into a store on their ticket.
+/// A pinned key covers packages only. Other artifacts are not copied along with them.
 #[test]
 fn require_pinned_refuses_or_leaves_out_other_artifacts() {
     let author = attested();
@@ -111,7 +111,7 @@ hint: this version was not copied. `--rebuild-index` copies its packages and the
     assert_eq!(index["manifests"].as_array().unwrap().len(), 2);
 }
 
-/// The same for a layer of the evidence that this version of the program knows nothing of.
+/// The same for a layer of the evidence of an unknown type.
 #[test]
 fn evidence_with_other_content_is_written_anew() {
     let author = Author::new();

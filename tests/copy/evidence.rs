@@ -27,7 +27,7 @@ fn other(author: &Author) -> PathBuf {
     author.scene.path(format!("other/{PROVIDER}"))
 }
 
-/// The same zips, signed by a stranger.
+/// The same zips, signed with another author's key.
 fn by_stranger() -> Author {
     let rival = Author::with_mistake(Mistake::SignatureByStranger);
     rival.push_unsigned(&["--key", "stranger.asc"]).succeeds();
@@ -54,7 +54,7 @@ fn other_release() -> Author {
     rival
 }
 
-/// The evidence that stands at the destination, by its digest.
+/// The digest of the evidence at the destination.
 fn standing(author: &Author) -> Value {
     tamper::tagged(&other(author), EVIDENCE)["digest"].clone()
 }
@@ -76,7 +76,7 @@ fn status(author: &Author, more: &[&str]) -> Value {
     document["providers"][0]["status"].clone()
 }
 
-/// Evidence that another key signed is consistent in itself. Where the right key is named, it proves nothing.
+/// Evidence by another key is consistent in itself, but does not verify against the key that the user names.
 #[test]
 fn evidence_of_another_key_at_the_destination_is_replaced() {
     let rival = by_stranger();
@@ -96,14 +96,14 @@ fn evidence_of_another_release_is_replaced() {
     for rival in [by_stranger(), other_release()] {
         let author = copied();
         tamper::transplant(&rival.repository(""), &other(&author), "1.0.0");
-        // The version is gone, and its evidence was left or planted.
+        // The destination has evidence without the version.
         tamper::untag(&other(&author), "1.0.0");
         copy(&author, FROM, TO, &[]).succeeds();
         assert_eq!(standing(&author), ours(&author));
     }
 }
 
-/// The index has more platforms than the source's, so that nothing of it changes: its evidence is looked at all the same.
+/// The destination's index has more platforms than the source's, so it does not change. Its evidence is checked nevertheless.
 #[test]
 fn evidence_is_checked_alike_when_platforms_are_added() {
     let author = Author::with_release();
@@ -118,7 +118,7 @@ fn evidence_is_checked_alike_when_platforms_are_added() {
     assert_eq!(tamper::tagged(&other(&author), "1.0.0"), index);
 }
 
-/// The same between registries, where a version that is there costs two requests to each: without a demand nothing more is read.
+/// The same between registries. A version that is present costs two requests to each; without a policy, nothing more is read.
 #[test]
 fn evidence_in_registries_is_checked_alike() {
     let author = copied();
@@ -134,7 +134,7 @@ fn evidence_in_registries_is_checked_alike() {
     assert_eq!(from.tags(NAME), to.tags(NAME));
 }
 
-/// What comes without evidence cannot mend what stands there.
+/// A version without evidence cannot repair the evidence at the destination.
 #[test]
 fn a_version_without_evidence_is_refused_beside_evidence_of_another_release() {
     let author = copied();
@@ -182,7 +182,7 @@ fn a_signature_is_kept_when_the_source_has_only_checksums() {
         copy(&author, FROM, TO, more).succeeds();
         assert_eq!(standing(&author), signed, "{more:?}");
     }
-    // A new version beside evidence that stands already is no other case.
+    // The same holds for a new version whose evidence is already at the destination.
     tamper::untag(&other(&author), "1.0.0");
     copy(&author, FROM, TO, &[]).succeeds();
     assert_eq!(standing(&author), signed);
@@ -200,7 +200,7 @@ fn a_signature_is_replaced_by_checksums_only_with_a_policy_and_a_warning() {
         assert_eq!(run.stderr.matches(&warning).count(), 1, "{}", run.stderr);
     }
     assert_eq!(standing(&author), ours(&author));
-    // And up again, without an option.
+    // Checksums are upgraded to a signature again without any option.
     fs::rename(author.scene.path("other"), author.scene.path("weak")).unwrap();
     author.with_pushed();
     copy(&author, FROM, "oci-layout:weak", &PINNED).succeeds();
@@ -209,7 +209,7 @@ fn a_signature_is_replaced_by_checksums_only_with_a_policy_and_a_warning() {
     assert_eq!(now, ours(&author));
 }
 
-/// A signature that is damaged was one: less does not take its place.
+/// A damaged signature counts as a signature: checksums do not replace it.
 #[test]
 fn only_a_signature_repairs_a_damaged_signature() {
     let author = weaker();

@@ -27,7 +27,7 @@ fn with_one_there() -> Author {
     author
 }
 
-/// As that, but the one in `other` was made again with another zip.
+/// The same, but the version in `other` was built again with another zip.
 fn with_another_there() -> Author {
     let author = Author::new();
     let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", b"another\n")];
@@ -108,7 +108,7 @@ fn replace_stores_the_bytes_of_the_source() {
     }
 }
 
-/// The size of a blob is right, and its bytes are not: only a replacement looks so closely.
+/// A blob has the right size and wrong bytes. Only a replacement reads the bytes.
 #[test]
 fn replace_repairs_damaged_bytes() {
     let author = Author::new();
@@ -145,7 +145,7 @@ fn lost_evidence_is_restored() {
     assert_eq!(now, whole);
 }
 
-/// Evidence that stands at the destination would have to prove what comes without any.
+/// Evidence at the destination must cover a version that is copied without any.
 #[test]
 fn a_version_without_evidence_is_refused_beside_evidence_that_does_not_cover_it() {
     let author = with_another_there();
@@ -165,7 +165,7 @@ fn a_version_without_evidence_is_refused_beside_evidence_that_does_not_cover_it(
     }
 }
 
-/// The same for platforms that are added, where the zips that are there are the same.
+/// The same for platforms that are added to a version with the same zips.
 #[test]
 fn a_platform_without_evidence_is_refused_beside_evidence_that_does_not_cover_it() {
     let author = Author::new();

@@ -106,7 +106,7 @@ fn foreign_artifacts_stay_as_they_are() {
         assert_eq!(run.status, Some(0), "{name}: {}", run.stderr);
         let other = author.scene.path("other");
         let (there, here) = (blobs(&source), blobs(&other));
-        // The empty config is made where another tool left it out.
+        // tfoci adds the empty config blob if another tool left it out.
         let alien = |path: &&String| !there.contains_key(*path) && !path.contains("44136fa355b3");
         assert_eq!(here.keys().find(alien), None, "{name}");
         assert_eq!(judge::installs(&other), judge::installs(&source), "{name}");
@@ -121,7 +121,7 @@ fn foreign_artifacts_stay_as_they_are() {
     assert!(seen > 15);
 }
 
-/// Entries that no client looks at, and unknown members, are part of the bytes.
+/// Entries that clients ignore and unknown members are copied too.
 #[test]
 fn everything_below_an_index_is_copied() {
     let author = Author::new();
@@ -134,7 +134,7 @@ fn everything_below_an_index_is_copied() {
     assert_eq!(blobs(&author.scene.path("other")), all);
 }
 
-/// What clients refuse is refused here, and leaves no tag behind.
+/// tfoci refuses what clients refuse, and leaves no tag behind.
 #[test]
 fn artifacts_that_clients_refuse_are_not_copied() {
     for (name, status, code) in [

@@ -113,7 +113,7 @@ Would copy 1 version, 1 package (406 B to copy) in [TIME]
     assert_eq!(author.tree(), before);
 }
 
-/// Puts something into the evidence that this version of the program knows nothing of.
+/// Adds a layer of an unknown type to the evidence.
 fn extend_evidence(author: &Author) -> String {
     let mut evidence = author.document("evidence-1.0.0");
     let attestation = b"{\"an\":\"attestation\"}";
@@ -139,7 +139,7 @@ fn extend_evidence(author: &Author) -> String {
     digest(bytes.as_bytes())
 }
 
-/// Evidence may grow in later versions: it is copied as it is, whether the index is or not.
+/// Later versions of tfoci may extend evidence. It is copied unchanged, also with a rebuilt index.
 #[test]
 fn evidence_is_kept_byte_for_byte() {
     for more in [&[][..], &["--rebuild-index", "--platform", "linux_amd64"]] {

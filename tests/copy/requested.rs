@@ -144,7 +144,7 @@ hint: check the path; `tfoci mirror --pin-new` creates a new one, with the keys 
         TRUST.replace("acme.asc", "stranger.asc"),
     );
     copy(&author, FROM, TO, &asked).exits(3);
-    // The command line counts more.
+    // The command line takes precedence.
     author
         .scene
         .write("trust.toml", TRUST.replace("../acme.asc", "acme.asc"));
@@ -160,7 +160,7 @@ address = "registry.opentofu.org/acme/one"
 constraints = "1.0.0"
 "#;
 
-/// Fewer platforms would be another index, with another digest.
+/// An index with fewer platforms has another digest.
 #[test]
 fn the_platforms_of_a_mirror_file_need_a_new_index() {
     let author = filled();
@@ -184,7 +184,7 @@ fn the_platforms_of_a_mirror_file_need_a_new_index() {
 ",
     );
     assert_eq!(judge::installs(&author.scene.path("fewer")).len(), 1);
-    // Nothing is left of it.
+    // No wanted platform remains.
     let none = PLATFORM_FILE.replace("\"linux_amd64\", ", "");
     author.scene.write("mirror.toml", none);
     for more in [&asked[..], &fewer] {
@@ -232,7 +232,7 @@ fn exactly_what_is_locked_is_copied() {
     let author = filled();
     let hashes = PLATFORMS.map(|platform| zh(&author, "one", "1.0.0", platform));
     lock(&author, "one", "1.0.0", &hashes);
-    // A lock file is as good as a pin.
+    // A lock file satisfies `--require-pinned`.
     let asked = ["--from-lock", ".", "--require-pinned"];
     copy(&author, FROM, TO, &asked).succeeds().says(
         "
@@ -248,7 +248,7 @@ fn exactly_what_is_locked_is_copied() {
     Copied nothing: 2 packages already present, in [TIME]
 ",
         );
-    // It is none for other versions.
+    // It does not for versions that it does not lock.
     let more = [&asked[..], &["acme/one@2.0.0"]].concat();
     let run = copy_json(&author, &more).exits(2);
     let all = [

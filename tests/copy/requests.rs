@@ -79,7 +79,7 @@ fn a_cut_download_is_resumed() {
     assert_eq!(exported(&author, &to, NAME), blobs(&author.repository("")));
 }
 
-/// Bytes that are not what they should be are never sent to their end, and are told as the source's.
+/// An upload of wrong bytes is never completed, and the error names the source.
 #[test]
 fn wrong_bytes_are_not_copied() {
     let author = pushed();
@@ -117,7 +117,7 @@ hint: this version was not tagged. The store that is copied from is damaged: cop
     assert_eq!(to.tags(NAME), []);
 }
 
-/// A document of the index that is gone is found before anything is written.
+/// A missing document of the index is detected before the first write.
 #[test]
 fn a_missing_manifest_stops_the_copy_before_the_first_write() {
     let author = pushed();
@@ -159,14 +159,14 @@ fn the_next_run_finishes_an_interrupted_copy() {
         copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
         assert_eq!(exported(&author, &to, NAME), whole, "{nth}");
         assert_eq!(from.tags(NAME), to.tags(NAME), "{nth}");
-        // An upload that was on its way when the first run ended may have arrived since.
+        // An upload that was unfinished when the first run ended may have completed since.
         let is_upload = matching("PUT", "/uploads/");
         let sent = to.count(|seen| Some(seen.connection) > last && is_upload(seen));
         assert!(sent <= 6 - arrived, "{nth}: {sent} sent, {arrived} there");
     }
 }
 
-/// Another writer's version takes the tag after the tags were listed.
+/// Another writer pushes the version after the tags were listed.
 #[test]
 fn a_version_pushed_during_the_copy_is_merged_into() {
     let author = pushed();

@@ -177,7 +177,7 @@ fn the_document_is_that_of_a_push() {
     );
 }
 
-/// Tags that are no versions stay where they are.
+/// Tags that are not versions are not copied.
 #[test]
 fn other_tags_are_not_copied() {
     let author = Author::new();

@@ -13,7 +13,7 @@ fn pushed() -> Author {
     author
 }
 
-/// Nothing was written but perhaps a lock file.
+/// Whether nothing but a lock file was written.
 fn is_empty(author: &Author) -> bool {
     let written = |name: &str| {
         author
@@ -70,7 +70,7 @@ hint: this version is not signed by a key that you named. If the author says tha
 ");
     assert!(is_empty(&author));
     copy(&author, FROM, TO, &[]).succeeds();
-    // A version that is there is no better.
+    // A version that is already present is refused too.
     copy(&author, FROM, TO, &["--key", "stranger.asc"]).exits(3);
 }
 

@@ -12,7 +12,7 @@ use crate::support::layout_of_registry::{export, import};
 use crate::support::registry::{Access, Fault, Personality, Registry, Seen, Setup, matching};
 use crate::support::scene::Run;
 
-/// What `dist` has for both platforms, by the name of a store.
+/// Pushes both platforms of `dist` into a store.
 const PLATFORMS: [&str; 2] = ["darwin_arm64", "linux_amd64"];
 const ROUNDS: usize = 5;
 
@@ -37,7 +37,7 @@ fn pushed() -> Author {
     author
 }
 
-/// A registry without evidence among the types that it knows.
+/// A registry whose list of media types lacks evidence.
 fn without_evidence() -> Registry {
     Setup::of(Personality::Gitlab).access(Access::Open).start()
 }
@@ -64,7 +64,7 @@ fn a_registry_that_refuses_evidence_gets_the_version_without_it() {
     );
     assert_eq!(to.tags(NAME).len(), 1);
     assert_eq!(to.platforms(NAME, "1.0.0"), PLATFORMS);
-    // The evidence is offered again, without its documents; the version is as it should be.
+    // The evidence manifest is offered again, without its documents. The version is complete.
     to.forget();
     let json = ["--format", "json"];
     let again = document(copy_demo(&author, &at(&from), &at(&to), &json));
@@ -72,7 +72,7 @@ fn a_registry_that_refuses_evidence_gets_the_version_without_it() {
     assert_eq!(to.count(matching("POST", "/uploads/")), 0);
 }
 
-/// One refusal is enough for all versions of a run, and is said once.
+/// After one refusal, no other version of the run offers evidence, and the warning appears once.
 #[test]
 fn a_registry_refuses_evidence_once_in_a_run() {
     let author = pushed();
@@ -159,7 +159,7 @@ fn concurrent_copies_into_one_repository_of_a_registry() {
         |seen: &Seen| seen.method == "PUT" && seen.path.ends_with("/manifests/1.0.0");
     for round in 0..ROUNDS {
         let to = Registry::plain();
-        // Neither moves the tag before both have seen that it is free.
+        // Neither run moves the tag before both have seen that it is free.
         let both = Arc::new(Barrier::new(2));
         for nth in [1, 2] {
             to.fault(nth, moves_the_tag, Fault::Together(Arc::clone(&both)));

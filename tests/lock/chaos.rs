@@ -63,7 +63,7 @@ fn tree(author: &Author) -> BTreeMap<String, String> {
     judge::tree(&author.scene.path("project"))
 }
 
-/// Lets something happen at every call of a run in turn, every time from the start.
+/// Repeats a run and disturbs another of its system calls each time.
 fn at_every_call(author: &Author, command: &str, effect: &str) {
     if !can_trace() {
         return;
@@ -73,7 +73,7 @@ fn at_every_call(author: &Author, command: &str, effect: &str) {
     author.scene.tfoci(arguments(command)).succeeds();
     let after = tree(author);
     let mut happened = 0;
-    // A failing write to the runtime's own event file would stop it for ever, and no disk causes that.
+    // A failing write to the async runtime's event file would hang it, and a full disk never causes that.
     let kills = effect.starts_with("signal");
     let all = [RENAME, FDATASYNC, FSYNC, MKDIR, WRITE];
     for calls in all.into_iter().filter(|calls| kills || *calls != WRITE) {

@@ -249,7 +249,7 @@ fn clients_write_the_same_lock_file() {
     }
 }
 
-/// Without a key, a release of another host proves nothing to anybody.
+/// Neither client accepts a release without a key from another host.
 #[test]
 fn keyless_releases_of_other_hosts_are_refused() {
     let origin = origin();

@@ -62,7 +62,7 @@ fn a_file_that_is_up_to_date_is_not_touched() {
         (after.ino(), after.mtime_nsec())
     );
     lock(&scene, "--check").succeeds();
-    // Comments do not count.
+    // Comments do not make a difference.
     let text = read(&scene, &format!("project/{LOCK}"));
     scene.write(
         format!("project/{LOCK}"),
@@ -243,7 +243,7 @@ fn nothing_is_written_if_a_provider_fails() {
     assert!(!path(&scene).exists());
 }
 
-/// Hashes that match nothing stay, as for clients, but not without a word.
+/// Hashes that match no package are kept, as clients keep them, with a warning.
 #[test]
 fn hashes_of_another_release_are_kept_with_a_warning() {
     let (origin, scene) = given();
@@ -258,7 +258,7 @@ fn hashes_of_another_release_are_kept_with_a_warning() {
         "{host}/acme/demo 1.0.0: the lock file has hashes of no package of this release. Clients accept packages that match them; take them out by hand: {wrong}\n"
     );
     assert!(run.stderr.contains(&said), "{}", run.stderr);
-    // A gate lets nothing pass that clients would accept without a signature.
+    // `--check` reports what clients would accept without a signature.
     let run = lock(&scene, "--check").succeeds();
     assert!(run.stderr.contains(&said), "{}", run.stderr);
     let strict = "--check --require-pinned --key acme.asc --format json";
@@ -275,7 +275,7 @@ fn hashes_of_another_release_are_kept_with_a_warning() {
     lock(&scene, strict).succeeds();
     scene.write(format!("project/{LOCK}"), file);
     assert!(read(&scene, &format!("project/{LOCK}")).contains(&wrong));
-    // Which `h1` there are is known if every package was unpacked.
+    // All `h1` hashes are known only if every package was unpacked.
     let planted = format!("h1:{}=", "A".repeat(43));
     lock(&scene, "--h1 --platform all").succeeds();
     let file = read(&scene, &format!("project/{LOCK}")).replace(&wrong, &planted);

@@ -72,7 +72,7 @@ fn packages_are_where_clients_expect_them() {
     }
 }
 
-/// No origin is there any more.
+/// The origin is no longer available.
 #[test]
 fn clients_work_without_a_network_and_leave_the_lock_file() {
     for client in ["terraform", "tofu"] {
@@ -85,8 +85,8 @@ fn clients_work_without_a_network_and_leave_the_lock_file() {
         let before = read(&scene, &format!("ours/{LOCK}"));
         let directory = scene.path("ours");
         let run = |arguments: &[&str]| run(&scene, &directory, client, arguments);
-        // The client has found the packages and compared them with the lock file, and starts the scripts in them. On a busy machine it may
-        // read what a script prints only after the script has ended, and then names its path alone.
+        // The client has found the packages and compared them with the lock file, and starts the scripts in them. On a busy machine it
+        // may read what a script prints only after the script has ended, and then names its path alone.
         let plan = run(&["plan", "-no-color"]).exits(1);
         let words: Vec<&str> = plan.stderr.split_whitespace().collect();
         let said = words.join(" ");
@@ -112,7 +112,7 @@ fn what_is_installed_is_not_downloaded_again() {
     assert_eq!(document["files"][0]["status"], "present");
     assert_eq!(document["providers"][0]["authentication"]["anchor"], "lock");
     assert_eq!(read(&scene, &format!("ours/{LOCK}")), lock);
-    // A directory that is gone comes back, and nothing else is written.
+    // A missing directory is restored, and nothing else is written.
     let here = &platforms()[0];
     let host = origin.host();
     let one = format!("ours/.terraform/providers/{host}/acme/other/3.1.4/{here}");
@@ -121,7 +121,7 @@ fn what_is_installed_is_not_downloaded_again() {
     install(&scene, "--locked").succeeds();
     assert_eq!(origin.count(asks("package")), 1);
     assert_eq!(providers(&scene, "ours"), tree);
-    // Something else at its place is refused, and stays.
+    // Other content at its path is refused and kept.
     fs::set_permissions(scene.path(&one), fs::Permissions::from_mode(0o755)).unwrap();
     scene.write(format!("{one}/README.md"), "mine");
     let run = install(&scene, "").exits(3);
@@ -174,7 +174,7 @@ fn a_dry_run_and_a_data_directory() {
     install(&scene, "--into mirror").exits(2);
 }
 
-/// What a killed `tofu init` leaves, and refuses from then on.
+/// The state that a killed `tofu init` leaves, which `tofu init` then refuses.
 #[test]
 fn an_incomplete_package_is_replaced() {
     let (origin, scene) = given();

@@ -44,7 +44,7 @@ fn a_run_that_hashes_ends_at_once() {
         }
         (child, Instant::now())
     };
-    // What it takes to the end, where the package is refused.
+    // How long the run takes to its end, where the package is refused.
     let (mut child, start) = install();
     assert_eq!(child.wait().unwrap().code(), Some(3));
     let whole: Duration = start.elapsed();

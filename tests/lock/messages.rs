@@ -1,4 +1,4 @@
-//! What is said about several directories, about constraints, and about what is locked and not required.
+//! Messages about several directories, constraints, and locked providers that are not required.
 
 use std::fs;
 
@@ -84,7 +84,7 @@ fn constraints_are_named_with_file_and_line() {
         "\n\nhint: `tfoci lock --upgrade` selects the newest version that satisfies the constraints; commit the file\n",
     );
 
-    // Nobody knows the provider.
+    // The origin does not have the provider.
     scene.write("d/versions.tf", requiring(&origin, "acme/none", ">= 1"));
     let run = tfoci(&scene, "lock --chdir d").exits(1);
     says(&run, "\n  required by d/versions.tf:3 (>= 1.0.0)\n");
@@ -112,7 +112,7 @@ fn at_most_ten_statements_are_named() {
     says(&run, "\n  required by 2 more statements\n");
 }
 
-/// Generated files are smaller, and reading takes many times their size.
+/// Generated files are smaller than this limit, and parsing takes many times the size of a file.
 #[test]
 fn a_huge_file_is_refused_by_name() {
     let (_origin, scene) = given();
@@ -156,9 +156,9 @@ fn one_broken_directory_does_not_stop_the_others() {
     assert_eq!(statuses, [present, present, present, failed, failed]);
     assert_eq!(files[3]["path"], "b/.terraform.lock.hcl");
     assert!(files[3]["error"]["message"].is_string(), "{document}");
-    // A wrong argument is wrong for all.
+    // A wrong argument fails all directories.
     tfoci(&scene, &format!("{all} a/b/c/d")).exits(2);
-    // One directory says no name.
+    // With one directory, messages do not name it.
     let run = tfoci(&scene, "lock --upgrade --chdir a").succeeds();
     says(&run, "hashes\n");
 }
@@ -267,7 +267,7 @@ fn install_locked_requires_the_h1_hashes_that_clients_check() {
     says(&run, &said);
     assert_eq!(origin.counters(), before);
     assert_eq!(read(&scene, "a/.terraform.lock.hcl"), text);
-    // Only the packages tell of which platform an `h1` is.
+    // Only the packages show to which platform an `h1` belongs.
     let [_, other] = platforms();
     tfoci(&scene, &format!("lock --h1 --chdir a --platform {other}")).succeeds();
     let text = read(&scene, "a/.terraform.lock.hcl");
@@ -281,13 +281,13 @@ fn install_locked_requires_the_h1_hashes_that_clients_check() {
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(document["files"][0]["status"], "differs");
     assert_eq!(read(&scene, "a/.terraform.lock.hcl"), text);
-    // With all hashes, nothing is said.
+    // With all hashes, there is no message.
     tfoci(&scene, "lock --h1 --chdir a").succeeds();
     let run = tfoci(&scene, "install --chdir a --locked").succeeds();
     assert!(!run.stderr.contains("Differs"), "{}", run.stderr);
     let text = read(&scene, "a/.terraform.lock.hcl");
 
-    // What differs, still differs: an entry too few, and one too many, unless addresses choose.
+    // Missing and surplus entries are still differences, unless addresses select others.
     let entry = "\nprovider \"registry.example.com/acme/zz\" {\n  version = \"7.0.0\"\n}\n";
     scene.write("a/.terraform.lock.hcl", format!("{text}{entry}"));
     let run = tfoci(&scene, "install --chdir a --locked").exits(4);
@@ -329,7 +329,7 @@ fn install_locked_requires_the_h1_hashes_that_clients_check() {
     tfoci(&scene, "install --chdir a --locked").exits(3);
 }
 
-/// A folder that `install --into` filled is where the CLI configuration leads.
+/// The CLI configuration names a filesystem mirror that `install --into` wrote.
 #[test]
 fn a_mirror_without_signatures_gets_a_hint_where_to_find_them() {
     let author = Author::new();

@@ -91,7 +91,7 @@ fn the_cache_and_the_links_are_those_of_clients() {
     }
 }
 
-/// What tfoci has put into the cache, clients do not download again; OpenTofu does not even ask which versions there are.
+/// Clients do not download again what tfoci put into the cache. OpenTofu does not even request the list of versions.
 #[test]
 fn clients_use_the_cache_that_tfoci_has_filled() {
     for client in ["terraform", "tofu"] {
@@ -116,7 +116,7 @@ fn clients_use_the_cache_that_tfoci_has_filled() {
             fs::remove_dir_all(scene.path("other/.terraform")).unwrap();
             run(&scene, &directory, client, ["init", "-no-color"]).succeeds();
         }
-        // Terraform always asks for the versions, unless they are all in a directory.
+        // Terraform always requests the list of versions, unless all providers are in a directory.
         let all = ["init", "-no-color", "-plugin-dir=.terraform/providers"];
         run(&scene, &directory, client, all).succeeds();
         assert_eq!(read(&scene, &format!("other/{LOCK}")), lock);
@@ -188,7 +188,7 @@ fn obstacles_are_replaced_only_if_nothing_is_lost() {
     assert!(path.join("mine").exists());
     fs::remove_dir_all(&path).unwrap();
 
-    // Half a package in the cache, as a killed client leaves it.
+    // An incomplete package in the cache, as a killed client leaves it.
     fs::remove_file(in_cache.join("README.md")).unwrap();
     install(&scene, "").succeeds();
     assert_eq!(judge::tree(&in_cache), whole);
@@ -223,7 +223,7 @@ fn the_configuration_of_clients_names_the_cache() {
     // Every line of the signed document, not only the `h1` that such clients record.
     assert!(read(&scene, &format!("ours/{LOCK}")).contains("zh:"));
 
-    // A cache that is not there: clients go on without it.
+    // If the cache does not exist, clients continue without it.
     fs::remove_dir_all(scene.path("ours/.terraform")).unwrap();
     let scene = scene.env("TF_PLUGIN_CACHE_DIR", "/nowhere");
     let run = install(&scene, "").succeeds();

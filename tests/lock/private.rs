@@ -1,4 +1,4 @@
-//! Hosts that only a configuration names are not asked at private addresses: a checkout may come from anybody.
+//! Private addresses of hosts that only a configuration names are not contacted: the checkout may be untrusted.
 
 use std::fs;
 
@@ -72,7 +72,7 @@ fn naming_a_private_host_is_consent() {
         fs::remove_file(scene.path("a/.terraform.lock.hcl")).unwrap();
     }
     scene.write("client.tfrc", &configuration);
-    // So does who gives the URL of a mirror there, for all that the host serves.
+    // The URL of a mirror at this host is consent too, for everything that the host serves.
     let two = format!(
         "terraform {{\n  required_providers {{\n    x = {{ source = \"{}\" }}\n    null = {{ source = \"hashicorp/null\" }}\n  }}\n}}\n",
         origin.address("acme/demo")
@@ -90,13 +90,13 @@ fn naming_a_private_host_is_consent() {
     fs::remove_file(scene.path("b/.terraform.lock.hcl")).unwrap();
     tfoci(&scene, "lock --chdir b --allow-unsigned hashicorp/null").succeeds();
     scene.write("client.tfrc", &configuration);
-    // Another host is no consent.
+    // Naming another host is no consent.
     tfoci(&scene, "lock --chdir a --allow-private example.com").exits(1);
     let scene = scene.env("TFOCI_ALLOW_PRIVATE", &format!("example.com,{host}"));
     tfoci(&scene, "lock --chdir a").succeeds();
 }
 
-/// The services that tell machines of clouds their credentials.
+/// The metadata services that give cloud machines their credentials.
 #[test]
 fn no_option_allows_metadata_services() {
     let (_origin, scene) = given();
@@ -120,7 +120,7 @@ fn mirroring_a_private_host_from_a_lock_file_needs_consent_too() {
         let all = format!("mirror --to oci-layout:out {arguments}");
         tfoci(&scene, &all)
     };
-    // A lock file beside the configuration comes from anybody too.
+    // A lock file beside the configuration is untrusted too.
     let lock = format!("provider \"{demo}\" {{\n  version = \"1.2.0\"\n}}\n");
     scene.write("a/.terraform.lock.hcl", lock);
     let (configuration, lock) = ("--from-config a", "--from-lock a/.terraform.lock.hcl");

@@ -1,4 +1,4 @@
-//! What is believed of a store, and what is recorded then.
+//! What of a store is trusted, and which hashes are recorded.
 
 use crate::support::author::Author;
 use crate::support::registry::{Personality, Registry, Setup};
@@ -110,7 +110,7 @@ fn evidence_that_contradicts_is_refused_even_in_a_trusted_store() {
     assert!(!author.scene.path(".terraform.lock.hcl").exists());
 }
 
-/// The documents of another version carry a good signature too.
+/// The documents of another version have a valid signature too.
 #[test]
 fn the_evidence_of_another_version_locks_nothing() {
     let author = Author::new();

@@ -1,7 +1,7 @@
 //! Documents altered so that tfoci verifies one package and clients install another.
 //!
-//! After exit 0 of ours, the zip that a client selects is the one that was verified. The client is the judge in
-//! `support/tofu_client`, which decodes as Go does and shares no code with us; and the real `tofu`, where it is on PATH.
+//! If tfoci exits with 0, the zip that a client selects is the verified one. Two clients check this: the independent reader in
+//! `support/tofu_client`, which decodes as Go does and shares no code with tfoci, and the real `tofu`, if it is on PATH.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 /// How many documents are altered.
 const CASES: u64 = 120;
-/// How many of them are put to the real client at most: each takes a third of a second.
+/// How many of them the real client reads at most: each takes a third of a second.
 const PUT_TO_TOFU: usize = 12;
 
 /// A signed artifact for this machine and another one, and an unsigned package beside it.
@@ -33,7 +33,7 @@ struct ArtifactScene {
     /// The manifest of this machine's package, as it is stored.
     manifest: String,
     index: String,
-    /// What leads to the right bytes, and to others in their place.
+    /// Texts that lead to the right bytes, each with one that leads to others.
     swaps: Swaps,
     zh: String,
 }
@@ -159,7 +159,7 @@ impl ArtifactScene {
         layout
     }
 
-    /// Which of our commands accept a layout with a pinned key: the one that needs this machine's package, and any other.
+    /// Which commands of tfoci accept a layout with a pinned key: the one that needs this machine's package, and any other.
     fn accepts(&self, name: &str) -> (bool, bool) {
         let from = format!("oci-layout:{name}");
         let pinned = [
@@ -222,7 +222,7 @@ fn tfoci_verifies_the_packages_that_clients_select() {
             misled += 1;
         }
     }
-    // Without these the test would show nothing.
+    // Without such cases the test would show nothing.
     assert!(
         accepted >= 10 && misled >= 5,
         "{accepted} accepted, {misled} misleading"

@@ -10,7 +10,7 @@ pub enum Tree {
     Object(Vec<(String, Tree)>),
 }
 
-/// Numbers that look random and are the same in every run.
+/// Pseudorandom numbers that are the same in every run.
 pub struct Dice(pub u64);
 
 impl Dice {

@@ -15,7 +15,7 @@ fn unlisted(platforms: &[&str]) -> Provider {
     Provider::new("acme/demo").release(release)
 }
 
-/// Only the package for Linux arrives; the same command again says the same of the other one, and that all is there.
+/// Only the package for Linux is mirrored. A second run reports the same missing package, and the other one as present.
 #[track_caller]
 fn arrives_without_darwin(
     scene: &OriginScene,

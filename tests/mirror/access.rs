@@ -4,12 +4,12 @@ use crate::support::scene::Scene;
 
 /// Requests of a user without a token.
 mod helper;
-/// Names and passwords, which are for packages.
+/// Names and passwords, which are sent for packages.
 mod passwords;
-/// Tokens, which are for registries.
+/// Tokens, which are sent to provider registries.
 mod tokens;
 
-/// The variable that is for an origin.
+/// The environment variable with the token for an origin.
 fn variable(origin: &Origin) -> String {
     format!("TF_TOKEN_{}", origin.host())
 }
@@ -25,7 +25,7 @@ fn credentials(origin: &Origin, token: &str) -> String {
     )
 }
 
-/// Every request, and what it said about who it is: `versions acme/demo: Bearer sesame`.
+/// Every request with its `Authorization`: `versions acme/demo: Bearer sesame`.
 fn introductions(origin: &Origin) -> Vec<String> {
     let seen = origin.seen();
     let lines = origin.transcript();

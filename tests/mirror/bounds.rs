@@ -1,4 +1,4 @@
-//! Origins and mirrors whose lists do not end: they are counted, and neither memory nor requests follow them.
+//! Origins and mirrors with lists without end. Limits keep memory and requests small.
 
 use super::origin_scene::OriginScene;
 use super::{LINUX, demo};
@@ -7,7 +7,7 @@ use crate::support::origin::{Fault, Provider, asks, lie};
 use crate::support::scene::Run;
 use crate::support::server::answer::End;
 
-/// Nearly as much as a JSON document may have.
+/// A little below the size limit of a JSON document.
 const LARGE: usize = 8_000_000;
 
 fn mirror(scene: &OriginScene, more: &str) -> Run {
@@ -20,7 +20,7 @@ fn mirror(scene: &OriginScene, more: &str) -> Run {
     )
 }
 
-/// Mirrors from an origin at which every answer of a sort is this one.
+/// Mirrors from an origin that gives this answer to every request of a kind.
 #[track_caller]
 fn refused(sort: &'static str, body: String, more: &str, says: [&str; 2]) {
     let scene = OriginScene::of([demo()]);
@@ -148,7 +148,7 @@ fn oversized_package_metadata_is_refused() {
     );
 }
 
-/// Whoever says how large a package is may say anything. What was said must fill no disk.
+/// The stated size of a package is untrusted, and must not fill the disk.
 #[test]
 fn a_package_of_impossible_size_is_not_downloaded() {
     const HUGE: u64 = 9 << 30;

@@ -1,4 +1,4 @@
-//! Several destinations: what they lack is read once, and each line says which one it is about.
+//! Several destinations: a package is downloaded once for all of them, and each line names its destination.
 
 use std::collections::BTreeMap;
 
@@ -17,19 +17,19 @@ fn layout(scene: &OriginScene, name: &str) -> BTreeMap<String, String> {
     let files = scene.tree().into_iter();
     let below = files.filter_map(|(path, digest)| {
         let path = path.strip_prefix(name)?.strip_prefix('/')?;
-        // Only other processes look at it.
+        // The lock file matters to other processes only.
         (!path.ends_with(".lock")).then(|| (path.to_owned(), digest))
     });
     below.collect()
 }
 
-/// A scene with the directory of both layouts: only the last one of a path is made.
+/// A scene with the parent directory of both layouts, since tfoci creates only the last directory of a path.
 fn ready(scene: OriginScene) -> OriginScene {
     std::fs::create_dir(scene.path("store")).unwrap();
     scene
 }
 
-/// A scene at which the second layout has another zip for the version.
+/// A scene whose second layout has another zip for the version.
 fn conflicting() -> OriginScene {
     let other = ReleaseFolder::new("demo", "1.0.0")
         .package(LINUX, &[("terraform-provider-demo_v1.0.0", b"other")]);

@@ -48,7 +48,7 @@ fn build_metadata_is_kept() {
         )
         .gives(&["oci-layout:store/[ORIGIN]/acme/demo:1.0.0_ent"]);
     assert_eq!(scene.installs(), ["acme/demo 1.0.0+ent linux_amd64"]);
-    // As clients send it: some servers take `%2B` for something else.
+    // The `+` is sent as clients send it: some servers do not decode `%2B`.
     let seen = scene.origin.seen();
     let mut targets = seen.iter().map(|seen| &seen.target);
     assert!(
@@ -298,7 +298,7 @@ hint: the source lists a package that is not there: its owner has to publish it 
 ").hides(SECRET);
 }
 
-/// Nothing holds an origin to its own file names then, and other tools make files of titles.
+/// No document then determines the file names, and other tools create files named by the titles.
 #[test]
 fn without_a_checksum_document_zips_get_canonical_names() {
     let scene = OriginScene::of([demo()]);

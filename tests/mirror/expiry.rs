@@ -4,7 +4,7 @@ use super::origin_scene::OriginScene;
 use super::{LINUX, demo, mirror, said, scene};
 use crate::support::origin::{Fault, Origin, Setup, asks, lie};
 
-/// An origin whose package is cut after 100 bytes, and its URL good no more after that, for so many requests.
+/// An origin that cuts the package after 100 bytes, and then refuses its URL for a number of requests.
 fn origin(refusals: usize, status: u16) -> Origin {
     let origin = Setup::new([demo()]).signed_urls().start();
     origin.fault(1, asks("package"), Fault::cut_body(100));

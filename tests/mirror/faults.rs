@@ -2,18 +2,18 @@ use super::origin_scene::{ARRIVED, OriginScene, refused, spoiled, told};
 use super::{LINUX, demo};
 use crate::support::origin::{Fault, Origin, Provider, asks, lie};
 
-/// The digest of the package, and of what comes where one bit of it is wrong.
+/// The digest of the package, and that of the package with one wrong bit.
 const RIGHT: &str = "sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec";
 const ONE_BIT_WRONG: &str =
     "sha256:234b09bc565e76f0a9aa2aad92ba0fc66cb4757024344035e63444f8c0fe82a5";
 
-/// What is said where the package arrives.
+/// The output if the package is mirrored.
 const COPIED: &str = "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ";
 
-/// Mirrors past a fault of the first request for the package.
+/// Mirrors although the first request for the package meets a fault.
 #[track_caller]
 fn survives(fault: Fault, packages: usize) -> OriginScene {
     let scene = OriginScene::of([demo()]);
@@ -24,7 +24,7 @@ fn survives(fault: Fault, packages: usize) -> OriginScene {
     scene
 }
 
-/// What lies below says how, in the words of the system.
+/// The cause below it has the words of the operating system.
 const UNREACHABLE: &str = "error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
   cannot reach https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
   …";

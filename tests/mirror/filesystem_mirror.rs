@@ -4,10 +4,10 @@ use super::LINUX;
 use super::origin_scene::OriginScene;
 use crate::support::origin::{Origin, Provider};
 
-/// What may be a link.
+/// Symbolic links in a mirror.
 #[cfg(unix)]
 mod links;
-/// How directories and files may be spelled.
+/// Spellings of directories and files.
 mod names;
 
 const ADDRESS: &str = "example.com/acme/demo";

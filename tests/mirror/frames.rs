@@ -7,7 +7,7 @@ use crate::support::origin::{Fault, Provider, Release, Setup, asks};
 use crate::support::release::{ReleaseFolder, sha256};
 use crate::support::zipfile::{executable, file, with, zip};
 
-/// A release whose only package is these bytes, signed.
+/// A signed release with these bytes as its only package.
 fn signed(bytes: &[u8]) -> ReleaseFolder {
     ReleaseFolder::new("demo", "1.0.0").zip(LINUX, bytes)
 }
@@ -22,7 +22,7 @@ fn long(comment: usize) -> Vec<u8> {
     )
 }
 
-/// Nothing of a signed package arrives; `says` is what is wrong with it, and what to do.
+/// Asserts that a signed package is refused. `says` is the cause and the hint.
 #[track_caller]
 fn refused(bytes: &[u8], code: i32, says: &str) {
     let scene = OriginScene::release(Release::from(signed(bytes)).without_packages());
@@ -105,7 +105,7 @@ fn whole_zips_with_any_form_of_end_record_are_mirrored() {
     }
 }
 
-/// Every command judges the end of a zip in the same way.
+/// Every command checks the end of a zip in the same way.
 #[test]
 fn end_records_are_checked_as_push_checks_them() {
     let is_end = |case: &&Case| {
@@ -150,7 +150,7 @@ fn a_broken_zip_leaves_no_tag_in_a_registry() {
         assert!(run.stderr.contains(about), "{}", run.stderr);
         assert!(team.held("acme/demo").tags.is_empty());
         assert_eq!(team.held("acme/other").tags.len(), 2);
-        // What is good of it arrives by itself.
+        // The whole package can be mirrored alone.
         team.mirror(&["--platform", "darwin_arm64"]).succeeds();
         let demo = team.held("acme/demo");
         assert_eq!(demo.tags.len(), 2);

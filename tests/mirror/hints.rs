@@ -1,5 +1,5 @@
-//! What a store says about itself: of each entry of an index which zip it leads to, and of each version what proves it. Every writer who may
-//! write to the store can say anything there.
+//! Statements of a store about itself: the zip of each entry of an index, and the evidence of each version. Every writer of the store
+//! can forge them.
 
 use serde_json::Value;
 
@@ -66,7 +66,7 @@ hint: nothing of this version was written. If the lock file was made for other p
     }
 }
 
-/// The same where the source has withdrawn the version: no list contradicts the store then.
+/// The same for a version that the source has withdrawn, where no list contradicts the store.
 #[test]
 fn a_withdrawn_version_is_not_present_by_a_hint_of_an_index() {
     let (scene, _) = lying("*/*/*");
@@ -91,7 +91,7 @@ hint: nothing of this version was written. If the lock file was made for other p
 ", hashes[0], zh(&scene.origin, "1.1.0", LINUX)));
 }
 
-/// Of a version that is present only its index is read, which proves no hash. With a lock file the manifests are read.
+/// For a version that is present, only the index is read, which proves no hash. With a lock file, the manifests are read too.
 #[test]
 fn only_hashes_that_were_read_from_manifests_are_reported() {
     let (scene, _) = lying("*/*/*");
@@ -122,7 +122,7 @@ fn only_hashes_that_were_read_from_manifests_are_reported() {
     );
 }
 
-/// Of what is there already, a new platform's checksum document must list the zip of the manifest, not that of the index.
+/// The checksum document of a new platform must cover the stored zips that the manifests name, not those that the index names.
 #[test]
 fn an_added_platform_is_checked_against_manifests_not_hints() {
     let scene = OriginScene::of([versions()]);

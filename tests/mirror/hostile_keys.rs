@@ -1,4 +1,4 @@
-//! Keys that were made to keep readers busy: they fail what they came with, and hold up nothing else.
+//! Keys that are made expensive to check. They fail their own version and delay no other.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::support::release::ReleaseFolder;
 
 const NUMBERS: [u16; 2] = [512, 512];
 
-/// How long a run may take, with much room for slow machines: without limits it takes minutes to days.
+/// The longest time that a run may take, even on slow machines. Without limits in tfoci, it would take minutes to days.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// A provider whose key is of this kind.
@@ -35,7 +35,7 @@ fn signed_by(scene: &OriginScene, names: &[String], primary: &[u8]) {
     }
 }
 
-/// An origin of some honest provider and of several that keep readers busy.
+/// An origin of an honest provider and of several with expensive keys.
 fn with_busy(names: &[String], primary: &[u8], signatures: u32) -> OriginScene {
     let busy = names.iter().map(|name| busy(name, primary, signatures));
     let scene = OriginScene::of(busy.chain([super::demo()]));
@@ -54,7 +54,7 @@ error: [ORIGIN]/acme/busy 1.0.0 ([ORIGIN]): the signature and its keys cost more
 
 hint: nothing of this version was written. Its keys or signatures were made to keep readers busy, or are damaged: ask its author
 ");
-    // Their numbers are not computed with at all.
+    // Numbers of this size are refused without any computation.
     with_busy(&names, &dsa(65_535, 65_000), 1)
         .mirror("[ORIGIN]/acme/busy")
         .says(3, "
@@ -86,7 +86,7 @@ fn a_provider_with_such_a_key_delays_no_other() {
     assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
 }
 
-/// While keys are checked, whose work takes many times longer than the signal may.
+/// The signal arrives while keys are checked. The check takes many times longer than the run may take after the signal.
 #[test]
 fn a_signal_ends_a_run_that_checks_such_keys() {
     let names: Vec<String> = (0..16).map(|place| format!("busy{place}")).collect();
@@ -118,7 +118,7 @@ fn a_signal_ends_a_run_that_checks_such_keys() {
     while asked.load(Ordering::SeqCst) < 4 {
         std::thread::yield_now();
     }
-    // What the program has in memory is in no core dump.
+    // Core dumps are disabled, so secrets in memory are not written to disk.
     #[cfg(target_os = "linux")]
     {
         let limits = std::fs::read_to_string(format!("/proc/{}/limits", run.id())).unwrap();

@@ -8,7 +8,7 @@ use crate::support::origin::{Fault, Provider, asks};
 use crate::support::registry::Registry;
 use crate::support::release::ReleaseFolder;
 
-/// `acme/demo` with several releases, one of them for later.
+/// `acme/demo` with several releases, one of them a pre-release.
 fn versions() -> Provider {
     ["0.9.0", "1.0.0", "1.1.0", "1.2.0-rc.1"]
         .into_iter()
@@ -281,7 +281,7 @@ fn warnings_of_an_origin_are_shown_escaped() {
     );
 }
 
-/// The requests for a repository, as `METHOD KIND`, without their places.
+/// The requests for a repository, as `METHOD KIND`.
 fn asked(registry: &Registry) -> Vec<String> {
     let seen = registry.seen();
     let words = |path: &str| {

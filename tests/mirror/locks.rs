@@ -199,7 +199,7 @@ fn stored_packages_must_match_the_lock_when_a_platform_is_added() {
             .says(3, &says);
         assert_eq!(scene.tree(), before);
     }
-    // What is not asked for is not looked at.
+    // Packages that are not selected are not compared.
     scene
         .mirror(&format!("--from-lock . --platform darwin_arm64 {from} -q"))
         .says(0, "");
@@ -294,7 +294,7 @@ fn a_lock_file_verifies_the_packages_of_a_network_mirror() {
     assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
 }
 
-/// Mirrors have no signatures. A lock file stands in for them, but not where keys are named: pinned means signed.
+/// Mirrors have no signatures. A lock file replaces them, unless a key is named: a pinned provider must be signed.
 #[test]
 fn a_lock_file_does_not_stand_in_for_a_pinned_key() {
     let scene = OriginScene::of([demo()]);

@@ -1,5 +1,5 @@
-//! Answers in which a member is there twice: clients decode the second into the first, so what they download may be something else
-//! than what we verified.
+//! Answers with a duplicate member. Clients decode the second into the first, so they might download another package than the one
+//! that tfoci verified.
 
 use super::demo;
 use super::origin_scene::{OriginScene, arrives, refused, told};
@@ -9,7 +9,7 @@ use crate::support::rewrite::rewrite;
 
 const HINT: &str = "hint: nothing of this version was written. Such a document can show one package to tfoci and another to the client that installs it: its owner has to fix it\n";
 
-/// A text of the answer becomes another one.
+/// Replaces a text of the answer.
 fn instead(from: &'static str, to: &'static str) -> Fault {
     Fault::alter(move |answer| {
         let text = String::from_utf8(answer.body.to_vec()).unwrap();
@@ -18,7 +18,7 @@ fn instead(from: &'static str, to: &'static str) -> Fault {
     })
 }
 
-/// The document, the object and the members, as they are told, with where they were.
+/// The lines of the error about the document, the object and the members, with the URL.
 fn says(document: &str, facts: &str, about: &str, path: &str) -> String {
     format!(
         "

@@ -4,10 +4,10 @@ use super::origin_scene::{ARRIVED, OriginScene, Told, told};
 use super::{LINUX, demo};
 use crate::support::origin::{Fault, Provider, Setup, asks, lie};
 
-/// Where documents and packages lie.
+/// URLs of documents and packages.
 mod urls;
 
-/// Hosts with a port have no place in mirrors, so packages are of another one.
+/// Network mirrors cannot serve hosts with a port, so these providers have another host.
 const ADDRESS: &str = "example.com/acme/demo";
 const ALLOW: &str = "--allow-unsigned example.com/acme/*";
 
@@ -16,7 +16,7 @@ fn from(scene: &OriginScene, more: &str) -> Told {
     scene.mirror(&format!("{ADDRESS} --from network-mirror:{url} {more}"))
 }
 
-/// Nothing arrives from a mirror that says something else.
+/// Asserts that a mirror with this fault is refused.
 #[track_caller]
 fn refused(sort: &'static str, fault: Fault, code: i32, says: &str) {
     let scene = told(sort, fault);
@@ -88,7 +88,7 @@ hint: this version was not tagged. Clients cannot install it either: its author 
     }
 }
 
-/// What the mirror says about the hashes of the package.
+/// Replaces the hashes that the mirror lists for the package.
 fn hashes(says: serde_json::Value) -> Fault {
     lie::says("archives/linux_amd64/hashes", says)
 }
@@ -99,7 +99,7 @@ const RIGHT_CONTENT: &str = "h1:ULN8yrUQyE37mEmIPGSTmDzhSWVvAN2Ohh481yZGusE=";
 
 #[test]
 fn one_matching_hash_is_enough() {
-    // Of an unknown scheme, of another package, and of none at all.
+    // Hashes of an unknown scheme, of another package, and no hash at all.
     for wrong in [
         "h9:x",
         "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
@@ -112,7 +112,7 @@ fn one_matching_hash_is_enough() {
     }
     let wrong = format!("zh:{}", "0".repeat(64));
     arrives(&told("mirror-version", hashes(json!([wrong, RIGHT]))));
-    // A zip that its author did not make, although its content is the same.
+    // A zip with the author's files that is not the author's zip.
     for hashes in [json!([wrong]), json!([wrong, RIGHT_CONTENT])] {
         refused("mirror-version", self::hashes(hashes), 3, "
 error: example.com/acme/demo 1.0.0 linux_amd64 (network-mirror:https://[ORIGIN]/mirror/): cannot download the package
@@ -233,7 +233,7 @@ fn documents_of_mirrors_may_have_additional_or_missing_members() {
     }
 }
 
-/// A mirror of two platforms, of which one is not there after all.
+/// A mirror that lists two platforms and lacks one of them.
 fn half(absence: Fault) -> OriginScene {
     let scene = OriginScene::of([Provider::demo(&["darwin_arm64", LINUX])]);
     scene.origin.always(asks("mirror-version"), absence);

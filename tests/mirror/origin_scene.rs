@@ -16,7 +16,7 @@ pub struct OriginScene {
     pub origin: Origin,
 }
 
-/// What a run printed, the same each time.
+/// What a run printed, without what differs between runs.
 #[derive(Debug)]
 pub struct Told(Run);
 
@@ -78,7 +78,7 @@ impl OriginScene {
         text.replace("[ORIGIN]", self.origin.host())
     }
 
-    /// Hosts have another port each time, and times and keys are others.
+    /// Replaces ports, times and keys, which differ between runs.
     fn steady(&self, run: Run) -> Run {
         let doors = self.origin.doors();
         let mut run = steady(run);
@@ -89,7 +89,7 @@ impl OriginScene {
                 (&doors.plain, "PLAIN"),
             ] {
                 let (_, host) = door.split_once("://").unwrap();
-                // In layouts, directories have no colon.
+                // Directories of layouts are named without a colon.
                 for host in [host, &host.replace(':', "_")] {
                     *text = text.replace(host, &format!("[{name}]"));
                 }
@@ -106,7 +106,7 @@ impl OriginScene {
         run
     }
 
-    /// What the independent client installs from the store, `acme/demo 1.0.0 linux_amd64`; each zip is one of the origin's.
+    /// What the independent client installs from the store, as `acme/demo 1.0.0 linux_amd64`. Asserts that each zip is one of the origin's.
     #[track_caller]
     pub fn installs(&self) -> Vec<String> {
         let store = self.path("store");
@@ -131,7 +131,7 @@ impl OriginScene {
 }
 
 impl Told {
-    /// Asserts the exit code, and all that was said; `…` at the end stands for any text.
+    /// Asserts the exit code and stderr. `…` at the end of `expected` stands for any text.
     #[track_caller]
     pub fn says(self, code: i32, expected: &str) -> Self {
         let Self(run) = self;
@@ -142,13 +142,13 @@ impl Told {
         Self(run.exits(code).says(expected))
     }
 
-    /// Asserts the exit code, and gives what was said.
+    /// Asserts the exit code. Returns stderr.
     #[track_caller]
     pub fn ends(self, code: i32) -> String {
         self.0.exits(code).stderr
     }
 
-    /// Asserts success, and gives what was printed on stdout.
+    /// Asserts success. Returns stdout.
     #[track_caller]
     pub fn prints(self) -> String {
         self.0.succeeds().stdout
@@ -169,7 +169,7 @@ impl Told {
     }
 }
 
-/// What goes on side by side is told in any order: here it comes first, sorted.
+/// Concurrent work is reported in any order. Its lines are sorted and moved to the front.
 fn in_order(text: &str) -> String {
     let verbs = [
         "Verified ",
@@ -196,17 +196,17 @@ pub fn folder() -> ReleaseFolder {
     ReleaseFolder::new("demo", "1.0.0").platform(super::LINUX)
 }
 
-/// What is there when `acme/demo` has arrived.
+/// What installs when `acme/demo` was mirrored.
 pub const ARRIVED: [&str; 1] = ["acme/demo 1.0.0 linux_amd64"];
 
-/// An origin of `acme/demo` at which something is wrong with every request of a sort.
+/// An origin of `acme/demo` with a fault for every request of a kind.
 pub fn told(sort: &'static str, fault: Fault) -> OriginScene {
     let scene = OriginScene::of([demo()]);
     scene.origin.always(asks(sort), fault);
     scene
 }
 
-/// Everything arrives.
+/// Asserts that `acme/demo` is mirrored.
 #[track_caller]
 pub fn arrives(scene: &OriginScene) {
     scene
@@ -216,7 +216,7 @@ pub fn arrives(scene: &OriginScene) {
     assert_eq!(scene.installs(), ARRIVED);
 }
 
-/// Nothing arrives, with this error, where something is wrong with every request of a sort.
+/// Asserts that nothing is mirrored, with this error, if every request of a kind meets a fault.
 #[track_caller]
 pub fn refused(sort: &'static str, fault: Fault, code: i32, says: &str) {
     let scene = told(sort, fault);
@@ -224,7 +224,7 @@ pub fn refused(sort: &'static str, fault: Fault, code: i32, says: &str) {
     assert!(scene.installs().is_empty());
 }
 
-/// What is said where the bytes of the package are not those that were promised.
+/// The error for a package whose bytes are not the announced ones.
 pub fn spoiled(how: &str, expected: &str, received: &str) -> String {
     format!(
         "error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package

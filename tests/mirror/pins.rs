@@ -65,7 +65,7 @@ fn table(name: &str, keys: &str) -> String {
     )
 }
 
-/// A run that a signal ended once a key was pinned, while the other provider's package did not come.
+/// A run that a signal ended after one key was pinned, while the other provider's package was stalled.
 fn stopped_by(signal: &str) -> OriginScene {
     let scene = OriginScene::of([demo(), other()]);
     let is_over = Arc::new(AtomicBool::new(false));
@@ -91,7 +91,7 @@ fn stopped_by(signal: &str) -> OriginScene {
     let mut rest = String::new();
     stderr.read_to_string(&mut rest).unwrap();
     run.wait().unwrap();
-    // The run did not get to its end.
+    // The run did not finish.
     let is_reported = rest.contains("Mirrored");
     assert_eq!(
         is_reported,
@@ -224,7 +224,7 @@ fn a_new_table_precedes_every_table_that_would_match_first() {
     let general = "[[ provider ]]\nmatch = \"[ORIGIN]/*/*\"\nexpired = \"refuse\"\n";
     scene.trusts(general);
     scene.demo(&format!("{PINNING} -q")).says(0, "");
-    // The new header is spelled as the one that is there.
+    // The new table header has the spelling of the existing one.
     let own = pinned("demo", "ACME").replace("[[provider]]", "[[ provider ]]");
     let expected = format!("{own}expired = \"refuse\"\n\n{general}");
     assert_eq!(scene.trust(), expected);
@@ -294,7 +294,7 @@ fn an_unwritable_trust_file_is_reported_before_any_copy() {
     }
 }
 
-/// Another run has the trust file open: it reads, and writes when this one would have written already.
+/// Another run has read the trust file, and writes it after this run would have written it.
 #[test]
 fn two_runs_at_once_lose_no_pin() {
     let scene = OriginScene::of([demo(), other()]);
@@ -408,7 +408,7 @@ Would mirror 2 versions, 2 packages (815 B to copy) in [TIME]
         ),
     );
     assert!(!scene.path("trust.toml").exists());
-    // A file to which the run could add no table.
+    // A file that cannot be extended with a table.
     scene.trusts("provider = []\n");
     scene.both(&format!("{PINNING} --dry-run -q")).says(
         1,
@@ -426,7 +426,7 @@ hint: {HINT}
     assert_eq!(scene.trust(), "provider = []\n");
 }
 
-/// Programs read them in the document, also those that were written.
+/// The JSON document has the new keys, pinned or only planned.
 #[test]
 fn the_document_has_the_keys() {
     for (more, status) in [("--dry-run", "planned"), ("", "pinned")] {

@@ -73,7 +73,7 @@ fn two_destinations_get_the_same_versions() {
         "oci-layout:store/b/[ORIGIN]/acme/demo:1.0.0",
     ]);
     assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"; 2]);
-    // What the command line says counts more.
+    // The command line takes precedence.
     scene
         .run("--file mirror.toml --to oci-layout:store/c -q")
         .gives(&["oci-layout:store/c/[ORIGIN]/acme/demo:1.0.0"]);
@@ -332,7 +332,7 @@ fn one_repository_is_for_one_provider() {
         .run(&format!("-q [ORIGIN]/acme/demo {into}"))
         .says(0, "");
     let before = scene.tree();
-    // The version is there, with every platform; but it is not this provider's.
+    // The version is present with every platform, but belongs to another provider.
     scene.run(&format!("[ORIGIN]/acme/other {into}")).says(
         3,
         "

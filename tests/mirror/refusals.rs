@@ -2,11 +2,11 @@ use super::origin_scene::OriginScene;
 use super::{demo, mirror, said, scene};
 use crate::support::origin::{Fault, Origin, asks};
 
-/// A request that goes wrong, as errors call it.
+/// A request that fails, as errors name it.
 struct Asked {
     kind: &'static str,
     name: &'static str,
-    /// Version and platform, as far as it is about them.
+    /// Version and platform, if the request is about them.
     about: &'static str,
     path: &'static str,
     /// The credentials that were tried.
@@ -72,7 +72,7 @@ const PACKAGE: Asked = Asked {
 const FAILS: &str = "the server fails, and asking again did not help. Run it again later: what is done is not repeated";
 
 impl Asked {
-    /// Errors of packages on their way are causes of another, and stand below it.
+    /// Errors of downloads are causes of another error, and are printed below it.
     fn error(&self, what: &str, facts: &[&str]) -> String {
         let (head, indent) = match self.kind {
             "package" => ("cannot download the package".to_owned(), "  "),
@@ -92,7 +92,7 @@ impl Asked {
         text
     }
 
-    /// Meets a status, asks so often, and says this and that.
+    /// Asserts the number of requests and the error for a status.
     #[track_caller]
     fn meets(&self, fault: Fault, times: usize, error: &str, hint: &str) {
         let scene = OriginScene::of([demo()]);
@@ -129,7 +129,7 @@ impl Asked {
             let error = self.error("failed", &[&format!("answered {status}: it went wrong")]);
             self.meets(Fault::status(status), times, &error, hint);
         }
-        // Longer than tfoci waits.
+        // A longer pause than tfoci waits.
         let fault = Fault::too_many_requests("3600");
         let said = r#"answered 429: {"errors":[{"code":"TOOMANYREQUESTS","message":"too many requests"}]}"#;
         let error = self.error("failed", &[said, "asks for a pause of 3600 s"]);

@@ -1,4 +1,4 @@
-//! Many providers: everything arrives, in little memory.
+//! Many providers are mirrored with little memory.
 
 use std::fs;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ const PLATFORMS: [&str; 4] = [
     "linux_arm64",
     "windows_amd64",
 ];
-/// What is measured, and the most that it may be, in KiB: any journey has 28 MiB. The executable takes 25 of them for itself
-/// in a development build, and less than 12 in a release: there only what was allocated counts.
+/// The measure and its limit in KiB. A run may take 28 MiB. The executable takes 25 MiB of them in a development build and less than 12
+/// MiB in a release build, so a development build counts allocations only.
 const LIMIT: (&str, u64) = match cfg!(debug_assertions) {
     true => ("RssAnon:", 16 << 10),
     false => ("VmHWM:", 28 << 10),
 };
 
-/// How much memory a run took at most, in KiB, as far as was seen whenever it was done with a version.
+/// The peak memory of a run in KiB, sampled after each version.
 #[derive(Clone, Default)]
 struct Peak {
     process: Arc<AtomicU32>,
@@ -31,7 +31,7 @@ struct Peak {
 }
 
 impl Peak {
-    /// Looks whenever a manifest was read, or a tag looked at.
+    /// Samples at each request for a manifest.
     fn of(team: &Team) -> Self {
         let peak = Self::default();
         let looking = peak.clone();
@@ -92,7 +92,7 @@ fn nightly(providers: usize, versions: usize) {
     }
 }
 
-/// More providers than are worked on at once, and the first of them gets no answer before the last one was requested.
+/// There are more providers than concurrent jobs, and the first one gets no answer before the last one was requested.
 #[test]
 fn a_slow_provider_does_not_stop_the_others() {
     let team = Team::of(Provider::many(20, 1, &["linux_amd64"]));

@@ -1,16 +1,16 @@
-//! Packages of unknown hash or size, which tfoci downloads first to find out.
+//! Packages of unknown hash or size, which tfoci downloads into a temporary file first.
 
 use super::origin_scene::{ARRIVED, OriginScene, Told, spoiled, told};
 use super::{LINUX, demo};
 use crate::support::origin::{Fault, Provider, Seen, Setup, asks, lie};
 use crate::support::server::answer::{Answer, End};
 
-/// How much room they take, and what becomes of it.
+/// Temporary files: their number and their removal.
 #[cfg(target_os = "linux")]
 mod room;
 
 const ALLOW: &str = "--allow-unsigned example.com/acme/*";
-/// What is said where the package arrives.
+/// The output if the package is mirrored.
 const COPIED: &str = "
     Copied example.com/acme/demo 1.0.0   1 package, 406 B   unverified
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
@@ -18,7 +18,7 @@ const COPIED: &str = "
 const URL: &str =
     "https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
 
-/// A mirror as clients write it: it lists no hashes but those of contents.
+/// A mirror as clients write it, which lists `h1:` hashes only.
 fn mirror_of(providers: impl IntoIterator<Item = Provider>) -> OriginScene {
     let setup = Setup::new(providers).mirror_schemes(&["h1:"]);
     OriginScene::new(setup.start())
@@ -29,7 +29,7 @@ fn from(scene: &OriginScene, more: &str) -> Told {
     scene.mirror(&format!("{more} --from network-mirror:{url}"))
 }
 
-/// The package arrives although its first answer is altered; gives the ranges that were asked for then.
+/// Asserts that the package is mirrored although its first answer is altered. Returns the ranges of the further requests.
 #[track_caller]
 fn survives(fault: Fault) -> Vec<Option<String>> {
     let scene = mirror_of([demo()]);
@@ -83,7 +83,7 @@ error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): ca
     );
     let says = says.trim_start_matches('\n');
     from(&scene, &format!("example.com/acme/demo {ALLOW}")).says(1, says);
-    // The scene asks for nothing more than once again.
+    // The scene retries every request once.
     assert_eq!(scene.origin.count(asks("package")), 2);
     assert!(scene.installs().is_empty());
 }
@@ -93,7 +93,7 @@ fn a_cut_package_of_an_origin_is_resumed() {
     let scene = OriginScene::of([demo()]);
     let unsaid = lie::says("packages", serde_json::Value::Null);
     scene.origin.always(asks("download"), unsaid);
-    // The first answer does not tell the length either. What its digest says needs no tag.
+    // The first answer does not state the length either. A package with a known digest needs no ETag to be resumed.
     let cut = Fault::alter(|answer| {
         answer.remove("etag");
         answer.sized = false;
@@ -156,10 +156,10 @@ fn no_package_is_downloaded_before_the_signature_is_checked() {
     assert_eq!(scene.origin.count(asks("package")), 1);
 }
 
-/// What an origin says of the size of the package.
+/// The member with the size of the package.
 const SIZE: &str = "packages/linux_amd64/package_size";
 
-/// What is said of a package whose size is another.
+/// The error for a package of another size.
 fn other_size(how: &str, expected: &str, received: &str) -> String {
     spoiled(
         &format!("there are {how} bytes than expected"),
@@ -190,7 +190,7 @@ fn a_complete_but_shorter_package_is_not_requested_again() {
         .demo("")
         .says(3, &other_size("fewer", "407 bytes", "406 bytes"));
     assert_eq!(scene.origin.count(asks("package")), 1);
-    // The rest of something else.
+    // The rest of another file.
     let scene = OriginScene::of([demo()]);
     scene.origin.fault(1, asks("package"), Fault::cut_body(100));
     let range = Fault::with("content-range", "bytes 100-299/300");

@@ -7,7 +7,7 @@ use crate::support::origin::{Fault, Provider, asks};
 use crate::support::registry::Seen;
 use crate::support::server::answer::End;
 
-/// The package that stands still, of which half came.
+/// The package that stalls after its first half.
 const STALLED: &str = "package acme/demo 1.0.0 linux_amd64";
 
 fn two() -> Vec<Provider> {
@@ -15,7 +15,7 @@ fn two() -> Vec<Provider> {
     vec![provider("acme/demo"), provider("acme/other")]
 }
 
-/// Half of the package comes, and nothing more of it whenever it is asked for again; the other provider arrives.
+/// Half of the package arrives, and further requests for it meet the fault. The other provider is mirrored.
 #[track_caller]
 fn gives_up(then: Fault, asked: usize, says: &str) {
     let scene = OriginScene::of(two());
@@ -63,7 +63,7 @@ fn an_upload_waits_for_a_stalled_package() {
     team.assert_whole();
     assert_eq!(team.tags().len(), 4);
     assert_eq!(team.origin.count(asks(STALLED)), 2);
-    // It is sent once.
+    // The package is uploaded once.
     let zip = team.origin.zip("acme/demo", "1.0.0", LINUX).len() as u64;
     let is_sent = |seen: &Seen| seen.path.contains("/acme/demo/") && seen.body == zip;
     assert_eq!(team.registry.count(is_sent), 1);
@@ -138,6 +138,6 @@ hint: `--timeout SECONDS` waits longer; `-vv` shows every request
     let too_long = "the answer does not end within 5 seconds\n  from";
     let scene = dripping(64 << 10);
     scene.demo("--timeout 1").says(1, &expected(too_long));
-    // What does not end is not asked for again.
+    // An endless answer is not requested again.
     assert_eq!(scene.origin.count(asks("versions")), 1);
 }

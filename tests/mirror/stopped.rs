@@ -1,4 +1,4 @@
-//! Stopped and killed: nothing half done is visible, and the next run does only what is left.
+//! Interrupted and killed runs: no partial version is visible, and the next run does only what is left.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::process::ExitStatusExt as _;
@@ -12,16 +12,16 @@ use crate::support::release::ReleaseFolder;
 use crate::support::zipfile::{executable, file, zip};
 
 const PLATFORMS: [&str; 2] = ["darwin_arm64", "linux_amd64"];
-/// At how many points of a run a signal comes.
+/// The number of points of a run at which a signal is sent.
 const POINTS: usize = 8;
 
-/// Sends a signal once a request that writes was done, before its answer. Nothing that comes after it is answered.
+/// Sends a signal after a write took effect and before its answer. Later requests get no answer.
 #[derive(Clone, Default)]
 struct Trap(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    /// How many writes pass before; `None` while it is not set.
+    /// How many writes are answered before; `None` while the trap is not set.
     passing: Option<usize>,
     has_snapped: bool,
     victim: Option<u32>,
@@ -56,7 +56,7 @@ impl Trap {
 
     /// Runs a mirror into the trap.
     fn catch(&self, team: &Team, passing: usize) -> (ExitStatus, String) {
-        // Nothing that arrives is judged before it is known who gets the signal.
+        // Requests wait until the process id is known.
         let mut state = self.state();
         let victim: Child = team.command(&["--jobs", "2"]).spawn().unwrap();
         state.victim = Some(victim.id());
@@ -76,7 +76,7 @@ fn is_write(seen: &Seen) -> bool {
     seen.method == "PUT"
 }
 
-/// The versions of which all is there: `acme/p0 1.0.0`.
+/// The complete versions: `acme/p0 1.0.0`.
 fn finished(team: &Team) -> BTreeSet<String> {
     let tags = team.tags().into_iter().map(|(tag, _)| tag);
     let versions = tags.filter(|tag| !tag.contains(":evidence-"));
@@ -91,7 +91,7 @@ fn zips(team: &Team) -> BTreeSet<String> {
     zips.map(|(digest, _)| digest.clone()).collect()
 }
 
-/// Signals at points from the first write to the last; `stops` judges how the run ended.
+/// Repeats a run with a signal at points from the first write to the last. `stops` checks how the run ended.
 fn at_many_points(signal: &'static str, stops: impl Fn(ExitStatus, &str)) {
     let team = Team::of(Provider::many(2, 2, &PLATFORMS));
     team.mirror(&[]).succeeds();
@@ -138,7 +138,7 @@ fn a_killed_run_leaves_whole_versions_and_the_next_finishes() {
     at_many_points("KILL", |status, _| assert_eq!(status.signal(), Some(9)));
 }
 
-/// A provider whose packages have 100 kB and more, each another number.
+/// A provider whose packages have different sizes of at least 100 kB.
 fn heavy() -> Provider {
     let folder = ReleaseFolder::new("demo", "1.0.0");
     let sizes = [100_000, 110_000, 120_000].into_iter();
@@ -157,7 +157,7 @@ fn blobs(team: &Team) -> BTreeMap<String, u64> {
     sized.collect()
 }
 
-/// What was uploaded whole, with the bytes that came for it.
+/// The completed uploads, with the number of bytes received for each.
 fn uploaded(team: &Team) -> BTreeMap<String, u64> {
     let seen = team.registry.seen().into_iter();
     let done = seen.filter(|seen| is_write(seen) && seen.status == Some(201));
@@ -184,7 +184,7 @@ fn blobs_uploaded_before_the_first_tag_are_not_sent_again() {
         team.forget();
         team.mirror(&[]).succeeds();
         assert_eq!(team.tags(), tags, "{passing}");
-        // What is on its way when its sender is killed may still arrive, so that less is lacking by now.
+        // Requests of the killed process may still arrive, so less may be missing by now.
         let sent = uploaded(&team);
         for (digest, bytes) in &sent {
             assert_eq!(whole.get(digest), Some(bytes), "{passing}");

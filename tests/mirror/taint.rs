@@ -28,7 +28,7 @@ fn is_stranger(seen: &Seen) -> bool {
     seen.door != Door::Front
 }
 
-/// Asks for everything, to be sent to where it came from.
+/// An answer that requests credentials of every kind for its own host.
 fn trap(origin: &Origin, status: u16) -> Fault {
     let realm = format!("{}/trap", origin.doors().elsewhere);
     let challenge = format!("Basic realm=\"x\", Bearer realm=\"{realm}\"");
@@ -120,12 +120,12 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): the request for the list of versions was r
 hint: tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a registry is; a URL of a package that is signed may have expired
 ");
     assert_no_secrets_at_strangers(&scene.origin);
-    // The host itself may name any.
+    // The host itself may name any token server.
     let scene = with(|setup| setup.service_at(Door::Elsewhere));
     scene.demo("-q").ends(0);
 }
 
-/// From the network mirror that an origin is, too.
+/// Arguments that mirror from the origin's network mirror.
 fn from_mirror(origin: &Origin) -> String {
     let url = origin.mirror_url();
     format!("example.com/acme/demo --from network-mirror:{url} --allow-unsigned example.com/*/*")
@@ -150,7 +150,7 @@ fn a_network_mirror_that_redirects_takes_no_token_along() {
     }
 }
 
-/// An answer that leads away, or asks for secrets.
+/// An answer that redirects to another host, or requests credentials.
 fn hostile(dice: &mut Dice, origin: &Origin, is_stranger: bool) -> Answer {
     let doors = origin.doors();
     let places = [

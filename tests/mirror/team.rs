@@ -19,12 +19,12 @@ pub struct Team {
 }
 
 impl Team {
-    /// Wants every version of these providers.
+    /// A mirror file that selects every version of these providers.
     pub fn of(providers: Vec<Provider>) -> Self {
         Self::into(Registry::plain(), providers)
     }
 
-    /// The same, in a registry of one's own.
+    /// The same, with another registry.
     pub fn into(registry: Registry, providers: Vec<Provider>) -> Self {
         let names = providers.iter().map(|provider| provider.address.clone());
         let names: Vec<String> = names.collect();
@@ -95,7 +95,7 @@ impl Team {
         tags
     }
 
-    /// Everything that a tag leads to is there, and no version is without its evidence.
+    /// Asserts that everything below each tag is present, and that every version has its evidence.
     #[track_caller]
     pub fn assert_whole(&self) {
         for name in &self.names {
@@ -155,7 +155,7 @@ fn assert_complete(held: &Repository, digest: &str) {
     }
 }
 
-/// What a request is about, whichever repository it goes to.
+/// The kind of a request, without its repository.
 fn kind(seen: &Seen) -> String {
     let kinds = ["tags", "uploads", "blobs", "manifests"];
     let found = kinds

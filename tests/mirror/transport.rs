@@ -1,4 +1,4 @@
-//! Which keys are believed because the origin serves them: those that came over verified TLS.
+//! Keys that are trusted because the origin serves them over verified TLS.
 
 use super::demo;
 use super::origin_scene::OriginScene;
@@ -10,7 +10,7 @@ const INSECURE: &str = "--insecure-skip-tls-verify";
 const PINNING: &str = "--trust trust.toml --pin-new";
 const HINT: &str = "nothing of this version was written. `--ca-file FILE` names the authority by which its origin's certificate can be verified; or pin by hand a key that reached you another way";
 
-/// Mirrors `acme/demo`, which must be `authentication` then.
+/// Mirrors `acme/demo` and asserts its authentication.
 #[track_caller]
 fn is(scene: &OriginScene, more: &str, authentication: &str) {
     let more = more.replace("[ELSEWHERE]", elsewhere(scene));
@@ -57,7 +57,7 @@ fn a_key_from_an_unverified_host_is_not_pinned() {
     refuses_to_pin(&scene, &insecure);
     refuses_to_pin(&scene, &format!("{insecure} --dry-run"));
     is(&scene, &insecure, "signed [ACME ID] unverified-transport");
-    // What is there needs no proof, so there is nothing to pin either.
+    // A version that is present is not verified again, so no key is pinned.
     scene.demo(&format!("{insecure} {PINNING} -q")).ends(0);
     assert!(!scene.path("trust.toml").exists());
     let run = scene.demo(&format!("{insecure} --recheck --format json"));
@@ -84,7 +84,7 @@ fn a_key_served_without_tls_is_not_trusted() {
 
 #[test]
 fn every_host_that_decides_which_keys_are_served_has_to_be_verified() {
-    // Discovery decides who serves the keys.
+    // The discovery document decides which host serves the keys.
     let service = || OriginScene::new(Setup::new([demo()]).service_at(Door::Elsewhere).start());
     for insecure in ["[ORIGIN]", "[ELSEWHERE]"] {
         let scene = service();
@@ -93,7 +93,7 @@ fn every_host_that_decides_which_keys_are_served_has_to_be_verified() {
         is(&scene, &insecure, "signed [ACME ID] unverified-transport");
     }
     is(&service(), "", "signed [ACME ID] (origin)");
-    // So does a host that redirects, or is redirected to.
+    // So do hosts that redirect, and hosts that are redirected to.
     for sort in ["discovery", "download"] {
         let scene = OriginScene::of([demo()]);
         let sort = at(Door::Front, asks(sort));
@@ -102,7 +102,7 @@ fn every_host_that_decides_which_keys_are_served_has_to_be_verified() {
         refuses_to_pin(&scene, &insecure);
         is(&scene, &insecure, "signed [ACME ID] unverified-transport");
     }
-    // What only holds what the key has signed does not.
+    // A host that only serves signed files does not.
     let scene = OriginScene::new(Setup::new([demo()]).files_at(Door::Elsewhere).start());
     let insecure = format!("{INSECURE} [ELSEWHERE]");
     is(&scene, &insecure, "signed [ACME ID] (origin)");

@@ -126,7 +126,7 @@ error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by
 hint: nothing of this version was written. If it was made while the key was in use, `expired = "warn"` in the trust file lets it pass, as clients do
 "#);
     assert!(scene.installs().is_empty());
-    // What was signed there are no zips, so that nothing can be seen to arrive.
+    // The signed files of this fixture are not zips, so nothing can be mirrored.
     scene.demo("--dry-run --platform linux_amd64").says(
         0,
         "
@@ -376,7 +376,7 @@ hint: run it once with `--pin-new` instead of `--require-pinned`, and review the
 ");
     assert_eq!(scene.origin.count(asks("package")), 0);
     assert!(scene.installs().is_empty());
-    // Nor is an entry for others one for this provider.
+    // An entry for other providers does not apply to this one.
     let table = "[[provider]]\nmatch = \"other.example/acme/*\"\nkeys = [\"acme.asc\"]\n";
     scene.write("trust.toml", table);
     scene.write("acme.asc", Signer::acme().public_armored());
@@ -390,7 +390,7 @@ hint: run it once with `--pin-new` instead of `--require-pinned`, and review the
     );
     assert_eq!(scene.origin.count(asks("package")), 0);
     std::fs::remove_file(scene.path("trust.toml")).unwrap();
-    // A run that has nothing to copy says that it looked at no signature.
+    // A run with nothing to copy reports that it did not verify signatures again.
     scene.write(
         "trust.toml",
         "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"acme.asc\"]\n",
@@ -402,7 +402,7 @@ hint: run it once with `--pin-new` instead of `--require-pinned`, and review the
         assert_eq!(said.contains(note), notes, "{said}");
     }
     std::fs::remove_file(scene.path("trust.toml")).unwrap();
-    // Pins cannot be required and written in one run.
+    // `--require-pinned` and `--pin-new` exclude each other.
     let both = "--require-pinned --pin-new --trust trust.toml";
     scene.demo(both).says(
         2,

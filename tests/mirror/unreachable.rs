@@ -1,4 +1,4 @@
-//! Origins that cannot be reached: each reason has its sentence and its hint, as for registries.
+//! Unreachable origins: each cause has its message and its hint, as for registries.
 
 use crate::support::origin::Origin;
 use crate::support::port;
@@ -27,7 +27,7 @@ fn with_tls(identity: &Identity) -> (Registry, String) {
     local(server.start())
 }
 
-/// A server with its name, of which a certificate can be.
+/// A server with a host name for which a certificate can be issued.
 fn local(server: Registry) -> (Registry, String) {
     let host = server.host().replace("127.0.0.1", "localhost");
     (server, host)

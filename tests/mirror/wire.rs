@@ -36,7 +36,7 @@ fn one_more_platform() {
         team.origin.counters(),
         "1 discovery, 1 versions, 1 download, 1 document, 1 signature, 1 package"
     );
-    // The index, the evidence, and the manifests of the platforms that are there: only they say which zips the evidence has to cover.
+    // The index, the evidence, and the manifests of the stored platforms: only the manifests state which zips the evidence must cover.
     assert_eq!(
         team.stored(),
         "3 GET blobs, 5 GET manifests, 1 GET tags, 2 HEAD blobs, 2 HEAD manifests, 1 POST uploads, 2 PUT manifests, 1 PUT uploads"
@@ -59,7 +59,7 @@ fn into_an_empty_repository() {
     );
 }
 
-/// A registry that requires a password or a token gets many requests at once before that is known.
+/// A registry that requires a password or a token receives many concurrent requests before this is known.
 #[test]
 fn into_repositories_behind_a_password() {
     for personality in [Personality::Ecr, Personality::Harbor, Personality::Quay] {
@@ -71,7 +71,7 @@ fn into_repositories_behind_a_password() {
     }
 }
 
-/// What several versions and providers have in common is sent once: mounted elsewhere, and not mentioned again.
+/// Blobs that several versions and providers share are uploaded once and then mounted.
 #[test]
 fn into_many_empty_repositories() {
     let team = Team::of(Provider::many(3, 2, &PLATFORMS));
@@ -88,8 +88,8 @@ fn into_many_empty_repositories() {
     team.assert_whole();
 }
 
-/// GitLab takes no evidence: of many versions that have none, only those in hand are looked up before that is known, and the rest
-/// cost no more than where it is there.
+/// GitLab refuses evidence. Before this is known, only the versions in progress look for theirs. The rest send no more requests than with
+/// evidence.
 #[test]
 fn nothing_to_do_where_evidence_is_refused() {
     const VERSIONS: usize = 12;
@@ -151,7 +151,7 @@ fn a_package_of_unknown_size_is_requested_once() {
     assert_eq!(team.origin.count(is_part), 0);
 }
 
-/// The answers that wait for their upload are never more than `--jobs`, however many versions are planned at once.
+/// At most `--jobs` answers wait for their upload, however many versions are planned at once.
 #[test]
 fn more_packages_than_answers_may_be_open_are_requested_once() {
     for jobs in ["1", "3", "8"] {
@@ -205,7 +205,7 @@ fn an_unneeded_answer_is_not_read() {
     let team = Team::of(without_sizes(1, 1));
     team.mirror(&[]).succeeds();
     team.forget();
-    // Reading them would never end.
+    // A read of these bodies would never end.
     team.origin.always(asks("package"), Fault::stall_body(0));
     team.mirror(&["--recheck", "--timeout", "1"]).succeeds();
     assert_eq!(team.origin.count(asks("package")), 4);

@@ -20,7 +20,7 @@ fn locked() -> OriginScene {
     scene
 }
 
-/// The origin has nothing but 1.0.0 from now on.
+/// Withdraws every version but 1.0.0.
 fn withdraw(scene: &OriginScene) {
     scene.origin.publish(Provider::demo(&[DARWIN, LINUX]));
 }
@@ -133,7 +133,7 @@ fn a_withdrawn_version_that_is_stored_in_part_fails() {
   Mirrored nothing: 1 package already present, in [TIME]
 ",
     );
-    // Nothing can be compared with what is gone.
+    // A withdrawn version cannot be compared.
     scene
         .mirror(&format!("{linux} --recheck"))
         .says(1, WITHDRAWN);
@@ -163,8 +163,8 @@ hint: nothing of this version was written. If the lock file was made for other p
 "));
 }
 
-/// Clients lock lines of the checksum document that are about no package, so the store need not have those. Only a document that its
-/// signature proves says which they are.
+/// Clients also lock lines of the checksum document that are not about packages, and the store need not have these. Only a document
+/// with a valid signature shows which lines these are.
 #[test]
 fn a_forged_document_does_not_excuse_a_package_that_is_missing() {
     let scene = locked();

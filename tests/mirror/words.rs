@@ -6,7 +6,7 @@ use crate::support::release::ReleaseFolder;
 
 const DARWIN: &str = "darwin_arm64";
 
-/// What goes for JSON in front of a login.
+/// The HTML page that a login proxy sends in place of JSON.
 fn page() -> Fault {
     Fault::alter(|answer| {
         answer.body = "<html>log in</html>".into();

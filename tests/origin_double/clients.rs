@@ -10,7 +10,7 @@ use crate::support::release::{Mistake, ReleaseFolder, sha256};
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
 
-/// The clients that are here, and their places in tables of what they say.
+/// The clients on this machine, each with its column in the tables of messages.
 fn clients() -> impl Iterator<Item = (usize, &'static str)> {
     ["terraform", "tofu"]
         .into_iter()
@@ -37,7 +37,7 @@ fn only(release: impl Into<Release>) -> Origin {
     Origin::of([Provider::new("acme/demo").release(release)])
 }
 
-/// A scene that believes an origin, with a project that needs the provider of an address, and a CLI configuration.
+/// A scene that trusts an origin's certificate, with a CLI configuration and a project that requires a provider.
 fn scene(origin: &Origin, address: &str, configuration: &str) -> Scene {
     let scene = Scene::new();
     let ca = origin.write_ca(&scene);
@@ -63,7 +63,7 @@ fn init(scene: &Scene, name: &str) -> Run {
     client(scene, name, &["init", "-input=false", "-no-color"])
 }
 
-/// What became of installing `acme/demo`: what was said, on one line and without frames.
+/// Installs `acme/demo` and returns the client's message, on one line and without frames.
 fn attempt(origin: &Origin, client: &str) -> (bool, String) {
     let run = init(&scene(origin, &origin.address("acme/demo"), ""), client);
     let text = format!("{} {}", run.stdout, run.stderr).replace(['│', '╷', '╵'], " ");

@@ -1,4 +1,4 @@
-//! The double as a program of its own, for benches/origin_process.bash.
+//! The double as a separate program, for benches/origin_process.bash.
 
 use std::fs;
 use std::io::{Write as _, stdin, stdout};
@@ -10,14 +10,14 @@ use crate::support::release::ReleaseFolder;
 use crate::support::signer::Signer;
 use crate::support::tls::Authority;
 
-/// How long noise is before it comes again.
+/// The length after which the noise repeats.
 const NOISE: usize = 256 << 10;
 
 fn number(name: &str) -> u64 {
     std::env::var(name).unwrap().parse().unwrap()
 }
 
-/// Bytes that nothing makes smaller: they come again, but farther away than a zip looks back.
+/// Bytes that do not compress: they repeat, but at a distance beyond the window of a zip.
 fn noise(seed: u64, length: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let words = std::iter::repeat_with(|| {
@@ -54,9 +54,9 @@ fn provider(number: u64, size: usize, platforms: &[&str]) -> Provider {
     Provider::new(&format!("acme/{name}")).release(folder)
 }
 
-/// Serves `ORIGIN_PROVIDERS` providers with packages of `ORIGIN_SIZE` bytes for each of `ORIGIN_PLATFORMS`, which are separated by spaces,
-/// until stdin ends. A line there sets how many milliseconds every request waits, and forgets the requests so far; an empty one has
-/// their number printed. The directory `ORIGIN_DIR` gets the authority's certificate, `origin.pem`, the author's public key,
+/// Serves `ORIGIN_PROVIDERS` providers with packages of `ORIGIN_SIZE` bytes for each of `ORIGIN_PLATFORMS`, which are separated by
+/// spaces, until stdin ends. A line there sets how many milliseconds every request waits, and forgets the requests so far; an empty one
+/// has their number printed. The directory `ORIGIN_DIR` gets the authority's certificate, `origin.pem`, the author's public key,
 /// `origin.asc`, and the host, `origin.host`.
 #[test]
 #[ignore = "serves until stdin ends"]

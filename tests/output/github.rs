@@ -35,7 +35,7 @@ fn summary(scene: &Scene) -> String {
     lines.collect()
 }
 
-/// The groups: their titles and lines. Everything else that begins like a command has to be an annotation of ours.
+/// The groups with their titles and lines. Every other line that begins like a command must be an annotation of tfoci.
 #[track_caller]
 fn groups(run: &Run) -> Vec<(&str, Vec<&str>)> {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -192,7 +192,7 @@ fn groups_of_concurrent_versions_do_not_mix() {
     }
 }
 
-/// Only tfoci's own text becomes a command, and strangers put neither Markdown nor HTML into the summary.
+/// Only tfoci's own text becomes a workflow command, and untrusted text puts neither Markdown nor HTML into the summary.
 #[test]
 fn untrusted_text_is_no_workflow_command() {
     let mut texts = hostile().to_vec();

@@ -1,4 +1,4 @@
-//! What proves a version, beside it in the store.
+//! The evidence of a version in the store.
 
 use std::fs;
 
@@ -28,7 +28,7 @@ fn status(author: &Author) -> String {
         .to_owned()
 }
 
-/// Takes a tag out of the layout's index, as a tool that knows nothing of it might.
+/// Removes a tag from the layout's index, as another tool might.
 fn untag(author: &Author, tag: &str) {
     let mut index = author.layout_index();
     let entries = index["manifests"].as_array_mut().unwrap();
@@ -121,7 +121,7 @@ fn missing_evidence_is_repaired() {
     author.installs();
 }
 
-/// Readers who pin a fingerprint need the key beside the packages.
+/// Readers that pin a fingerprint need the key beside the packages.
 #[test]
 fn a_missing_key_is_added_later() {
     let author = Author::with_release();
@@ -134,7 +134,7 @@ fn a_missing_key_is_added_later() {
     assert_eq!(layers(author.document("evidence-1.0.0")), 3);
     let evidence = author.tagged("evidence-1.0.0");
     assert_eq!(pushed_status(&author, &[]), "present");
-    // Nobody takes the key away again.
+    // A later push without the key does not remove it.
     author.push_unsigned(&unsigned).succeeds();
     assert_eq!(author.tagged("evidence-1.0.0"), evidence);
 }
@@ -199,7 +199,7 @@ fn evidence_that_covers_everything_is_kept() {
     let author = Author::with_release();
     author.push(&[]).succeeds();
     let before = author.tree();
-    // The same document, signed again: other bytes that prove the same.
+    // The same document, signed again: another valid signature.
     let document = fs::read(author.scene.path(DOCUMENT)).unwrap();
     let again = Signer::acme().sign_detached(&document);
     author.scene.write(format!("{DOCUMENT}.sig"), again);
@@ -239,7 +239,7 @@ fn checksums_are_upgraded_to_a_signature_and_never_back() {
     author.installs();
 }
 
-/// A document with one line more, for a platform that was built later: it covers what is there and what comes.
+/// The new document has one more line, for a platform that was built later. It covers the stored and the new platforms.
 #[test]
 fn a_checksum_document_that_covers_more_replaces_the_stored_one() {
     let author = Author::with_release();
@@ -255,7 +255,7 @@ fn a_checksum_document_that_covers_more_replaces_the_stored_one() {
     assert_eq!(status(&author), "signed");
 }
 
-/// The release was made again, and its document no longer lists the zips that are there.
+/// The release was built again, and its document no longer lists the stored zips.
 #[test]
 fn a_release_that_was_built_again_is_refused() {
     let author = Author::with_release();
@@ -316,7 +316,7 @@ fn an_unlisted_manifest_is_used_with_a_note_and_a_missing_one_means_protocol_5()
     author.installs();
 }
 
-/// goreleaser lists the manifest under the name that it uploads it with, and leaves the file where the sources are.
+/// goreleaser lists the manifest under its name in the release, and leaves the file in the source tree.
 #[test]
 fn the_manifest_of_the_source_tree_is_used_if_its_checksum_is_listed() {
     const NAME: &str = "dist/terraform-provider-demo_1.0.0_manifest.json";
@@ -374,7 +374,7 @@ fn damage(author: &Author, layer: Option<usize>) {
     fs::remove_file(author.blob(&hex)).unwrap();
 }
 
-/// A damaged signature is no way around trust: a release without one does not replace it unless the user says so.
+/// A damaged signature does not bypass trust: an unsigned release replaces it only if the user allows it.
 #[test]
 fn a_damaged_signature_is_not_replaced_by_less() {
     let (known, unknown) = (
@@ -410,7 +410,7 @@ fn a_damaged_signature_is_not_replaced_by_less() {
     }
 }
 
-/// A replacement weakens evidence that is in order too, and says it.
+/// A replacement may weaken intact evidence, with a warning.
 #[test]
 fn a_replacement_with_weaker_evidence_has_a_warning() {
     let author = Author::with_release();
@@ -425,7 +425,7 @@ fn a_replacement_with_weaker_evidence_has_a_warning() {
     assert_eq!(status(&author), "checksum");
 }
 
-/// The evidence of another author covers the same zips, and is consistent in itself.
+/// The other author's evidence covers the same zips and is consistent in itself.
 #[test]
 fn evidence_of_another_key_is_replaced() {
     let rival = Author::with_mistake(Mistake::SignatureByStranger);

@@ -1,4 +1,4 @@
-//! Versions that are there: merge, fail, replace.
+//! `--existing`: merge, fail, replace.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::support::release::ReleaseFolder;
 use crate::support::scene::Run;
 use crate::support::{copy, testdata};
 
-/// Version 1.0.0 is in the store; the folder has it made again, for one platform.
+/// Version 1.0.0 is in the store, and the folder has it built again, for one platform.
 fn made_again() -> Author {
     let author = Author::with_release();
     author.push(&[]).succeeds();
@@ -131,7 +131,7 @@ fn replacing_with_the_same_changes_nothing() {
     assert_eq!(author.tree(), before);
 }
 
-/// Both tags stand in one file, which is renamed once: there is no moment with new packages and old evidence.
+/// Both tags are in one file, which is renamed once. So new packages never appear with old evidence.
 #[test]
 fn both_tags_move_at_once() {
     if !can_trace() {
@@ -205,7 +205,7 @@ fn a_tag_of_another_artifact_is_replaced_only_on_request() {
     }
 }
 
-/// What cannot be read may lead to anything, so nothing is removed; the release is published all the same.
+/// An unreadable index may refer to any blob, so nothing is removed. The release is published nevertheless.
 #[test]
 fn damage_of_another_version_does_not_fail_a_replacement() {
     let author = Author::new();
@@ -248,7 +248,7 @@ Would push 1 version, 1 package (168 B to copy) in [TIME]
     assert_eq!(author.tree(), before);
 }
 
-/// The document has the plan alone, and stderr has what it would change.
+/// The JSON document has the plan, and stderr has the changes.
 #[test]
 fn a_dry_run_of_a_replacement_says_which_platforms_it_would_add() {
     let author = Author::with_release();
@@ -303,7 +303,7 @@ fn a_platform_of_a_release_that_was_built_again_is_added_with_a_warning() {
     assert_eq!(author.installs().len(), 2);
 }
 
-/// A template without namespace maps both to one repository, and clients would take the newest version of both for either.
+/// A template without namespace maps both providers to one repository. Clients would then install the newest version of either for both.
 #[test]
 fn versions_of_two_providers_are_not_mixed() {
     let author = Author::with_release();
@@ -347,7 +347,7 @@ hint: nothing of this version was written. Clients would take the newest version
         registry.count(|seen| ["PUT", "POST", "PATCH"].contains(&&*seen.method)),
         0
     );
-    // Its own next version costs a look at the one before, and a new address of it is possible.
+    // The provider's own next version is accepted, and the provider may get a new address.
     push("other", "acme/demo", &[]).succeeds();
     let copy = [
         "copy",

@@ -1,4 +1,4 @@
-//! Release folders as they are found.
+//! Release folders with additional files and other names.
 
 use std::fs;
 
@@ -27,7 +27,7 @@ fn names_may_spell_the_version_with_a_v() {
     );
 }
 
-/// What a release process leaves besides: metadata, archives of the sources, another type, directories.
+/// Other files of a release process: metadata, source archives, binaries, directories.
 #[test]
 fn other_files_in_the_folder_are_ignored() {
     let author = Author::with_release();

@@ -1,4 +1,4 @@
-//! The bytes of an artifact: those of `testdata/golden`, in every place, by every command and in every order in which they are made.
+//! The bytes of an artifact are those of `testdata/golden`, in any directory and in any order of pushes.
 
 use std::fs;
 use std::path::Path;

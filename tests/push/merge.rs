@@ -1,4 +1,4 @@
-//! More platforms for a version that is there.
+//! Further platforms for a version that the store has.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::support::release::ReleaseFolder;
 use crate::support::signer::Signer;
 use crate::support::{copy, testdata};
 
-/// The fixtures' provider with one more platform: the zips of both are of the same make.
+/// A release of the fixtures' provider with one more platform.
 fn foreign(layout: &str) -> Author {
     let author = Author::new();
     copy(
@@ -155,7 +155,7 @@ fn tags_of_other_tools_survive() {
     author.installs();
 }
 
-/// Without a document that covers the zips which are there, a merge would leave packages that nothing proves.
+/// If no document covers the stored zips, a merge would leave packages without evidence.
 #[test]
 fn zips_that_no_signature_covers_are_not_merged() {
     let author = foreign("good-oras");

@@ -1,4 +1,4 @@
-//! What is refused leaves no trace, neither in a store that does not exist nor beside what one has.
+//! A refused release leaves no trace, neither in a new store nor in an existing one.
 
 use std::fs;
 
@@ -65,7 +65,7 @@ fn allow_unsigned_applies_only_to_matching_providers() {
     assert_eq!(author.installs().len(), 2);
 }
 
-/// `--allow-unsigned` is about what is missing. What is wrong stays wrong.
+/// `--allow-unsigned` accepts missing signatures, never wrong ones.
 #[test]
 fn a_wrong_signature_is_never_allowed() {
     for mistake in [
@@ -99,7 +99,7 @@ fn one_valid_signature_of_several_is_enough() {
     assert_eq!(kept, good);
 }
 
-/// An altered document may list a zip that the folder lacks. That is a lie, and no missing file.
+/// An altered document may list a zip that the folder lacks. The error is the signature, not the missing file.
 #[test]
 fn the_checksum_document_is_not_used_before_it_is_verified() {
     let author = Author::with_mistake(Mistake::DocumentAltered);
@@ -112,7 +112,7 @@ fn the_checksum_document_is_not_used_before_it_is_verified() {
     author.installs();
 }
 
-/// Programs write a revocation when they make a key, in a block of its own for the day on which it is needed.
+/// OpenPGP programs write a revocation with each new key, in a separate block, for later use.
 #[test]
 fn a_revocation_in_a_separate_block_is_found() {
     let signer = Signer::revoked();
@@ -121,7 +121,7 @@ fn a_revocation_in_a_separate_block_is_found() {
         (key.clone(), 0),
         (format!("{key}{revocation}"), 3),
         (format!("{revocation}\n{key}"), 3),
-        // Of another key, which says nothing about this one.
+        // A revocation of another key has no effect.
         (
             format!("{}{revocation}", Signer::stranger().public_armored()),
             3,
@@ -143,7 +143,7 @@ fn a_revocation_in_a_separate_block_is_found() {
     }
 }
 
-/// Every copy of a key counts, and the last word of its owner is in one of them.
+/// All copies of a key are combined, and one of them has its owner's latest statement.
 #[test]
 fn a_subkey_that_may_no_longer_sign_is_refused_in_every_copy_of_its_key() {
     let signer = Signer::retired();
@@ -161,7 +161,7 @@ fn a_subkey_that_may_no_longer_sign_is_refused_in_every_copy_of_its_key() {
         assert!(!author.scene.path("store").exists());
     }
     author.push_unsigned(&["--key", "before.asc"]).succeeds();
-    // The evidence has the key as it was.
+    // The evidence has the key without the later change.
     let address = "registry.opentofu.org/acme/demo@1.0.0";
     for (key, code) in [("before.asc", 0), ("after.asc", 3)] {
         let from = ["inspect", address, "--from", "oci-layout:store"];
@@ -170,7 +170,7 @@ fn a_subkey_that_may_no_longer_sign_is_refused_in_every_copy_of_its_key() {
     }
 }
 
-/// What two copies of a key have in common counts once, so that the rest of the second one is not too much.
+/// Packets that two copies of a key share count once towards the limit.
 #[test]
 fn a_revocation_behind_many_certifications_is_found() {
     let signer = Signer::revoked();

@@ -1,4 +1,4 @@
-//! A store that lost something gets it back from the next push, and shares what it has.
+//! A push repairs missing and damaged blobs, and mounts blobs of other repositories.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -83,7 +83,7 @@ fn missing_manifests_and_indexes_are_repaired() {
     }
 }
 
-/// An index that cannot be read may have had more platforms. Only if this release is all of it is it made again.
+/// An unreadable index may have had more platforms. It is rebuilt only if this release has all of them.
 #[test]
 fn an_index_with_more_platforms_is_not_rebuilt_from_fewer() {
     let author = Author::with_release();
@@ -99,7 +99,7 @@ fn an_index_with_more_platforms_is_not_rebuilt_from_fewer() {
     assert_eq!(author.installs().len(), 2);
 }
 
-/// The same size, and other bytes: what is written anew is not built upon it.
+/// A damaged blob of the right size is not reused.
 #[test]
 fn a_damaged_blob_is_not_reused_for_a_new_version() {
     let author = Author::with_release();
@@ -225,7 +225,7 @@ fn an_interrupted_push_is_finished_by_the_next() {
     let signature = "dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig";
     fs::copy(author.scene.path(signature), whole.scene.path(signature)).unwrap();
     whole.push(&[]).succeeds();
-    // One blob arrived, another was being written.
+    // One blob is complete, and another one was being written.
     let zip = zip(&author);
     fs::create_dir_all(author.repository("blobs/sha256")).unwrap();
     fs::copy(whole.blob(&zip), author.blob(&zip)).unwrap();

@@ -1,4 +1,4 @@
-//! The whole of what is printed when all is well.
+//! The complete output of successful pushes.
 
 use crate::support::author::Author;
 

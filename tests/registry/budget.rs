@@ -10,14 +10,14 @@ const PLATFORMS: [&str; 6] = [
     "windows_amd64",
 ];
 
-/// A registry without quirks that wants tokens.
+/// A registry without quirks that requires tokens.
 fn registry() -> Registry {
     Setup::of(Personality::Plain)
         .access(Access::of(Personality::Quay))
         .start()
 }
 
-/// Every request but those for tokens, and those that were told to fetch one.
+/// Every request except those for tokens and those that were answered with 401.
 pub fn counted(registry: &Registry) -> Vec<Seen> {
     let mut seen = registry.seen();
     seen.retain(|seen| seen.path != "/token" && seen.status != Some(401));
@@ -62,7 +62,7 @@ fn requests_for_another_version() {
         registry.forget();
         pusher.release("next", "1.1.0", &PLATFORMS[..count]);
         pusher.push_from("next", &registry, &[]).succeeds();
-        // The config and the key are there. The template has no host, so that the version before is looked at.
+        // The config and the key are present. The template has no host, so the previous version is read.
         assert_at_most(4 * count + 13, &registry);
     }
 }
@@ -119,7 +119,7 @@ fn every_kind_of_registry_is_written_to_once() {
             .quirks(|quirks| quirks.largest_put = None)
             .start();
         let pusher = Pusher::new(&PLATFORMS[..2]);
-        // Google's has repositories in repositories only.
+        // Google's registry needs a project and a repository.
         if personality == Personality::Gar {
             continue;
         }
@@ -128,7 +128,7 @@ fn every_kind_of_registry_is_written_to_once() {
         pusher.push(&registry, &[]).succeeds();
         let uploads = registry.count(|seen| seen.method == "POST" || seen.method == "PATCH");
         assert_eq!(uploads, 0, "{personality:?}");
-        // GitLab's is asked again whether it takes the evidence.
+        // The evidence is offered to GitLab again.
         let refused = usize::from(personality == Personality::Gitlab);
         assert_eq!(
             registry.count(|seen| seen.method == "PUT"),
@@ -155,7 +155,7 @@ fn each_request_of_a_push_is_necessary() {
     assert_eq!(count("PUT", "/uploads/"), 6);
     // Two platforms by digest; the evidence and the index by tag.
     assert_eq!(count("PUT", "/manifests/"), 4);
-    // Each tag is looked at before it is moved, and the version's again then.
+    // Each tag is read before it is moved, and the version's tag once more.
     assert_eq!(count("HEAD", "/manifests/"), 3);
     assert_eq!(count("GET", "/tags/list"), 1);
     assert_eq!(counted(&registry).len(), 3 * 2 + 14);

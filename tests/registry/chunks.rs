@@ -46,7 +46,7 @@ async fn put(registry: &Registry, bytes: &[u8]) -> Result<Put, PutError> {
     destination.put_blob(&blob).await
 }
 
-/// Uploads bytes, and they arrive.
+/// Uploads bytes and asserts that the registry has them.
 #[track_caller]
 fn assert_arrived(registry: &Registry, bytes: &[u8]) {
     let digest = Digest::of(bytes).to_string();
@@ -61,7 +61,7 @@ fn assert_arrived(registry: &Registry, bytes: &[u8]) {
     registry.assert_no_leaks();
 }
 
-/// Each request of the uploads, shortly.
+/// Each request of the uploads in short form.
 fn said(registry: &Registry) -> Vec<String> {
     let seen = registry.seen().into_iter();
     let seen = seen.filter(|seen| seen.path.contains("/uploads/"));
@@ -193,7 +193,7 @@ async fn a_request_whose_answer_was_lost_is_not_repeated() {
         put(&registry, &bytes).await.unwrap();
         assert_arrived(&registry, &bytes);
         assert_eq!(registry.count(PATCHES), 2);
-        // One of them for one piece.
+        // One of them is the attempt in one request.
         assert_eq!(registry.count(matching("POST", "/uploads/")), 2);
     }
     let registry = Registry::plain();
@@ -204,20 +204,20 @@ async fn a_request_whose_answer_was_lost_is_not_repeated() {
 
 #[tokio::test]
 async fn impossible_upload_offsets_are_refused() {
-    // It says that it has less than it had: begun again.
+    // The registry reports less than before: the upload starts again.
     let registry = behind_a_proxy(|_| {});
     registry.fault(2, PATCHES, Fault::with("range", "0-5"));
     let bytes = noise(300 * KIB);
     put(&registry, &bytes).await.unwrap();
     assert_arrived(&registry, &bytes);
     assert_eq!(registry.count(PATCHES), 4);
-    // It says that it has more than was sent.
+    // The registry reports more than was sent.
     let registry = behind_a_proxy(|_| {});
     registry.always(PATCHES, Fault::with("range", "0-999999"));
     let error = put(&registry, &bytes).await.unwrap_err().to_string();
     let says = "the registry reports an impossible upload offset\n  expected 0 to 153600 bytes\n  received 1000000 bytes";
     assert!(error.starts_with(says), "{error}");
-    // It comes no further.
+    // The offset does not grow.
     let registry = behind_a_proxy(|quirks| quirks.taken_of_patch = Some(0));
     let error = put(&registry, &bytes).await.unwrap_err();
     assert!(
@@ -225,7 +225,7 @@ async fn impossible_upload_offsets_are_refused() {
         "{error}"
     );
     assert!(registry.count(PATCHES) < 10);
-    // It says nothing: what it answered with success is there.
+    // The registry reports no offset: a chunk that was answered with success counts as stored.
     let registry = behind_a_proxy(|_| {});
     registry.always(PATCHES, Fault::without("range"));
     put(&registry, &bytes).await.unwrap();
@@ -260,7 +260,7 @@ async fn every_answer_may_give_another_location() {
 
 #[tokio::test]
 async fn a_registry_that_refuses_chunks_gets_the_blob_in_one_request() {
-    // Neither host is known, so that it has to be found out.
+    // tfoci knows neither host, so it must detect what they support.
     for (personality, patches) in [(Personality::Gar, 1), (Personality::Ghcr, 2)] {
         let registry = Setup::of(personality)
             .access(Access::Open)
@@ -307,7 +307,7 @@ async fn an_upload_of_wrong_bytes_is_never_completed() {
         let error = put.await.unwrap_err();
         assert_eq!(error.category(), Category::Untrusted, "{error}");
         assert_eq!(registry.count(closing), 0);
-        // It would be wrong the next time too.
+        // Another attempt would fail in the same way.
         assert!(registry.count(in_one_piece) <= 1);
         registry.repository("acme/demo", |repository| {
             assert!(repository.blobs.is_empty())

@@ -132,7 +132,7 @@ async fn plain_http_applies_to_its_port_only() {
     assert_eq!(registry.count(|seen| seen.door == Door::Elsewhere), 0);
 }
 
-/// Pushes to a registry that is not ours, and installs from it.
+/// Pushes to a real registry, and installs from it.
 async fn round_trip(foreign: &Foreign, password: bool, authority: Option<&Authority>) {
     let mut user = User::at(&foreign.host(), "acme/demo");
     user.credential = password.then(|| Credential {

@@ -16,13 +16,13 @@ struct Trap(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    /// How many requests pass before it snaps; `None` while it is not set.
+    /// How many requests are answered before; `None` while the trap is not set.
     passing: Option<usize>,
     victim: Option<Child>,
 }
 
 impl Trap {
-    /// Counts a request, and tells whether it is the one.
+    /// Counts a request. Returns whether it is the chosen one.
     fn snaps(&self) -> bool {
         let mut state = self.state();
         let Some(passing) = &mut state.passing else {
@@ -80,11 +80,11 @@ impl RegistryScene {
         }
     }
 
-    /// Kills a push at one request, and tells whether it had as many.
+    /// Kills a push at a request. Returns whether the push sent that many.
     fn kill(&self, trap: &Trap, passing: usize) -> bool {
         self.registry
             .repository(NAME, |repository| *repository = self.before.clone());
-        // Nothing that arrives is judged before it is known who is to be killed.
+        // Requests wait until the process id is known.
         let mut state = trap.state();
         let mut command = self.pusher.command(&self.registry, &[]);
         let mut victim = command.stdout(Stdio::piped()).spawn().unwrap();
@@ -100,7 +100,7 @@ impl RegistryScene {
         !status.success()
     }
 
-    /// No zip that was there was sent again.
+    /// Asserts that no stored zip was uploaded again.
     #[track_caller]
     fn assert_not_repeated(&self, left: &Repository) {
         for zip in zips(left) {
@@ -123,7 +123,7 @@ impl RegistryScene {
                 assert_whole(&left, passing);
                 self.registry.forget();
                 self.pusher.push(&self.registry, &[]).succeeds();
-                // In a repository without tags nothing is looked for.
+                // In a repository without tags, no blob is looked up.
                 if !left.tags.is_empty() {
                     self.assert_not_repeated(&left);
                 }
@@ -146,7 +146,7 @@ fn held(registry: &Registry) -> Repository {
     registry.repository(NAME, |repository| repository.clone())
 }
 
-/// Everything that a tag leads to is there, and no version is without its evidence.
+/// Asserts that everything below each tag is present, and that every version has its evidence.
 #[track_caller]
 fn assert_whole(held: &Repository, passing: usize) {
     let mut open: Vec<&String> = held.tags.iter().map(|(_, digest)| digest).collect();

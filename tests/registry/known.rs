@@ -1,4 +1,4 @@
-//! A registry that is known by its host plays that host behind a proxy, as the programs are told of one.
+//! Registries that tfoci knows by their host. The double plays the host behind a proxy, which the programs use.
 
 use super::{User, noise};
 use crate::support::docker_registry::{Options, Program};
@@ -52,7 +52,7 @@ fn length(seen: &Seen) -> u64 {
         .map_or(0, |text| text.parse().unwrap())
 }
 
-/// Puts a release in the place of the user's that is longer than two chunks.
+/// Replaces the user's release with one that is longer than two chunks.
 fn write_large_release(user: &User) {
     ReleaseFolder::new("demo", super::VERSION)
         .platform("darwin_arm64")
@@ -107,7 +107,7 @@ fn registries_that_corrupt_chunks_get_blobs_in_one_request() {
         ("public.ecr.aws", Personality::Ecr, "acme/demo"),
     ] {
         let registry = at(host, personality).start();
-        // Where nothing is known, chunks come after two cuts.
+        // For an unknown host, tfoci uses chunks after two cut uploads.
         let large = |seen: &Seen| upload(seen) && length(seen) > 64 << 10;
         registry.storm(2, large, Fault::CutRequest(1000));
         let user = User::of(&registry, name);
@@ -115,7 +115,7 @@ fn registries_that_corrupt_chunks_get_blobs_in_one_request() {
         user.assert_pushed(&registry);
         assert_eq!(registry.count(|seen| seen.method == "PATCH"), 0, "{host}");
         assert_eq!(registry.count(large), 3, "{host}");
-        // What was cut is begun anew: an upload that is open never gets its first byte twice.
+        // A cut upload starts again with a new session. An open session never receives its first byte twice.
         let mut paths: Vec<_> = registry
             .seen()
             .into_iter()

@@ -8,7 +8,7 @@ use crate::support::registry::quirks::{Etags, GITLAB_OLD};
 use crate::support::registry::{Fault, Personality, Registry, Seen, Setup, matching};
 
 const PLATFORMS: [&str; 2] = ["darwin_arm64", "linux_amd64"];
-/// What the registry says to evidence that it does not take.
+/// The registry's answer to evidence that it refuses.
 const UNKNOWN: &str = "unknown media type: application/vnd.tfoci.evidence.v1";
 const WARNING: &str = "   Warning registry.opentofu.org/acme/demo 1.0.0: HOST does not take the evidence, and answered 400 \
     (MANIFEST_INVALID: unknown media type: application/vnd.tfoci.evidence.v1): readers will see `unverified`, unless they have \
@@ -106,7 +106,7 @@ fn evidence_is_written_as_soon_as_the_registry_accepts_it() {
     registry.fault(1, matching("PUT", "/manifests/evidence-"), no_evidence());
     assert_eq!(pushed(&pusher, &registry, &[]), ["copied", "signed"]);
     assert_eq!(tags(&registry, NAME), ["1.0.0"]);
-    // What no tag leads to may be gone by then.
+    // Untagged manifests may be deleted by then.
     registry.repository(NAME, |repository| {
         repository.blobs.retain(|_, bytes| bytes.starts_with(b"PK"))
     });
@@ -200,7 +200,7 @@ fn every_error_of_an_immutable_tag_is_understood() {
             "The image tag '1.0.0' already exists",
         ),
     ] {
-        // Harbor sends ETags too, and what is refused by them has the same status.
+        // Harbor sends ETags too, and a failed precondition has the same status.
         for etags in [Etags::Absent, Etags::Sent] {
             let pusher = Pusher::new(&PLATFORMS);
             let registry = Setup::of(Personality::Plain)
@@ -218,7 +218,7 @@ fn every_error_of_an_immutable_tag_is_understood() {
     }
 }
 
-/// Pushes to a registry of which one tag does not move, where the answer to the request that makes it goes wrong.
+/// Pushes to a registry with one immutable tag. The answer to the request that creates the tag is lost.
 fn makes_a_tag_despite(fault: Fault) {
     let pusher = Pusher::new(&PLATFORMS);
     let registry = Setup::of(Personality::Ecr)
@@ -314,7 +314,7 @@ fn a_registry_that_rejects_its_own_etag_is_written_without_if_match() {
     assert_eq!(conditions, [true, false]);
 }
 
-/// Clients resolve tags to SHA-256, and so do we.
+/// Clients resolve tags to SHA-256 digests, and so does tfoci.
 #[test]
 fn a_digest_of_another_algorithm_is_replaced_by_reading_the_manifest() {
     let pusher = Pusher::new(&PLATFORMS);

@@ -35,10 +35,10 @@ fn alter(pusher: &Pusher, platform: &str) {
     fs::write(path, bytes).unwrap();
 }
 
-/// Pushes, and says how many bytes of each zip were read.
+/// Pushes. Returns how many bytes of each zip were read.
 fn read(pusher: &Pusher, registry: &Registry, more: &[&str]) -> [u64; 2] {
     pusher.scene.write("auth.json", registry.authfile());
-    // One log for each thread: in one for all, calls of others come between.
+    // Each thread has its own log, since calls of threads would mix in one.
     let logs = pusher.scene.path("calls");
     let _none = fs::remove_dir_all(&logs);
     fs::create_dir(&logs).unwrap();
@@ -83,7 +83,7 @@ fn each_zip_is_read_once() {
         let zip = fs::metadata(pusher.scene.path(zip(platform)));
         zip.unwrap().len()
     });
-    // Sent, there already, and only looked at.
+    // The zips are uploaded, then present, then compared only.
     for more in [&[][..], &[], &["--dry-run"]] {
         let read = read(&pusher, &registry, more);
         for (read, size) in read.into_iter().zip(sizes) {
@@ -111,7 +111,7 @@ fn a_zip_that_changes_during_the_upload_leaves_no_tag() {
     assert_eq!(registry.count(matching("PUT", "/manifests/1.0.0")), 0);
 }
 
-/// What the store has is right, and the folder is not: that is a bad release too.
+/// The store has the right zip and the folder a wrong one. The release is refused nevertheless.
 #[test]
 fn a_bad_zip_is_found_although_the_store_has_the_right_one() {
     let (registry, pusher) = (Registry::plain(), pusher());

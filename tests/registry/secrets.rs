@@ -18,7 +18,7 @@ mod mirroring;
 /// A password that no registry knows.
 const WRONG: &str = "wrong-but-still-a-secret";
 
-/// What must not be found in any output.
+/// The secrets that must not be in any output.
 fn secrets(user: &str) -> Vec<String> {
     let mut secrets = vec![
         "signature=".to_owned(),
@@ -35,7 +35,7 @@ fn secrets(user: &str) -> Vec<String> {
     secrets
 }
 
-/// A secret as it is, and as it is sent.
+/// A secret in plain text, and as it is sent.
 fn forms(user: &str, secret: &str) -> [String; 4] {
     let pair = format!("{user}:{secret}");
     [
@@ -46,7 +46,7 @@ fn forms(user: &str, secret: &str) -> [String; 4] {
     ]
 }
 
-/// Runs `tfoci` as a user, and searches everything that it says.
+/// Runs `tfoci` as a user, and searches its output for secrets.
 fn run(user: &User, name: &str, arguments: &[&str]) -> String {
     let home = user.folder.path();
     let path = std::env::var("PATH").unwrap();
@@ -240,7 +240,8 @@ fn secrets_of_a_helper_stay_hidden() {
         std::fs::write(user.path("script"), script).unwrap();
         let permissions = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(user.path("script"), permissions).unwrap();
-        // Another process writes it: a fork of this one while the file is open for writing would keep it busy, and it could not be run.
+        // Another process writes the file. If this process forked while it had the file open for writing, the system would refuse to run
+        // it.
         let copied = Command::new("cp")
             .args(["-p", "script", "bin/docker-credential-works"])
             .current_dir(user.folder.path())

@@ -12,24 +12,24 @@ use crate::support::scene::Run;
 
 const PROVIDER: &str = "registry.example.net/acme/demo";
 const SEEDS: u64 = 200;
-/// How many seeds are tried at once: much of the time is spent waiting before something is tried again.
+/// How many seeds run at once: most of the time passes in pauses before retries.
 const ABREAST: usize = 12;
 
-/// Where a stranger asks for secrets.
+/// The path of another host's token server.
 const TRAP: &str = "/trap";
 
 fn elsewhere(seen: &Seen) -> bool {
     seen.door == Door::Elsewhere
 }
 
-/// A refusal that asks for everything there is, to be sent to where it came from.
+/// A refusal that requests credentials of every kind for its own host.
 fn trap(registry: &Registry) -> Answer {
     let realm = format!("{}{TRAP}", registry.doors().elsewhere);
     let challenge = format!("Bearer realm=\"{realm}\",service=\"registry\",scope=\"everything\"");
     Answer::error(401, "UNAUTHORIZED", "who are you?").header("www-authenticate", &challenge)
 }
 
-/// A registry that asks for a token, with a release in it.
+/// A registry that requires a token, with a release in it.
 async fn filled() -> (Registry, User) {
     let registry = start(Personality::Quay);
     let user = User::of(&registry, "acme/demo");
@@ -197,7 +197,7 @@ async fn the_host_of_an_upload_cannot_choose_what_is_written_to_the_registry() {
     registry.assert_no_leaks();
 }
 
-/// Private addresses, as a stranger may write them.
+/// Private addresses in every spelling.
 const PRIVATE: [&str; 6] = [
     "127.0.0.1:8443",
     "169.254.169.254",
@@ -230,7 +230,7 @@ fn urls_named_by_a_registry_never_lead_to_a_private_address() {
             let told = run(&registry, &user, &more).exits(1);
             let expected = "refusing to follow a reference to a private address";
             assert!(told.stderr.contains(expected), "{}", told.stderr);
-            // The proxy, which is all that can be reached, was asked for nothing but the registry.
+            // Only the proxy is reachable, and it received only requests for the registry.
             let ours = |seen: &Seen| seen.header("host") == Some("registry.example.net");
             assert_ne!(registry.seen().len(), 0);
             assert_eq!(registry.count(|seen| !ours(seen)), 0, "{url}");
@@ -238,7 +238,7 @@ fn urls_named_by_a_registry_never_lead_to_a_private_address() {
     }
 }
 
-/// An answer that leads away. Only strangers ask for secrets: whom the registry itself names is to be believed.
+/// An answer that leads to another host. Only other hosts request credentials: a token server that the registry itself names is trusted.
 fn hostile(dice: &mut Dice, registry: &Registry, is_stranger: bool) -> Answer {
     let statuses: &[u16] = &[
         200, 201, 202, 204, 206, 301, 302, 303, 307, 308, 400, 401, 401, 401, 403, 404, 405, 413,
@@ -332,7 +332,7 @@ async fn journey(seed: u64) {
     assert!(leaks.is_empty(), "seed {seed}: {leaks:#?}");
 }
 
-/// Whether a request brought a secret to a host that must not receive it. Forms have identity tokens in them.
+/// Whether a request sent a secret to a host that must not receive it. Forms carry identity tokens.
 fn taints(seen: &Seen) -> bool {
     let form = seen.header("content-type") == Some("application/x-www-form-urlencoded");
     let trapped = seen.path == TRAP && seen.door != Door::Front;

@@ -15,10 +15,10 @@ use tfoci::store::RepoMut;
 use crate::support::registry::answer::{Answer, End};
 use crate::support::registry::{Fault, Personality, Registry, Seen, matching};
 
-/// No test waits for it: a limit that must not end a request on a machine that has much to do.
+/// A limit that is never reached, even on a slow machine.
 const NEVER: Duration = Duration::from_secs(300);
 
-/// A user who waits for little.
+/// A user with short timeouts.
 fn hasty(user: User) -> User {
     let mut user = user;
     user.settings.timeouts = Timeouts {
@@ -30,7 +30,7 @@ fn hasty(user: User) -> User {
     user
 }
 
-/// Limits of which only that of the silence within an answer can end a request.
+/// Limits of which only the stall timeout can end a request.
 fn silence(stall: Duration) -> Timeouts {
     Timeouts {
         answer: NEVER,
@@ -40,7 +40,7 @@ fn silence(stall: Duration) -> Timeouts {
     }
 }
 
-/// Limits of which only that of a whole document can end a request.
+/// Limits of which only the document timeout can end a request.
 fn documents() -> Timeouts {
     Timeouts {
         document: Duration::from_millis(1500),
@@ -97,7 +97,7 @@ async fn an_unanswered_request_is_reported_with_its_host_and_timeout() {
     );
 }
 
-/// Reads a document of the registry at once, and gives what is said about it.
+/// Reads a document of the registry without retries. Returns the error.
 async fn read(registry: &Registry, path: &str, timeouts: Timeouts) -> String {
     let mut settings = User::of(registry, "acme/demo").settings;
     settings.timeouts = timeouts;
@@ -110,7 +110,7 @@ async fn read(registry: &Registry, path: &str, timeouts: Timeouts) -> String {
     }
 }
 
-/// A registry whose answers have a body of so many bytes, which comes in pieces.
+/// A registry whose answers have a body of so many bytes, which is sent in pieces.
 fn dripping(length: usize, piece: usize, every: Duration) -> Registry {
     let registry = start(Personality::Plain);
     let fault = Fault::alter(move |answer| {
@@ -123,7 +123,7 @@ fn dripping(length: usize, piece: usize, every: Duration) -> Registry {
 
 #[tokio::test]
 async fn a_body_slower_than_64_kib_in_the_stall_timeout_fails() {
-    // Each piece comes long before the server counts as silent. A machine that has much to do sends less still.
+    // Each piece arrives well within the stall timeout. A slow machine sends even less.
     let registry = dripping(1 << 20, 1 << 10, Duration::from_millis(30));
     assert_eq!(
         read(&registry, "v2/", silence(Duration::from_millis(300))).await,
@@ -131,8 +131,8 @@ async fn a_body_slower_than_64_kib_in_the_stall_timeout_fails() {
     );
 }
 
-/// The whole body takes longer than the server may be silent, and each 64 KiB of it a fifth of that time. A machine that has much to do can
-/// be late by more than that, so the times grow until it is not: where the limit is for the whole body, no time is long enough.
+/// The whole body takes longer than the stall timeout, and each 64 KiB of it a fifth of that time. A slow machine can be later than that,
+/// so the test repeats with longer times. If the limit applied to the whole body, every repetition would fail.
 #[tokio::test]
 async fn a_body_with_64_kib_or_its_end_in_the_stall_timeout_is_read() {
     for (length, piece) in [(512 << 10, 64 << 10), (8 << 10, 1 << 10)] {
@@ -253,7 +253,7 @@ fn deaf() -> (std::net::TcpListener, String) {
     (listener, host)
 }
 
-/// Remembers what was told.
+/// Records the events that are reported.
 #[derive(Default)]
 struct Listener(Mutex<Vec<Event>>);
 
@@ -270,7 +270,7 @@ async fn an_upload_that_the_server_does_not_read_times_out() {
     let listener = Arc::new(Listener::default());
     let http = Http::reporting(user.settings, listener.clone());
     let base = http.base(&host).unwrap();
-    // More than the system takes for a connection.
+    // More than the system buffers for a connection.
     let (chunk, count) = (bytes::Bytes::from(vec![0; 1 << 20]), 64);
     let chunks = (0..count).map(move |_| Ok::<_, std::io::Error>(chunk.clone()));
     let payload = Payload::Stream {
@@ -298,7 +298,7 @@ async fn a_slow_source_does_not_time_out_the_upload() {
     let user = hasty(User::of(&registry, "acme/demo"));
     let http = Http::new(user.settings);
     let base = http.base(registry.host()).unwrap();
-    // It gives its bytes when another request has been waited for as long as a server may be silent.
+    // The source gives its bytes after another request has waited for the whole stall timeout.
     let silent = Request::new(reqwest::Method::GET, base.join("v2/silent").unwrap(), &base);
     let waited = http.clone();
     let slow = futures_util::stream::once(async move {
@@ -352,7 +352,7 @@ async fn a_copy_within_a_host_does_not_deadlock_on_its_permits() {
     user.push().await.unwrap();
     user.settings.transfers = 1;
     let http = Http::new(user.settings.clone());
-    // Two stores that do not know of each other, so that nothing is mounted at once; one host, one place in each direction.
+    // Two separate handles of one host, so nothing is mounted, and one permit in each direction.
     let from = user.destination_through(http.clone());
     let to = user.store_through(http);
     let largest = registry.repository(&user.name, |repository| {

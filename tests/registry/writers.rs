@@ -13,7 +13,7 @@ fn moves_the_tag(seen: &Seen) -> bool {
     seen.method == "PUT" && seen.path.ends_with("/manifests/1.0.0")
 }
 
-/// Two add a platform each to a version, and neither moves the tag before both have seen where it stands.
+/// Two writers each add a platform to a version. Neither moves the tag before both have read it.
 fn rounds(etags: Etags) {
     let registry = Setup::of(Personality::Plain)
         .quirks(|quirks| quirks.etags = etags)

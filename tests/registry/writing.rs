@@ -5,7 +5,7 @@ use tfoci::trust::rule::Unsigned;
 use super::{User, VERSION, start};
 use crate::support::registry::{Access, Fault, Personality, Registry, Seen, Setup, matching};
 
-/// A registry that wants tokens, and has no other quirks.
+/// A registry without quirks that requires tokens.
 fn tokens() -> Registry {
     Setup::of(Personality::Plain)
         .access(Access::of(Personality::Quay))
@@ -20,7 +20,7 @@ fn upload(seen: &Seen) -> bool {
     seen.method == "PUT" && seen.path.contains("/uploads/")
 }
 
-/// A push that meets one fault gets through all the same.
+/// A push with one fault succeeds nevertheless.
 async fn survives(sort: impl Fn(&Seen) -> bool + Send + 'static, fault: Fault) {
     let registry = tokens();
     registry.fault(1, sort, fault);
@@ -166,7 +166,7 @@ async fn evidence_that_cannot_be_read_now_is_not_replaced_by_weaker_evidence() {
             unsigned: Unsigned::Allow,
             ..Rule::default()
         };
-        // The zips are those that are there, so nothing is written, and the evidence stays what it was.
+        // The zips are present, so nothing is written, and the evidence stays as it was.
         assert_eq!(
             user.push_by(unsigned).await.unwrap().status,
             Change::Present

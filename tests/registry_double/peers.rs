@@ -48,7 +48,7 @@ async fn push_and_pull(registry: &Registry, personality: Personality, name: &str
         .expect(&told);
     let manifest = manifest(b"{}");
     let index = index(&manifest);
-    // By tag, since this client panics where a registry does not say a location.
+    // By tag, since this client panics if a registry states no location.
     for (tag, media_type, text) in [("child", MANIFEST, &manifest), ("1.0.0", INDEX, &index)] {
         let at = Reference::with_tag(at.registry().to_owned(), name.to_owned(), tag.to_owned());
         let bytes = text.clone().into_bytes();
@@ -73,7 +73,7 @@ async fn push_and_pull(registry: &Registry, personality: Personality, name: &str
     assert_eq!(blob, b"{}");
 }
 
-/// What a registry says to a row of requests, without what differs from run to run.
+/// The answers of a registry to a series of requests, without what differs between runs.
 async fn transcript(base: &str) -> Vec<String> {
     let raw = Raw::at(base);
     let mut said = Vec::new();

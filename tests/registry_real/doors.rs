@@ -6,7 +6,7 @@ use crate::support::judge::sha256;
 use crate::support::release::ReleaseFolder;
 use crate::support::tls::Authority;
 
-/// Pushes, pushes again, lists, installs: what comes out is what went in.
+/// Pushes twice, lists, installs, and compares the result with the release.
 pub(super) fn round_trip(site: &Site) {
     let pushed = site.tfoci(PUSH).succeeds();
     let reference = format!("[HOST]/{NAME}:1.0.0@sha256:");

@@ -13,7 +13,7 @@ use crate::support::programs::has;
 use crate::support::scene::Run;
 use crate::support::tls::Authority;
 
-/// A site that pushed to each of the registries that are here, with TLS and a password.
+/// For each installed registry, a site that pushed to it with TLS and a password.
 fn pushed() -> impl Iterator<Item = (Foreign, Site)> {
     PROGRAMS.into_iter().filter_map(|program| {
         let authority = Authority::new("tests");
@@ -34,7 +34,7 @@ fn pushed() -> impl Iterator<Item = (Foreign, Site)> {
 }
 
 impl Site {
-    /// Runs a tool with the words of a line, and must succeed.
+    /// Runs a tool with the words of a line, and asserts success.
     fn tool(&self, line: &str) -> Run {
         let line = line.replace("[HOST]", &self.host);
         let (program, arguments) = line.split_once(' ').unwrap();

@@ -10,7 +10,7 @@ use crate::support::programs::has;
 use crate::support::tls::Authority;
 use crate::support::{copy, testdata};
 
-/// The README's registry, and whom it logs in there.
+/// The registry and the user name in the README.
 const HOST: &str = "ghcr.io";
 const LOGIN: &str = "acme-bot";
 
@@ -33,7 +33,7 @@ fn shell(site: &Site) -> Command {
     shell
 }
 
-/// A site as the README's reader has it, with a registry that asks for a password.
+/// The site of a reader of the README, with a registry that requires a password.
 fn reader(program: Program) -> Option<(impl Drop, Site)> {
     let authority = Authority::new("tests");
     let identity = authority.server();

@@ -12,7 +12,7 @@ use crate::support::scene::Run;
 use crate::support::tls::{Authority, Identity};
 use crate::support::token_server::TokenServer;
 
-/// What asks for a secret, if anything does.
+/// How the registry authenticates requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Door {
     Open,
@@ -20,7 +20,7 @@ enum Door {
     Tokens,
 }
 
-/// A registry behind a door, with all that it needs to run.
+/// A running registry with its authentication.
 struct House {
     registry: Foreign,
     _tokens: Option<TokenServer>,
@@ -45,7 +45,7 @@ impl House {
         })
     }
 
-    /// Every program behind every door that it can have.
+    /// Every program with every authentication that it supports.
     fn all() -> impl Iterator<Item = (Self, Door)> {
         let doors = [
             (Program::DockerRegistry, Door::Open),

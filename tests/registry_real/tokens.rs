@@ -13,10 +13,10 @@ use crate::support::docker_registry::{Foreign, Options, PASSWORD, Program, USER}
 use crate::support::tls::Authority;
 use crate::support::token_server::{Manner, TokenServer};
 
-/// How long a token may take to end.
+/// How long a test waits for a token to expire.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A registry that wants tokens, and the server that gives them.
+/// A registry that requires tokens, and its token server.
 struct Guarded {
     tokens: TokenServer,
     registry: Foreign,
@@ -69,7 +69,7 @@ impl Guarded {
         Repository::in_registry(&format!("{}/{name}", self.registry.host())).unwrap()
     }
 
-    /// Waits until the registry does not take a token any more.
+    /// Waits until the registry refuses a token.
     async fn ends(&self, token: &str) {
         let url = format!("http://{}/v2/", self.registry.host());
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
@@ -152,7 +152,7 @@ async fn a_token_that_expires_between_two_requests_is_replaced() {
     assert_eq!(guarded.tokens.asked().len(), before + 1);
 }
 
-/// A blob whose bytes come only when something has happened.
+/// A blob whose bytes are available only after an event.
 #[derive(Clone)]
 struct Awaited<F> {
     memory: Memory,

@@ -1,4 +1,4 @@
-//! An author with a key, a release folder `dist`, and a store: what the tests of `push` begin with.
+//! The fixture of most tests of `push`: an author with a key, a release folder `dist`, and a store.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use super::release::{Mistake, ReleaseFolder};
 use super::scene::{Run, Scene};
 use super::signer::Signer;
 
-/// Where an author's provider lies in the scene.
+/// The path of the author's provider in the scene.
 pub const REPOSITORY: &str = "store/registry.opentofu.org/acme/demo";
 
 /// A scene with `acme.asc`, `stranger.asc` and the releases that a test writes.
@@ -71,7 +71,7 @@ impl Author {
         self.push_unsigned(&[&["--key", "acme.asc"], more].concat())
     }
 
-    /// Runs `tfoci`; what differs from run to run is replaced.
+    /// Runs `tfoci` and replaces what differs between runs.
     pub fn tfoci(&self, arguments: &[&str]) -> Run {
         steady(self.scene.tfoci(arguments))
     }
@@ -136,7 +136,7 @@ pub fn two_platforms() -> ReleaseFolder {
         .platform("linux_amd64")
 }
 
-/// Replaces what differs from run to run: the keys, which live as long as the tests, and times.
+/// Replaces what differs between runs: keys, which each run of the tests generates, and times.
 pub fn steady(mut run: Run) -> Run {
     for text in [&mut run.stdout, &mut run.stderr] {
         for (signer, name) in [(Signer::acme(), "ACME"), (Signer::stranger(), "STRANGER")] {
@@ -157,7 +157,7 @@ pub fn steady(mut run: Run) -> Run {
     run
 }
 
-/// A temporary file's name without what is random in it.
+/// Removes the random part from the name of a temporary file.
 fn without_random(line: &str) -> String {
     const BEGINNING: &str = ".tfoci-tmp-";
     match line.split_once(BEGINNING) {
@@ -172,7 +172,7 @@ fn is_time(text: &str) -> bool {
 }
 
 impl Run {
-    /// Asserts what stderr says.
+    /// Asserts the whole of stderr.
     #[track_caller]
     pub fn says(self, expected: &str) -> Self {
         let expected = expected.trim_start_matches('\n');

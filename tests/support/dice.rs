@@ -1,12 +1,12 @@
-//! Numbers that look as if they were thrown, and are the same each time.
+//! Pseudorandom numbers that are the same in every run.
 
-/// Dice with a seed.
+/// A generator with a seed.
 pub struct Dice(u64);
 
 impl Dice {
     pub fn new(seed: u64) -> Self {
         let mut dice = Self(seed ^ 0x9e37_79b9_7f4a_7c15);
-        // Seeds that follow each other begin alike.
+        // Consecutive seeds give similar first numbers.
         for _ in 0..4 {
             dice.roll(2);
         }

@@ -1,4 +1,4 @@
-//! Registries that are not ours, as programs: Debian's `docker-registry` (distribution 2.8), and `zot`.
+//! Real registries, which run as programs: Debian's `docker-registry` (distribution 2.8), and `zot`.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
@@ -14,15 +14,15 @@ use super::programs::find;
 use super::tls::Identity;
 use super::token_server::{ISSUER, SERVICE, TokenServer};
 
-/// The name and password that are accepted where they are asked for.
+/// The name and password that are accepted.
 pub const USER: &str = "robot";
 pub const PASSWORD: &str = "correct-horse";
-/// Their line of an htpasswd file, with the least work that bcrypt allows.
+/// The htpasswd line for them, with bcrypt's lowest cost.
 const HTPASSWD: &str = "robot:$2y$05$abcdefghijklmnopqrstuuZ0Fx87Pb/Aqb0E90lfvCwzXnaFKUHpS\n";
 
 /// How long a program may take to listen.
 const START: Duration = Duration::from_secs(30);
-/// How often another process may take a free port before the program listens on it.
+/// How many ports are tried, since another process may take a free port before the program listens on it.
 const ATTEMPTS: usize = 5;
 
 /// Which program.
@@ -32,18 +32,18 @@ pub enum Program {
     Zot,
 }
 
-/// How it shall be set up.
+/// The setup of a registry.
 #[derive(Default)]
 pub struct Options<'a> {
-    /// Speaks TLS as this.
+    /// The identity for TLS.
     pub tls: Option<&'a Identity>,
-    /// Asks for [`USER`] and [`PASSWORD`].
+    /// Whether it requires [`USER`] and [`PASSWORD`].
     pub password: bool,
-    /// Asks for tokens of this server; `docker-registry` only.
+    /// The server whose tokens it requires; `docker-registry` only.
     pub tokens: Option<&'a TokenServer>,
 }
 
-/// A program that runs until it is dropped, with a storage of its own.
+/// A program that runs until it is dropped, with its own storage.
 pub struct Foreign {
     child: Child,
     port: u16,
@@ -58,7 +58,7 @@ impl Program {
         }
     }
 
-    /// Starts it, if it is there.
+    /// Starts the program, if it is installed.
     #[track_caller]
     pub fn start(self, options: &Options<'_>) -> Option<Foreign> {
         let program = find(self.name())?;
@@ -113,7 +113,7 @@ impl Program {
     fn config(self, directory: &Path, port: u16, options: &Options<'_>) -> String {
         let path = |name: &str| directory.join(name).display().to_string();
         let mut config = match self {
-            // YAML, of which JSON is a part.
+            // JSON, which is valid YAML.
             Self::DockerRegistry => serde_json::json!({
                 "version": "0.1",
                 "log": { "level": "error" },
@@ -164,7 +164,7 @@ impl Foreign {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// The requests so far, as `METHOD PATH STATUS`; of `docker-registry` only, which writes them down before it answers.
+    /// The requests so far, as `METHOD PATH STATUS`; `docker-registry` only, which logs a request before it answers.
     pub fn requests(&self) -> Vec<String> {
         let log = fs::read_to_string(self.directory.path().join("log")).unwrap();
         let request = |line: &str| {
@@ -177,7 +177,7 @@ impl Foreign {
         log.lines().filter_map(request).collect()
     }
 
-    /// Where it keeps what it holds.
+    /// The directory of its storage.
     pub fn storage(&self) -> PathBuf {
         self.directory.path().join("storage")
     }

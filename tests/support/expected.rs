@@ -14,12 +14,13 @@ pub struct Line {
 }
 
 impl Line {
-    /// Whether it asks for a package, not for the versions or tags.
+    /// Whether the line installs a package, and does not list versions or tags.
     pub fn is_install(&self) -> bool {
         !["list", "ignored"].contains(&&*self.version)
     }
 
-    /// Whether tfoci accepts it: what clients accept, unless a member is there twice, which readers do not read alike.
+    /// Whether tfoci accepts the layout: it accepts what clients accept, except duplicate members, which readers interpret in different
+    /// ways.
     pub fn is_accepted(&self) -> bool {
         self.outcome == "ok" && !self.reason.ends_with("-member-repeated")
     }
@@ -30,7 +31,7 @@ impl Line {
     }
 }
 
-/// Where the layouts are.
+/// The directory of the layouts.
 pub fn layouts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/layouts")
 }

@@ -1,4 +1,4 @@
-//! A web server that knows nothing but the files of a directory, as those do that people put a site behind.
+//! A plain web server for the files of a directory, such as one that serves a site.
 
 use std::fs;
 use std::path::{Path, PathBuf};

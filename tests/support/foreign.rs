@@ -1,4 +1,4 @@
-//! Artifacts as another tool would make them: no evidence, no care for what is in the zip.
+//! Artifacts as another tool would make them: without evidence, and with any bytes as zip.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Every zip that must be refused, with the sentence that refuses it.
+//! Every zip that must be refused, with its error message.
 //!
 //! Uses nothing but the builder beside it, so that unit tests and integration tests share it.
 

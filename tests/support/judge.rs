@@ -1,4 +1,4 @@
-//! Everything in a store must install: the independent client reads every artifact that a test makes.
+//! Checks that everything in a store installs: the independent client reads every artifact of a test.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,9 +8,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::tofu_client;
 
-/// Installs every platform of every version of every layout below a directory, or panics with what the client says.
+/// Installs every platform of every version of every layout below a directory, or panics with the client's refusal.
 ///
-/// Gives `LAYOUT VERSION PLATFORM zh:…` for each, sorted, with the layout's path below the directory.
+/// Returns `LAYOUT VERSION PLATFORM zh:…` for each, sorted, with the layout's path below the directory.
 #[track_caller]
 pub fn installs(store: &Path) -> Vec<String> {
     let mut found = Vec::new();
@@ -33,8 +33,8 @@ pub fn installs(store: &Path) -> Vec<String> {
     found
 }
 
-/// Every file and directory below a directory, with the SHA-256 of each file: what must not change when nothing is written. Lock
-/// files are left out, since no reader sees them.
+/// Every file and directory below a directory, with the SHA-256 of each file. It must not change if a command writes nothing. Lock
+/// files are left out, since readers ignore them.
 pub fn tree(directory: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut open = vec![directory.to_owned()];

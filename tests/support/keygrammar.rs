@@ -1,7 +1,7 @@
-//! OpenPGP packets by their grammar: certificates and signatures that no honest program writes.
+//! OpenPGP packets built byte by byte: certificates and signatures that no honest program writes.
 //!
-//! Only bytes are made here, and no arithmetic is done with keys: the numbers are of any size, and signatures are noise behind the
-//! right hash. That is enough to make a careless reader compute. The tests of the library include this file too.
+//! This module writes bytes and does no key arithmetic: the numbers are of any size, and signatures are noise behind the
+//! right hash prefix. That is enough to make a careless reader compute. The library's unit tests include this file too.
 
 use sequoia_openpgp as openpgp;
 
@@ -49,7 +49,7 @@ pub fn key_id(body: &[u8]) -> Vec<u8> {
     }
 }
 
-/// What a signature says.
+/// The content of a signature.
 pub struct Signature<'a> {
     pub kind: u8,
     pub algorithm: u8,
@@ -57,11 +57,11 @@ pub struct Signature<'a> {
     pub numbers: &'a [u16],
     /// The key id of its issuer.
     pub issuer: &'a [u8],
-    /// Seconds since the key was made, which tell signatures apart.
+    /// Seconds since the creation of the key, which make signatures different.
     pub at: u32,
     /// Further subpackets that are signed.
     pub subpackets: Vec<u8>,
-    /// What it is over, before its own end.
+    /// The signed data, without the signature's trailer.
     pub over: Vec<u8>,
 }
 
@@ -72,7 +72,7 @@ pub fn subpacket(kind: u8, content: &[u8]) -> Vec<u8> {
 }
 
 impl Signature<'_> {
-    /// The body of its packet. The two bytes that a reader compares first are right, so that it goes on to the arithmetic.
+    /// The body of its packet. The two hash bytes that a reader compares first are right, so a reader continues with the arithmetic.
     pub fn body(&self) -> Vec<u8> {
         let made = (0x5e00_0000 + self.at).to_be_bytes();
         let hashed = [subpacket(2, &made), self.subpackets.clone()].concat();

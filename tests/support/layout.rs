@@ -1,4 +1,4 @@
-//! A small image layout of `acme/demo` 1.0.0 for linux_amd64, taken apart: any document can be altered before the digests above
+//! A small image layout of `acme/demo` 1.0.0 for linux_amd64 in parts: any document can be altered before the digests above
 //! it are computed.
 
 use std::fs;
@@ -21,7 +21,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// One that every client installs.
+    /// A layout that every client installs.
     pub fn good() -> Self {
         let index = "application/vnd.oci.image.index.v1+json";
         let manifest = "application/vnd.oci.image.manifest.v1+json";
@@ -45,7 +45,7 @@ impl Parts {
         }
     }
 
-    /// Writes the layout, and gives the paths of its blobs: package, manifest, index.
+    /// Writes the layout. Returns the paths of its blobs: package, manifest, index.
     pub fn write(&self, directory: &Path) -> [PathBuf; 3] {
         let put = |bytes: &[u8]| {
             let path = blob(directory, bytes);
@@ -63,7 +63,7 @@ impl Parts {
     }
 }
 
-/// The zip of the fixture whose manifest is as plain as can be.
+/// The zip of the fixture with the simplest manifest.
 fn package() -> Vec<u8> {
     let digest = "e5c36de5375bd25bfba85f2a850bec35526febc3eae5dacd7ed7221208723874";
     fs::read(
@@ -88,7 +88,7 @@ pub fn digest(bytes: &[u8]) -> String {
     format!("sha256:{hex}")
 }
 
-/// Where a layout keeps these bytes.
+/// The path of these bytes in a layout.
 pub fn blob(directory: &Path, bytes: &[u8]) -> PathBuf {
     let digest = digest(bytes);
     directory.join("blobs").join(digest.replace(':', "/"))

@@ -93,7 +93,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Writes bytes where their digest says.
+/// Writes bytes to the path of their digest.
 fn write_blob(directory: &Path, bytes: &[u8]) {
     let path = blob(directory, bytes);
     fs::create_dir_all(path.parent().unwrap()).unwrap();

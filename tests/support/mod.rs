@@ -1,4 +1,4 @@
-//! What tests stand on: a judge, a signer, a maker of releases, a scene to run the program in.
+//! What tests share: an independent reader, signers, releases, doubles of servers, and scenes to run the program in.
 
 pub mod author;
 pub mod dice;

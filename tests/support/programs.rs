@@ -1,4 +1,4 @@
-//! Programs that some tests run and that not every machine has.
+//! Programs that some tests need and that not every machine has.
 //!
 //! A test without its program says on stderr that it is skipped, and passes. Where the variable `TFOCI_REQUIRE` names the
 //! program, the test fails instead: `TFOCI_REQUIRE="strace skopeo"`. `.ci/run` names every program that it installs.
@@ -29,7 +29,7 @@ pub fn find(program: &str) -> Option<PathBuf> {
     found
 }
 
-/// Whether a program can do its work here: a container may forbid it. The command is run to find out.
+/// Whether a program works on this machine, which a container may prevent. Runs the command to find out.
 #[track_caller]
 pub fn can_run(program: &str, arguments: &[&str]) -> bool {
     if !has(program) {
@@ -58,7 +58,7 @@ fn skip(program: &str, problem: &str) {
     let required = env::var(REQUIRE).unwrap_or_default();
     let thread = std::thread::current();
     match missing(program, problem, &required) {
-        // Not `eprintln!`, of which the test harness shows nothing where a test passes.
+        // Not `eprintln!`, since the test harness hides its output if a test passes.
         Ok(notice) => {
             let test = thread.name().unwrap_or("a test");
             let _unseen = writeln!(std::io::stderr(), "{test}: {notice}");
@@ -67,7 +67,7 @@ fn skip(program: &str, problem: &str) {
     }
 }
 
-/// What to say about a missing program: a notice, or a failure if the program is required.
+/// The message about a missing program: a notice, or a failure if the program is required.
 fn missing(program: &str, problem: &str, required: &str) -> Result<String, String> {
     if required.split_whitespace().any(|name| name == program) {
         Err(format!("`{program}` {problem}, and {REQUIRE} names it"))

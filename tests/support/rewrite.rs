@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::layout::{blob, digest};
 
 /// Alters the documents of version 1.0.0, each by a function of its text: the manifest of each platform, then the index above them.
-/// Says whether anything changed.
+/// Returns whether anything changed.
 pub fn rewrite(
     repository: &Path,
     manifest: impl Fn(&str, usize) -> String,
@@ -45,14 +45,14 @@ pub fn rewrite_evidence(repository: &Path, alter: impl Fn(&str) -> String) {
     point(repository, &before, &after);
 }
 
-/// Lets a tag stand for another document.
+/// Moves a tag to another document.
 fn point(repository: &Path, before: &str, after: &str) {
     let path = repository.join("index.json");
     let tags = read(&path).replace(&pointer(before), &pointer(after));
     fs::write(path, tags).unwrap();
 }
 
-/// How a canonical descriptor says which bytes it is about.
+/// The digest and size members of a canonical descriptor.
 fn pointer(text: &str) -> String {
     let (digest, size) = (digest(text.as_bytes()), text.len());
     format!("\"digest\":\"{digest}\",\"size\":{size}")

@@ -1,4 +1,4 @@
-//! A place to run the program in: a home of its own, no environment to speak of, everything it prints caught.
+//! A scene to run the program in: its own home directory, an almost empty environment, and captured output.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-/// A temporary home directory, which is also the working directory. It is gone when the scene is.
+/// A temporary home directory, which is also the working directory. It is removed with the scene.
 pub struct Scene {
     home: TempDir,
     env: Vec<(String, String)>,
@@ -61,7 +61,7 @@ impl Scene {
         self.run(env!("CARGO_BIN_EXE_oci-push"), arguments)
     }
 
-    /// A program in the scene's environment, for tests that do more than wait for its end.
+    /// A program in the scene's environment, for tests that do more than wait until it exits.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command
@@ -88,7 +88,7 @@ impl Scene {
         }
     }
 
-    /// The scene's directory has another name each time, and on some systems a second one behind a link.
+    /// Replaces the scene's directory, whose name is random and on some systems has a second form behind a link.
     fn filter(&self, bytes: Vec<u8>) -> String {
         let real = self.home.path().canonicalize().unwrap();
         let text = String::from_utf8(bytes).unwrap();
@@ -104,7 +104,7 @@ impl Run {
         self.exits(0)
     }
 
-    /// Asserts an exit code, and shows what was printed if it is another.
+    /// Asserts an exit code, and shows the output if it is another.
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
         assert_eq!(

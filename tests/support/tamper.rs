@@ -1,4 +1,4 @@
-//! Attacks by a writer of a store: alters any document of a layout, and corrects the digests that refer to it.
+//! Attacks by a writer of a store: alters a document of a layout, and corrects the digests that refer to it.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::layout::{blob, digest};
 
 const REF_NAME: &str = "org.opencontainers.image.ref.name";
 
-/// Stores bytes, and gives what a descriptor says of them.
+/// Stores bytes. Returns a descriptor of them.
 pub fn put(layout: &Path, media_type: &str, bytes: &[u8]) -> Value {
     let path = blob(layout, bytes);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -31,7 +31,7 @@ pub fn tags(layout: &Path, change: impl FnOnce(&mut Vec<Value>)) {
     fs::write(path, index.to_string()).unwrap();
 }
 
-/// Takes a tag away.
+/// Removes a tag.
 pub fn untag(layout: &Path, tag: &str) {
     tags(layout, |tags| {
         tags.retain(|entry| entry["annotations"][REF_NAME] != tag);
@@ -66,7 +66,7 @@ pub fn alter(layout: &Path, tag: &str, change: impl FnOnce(&mut Value)) {
     });
 }
 
-/// Lets the index of a version say that the zip for a platform is another one. Its manifest is not touched.
+/// Makes the index of a version name another zip for a platform. The manifest is not changed.
 pub fn lie(layout: &Path, version: &str, platform: &str, zip: &str) {
     let (os, arch) = platform.split_once('_').unwrap();
     alter(layout, version, |index| {
@@ -78,7 +78,7 @@ pub fn lie(layout: &Path, version: &str, platform: &str, zip: &str) {
     });
 }
 
-/// Puts the evidence of one layout into another, for a version.
+/// Copies the evidence of a version from one layout into another.
 pub fn transplant(from: &Path, to: &Path, version: &str) {
     let tag = format!("evidence-{version}");
     let descriptor = tagged(from, &tag);

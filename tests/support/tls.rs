@@ -14,7 +14,7 @@ use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
 use super::scene::Scene;
 
-/// An authority of our own.
+/// A certificate authority of the tests.
 pub struct Authority {
     /// Its certificate, in PEM.
     pub pem: String,

@@ -1,4 +1,4 @@
-//! A token server for a registry that asks for tokens: a known user gets a signed statement of what they may do.
+//! A token server for a registry that requires tokens: a known user gets a signed statement of their permissions.
 //!
 //! Tokens are JSON Web Tokens signed by ES256, with the signer's certificate beside the signature (`x5c`), as the
 //! distribution project specifies them.
@@ -25,24 +25,24 @@ use tokio_rustls::TlsAcceptor;
 use super::docker_registry::{PASSWORD, USER};
 use super::tls::Identity;
 
-/// What the registry calls itself, and by which name it knows this server.
+/// The name of the registry's service, and the name under which it knows this server.
 pub const SERVICE: &str = "a registry";
 pub const ISSUER: &str = "a token server";
-/// For how many seconds after its end a registry still takes a token.
+/// For how many seconds after its expiry a registry still accepts a token.
 const LEEWAY: u64 = 60;
-/// For how many seconds tokens hold, or are said to hold.
+/// The lifetime of tokens in seconds, real or stated.
 const LIFE: u64 = 3600;
 
-/// How tokens are given.
+/// How tokens are issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
-    /// For what was asked.
+    /// For the requested scopes.
     Plain,
-    /// They are good for a few seconds, and are said to hold for an hour.
+    /// Valid for a few seconds, although the server states an hour.
     Fleeting,
-    /// Each is for another repository than was asked for.
+    /// For another repository than the requested one.
     Astray,
-    /// For nothing but the first of what was asked.
+    /// For the first requested scope only.
     Narrow,
 }
 
@@ -67,11 +67,11 @@ struct State {
 }
 
 impl TokenServer {
-    /// Starts it on a free port of the loopback address, where it speaks TLS if it has an identity.
+    /// Starts the server on a free port of the loopback address, with TLS if there is an identity.
     pub fn start(identity: Option<&Identity>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let scheme = if identity.is_some() { "https" } else { "http" };
-        // By name: clients do not follow a registry to another number of this machine.
+        // By name: clients do not follow a registry to another loopback address.
         let port = listener.local_addr().unwrap().port();
         let url = format!("{scheme}://localhost:{port}/token");
         let desk = Arc::new(Desk::new());
@@ -95,7 +95,7 @@ impl TokenServer {
         }
     }
 
-    /// Where tokens are given.
+    /// The URL of the token server.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -105,12 +105,12 @@ impl TokenServer {
         self.desk.certificate.pem()
     }
 
-    /// From now on tokens are given in another manner. Gives the one before.
+    /// Changes how tokens are issued from now on. Returns the previous manner.
     pub fn manner(&self, manner: Manner) -> Manner {
         std::mem::replace(&mut self.desk.state().manner, manner)
     }
 
-    /// What was asked for, with the name of who asked.
+    /// The requested scopes, each with the user.
     pub fn asked(&self) -> Vec<String> {
         self.desk.state().asked.clone()
     }
@@ -264,7 +264,7 @@ fn side_by_side(der: &[u8]) -> Vec<u8> {
     [fixed(first), fixed(second)].concat()
 }
 
-/// What a token says of one scope.
+/// The access that a token grants for one scope.
 fn access(manner: Manner, scope: &str) -> Value {
     let mut parts = scope.splitn(3, ':');
     let [kind, name, actions] = [(); 3].map(|()| parts.next().unwrap());

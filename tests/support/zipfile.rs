@@ -1,4 +1,4 @@
-//! Zips built byte by byte: honest ones, and each lie that a zip can tell.
+//! Zips built byte by byte: valid ones, and malformed ones of every kind.
 //!
 //! Uses nothing but the standard library, so that unit tests and integration tests share it.
 

@@ -6,11 +6,11 @@ use crate::mirror::{demo, mirror, said, scene};
 use crate::support::origin::{Origin, Setup};
 use crate::support::scene::Scene;
 
-/// A token helper that writes down what it is asked.
+/// A token helper that records its arguments.
 fn helper(scene: &Scene, directory: &str, script: &str) {
     let path = scene.path(format!("{directory}/terraform-credentials-vault"));
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    // Another process writes it: a fork of this one while the file is open for writing would keep it busy, and it could not be run.
+    // Another process writes the file. If this process forked while it had the file open for writing, the system would refuse to run it.
     let text = format!("#!/bin/sh\necho \"$@\" >> \"$HOME/asked\"\n{script}\n");
     let wrote = scene.run(
         "sh",

@@ -116,7 +116,7 @@ fn a_refused_token_is_reported_with_its_source() {
     );
 }
 
-/// Mirrors from the network mirror that an origin is, too.
+/// Mirrors from the origin's network mirror.
 fn from_network_mirror(scene: &Scene, origin: &Origin) -> Run {
     let from = format!("network-mirror:{}", origin.mirror_url());
     scene.tfoci([
@@ -133,7 +133,7 @@ fn from_network_mirror(scene: &Scene, origin: &Origin) -> Run {
     ])
 }
 
-/// What was said to a network mirror about who it is, where its documents are.
+/// The `Authorization` of each request for a document of a network mirror.
 fn introductions_of_documents(origin: &Origin) -> Vec<String> {
     let mut lines = introductions(origin);
     lines.retain(|line| !line.starts_with("package"));

@@ -9,7 +9,7 @@ const ARRIVED: [&str; 2] = [
     "acme/demo 1.0.0 linux_amd64",
 ];
 
-/// Puts a link in the place of something in the scene.
+/// Replaces a file or directory of the scene with a link to it.
 fn linked(scene: &OriginScene, path: &str) {
     let (path, elsewhere) = (scene.path(path), scene.path("elsewhere"));
     fs::rename(&path, &elsewhere).unwrap();

@@ -8,7 +8,7 @@ use crate::support::origin::Provider;
 
 const FILE: &str = "terraform-provider-demo_1.0.0_linux_amd64.zip";
 
-/// What becomes of the package of `acme/demo` at a place in a mirror.
+/// Mirrors the package of `acme/demo` from a path in a mirror.
 #[track_caller]
 fn mirrored(provider: &str, place: &str) -> BTreeMap<String, String> {
     let scene = OriginScene::new(two());
@@ -46,7 +46,7 @@ fn hosts_are_spelled_in_unicode_or_in_punycode() {
     for host in [
         "xn--bcher-kva.example",
         "BÜCHER.example",
-        // As some systems decompose it.
+        // In the decomposed Unicode form that some systems store.
         "bu\u{308}cher.example",
     ] {
         let place = format!("{host}/acme/demo/{FILE}");

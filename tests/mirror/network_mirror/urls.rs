@@ -3,7 +3,7 @@ use crate::mirror::origin_scene::{ARRIVED, OriginScene, Told};
 use crate::mirror::{LINUX, demo};
 use crate::support::origin::{Door, Fault, Origin, Provider, Seen, asks, at};
 
-/// The document, or the package, of a sort of requests.
+/// The name of the document or package that requests of this kind are for.
 fn place(origin: &Origin, sort: &str) -> String {
     let file = match sort {
         "mirror-index" => "index.json",
@@ -13,7 +13,7 @@ fn place(origin: &Origin, sort: &str) -> String {
     origin.url(&format!("/mirror/{ADDRESS}/{file}"))
 }
 
-/// A mirror that sends those who ask for something away so many times, before it gives it.
+/// A mirror that redirects requests of a kind so many times before it answers.
 fn redirecting(sort: &'static str, times: usize) -> OriginScene {
     let scene = OriginScene::of([demo()]);
     let again = Fault::redirect(&place(&scene.origin, sort));
@@ -83,7 +83,7 @@ fn build_metadata_is_requested_with_its_plus_sign() {
         )
         .gives(&["oci-layout:store/example.com/acme/demo:1.0.0_ent"]);
     assert_eq!(scene.installs(), ["acme/demo 1.0.0+ent linux_amd64"]);
-    // Some servers take `+` for a space and others take nothing else: it is sent as clients send it.
+    // Some servers decode `+` as a space, and others require it. It is sent as clients send it.
     let targets: Vec<String> = scene
         .origin
         .seen()

@@ -17,7 +17,7 @@ use crate::support::release::ReleaseFolder;
 const PLATFORMS: [&str; 3] = ["darwin_arm64", "linux_amd64", "linux_arm64"];
 const ALL: &str = "example.com/acme/p0@>=1 example.com/acme/p1@>=1 example.com/acme/p2@>=1";
 
-/// What temporary files a process has at each request for a package, at most.
+/// The largest number of temporary files that a process has open at a request for a package.
 #[derive(Clone, Default)]
 struct Watch(Arc<Mutex<(Option<u32>, usize)>>);
 
@@ -38,9 +38,9 @@ impl Watch {
         state.1 = state.1.max(there);
     }
 
-    /// Runs a command to its end; gives the most files that there were at once.
+    /// Runs a command to its end. Returns the largest number of files at once.
     fn run(&self, mut command: Command) -> usize {
-        // Nothing that arrives is looked at before it is known at whom to look.
+        // Requests wait until the process id is known.
         let mut state = self.0.lock().unwrap();
         let child = command.spawn().unwrap();
         state.0 = Some(child.id());
@@ -89,14 +89,14 @@ fn temporary_files_are_never_more_than_jobs() {
         let most = watch.run(command(&scene, &format!("{ALL} --jobs {jobs}")));
         assert_eq!(most, jobs.min(3));
         assert_eq!(scene.installs().len(), 27);
-        // Those for which there is no room are fetched once to know them, and again when they are wanted.
+        // Packages without room for a temporary file are downloaded twice: once for their hash, and again for the upload.
         let twice = 3_usize.saturating_sub(jobs);
         assert_eq!(scene.origin.count(asks("package")), 9 * (3 + twice));
         assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
     }
 }
 
-/// Ends a run by a signal while the rest of a package is awaited; gives its exit, and how many files are left.
+/// Sends a signal to a run that waits for the rest of a package. Returns its exit status and the number of files that are left.
 fn stopped(signal: &'static str) -> (ExitStatus, usize) {
     let (scene, directory) = with_temporary_directory(vec![demo()]);
     let victim: Arc<Mutex<Option<u32>>> = Arc::default();
@@ -162,7 +162,7 @@ hint: packages of unknown size or hash are downloaded there first. Free some spa
     assert!(scene.installs().is_empty());
 }
 
-/// Bytes that cannot be made smaller.
+/// Bytes that do not compress.
 fn noise(length: usize) -> Vec<u8> {
     let mut state = 1_u64;
     let next = |_| {
@@ -174,13 +174,13 @@ fn noise(length: usize) -> Vec<u8> {
     (0..length).map(next).collect()
 }
 
-/// A package that takes its time to inflate.
+/// A package that takes long to inflate.
 fn large() -> Provider {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().unix_permissions(0o755);
     zip.start_file("terraform-provider-demo_v1.0.0", options)
         .unwrap();
-    // So that the rest is no more than a zip may have.
+    // Keeps the rest below the limits of a zip.
     zip.write_all(&noise(3 << 20)).unwrap();
     let nothing = vec![0; 64 << 20];
     for name in ["1", "2", "3", "4", "5", "6"] {

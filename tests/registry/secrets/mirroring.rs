@@ -19,7 +19,7 @@ struct MirrorScene {
     scene: Scene,
 }
 
-/// Where the origin's token is written down.
+/// Where the user keeps the origin's token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kept {
     Variable,
@@ -71,7 +71,7 @@ impl MirrorScene {
         }
     }
 
-    /// Mirrors in every format, and searches everything that is said: JSON and all else.
+    /// Mirrors with every output format, and searches the output for secrets.
     fn mirror(&self, arguments: &[&str]) -> [Run; 2] {
         ["text", "json"].map(|format| {
             let to = format!("{}/{{namespace}}/{{type}}", self.registry.host());
@@ -138,7 +138,7 @@ fn secrets_stay_hidden_in_successful_runs() {
             "{}",
             present.stdout
         );
-        // All of it was sent.
+        // Every secret was sent.
         let seen = scene.origin.seen();
         let sent = |secret: &str| seen.iter().any(|seen| seen.authorization() == Some(secret));
         assert!(sent(&format!("Bearer {TOKEN}")));

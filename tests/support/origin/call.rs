@@ -1,17 +1,17 @@
-//! What a client asks of an origin, as words: `download acme/demo 1.0.0 linux_amd64`.
+//! Requests to an origin, in words: `download acme/demo 1.0.0 linux_amd64`.
 
 use std::fmt;
 
 use crate::support::server::seen::{Door, Seen};
 
-/// A sort of request.
+/// A kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Service discovery.
     Discovery,
     /// The versions of a provider.
     Versions,
-    /// Where the package of a platform is, and what proves it.
+    /// The metadata of a platform's package.
     Download,
     /// A checksum document.
     Document,
@@ -62,7 +62,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// The meaning of a path, if it has one.
+    /// The request for a path, if the path is one of the origin's.
     pub fn of(path: &str) -> Option<Self> {
         let parts: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
         let call = |kind, space: &str, name: &str, version: &str, platform: &str| {
@@ -136,7 +136,7 @@ impl fmt::Display for Call {
     }
 }
 
-/// Requests of a kind, and as much more as is said: `asks("download acme/demo 1.0.0 linux_amd64")`, with `*` for anything.
+/// Requests of a kind, optionally with provider, version and platform: `asks("download acme/demo 1.0.0 linux_amd64")`. `*` stands for any.
 #[track_caller]
 pub fn asks(words: &str) -> impl Fn(&Seen) -> bool + Send + use<> {
     let mut words = words.split(' ').map(str::to_owned);
@@ -160,7 +160,7 @@ pub fn asks(words: &str) -> impl Fn(&Seen) -> bool + Send + use<> {
     }
 }
 
-/// Requests that arrive at a door, of those of some sort.
+/// The matching requests that arrive at a door.
 pub fn at(
     door: Door,
     sort: impl Fn(&Seen) -> bool + Send + 'static,

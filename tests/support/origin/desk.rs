@@ -1,4 +1,4 @@
-//! The desk of an origin: who is let in, and what is answered.
+//! The desk of an origin: authentication and answers.
 
 use bytes::Bytes;
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::support::server::answer::Answer;
 use crate::support::server::seen::{Door, Seen};
 use crate::support::server::{Book, Doors, Service};
 
-/// Everything that an origin knows.
+/// The state of an origin.
 pub struct Desk {
     pub(super) settings: Settings,
     pub(super) providers: Vec<Provider>,
@@ -41,7 +41,7 @@ impl Desk {
             .find(call.version.as_ref()?)
     }
 
-    /// Where the files of a release are; a secret is in the URLs where they are signed.
+    /// The URL of a file of a release. Signed URLs have a secret in them.
     fn file_url(&self, call: &Call, file: &str) -> Option<String> {
         let door = self.doors.of(self.settings.files_at);
         let (provider, version) = (call.provider.as_ref()?, call.version.as_ref()?);
@@ -118,7 +118,7 @@ impl Desk {
         Some(Answer::json(200, &json!({ "archives": archives })))
     }
 
-    /// What has to be in `Authorization` for a request.
+    /// The `Authorization` that a request needs.
     fn wanted(&self, kind: Kind) -> Option<String> {
         let settings = &self.settings;
         let bearer = |token: &String| format!("Bearer {token}");
@@ -133,7 +133,7 @@ impl Desk {
         }
     }
 
-    /// Whether a request says more than it should.
+    /// Whether a request sends a secret that it should not.
     pub(super) fn leaks(&self, seen: &Seen) -> bool {
         let Some(call) = Call::of(&seen.path) else {
             return seen.authorization().is_some();
@@ -187,7 +187,7 @@ impl Service for Desk {
     }
 }
 
-/// A file, or the range of it that was asked for, if it is still the one that was begun.
+/// A file, or the requested range of it if the `If-Range` still matches.
 fn file(seen: &Seen, content_type: &str, bytes: &Bytes, sha256: &str) -> Answer {
     let etag = format!("\"{sha256}\"");
     let answer = Answer::new(200)

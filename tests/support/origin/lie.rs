@@ -1,11 +1,11 @@
-//! Answers that say something else than the origin knows.
+//! Altered answers of an origin.
 
 use bytes::Bytes;
 use serde_json::Value;
 
 use crate::support::server::fault::Fault;
 
-/// A JSON answer is changed.
+/// Alters a JSON answer.
 pub fn json(change: impl Fn(&mut Value) + Send + Sync + 'static) -> Fault {
     Fault::alter(move |answer| {
         let mut document = serde_json::from_slice(&answer.body).unwrap();
@@ -14,7 +14,7 @@ pub fn json(change: impl Fn(&mut Value) + Send + Sync + 'static) -> Fault {
     })
 }
 
-/// A member of a JSON answer says something else. `path` is its name, below those of the objects that it is in:
+/// Replaces the value of a member of a JSON answer. `path` is its name, after those of the objects around it:
 /// `packages/linux_amd64/package_size`.
 pub fn says(path: &str, value: impl Into<Value>) -> Fault {
     let (path, value) = (path.to_owned(), value.into());
@@ -29,7 +29,7 @@ pub fn says(path: &str, value: impl Into<Value>) -> Fault {
     })
 }
 
-/// A member of a JSON answer is absent.
+/// Removes a member of a JSON answer.
 pub fn lacks(path: &str) -> Fault {
     let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
     let above = match above {
@@ -43,7 +43,7 @@ pub fn lacks(path: &str) -> Fault {
     })
 }
 
-/// A member of the JSON object has another name.
+/// Renames a member of a JSON answer.
 pub fn renames(from: &'static str, to: &'static str) -> Fault {
     json(move |document| {
         let value = document.as_object_mut().unwrap().remove(from).unwrap();
@@ -51,7 +51,7 @@ pub fn renames(from: &'static str, to: &'static str) -> Fault {
     })
 }
 
-/// A member of an object in the JSON object has another name.
+/// Renames a member of an object in a JSON answer.
 pub fn renames_in(within: &'static str, from: &'static str, to: &'static str) -> Fault {
     json(move |document| {
         let object = document[within].as_object_mut().unwrap();
@@ -60,7 +60,7 @@ pub fn renames_in(within: &'static str, from: &'static str, to: &'static str) ->
     })
 }
 
-/// An unreadable key comes before the good one.
+/// Adds an unreadable key before the good one.
 pub fn broken_first_key() -> Fault {
     json(|document| {
         let keys = &mut document["signing_keys"]["gpg_public_keys"];
@@ -70,14 +70,14 @@ pub fn broken_first_key() -> Fault {
     })
 }
 
-/// A JSON answer becomes so many bytes longer, with the same meaning.
+/// Pads a JSON answer with so many bytes.
 pub fn padded(bytes: usize) -> Fault {
     Fault::alter(move |answer| {
         answer.body = [&answer.body[..], &vec![b' '; bytes]].concat().into();
     })
 }
 
-/// What a checksum document may look like before it is signed.
+/// A form of a checksum document, applied before it is signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// `HASH *NAME`, as for binary files.
@@ -86,9 +86,9 @@ pub enum Form {
     /// A blank line after the first one.
     BlankLine,
     UpperCaseHex,
-    /// A line of one word before the others.
+    /// A line with one word before the others.
     OneWord,
-    /// Lines of files that are no packages.
+    /// Lines for files that are not packages.
     MoreFiles,
     /// File names in upper case.
     UpperCaseNames,
@@ -108,7 +108,7 @@ impl Form {
         Self::NoLastNewline,
     ];
 
-    /// Gives a document this form.
+    /// The document in this form.
     pub fn of(self, document: &str) -> String {
         let lines = |change: &dyn Fn(&str, &str) -> String| {
             let lines = document.lines().filter_map(|line| line.split_once("  "));

@@ -1,13 +1,11 @@
-//! An origin in this process: a provider registry over HTTPS on free ports of the loopback address, with everything that
-//! proves its releases, and the same releases by the network mirror protocol. It fails on demand and remembers every request.
+//! An origin in this process: a provider registry over HTTPS on free ports of the loopback address, with checksums and signatures of
+//! its releases, and the same releases by the network mirror protocol. It fails on demand and records every request.
 //!
 //! ```ignore
-//! let origin = Origin::of([Provider::demo(&["linux_amd64", "darwin_arm64"])]);
-//! origin.fault(1, asks("package acme/demo 1.0.0 linux_amd64"), Fault::cut_body(100));
-//! origin.always(asks("download"), lie::says("shasum", "0".repeat(64)));
-//! // … mirror origin.address("acme/demo"), trusting the certificate origin.write_ca(&scene) …
-//! assert_eq!(origin.counters(), "1 discovery, 1 versions, 2 download, 1 document, 1 signature, 3 package");
-//! origin.assert_no_leaks();
+//! let origin = Origin::of([Provider::demo(&["linux_amd64", "darwin_arm64"])]); origin.fault(1, asks("package acme/demo 1.0.0
+//! linux_amd64"), Fault::cut_body(100)); origin.always(asks("download"), lie::says("shasum", "0".repeat(64))); // … mirror
+//! origin.address("acme/demo"), trusting the certificate origin.write_ca(&scene) … assert_eq!(origin.counters(), "1 discovery, 1
+//! versions, 2 download, 1 document, 1 signature, 3 package"); origin.assert_no_leaks();
 //! ```
 
 mod call;
@@ -29,7 +27,7 @@ pub use call::{Call, Kind, asks, at};
 use desk::Desk;
 pub use provider::{Provider, Release};
 
-/// What is secret in the URLs of files where they are signed.
+/// The secret in signed URLs.
 pub const SECRET: &str = "c2lnbmVk";
 
 /// An origin that is not started yet.
@@ -47,12 +45,12 @@ struct Settings {
     service_at: Door,
     files_at: Door,
     signed_urls: bool,
-    /// Of the hashes that the network mirror lists.
+    /// The schemes of the hashes that the network mirror lists.
     mirror_schemes: Vec<&'static str>,
 }
 
 impl Setup {
-    /// An origin that asks for no credentials and serves everything from one host.
+    /// An origin without credentials that serves everything from one host.
     pub fn new(providers: impl IntoIterator<Item = Provider>) -> Self {
         Self {
             settings: Settings {
@@ -68,43 +66,43 @@ impl Setup {
         }
     }
 
-    /// Wants this bearer token for versions and metadata of packages: 401 without one, 403 with another.
+    /// Requires this bearer token for versions and metadata of packages: 401 without one, 403 with another.
     pub fn token(mut self, token: &str) -> Self {
         self.settings.token = Some(token.to_owned());
         self
     }
 
-    /// Wants this bearer token for the documents of the network mirror.
+    /// Requires this bearer token for the documents of the network mirror.
     pub fn mirror_token(mut self, token: &str) -> Self {
         self.settings.mirror_token = Some(token.to_owned());
         self
     }
 
-    /// Wants a name and a password for packages, as a `.netrc` has them.
+    /// Requires a name and a password for packages, as in a `.netrc`.
     pub fn package_login(mut self, user: &str, password: &str) -> Self {
         self.settings.login = Some((user.to_owned(), password.to_owned()));
         self
     }
 
-    /// Discovery says that the service is at another door.
+    /// Makes discovery name another door for the service.
     pub fn service_at(mut self, door: Door) -> Self {
         self.settings.service_at = door;
         self
     }
 
-    /// Packages, documents and signatures are at another door.
+    /// Serves packages, documents and signatures at another door.
     pub fn files_at(mut self, door: Door) -> Self {
         self.settings.files_at = door;
         self
     }
 
-    /// The URLs of files have a secret in their query, which their download requires.
+    /// Adds a secret to the URLs of files, which their download requires.
     pub fn signed_urls(mut self) -> Self {
         self.settings.signed_urls = true;
         self
     }
 
-    /// The network mirror lists hashes of these schemes only: `h1:`, `zh:`.
+    /// Makes the network mirror list hashes of these schemes only: `h1:`, `zh:`.
     pub fn mirror_schemes(mut self, schemes: &[&'static str]) -> Self {
         self.settings.mirror_schemes = schemes.to_vec();
         self
@@ -146,12 +144,12 @@ impl Origin {
         )
     }
 
-    /// Writes the certificate that all its doors go back to.
+    /// Writes the certificate of the authority that issued those of all doors.
     pub fn write_ca(&self, scene: &Scene) -> PathBuf {
         Authority::shared().write(scene, "ca.pem")
     }
 
-    /// Adds a provider, or puts it in the place of the one with its address.
+    /// Adds a provider, or replaces the one with its address.
     pub fn publish(&self, provider: Provider) {
         let providers = &mut self.service().providers;
         providers.retain(|other| other.address != provider.address);
@@ -176,7 +174,7 @@ impl Origin {
         zips.any(|package| package.sha256() == sha256)
     }
 
-    /// How many requests of each kind there were, and of none: `1 discovery, 1 versions`.
+    /// The number of requests of each kind: `1 discovery, 1 versions`.
     pub fn counters(&self) -> String {
         let seen = self.seen();
         let kinds: Vec<_> = seen

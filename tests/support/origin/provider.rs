@@ -1,4 +1,4 @@
-//! What an origin offers: providers, their releases, and what it says about each.
+//! The providers of an origin: their releases and metadata.
 
 use std::io::{self, Cursor};
 use std::sync::{Arc, OnceLock};
@@ -40,7 +40,7 @@ impl Provider {
         Self::new("acme/demo").version("1.0.0", platforms)
     }
 
-    /// So many providers `acme/p0`, `acme/p1`, …, each with the versions `1.0.0`, `1.1.0`, … for these platforms. Nothing is built
+    /// Several providers `acme/p0`, `acme/p1`, …, each with the versions `1.0.0`, `1.1.0`, … for these platforms. No release is built
     /// before it is requested.
     pub fn many(count: usize, versions: usize, platforms: &[&str]) -> Vec<Self> {
         let provider = |number| {
@@ -67,13 +67,13 @@ impl Provider {
         self
     }
 
-    /// Has a text for everybody who asks for its versions.
+    /// Adds a warning to the list of versions.
     pub fn warning(mut self, text: &str) -> Self {
         self.warnings.push(text.to_owned());
         self
     }
 
-    /// The release of a version, as it is listed; the first one if there are several.
+    /// The release of a listed version, the first one if there are several.
     pub fn find(&self, version: &str) -> Option<&Release> {
         self.releases
             .iter()
@@ -143,7 +143,7 @@ impl From<ReleaseFolder> for Release {
 }
 
 impl Release {
-    /// The document of `testdata/keys` with the signature and the key of a case there, for zips that are no zips but text.
+    /// The document of `testdata/keys` with the signature and the key of one of its cases. Its "zips" are text.
     pub fn of_testdata(case: &str) -> Self {
         let read = |name: &str| std::fs::read(testdata("keys").join(name)).unwrap();
         let folder = ["darwin_arm64", "linux_amd64", "windows_amd64"]
@@ -157,19 +157,19 @@ impl Release {
         release.keys(&[&String::from_utf8(read(&format!("{case}.asc"))).unwrap()])
     }
 
-    /// Lists the version in another way than its files are named.
+    /// Lists the version in another spelling than in the names of its files.
     pub fn listed_as(mut self, version: &str) -> Self {
         self.listed = version.to_owned();
         self
     }
 
-    /// Does not say in the list of versions which platforms there are.
+    /// Leaves the platforms out of the list of versions.
     pub fn without_platforms(mut self) -> Self {
         self.shows_platforms = false;
         self
     }
 
-    /// Does not say the hashes and sizes of all packages with each of them.
+    /// Leaves the hashes and sizes of all packages out of the metadata of each.
     pub fn without_packages(mut self) -> Self {
         self.shows_packages = false;
         self
@@ -238,7 +238,7 @@ impl Release {
         })
     }
 
-    /// How the list of versions shows it.
+    /// Its entry in the list of versions.
     fn entry(&self) -> Value {
         let mut entry = json!({
             "version": self.listed,
@@ -254,7 +254,7 @@ impl Release {
         entry
     }
 
-    /// What the origin says about the package of a platform; `url` makes addresses of the names of files.
+    /// The metadata of a platform's package. `url` gives the URL of a file name.
     pub(super) fn download(&self, platform: &str, url: impl Fn(&str) -> String) -> Option<Value> {
         let package = self.package(platform)?;
         let (os, arch) = platform.split_once('_')?;

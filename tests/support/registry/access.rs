@@ -1,4 +1,4 @@
-//! Who may do what: the registry asks for no credentials, for a password, or for a token that costs a password.
+//! Authentication: the registry requires no credentials, a password, or a token that its token server issues for a password.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -16,10 +16,10 @@ pub const PASSWORD: &str = "correct horse: battery";
 /// The identity token that is accepted.
 pub const IDENTITY: &str = "identity-of-the-robot";
 
-/// How a registry wants to be spoken to.
+/// How a registry authenticates requests.
 #[derive(Clone, Debug)]
 pub enum Access {
-    /// It asks for no credentials.
+    /// No credentials.
     Open,
     /// A name and [`PASSWORD`] with every request.
     Basic { user: &'static str },
@@ -27,7 +27,7 @@ pub enum Access {
     Bearer(Tokens),
 }
 
-/// Who gives tokens, and how.
+/// How tokens are issued.
 #[derive(Clone, Debug)]
 pub struct Tokens {
     /// The name that goes with [`PASSWORD`].
@@ -35,21 +35,21 @@ pub struct Tokens {
     pub service: &'static str,
     /// Whether the token server is another host.
     pub elsewhere: bool,
-    /// The names under which the answer gives the token.
+    /// The names of the answer's members with the token.
     pub fields: &'static [&'static str],
-    /// For how many seconds a token holds; 60, and nothing is said about it, if `None`.
+    /// The lifetime of a token in seconds; with `None` 60, which the answer does not state.
     pub expires_in: Option<u64>,
-    /// How many requests a token is good for.
+    /// For how many requests a token is valid.
     pub uses: Option<u32>,
-    /// Whether everybody may read.
+    /// Whether anonymous reads are allowed.
     pub public: bool,
     /// Whether [`IDENTITY`] is accepted by POST.
     pub identity: bool,
-    /// Whether a token without a repository is worth anything.
+    /// Whether tokens without a repository are issued.
     pub empty: bool,
 }
 
-/// The tokens that were given.
+/// The issued tokens.
 #[derive(Debug, Default)]
 pub struct Issued(BTreeMap<String, Token>);
 
@@ -130,7 +130,7 @@ impl Access {
 }
 
 impl Desk {
-    /// Lets a request in, or says why not.
+    /// Admits a request, or returns the refusal.
     pub(super) fn admit(&mut self, seen: &Seen, route: &Route) -> Option<Answer> {
         let wanted = wanted(seen, route);
         match self.access.clone() {
@@ -157,7 +157,7 @@ impl Desk {
         }
     }
 
-    /// The token of a request is good no more.
+    /// Revokes the token of a request.
     pub(super) fn withdraw_token(&mut self, seen: &Seen) {
         let token = seen
             .authorization()
@@ -167,7 +167,7 @@ impl Desk {
         }
     }
 
-    /// Says what is wanted.
+    /// The challenge: 401 with the required scope.
     pub(super) fn challenge(&self, wanted: &[String], code: &str) -> Answer {
         let answer = Answer::error(401, code, "authentication required");
         let header = match &self.access {
@@ -284,7 +284,7 @@ fn wanted(seen: &Seen, route: &Route) -> Vec<String> {
     wanted
 }
 
-/// The same as a challenge says it.
+/// The same in the form of a challenge.
 fn scopes(wanted: &[String]) -> impl Iterator<Item = String> {
     let mut names: Vec<(&str, Vec<&str>)> = Vec::new();
     for (name, action) in wanted.iter().filter_map(|want| want.rsplit_once(':')) {

@@ -1,4 +1,4 @@
-//! Blobs on their way out, and lists of referrers.
+//! Answers with blobs, and lists of referrers.
 
 use bytes::Bytes;
 
@@ -17,7 +17,7 @@ impl Desk {
         serve(seen, digest, &bytes)
     }
 
-    /// What storage answers: its URLs are signed, and hold for the blob that they were made for.
+    /// The answer of the storage. Its URLs are signed, and each is valid for one blob.
     pub(super) fn serve_stored_blob(&mut self, seen: &Seen, name: &str, digest: &str) -> Answer {
         match self.blob(name, digest) {
             Some(bytes) if seen.parameter("signature").is_some() => serve(seen, digest, &bytes),
@@ -25,7 +25,7 @@ impl Desk {
         }
     }
 
-    /// Sends a client to the storage behind another door.
+    /// Redirects a client to the storage behind another door.
     pub(super) fn redirect(&mut self, door: &str, name: &str, digest: &str) -> Answer {
         let number = self.number();
         let url = format!("{door}/storage/{name}/blobs/{digest}?signature={number}");
@@ -66,7 +66,7 @@ impl Desk {
     }
 }
 
-/// A blob, or the range of it that was asked for.
+/// A blob, or the requested range of it.
 fn serve(seen: &Seen, digest: &str, bytes: &Bytes) -> Answer {
     Answer::new(200)
         .header("content-type", "application/octet-stream")

@@ -1,4 +1,4 @@
-//! What a registry holds.
+//! The content of a registry.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256, Sha512};
 
-/// Everything, by repository.
+/// The repositories by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Content {
     pub repositories: BTreeMap<String, Repository>,
@@ -35,11 +35,11 @@ pub struct Manifest {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Upload {
     pub bytes: Vec<u8>,
-    /// How many bytes the client was told that there are.
+    /// How many bytes the last answer reported.
     pub told: u64,
-    /// Which state its URL must carry.
+    /// The state that its URL must carry.
     pub state: u64,
-    /// Whether a chunk shorter than the least came, after which there can be none.
+    /// Whether a chunk below the minimum length arrived, which must be the last one.
     pub ended: bool,
 }
 
@@ -59,7 +59,7 @@ impl Repository {
         Some(found.1.clone())
     }
 
-    /// Moves or makes a tag.
+    /// Creates or moves a tag.
     pub fn tag(&mut self, tag: &str, digest: &str) {
         self.was_tagged = true;
         match self.tags.iter_mut().find(|(name, _)| name == tag) {

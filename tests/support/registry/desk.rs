@@ -1,4 +1,4 @@
-//! The desk of a registry: everything that it knows, and who answers what.
+//! The desk of a registry: its state, and the dispatch of requests.
 
 use bytes::Bytes;
 
@@ -10,13 +10,13 @@ use super::route::Route;
 use super::seen::{Door, Seen};
 use crate::support::server::{Book, Doors, Service};
 
-/// Everything that a registry knows.
+/// The state of a registry.
 pub struct Desk {
     pub quirks: Quirks,
     pub access: Access,
     pub doors: Doors,
     pub content: Content,
-    /// The repositories that were created beforehand, or their first levels.
+    /// The repositories that exist beforehand, or their first levels.
     pub created: Vec<String>,
     pub(super) issued: Issued,
     book: Book,
@@ -49,7 +49,7 @@ impl Desk {
         }
     }
 
-    /// Refuses a repository that cannot be there, or cannot come to be.
+    /// Refuses a repository that cannot exist or cannot be created.
     fn refuse_name(&self, seen: &Seen, route: &Route) -> Option<Answer> {
         let name = route.name()?;
         let read = seen.method == "GET" || seen.method == "HEAD";
@@ -78,7 +78,7 @@ impl Desk {
         Answer::error(404, self.quirks.unknown, &message)
     }
 
-    /// A URL of this registry as its `Location` headers have it, for a request of the path `asked`.
+    /// A URL of this registry in the form of its `Location` headers, for a request of the path `asked`.
     pub(super) fn location(&self, asked: &str, path: &str) -> String {
         match self.quirks.location {
             Location::Absolute => format!("{}{path}", self.doors.front),
@@ -100,7 +100,7 @@ impl Service for Desk {
         let route = Route::of(&seen.path);
         match (seen.door, &route) {
             (_, Route::Token) => None,
-            // As the storage of the clouds, which wants one signature and no more.
+            // As cloud storage, which refuses requests that authenticate in two ways.
             (_, Route::Storage(..)) => seen
                 .authorization()
                 .map(|_| Answer::new(400).body("only one way to authenticate is allowed")),

@@ -9,7 +9,7 @@ use super::desk::Desk;
 use super::quirks::{Etags, Pages};
 use super::seen::Seen;
 
-/// The largest manifest that is taken, in bytes.
+/// The largest manifest that is accepted, in bytes.
 const LARGEST: usize = 4 << 20;
 
 impl Desk {
@@ -55,7 +55,7 @@ impl Desk {
         }
     }
 
-    /// A GET of a manifest costs one of what is free; a HEAD nothing.
+    /// A GET of a manifest counts towards the rate limit, a HEAD does not.
     fn spend(&mut self, seen: &Seen) -> Option<Answer> {
         let left = self.quirks.rate.filter(|_| seen.method == "GET")?;
         self.quirks.rate = Some(left.saturating_sub(1));
@@ -115,7 +115,7 @@ impl Desk {
         answer.header("location", &self.location(&seen.path, &path))
     }
 
-    /// Refuses a manifest that is none, or that this registry does not want.
+    /// Refuses a malformed manifest, or one that this kind of registry does not accept.
     fn refuse_manifest(&self, name: &str, media_type: &str, bytes: &[u8]) -> Option<Answer> {
         let invalid = |message: &str| Some(Answer::error(400, "MANIFEST_INVALID", message));
         if bytes.len() > LARGEST {
@@ -246,7 +246,7 @@ impl Desk {
     fn next_page(&self, name: &str, last: &str, n: usize) -> String {
         let path = format!("/v2/{name}/tags/list");
         let url = match self.quirks.pages {
-            // A token from which the next one cannot be guessed.
+            // An opaque token, so that clients cannot build the next one.
             Pages::Token => {
                 let token: String = last.chars().rev().collect();
                 format!("{path}?n={n}&next_page={token}")

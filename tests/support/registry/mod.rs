@@ -1,12 +1,9 @@
-//! A registry in this process, on free ports of the loopback address: it follows the OCI distribution specification, has the
-//! quirks of one of the registries that people use, fails on demand, and remembers every request.
+//! A registry in this process, on free ports of the loopback address. It follows the OCI distribution specification, has the
+//! quirks of a real registry, fails on demand, and records every request.
 //!
 //! ```ignore
-//! let registry = Setup::of(Personality::Ghcr).start();
-//! registry.fault(1, matching("PUT", "/manifests/"), Fault::status(503));
-//! // … push to registry.host() …
-//! assert_eq!(registry.count(matching("POST", "/blobs/uploads/")), 4);
-//! registry.assert_no_leaks();
+//! let registry = Setup::of(Personality::Ghcr).start(); registry.fault(1, matching("PUT", "/manifests/"), Fault::status(503)); // … push
+//! to registry.host() … assert_eq!(registry.count(matching("POST", "/blobs/uploads/")), 4); registry.assert_no_leaks();
 //! ```
 
 pub mod access;
@@ -40,7 +37,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// A registry of a kind, as it is usually set up.
+    /// A registry of a kind in its usual setup.
     pub fn of(personality: Personality) -> Self {
         Self {
             quirks: Quirks::of(personality),
@@ -57,13 +54,13 @@ impl Setup {
         self
     }
 
-    /// Asks for a secret in another way.
+    /// Changes how requests are authenticated.
     pub fn access(mut self, access: Access) -> Self {
         self.access = access;
         self
     }
 
-    /// Alters how tokens are given, where they are.
+    /// Alters how tokens are issued, if the registry uses them.
     pub fn tokens(mut self, alter: impl FnOnce(&mut access::Tokens)) -> Self {
         if let Access::Bearer(tokens) = &mut self.access {
             alter(tokens);
@@ -71,7 +68,7 @@ impl Setup {
         self
     }
 
-    /// Creates a repository beforehand, or the levels of names that have to be there.
+    /// Creates a repository beforehand, or the levels of names that must exist.
     pub fn create(mut self, name: &str) -> Self {
         self.created.push(name.to_owned());
         self
@@ -107,17 +104,17 @@ impl Setup {
 pub type Registry = Running<Desk>;
 
 impl Registry {
-    /// A registry that follows the specification and asks for no credentials.
+    /// A registry that follows the specification and requires no credentials.
     pub fn plain() -> Self {
         Setup::of(Personality::Plain).start()
     }
 
-    /// The name that goes with the password, if one is asked for.
+    /// The user name, if the registry requires credentials.
     pub fn user(&self) -> Option<&'static str> {
         self.service().access.user()
     }
 
-    /// The password as docker keeps it, if one is asked for.
+    /// The docker configuration with the credentials, if the registry requires them.
     pub fn authfile(&self) -> String {
         let auth = self.user().map(|user| {
             let pair = format!("{user}:{}", access::PASSWORD);

@@ -1,4 +1,4 @@
-//! What each registry does in its own way. Everything that is not said here follows the OCI distribution specification.
+//! The quirks of each kind of registry. Everything else follows the OCI distribution specification.
 
 /// A kind of registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,12 +47,12 @@ impl Personality {
     ];
 }
 
-/// What becomes of the PATCHes of one upload.
+/// How the registry combines the PATCHes of one upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patches {
-    /// They add up.
+    /// They are appended.
     AddUp,
-    /// The last one wins, silently.
+    /// The last one replaces the others silently.
     LastWins,
     /// They are refused.
     Refused,
@@ -65,11 +65,11 @@ pub enum Location {
     Absolute,
     /// As an absolute path.
     Path,
-    /// Relative to the URL that was asked.
+    /// Relative to the requested URL.
     Relative,
 }
 
-/// How the list of tags comes.
+/// How the list of tags is paged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pages {
     /// All in one answer, in no order, regardless of the request's page size.
@@ -78,22 +78,22 @@ pub enum Pages {
     Path,
     /// In pages; `Link` with `last`, with scheme and host.
     Absolute,
-    /// In pages; `Link` with a token that means nothing to others.
+    /// In pages; `Link` with an opaque token.
     Token,
 }
 
-/// Which repositories there are.
+/// How repositories come into existence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Creation {
     /// A push creates them.
     ByPush,
-    /// They have to be created beforehand, whole.
+    /// They must be created beforehand, with their full name.
     Whole,
-    /// Their first so many levels have to be created beforehand.
+    /// The first levels of their names must be created beforehand, so many of them.
     Levels(usize),
 }
 
-/// What an `ETag` is good for.
+/// How the registry uses `ETag`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Etags {
     /// There is none.
@@ -104,21 +104,21 @@ pub enum Etags {
     Compared,
 }
 
-/// What a registry does in its own way.
+/// The quirks of a registry.
 #[derive(Clone, Debug)]
 pub struct Quirks {
     pub patches: Patches,
     /// The longest body of a PATCH in bytes; a longer one is refused with 416.
     pub largest_patch: Option<u64>,
-    /// How much of a PATCH is taken; the answer says so, and the rest has to come again.
+    /// How many bytes of a PATCH are stored. The answer states it, and the client must send the rest again.
     pub taken_of_patch: Option<usize>,
     /// After how many bytes of a PUT the connection is cut.
     pub largest_put: Option<u64>,
-    /// Whether `Content-Range` is looked at.
+    /// Whether `Content-Range` is checked.
     pub checks_ranges: bool,
-    /// What `OCI-Chunk-Min-Length` says.
+    /// The value of `OCI-Chunk-Min-Length`.
     pub smallest_chunk: Option<u64>,
-    /// Whether an upload keeps what had arrived when its connection was cut.
+    /// Whether an upload keeps the received bytes when its connection is cut.
     pub keeps_partial: bool,
     pub location: Location,
     /// Whether an upload's URL carries a state in its query, which each answer renews.
@@ -131,9 +131,9 @@ pub struct Quirks {
     pub creation: Creation,
     /// The only number of levels in a repository's name; others are refused with 401.
     pub levels: Option<usize>,
-    /// The code for a repository that is not there.
+    /// The error code for a missing repository.
     pub unknown: &'static str,
-    /// Whether a tag stays where it is.
+    /// Whether tags are immutable.
     pub immutable: bool,
     pub etags: Etags,
     /// Whether a PUT of a manifest by digest is answered with its `Location`.
@@ -144,17 +144,17 @@ pub struct Quirks {
     pub types: Option<&'static [&'static str]>,
     /// Whether a manifest may have a `subject`.
     pub subjects: bool,
-    /// Whether a manifest is only there for those who accept its media type.
+    /// Whether a manifest is served only if `Accept` lists its media type.
     pub needs_accept: bool,
     pub pages: Pages,
-    /// How many tags are on a page at most.
+    /// The most tags on a page.
     pub page: usize,
     /// How many repositories are on a page of the list of repositories; `None` if there is no such list.
     pub catalog: Option<usize>,
     pub referrers: bool,
     /// Whether a GET of a blob is redirected to another host.
     pub blobs_elsewhere: bool,
-    /// How many GETs of manifests are free; the headers say what is left.
+    /// How many GETs of manifests the rate limit allows. The headers state the rest.
     pub rate: Option<u32>,
 }
 
@@ -207,7 +207,7 @@ impl Quirks {
         }
     }
 
-    /// What is common to the descendants of distribution.
+    /// The quirks that all descendants of distribution share.
     fn distribution() -> Self {
         Self {
             checks_ranges: false,

@@ -1,6 +1,6 @@
-//! What a path asks for.
+//! Requests to a registry by path.
 
-/// What is asked for, with the name of the repository.
+/// A request, with the name of the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
     /// `/v2/`

@@ -13,29 +13,29 @@ use super::connection::Stay;
 use super::gate::Place;
 use super::seen::Seen;
 
-/// What a server answers.
+/// An answer of a server.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Bytes,
-    /// Whether the length of the body is said before it comes.
+    /// Whether `Content-Length` states the length of the body.
     pub sized: bool,
     pub end: End,
-    /// Where the body waits.
+    /// The gate that holds the body back.
     pub gate: Option<Place>,
 }
 
 /// How a body ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// As it should.
+    /// After the whole body.
     Whole,
     /// After so many bytes the connection is cut.
     Cut(usize),
-    /// After so many bytes nothing comes any more.
+    /// After so many bytes, the body stalls.
     Stall(usize),
-    /// It comes in pieces of so many bytes, one each time that this has passed.
+    /// The body is sent in pieces of so many bytes, with a pause of this length between them.
     Drip(usize, Duration),
 }
 
@@ -63,7 +63,7 @@ impl Answer {
             .body(format!("{document}\n"))
     }
 
-    /// Sets a header, in the place of an earlier one of that name.
+    /// Sets a header, and replaces an earlier one of that name.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.set(name, value);
@@ -114,7 +114,7 @@ impl Answer {
         }
     }
 
-    /// The answer as it goes out: to a HEAD without its body.
+    /// The HTTP response, which has no body for a HEAD.
     pub(super) fn response(mut self, head: bool, stay: Stay) -> Response<Flow> {
         let sized = self.sized && self.status != 204;
         if sized && self.get("content-length").is_none() {
@@ -134,13 +134,13 @@ impl Answer {
     }
 }
 
-/// A body on its way out.
+/// A body that is being sent.
 pub struct Flow {
     bytes: Bytes,
     end: End,
-    /// How often the connection gets a chance to send what it has before it is cut.
+    /// How often the connection may still flush before it is cut.
     flushes: u8,
-    /// Until the next piece of what drips.
+    /// The time of the next piece.
     pause: Option<Pin<Box<tokio::time::Sleep>>>,
     gate: Option<Place>,
     sent: usize,

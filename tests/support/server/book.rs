@@ -1,15 +1,15 @@
-//! The book of a server: what arrived, and what shall go wrong with what will arrive.
+//! The book of a server: the requests so far, and the faults of later ones.
 
 use std::time::{Duration, Instant};
 
 use super::fault::{Fault, Rule};
 use super::seen::Seen;
 
-/// Every request since the book was begun, or since all were forgotten.
+/// Every request since the server started, or since requests were last forgotten.
 #[derive(Default)]
 pub struct Book {
     seen: Vec<Seen>,
-    /// How many requests were forgotten: the place of the first one that is not.
+    /// How many requests were forgotten, which is the number of the first one that is kept.
     forgotten: usize,
     rules: Vec<Rule>,
     delays: Vec<(Sort, Duration)>,
@@ -26,10 +26,10 @@ impl Book {
         self.numbers
     }
 
-    /// Notes a request, and gives its place in the book, what shall go wrong with it, and how long it shall wait.
+    /// Records a request. Returns its number in the book, its fault, and its delay.
     pub(super) fn arrive(&mut self, seen: Seen) -> (usize, Option<Fault>, Duration) {
         let met = self.rules.iter_mut().filter_map(|rule| rule.meet(&seen));
-        // Every rule counts the request, although only the first that meets it has its way.
+        // Every matching rule counts the request, although only the first one applies.
         let fault = met.collect::<Vec<_>>().into_iter().next();
         let delays = self.delays.iter().filter(|(sort, _)| sort(&seen));
         let delay = delays.map(|(_, delay)| *delay).sum();
@@ -37,7 +37,7 @@ impl Book {
         (self.forgotten + self.seen.len() - 1, fault, delay)
     }
 
-    /// The request at a place, unless it was forgotten.
+    /// The request with a number, unless it was forgotten.
     pub(super) fn at(&mut self, place: usize) -> Option<&mut Seen> {
         self.seen.get_mut(place.checked_sub(self.forgotten)?)
     }
@@ -66,7 +66,7 @@ impl Book {
             turns.push((seen.began, true));
             turns.push((seen.ended.unwrap_or(now), false));
         }
-        // Of what happens at one time, ends come first.
+        // Of events at the same time, ends come first.
         turns.sort();
         let (mut under_way, mut most) = (0_usize, 0);
         for (_, begins) in turns {

@@ -1,4 +1,4 @@
-//! Connections: from bytes to the service and back, or into the ditch.
+//! Connections: reads requests, calls the service, and sends answers or faults.
 
 use std::convert::Infallible;
 use std::io;
@@ -24,7 +24,7 @@ use super::answer::{Answer, Flow};
 use super::fault::Fault;
 use super::seen::{Door, Seen};
 
-/// How much of a body is read before a refusal is answered, as Go's servers do; more than that and the connection ends.
+/// How much of a body is read before a refusal is sent, as in Go's servers. The connection ends after a longer body.
 const DRAINED: u64 = 256 << 10;
 
 /// What all connections share.
@@ -48,12 +48,12 @@ struct Line {
     door: Door,
     number: u64,
     hang_up: Arc<Notify>,
-    /// Whether the end is a reset rather than a goodbye.
+    /// Whether the connection ends with a reset.
     reset: Arc<AtomicBool>,
 }
 
 impl<S: Service> Server<S> {
-    /// Takes connections at a door until the runtime ends.
+    /// Accepts connections at a door until the runtime ends.
     pub async fn listen(self, door: Door, listener: std::net::TcpListener) {
         listener.set_nonblocking(true).unwrap();
         let listener = TcpListener::from_std(listener).unwrap();
@@ -133,7 +133,7 @@ impl<S: Service> Server<S> {
         answer.response(seen.method == "HEAD", stay)
     }
 
-    /// Lets a request in or not, reads its body, and answers; `None`: the connection ends.
+    /// Admits or refuses a request, reads its body, and answers. Returns `None` if the connection is to end.
     async fn attend(
         &self,
         place: usize,
@@ -199,7 +199,7 @@ impl<S: Service> Server<S> {
     }
 }
 
-/// What becomes of an answer by a fault; `None`: it is lost.
+/// Applies a fault to an answer. Returns `None` if the answer is lost.
 fn spoil(
     service: &mut impl Service,
     seen: &Seen,
@@ -226,7 +226,7 @@ fn spoil(
     Some(answer)
 }
 
-/// A request that is under way.
+/// A request in progress.
 pub struct Stay(Box<dyn Fn() + Send>);
 
 impl Drop for Stay {
@@ -247,7 +247,7 @@ impl Line {
     }
 }
 
-/// Reads a body up to a limit; `false` if there is more, or the client went away.
+/// Reads a body up to a limit. Returns `false` if the body is longer or the client disconnected.
 async fn read(mut body: Incoming, limit: u64) -> (Bytes, bool) {
     let mut all = Vec::new();
     while let Some(frame) = body.frame().await {

@@ -1,4 +1,4 @@
-//! What goes wrong, and with which request.
+//! Faults, and the rules that apply them to requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,42 +9,42 @@ use super::answer::{Answer, End};
 use super::gate::Place;
 use super::seen::Seen;
 
-/// Something that goes wrong with one request.
+/// A fault of one request.
 #[derive(Clone)]
 pub enum Fault {
-    /// Another answer, and nothing is done.
+    /// Sends another answer. The request has no effect.
     Answer(Answer),
     /// The token is good no more.
     ExpiredToken,
-    /// The connection is reset before anything is answered or done.
+    /// Resets the connection. The request has no effect.
     Reset,
-    /// Nothing is ever answered, and nothing is done.
+    /// Never answers. The request has no effect.
     Stall,
-    /// So many bytes of the body are taken; then the connection is cut.
+    /// Reads so many bytes of the body, then cuts the connection.
     CutRequest(u64),
-    /// Nothing is done before others have come that wait here too.
+    /// Waits until the other requests with this fault have arrived.
     Together(Arc<tokio::sync::Barrier>),
-    /// Everything is read; the rest waits at a gate.
+    /// Reads the request. The answer waits at a gate.
     Held(Place),
-    /// Everything is done; then the connection is cut before the answer.
+    /// Cuts the connection before the answer, after the request took effect.
     LostAnswer,
-    /// What is asked for lies behind another door, with a signature in its URL.
+    /// Redirects to another door, with a signature in the URL.
     RedirectElsewhere,
-    /// What is asked for lies behind a door without TLS.
+    /// Redirects to a door without TLS.
     RedirectPlain,
-    /// The way goes round in circles.
+    /// Redirects in a circle.
     RedirectLoop,
-    /// A header of the request is overlooked.
+    /// Ignores a header of the request.
     Overlook(&'static str),
-    /// Everything is done, and the answer is altered.
+    /// Alters the answer, after the request took effect.
     Alter(Alteration),
 }
 
-/// What is done to an answer.
+/// A change of an answer.
 pub type Alteration = Arc<dyn Fn(&mut Answer) + Send + Sync>;
 
 impl Fault {
-    /// A status without a body to speak of: 500, 502, 503.
+    /// A status with a short body: 500, 502, 503.
     pub fn status(status: u16) -> Self {
         Self::Answer(Answer::new(status).body("it went wrong\n"))
     }
@@ -55,45 +55,45 @@ impl Fault {
         Self::Answer(answer.header("retry-after", retry_after))
     }
 
-    /// GitHub's way to say 429.
+    /// GitHub's rate limit, which has status 403.
     pub fn secondary_limit() -> Self {
         let text = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.";
         let document = serde_json::json!({ "message": text });
         Self::Answer(Answer::json(403, &document))
     }
 
-    /// A refusal for good.
+    /// A permanent refusal.
     pub fn denied() -> Self {
         let message = "requested access to the resource is denied";
         Self::Answer(Answer::error(403, "DENIED", message))
     }
 
-    /// Everything is done, and then something else happens before the answer.
+    /// Calls a function after the request took effect and before the answer.
     pub fn after(happens: impl Fn() + Send + Sync + 'static) -> Self {
         Self::alter(move |_| happens())
     }
 
-    /// Everything is done, and then something else is answered.
+    /// Sends another answer, after the request took effect.
     pub fn although_done(answer: Answer) -> Self {
         Self::alter(move |altered| *altered = answer.clone())
     }
 
-    /// The answer is altered before it goes out.
+    /// Alters the answer.
     pub fn alter(alteration: impl Fn(&mut Answer) + Send + Sync + 'static) -> Self {
         Self::Alter(Arc::new(alteration))
     }
 
-    /// The body is cut after so many bytes, although more were announced.
+    /// Cuts the body after so many bytes, although `Content-Length` states more.
     pub fn cut_body(after: usize) -> Self {
         Self::alter(move |answer| answer.end = End::Cut(after))
     }
 
-    /// The body stands still after so many bytes.
+    /// Stalls the body after so many bytes.
     pub fn stall_body(after: usize) -> Self {
         Self::alter(move |answer| answer.end = End::Stall(after))
     }
 
-    /// Everything is done, something else happens, and then only the header of the answer is sent.
+    /// Calls a function after the request took effect, and then sends only the headers of the answer.
     pub fn stall_body_after(happens: impl Fn() + Send + Sync + 'static) -> Self {
         Self::alter(move |answer| {
             happens();
@@ -101,12 +101,12 @@ impl Fault {
         })
     }
 
-    /// The body comes in pieces of so many bytes, one each time that this has passed.
+    /// Sends the body in pieces of so many bytes, with a pause of this length between them.
     pub fn drip_body(piece: usize, every: Duration) -> Self {
         Self::alter(move |answer| answer.end = End::Drip(piece, every))
     }
 
-    /// The body has the right length, and one wrong bit in its middle.
+    /// Sends a body of the right length with one wrong bit in its middle.
     pub fn wrong_bytes() -> Self {
         Self::alter(|answer| {
             let mut bytes = answer.body.to_vec();
@@ -116,17 +116,17 @@ impl Fault {
         })
     }
 
-    /// The body goes on after its end, and its length is stated as it is.
+    /// Sends additional bytes after the body. `Content-Length` includes them.
     pub fn longer_body() -> Self {
         Self::alter(|answer| answer.body = [&answer.body[..], b"more"].concat().into())
     }
 
-    /// The body ends before its end, and its length is stated as it is.
+    /// Sends a shorter body. `Content-Length` is that of the shorter one.
     pub fn shorter_body() -> Self {
         Self::alter(|answer| answer.body = answer.body.slice(..answer.body.len() / 2))
     }
 
-    /// A range is answered with 206 and bytes from the start of another range, as long as the one that was asked for.
+    /// Answers a range request with 206 and another range of the same length.
     pub fn range_elsewhere(whole: &[u8]) -> Self {
         let whole = Bytes::copy_from_slice(whole);
         Self::alter(move |answer| {
@@ -139,7 +139,7 @@ impl Fault {
         })
     }
 
-    /// A range is ignored: everything comes, with 200.
+    /// Ignores a range, and sends everything with 200.
     pub fn range_ignored(whole: &[u8]) -> Self {
         let whole = Bytes::copy_from_slice(whole);
         Self::alter(move |answer| {
@@ -149,45 +149,45 @@ impl Fault {
         })
     }
 
-    /// How long the body is shows only when it ends.
+    /// Sends the body without `Content-Length`.
     pub fn chunked() -> Self {
         Self::alter(|answer| answer.sized = false)
     }
 
-    /// What is asked for lies at another URL.
+    /// Redirects to another URL.
     pub fn redirect(url: &str) -> Self {
         Self::Answer(Answer::new(302).header("location", url))
     }
 
-    /// A range is refused.
+    /// Refuses a range with 416.
     pub fn range_refused() -> Self {
         Self::Answer(Answer::new(416))
     }
 
-    /// A header is left out.
+    /// Removes a header.
     pub fn without(name: &'static str) -> Self {
         Self::alter(move |answer| answer.remove(name))
     }
 
-    /// A header says something else.
+    /// Replaces the value of a header.
     pub fn with(name: &'static str, value: impl Into<String>) -> Self {
         let value = value.into();
         Self::alter(move |answer| answer.set(name, &value))
     }
 
-    /// A body says something else, with the headers of the right one.
+    /// Replaces the body, and keeps the headers of the right one.
     pub fn body(body: impl Into<Bytes>) -> Self {
         let body = body.into();
         Self::alter(move |answer| answer.body = body.clone())
     }
 }
 
-/// With which requests something goes wrong.
+/// A fault, and the requests that it applies to.
 pub struct Rule {
     matches: Box<dyn Fn(&Seen) -> bool + Send>,
-    /// How many of them pass before.
+    /// How many matching requests are left alone first.
     skip: usize,
-    /// With how many of them it goes wrong then.
+    /// How many matching requests meet the fault then.
     times: usize,
     fault: Fault,
 }
@@ -207,7 +207,7 @@ impl Rule {
         }
     }
 
-    /// Counts a request, and gives what goes wrong with it.
+    /// Counts a request. Returns its fault, if it meets one.
     pub(super) fn meet(&mut self, seen: &Seen) -> Option<Fault> {
         if !(self.matches)(seen) {
             return None;

@@ -1,4 +1,4 @@
-//! Gates: answers wait, whole or in part, until the test lets them go on.
+//! Gates: a test holds answers back, whole or in part, and releases them later.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,8 +6,8 @@ use std::task::{Context, Poll, Waker};
 
 use super::fault::Fault;
 
-/// A gate in front of answers. Each answer has a name, and goes out up to as many bytes of its body as the gate admits for that name; before
-/// that, nothing of it is sent, not even its headers.
+/// A gate that holds answers back. Each answer has a name. The server sends as many bytes of its body as the gate admits for that name.
+/// Before the gate admits any, not even the headers are sent.
 #[derive(Clone, Default)]
 pub struct Gate(Arc<Mutex<Admitted>>);
 
@@ -17,7 +17,7 @@ struct Admitted {
     waiting: Vec<Waker>,
 }
 
-/// The place of one answer at a gate.
+/// One answer at a gate.
 #[derive(Clone)]
 pub struct Place {
     gate: Gate,
@@ -25,7 +25,7 @@ pub struct Place {
 }
 
 impl Gate {
-    /// The fault of answers that wait at this gate under a name.
+    /// A fault: answers with it wait at this gate under a name.
     pub fn holds(&self, name: &str) -> Fault {
         Fault::Held(Place {
             gate: self.clone(),
@@ -33,7 +33,7 @@ impl Gate {
         })
     }
 
-    /// Admits so many bytes of the answers of this name, in all.
+    /// Admits the first `bytes` bytes of answers with this name.
     pub fn admit(&self, name: &str, bytes: usize) {
         let mut admitted = self.admitted();
         admitted.bytes.insert(name.to_owned(), bytes);
@@ -42,7 +42,8 @@ impl Gate {
         }
     }
 
-    /// Admits one more byte of the answers of each of these names of which a part was admitted, up to so many more than this part.
+    /// Admits one more byte of each named answer, so that its transfer does not look stalled. `parts` has the names and the bytes
+    /// admitted so far. An answer gets at most `most` bytes more than that in all.
     pub fn nudge(&self, parts: impl IntoIterator<Item = (&'static str, usize)>, most: usize) {
         for (name, part) in parts {
             let admitted = self.admitted().bytes.get(name).copied();
@@ -52,7 +53,7 @@ impl Gate {
         }
     }
 
-    /// Admits all of the answers of this name.
+    /// Admits answers with this name completely.
     pub fn open(&self, name: &str) {
         self.admit(name, usize::MAX);
     }
@@ -68,7 +69,7 @@ impl Place {
         std::future::poll_fn(|context| self.poll_beyond(None, context).map(|_| ())).await;
     }
 
-    /// The number of bytes that may be sent, once there are more than were sent.
+    /// The number of admitted bytes, as soon as it exceeds the number of sent ones.
     pub(super) fn poll_beyond(
         &self,
         sent: Option<usize>,
@@ -85,7 +86,7 @@ impl Place {
     }
 }
 
-/// Its name: what is admitted changes.
+/// Prints the name only, since the admitted bytes change.
 impl std::fmt::Debug for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "held as {}", self.name)

@@ -1,5 +1,5 @@
-//! A server in this process, on free ports of the loopback address: it fails on demand and remembers every request. What it
-//! serves is a [`Service`]: an OCI registry, or the origin of providers.
+//! A server in this process, on free ports of the loopback address. It fails on demand and records every request. It serves a
+//! [`Service`]: an OCI registry, or the origin of providers.
 
 pub mod answer;
 mod book;
@@ -26,27 +26,27 @@ use seen::{Door, Seen};
 
 /// What a server serves.
 pub trait Service: Send + 'static {
-    /// Its requests so far, and what shall go wrong with others.
+    /// Its requests so far, and the faults of later ones.
     fn book(&mut self) -> &mut Book;
 
-    /// Lets a request in, or refuses it before its body is read.
+    /// Admits a request, or refuses it before its body is read.
     fn receive(&mut self, seen: &Seen) -> Option<Answer>;
 
-    /// Answers a request that was let in.
+    /// Answers an admitted request.
     fn answer(&mut self, seen: &Seen, body: Bytes) -> Answer;
 
-    /// After how many bytes of a request's body the connection is cut.
+    /// The longest body of a request. The connection is cut after it.
     fn limit(&self, _seen: &Seen) -> u64 {
         u64::MAX
     }
 
-    /// Takes what came of a body that was cut.
+    /// Stores the received part of a body that was cut.
     fn keep_partial(&mut self, _seen: &Seen, _bytes: &Bytes) {}
 
-    /// The token of a request is good no more.
+    /// Revokes the token of a request.
     fn revoke(&mut self, _seen: &Seen) {}
 
-    /// Sends a client to another door, if what it asks for lies there too.
+    /// Redirects a client to another door, if the content is there too.
     fn redirect_to(&mut self, _seen: &Seen, _door: Door) -> Option<Answer> {
         None
     }
@@ -80,11 +80,11 @@ pub struct Running<S> {
     thread: Option<JoinHandle<()>>,
 }
 
-/// How the front door is called.
+/// The host name of the front door.
 pub(super) enum Front<'a> {
-    /// By a name of the loopback address, with its port.
+    /// A name of the loopback address, with its port.
     At(&'a str),
-    /// As some other host, behind a proxy.
+    /// Another host, behind a proxy.
     Played(&'a str),
 }
 
@@ -153,7 +153,7 @@ impl<S: Service> Running<S> {
         self.doors.front.split_once("://").unwrap().1
     }
 
-    /// The URL of a proxy behind which there is this server, and nothing else.
+    /// The URL of a proxy that leads to this server only.
     pub fn proxy(&self) -> &str {
         &self.proxy
     }
@@ -163,7 +163,7 @@ impl<S: Service> Running<S> {
         format!("{}{path}", self.doors.front)
     }
 
-    /// Where all doors are.
+    /// The URLs of all doors.
     pub fn doors(&self) -> &Doors {
         &self.doors
     }
@@ -178,7 +178,7 @@ impl<S: Service> Running<S> {
         self.service().book().forget();
     }
 
-    /// How many requests there were of some sort.
+    /// The number of matching requests so far.
     pub fn count(&self, sort: impl Fn(&Seen) -> bool) -> usize {
         let mut service = self.service();
         service
@@ -189,32 +189,32 @@ impl<S: Service> Running<S> {
             .count()
     }
 
-    /// How many requests of some sort were under way at once, at most: each from its arrival to the end of its answer.
+    /// The largest number of matching requests in progress at once, each from its arrival to the end of its answer.
     pub fn most_at_once(&self, sort: impl Fn(&Seen) -> bool) -> usize {
         self.service().book().most_at_once(sort)
     }
 
-    /// Makes the n-th request of some sort from now on fail, counted from 1.
+    /// Makes the n-th matching request from now on fail, counted from 1.
     pub fn fault(&self, nth: usize, sort: impl Fn(&Seen) -> bool + Send + 'static, fault: Fault) {
         self.rule(Rule::new(sort, nth - 1, 1, fault));
     }
 
-    /// Makes the next requests of some sort fail, so many of them.
+    /// Makes the next `count` matching requests fail.
     pub fn storm(&self, count: usize, sort: impl Fn(&Seen) -> bool + Send + 'static, fault: Fault) {
         self.rule(Rule::new(sort, 0, count, fault));
     }
 
-    /// Makes every request of some sort fail.
+    /// Makes every matching request fail.
     pub fn always(&self, sort: impl Fn(&Seen) -> bool + Send + 'static, fault: Fault) {
         self.rule(Rule::new(sort, 0, usize::MAX, fault));
     }
 
-    /// Lets every request of some sort wait before anything is done.
+    /// Delays every matching request before it takes effect.
     pub fn latency(&self, sort: impl Fn(&Seen) -> bool + Send + 'static, latency: Duration) {
         self.service().book().delay(sort, latency);
     }
 
-    /// What is served, to look at it or to alter it behind everybody's back.
+    /// The service itself, to read or alter it without a request.
     pub(super) fn service(&self) -> MutexGuard<'_, S> {
         self.service.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,29 +1,29 @@
-//! What arrived at a server: one record for each request.
+//! The requests that a server received, one record each.
 
 use std::time::Instant;
 
 use hyper::http::request::Parts;
 use url::Url;
 
-/// Where a request arrived. Each door is a host of its own, told by its port.
+/// The door at which a request arrived. Each door is a separate host with its own port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Door {
-    /// The host that clients are told.
+    /// The host that clients know.
     Front,
     /// Another host of the same service: the token server of a registry, the storage behind it.
     Elsewhere,
-    /// Another host that speaks no TLS.
+    /// Another host without TLS.
     Plain,
 }
 
-/// A request, and how it was answered.
+/// A request and the status of its answer.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub door: Door,
-    /// Which connection it came by.
+    /// The number of its connection.
     pub connection: u64,
     pub method: String,
-    /// The path and the query, as they came.
+    /// The path and the query, unchanged.
     pub target: String,
     /// The path, with `:` and `+` decoded.
     pub path: String,
@@ -83,7 +83,7 @@ impl Seen {
         Some(&found.1)
     }
 
-    /// What `Authorization` says.
+    /// The value of `Authorization`.
     pub fn authorization(&self) -> Option<&str> {
         self.header("authorization")
     }

@@ -1,6 +1,6 @@
-//! JSON as the client's decoder takes it (`tfoci::clients#json`): keys match in any case, unknown keys do not matter,
-//! `null` leaves text and numbers as they are, and a field of another type spoils the whole document. The last of two equal keys wins;
-//! an object or a list does so field by field, because Go reads it into the place where the first one is.
+//! JSON as the client's decoder reads it (`tfoci::clients#json`): keys match in any case, unknown keys are ignored, `null` leaves text
+//! and numbers unchanged, and a field of another type fails the whole document. The last of two equal keys wins; objects and lists are
+//! merged field by field, because Go decodes the second one into the first.
 
 use std::fmt;
 
@@ -50,7 +50,7 @@ impl Node {
         })
     }
 
-    /// What stands under a name, in order. `null` counts as an object without fields.
+    /// The values of a name, in order. `null` counts as an object without fields.
     fn fields(&self, name: &str) -> Result<Vec<&Self>, Malformed> {
         match self {
             Self::Null => Ok(Vec::new()),
@@ -130,7 +130,7 @@ impl Node {
         Ok(())
     }
 
-    /// A map from text to text: here, and only here, keys are what they are.
+    /// A map from text to text. Only in maps, keys match exactly.
     pub fn pairs(&self, into: &mut Vec<(String, String)>) -> Result<(), Malformed> {
         let Self::Object(fields) = self else {
             return Err(Malformed);
@@ -147,7 +147,7 @@ impl Node {
     }
 }
 
-/// Unicode's simple folding, as far as the ASCII names of our fields can tell: `ſ` is an `s`, the Kelvin sign a `k`.
+/// Unicode's simple case folding, as far as it matters for ASCII names of fields: `ſ` is an `s`, the Kelvin sign a `k`.
 fn folded(key: &str) -> String {
     key.chars()
         .flat_map(char::to_uppercase)
@@ -155,7 +155,7 @@ fn folded(key: &str) -> String {
         .collect()
 }
 
-/// The members of an object, in order, with every one that is there twice.
+/// The members of an object, in order, duplicates included.
 struct Fields<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de> serde::Deserialize<'de> for Fields<'de> {

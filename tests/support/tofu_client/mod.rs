@@ -1,8 +1,8 @@
-//! The `tofu` client, as `tfoci::clients#oci-artifacts` describes it: the judge of what we write.
+//! An independent implementation of the `tofu` client, as `tfoci::clients#oci-artifacts` describes it. It checks what tfoci writes.
 //!
-//! It reads the raw bytes of an OCI image layout and shares no code with the crate under test, so that a misunderstanding
-//! of the format cannot hide on both sides. A layout stands for the registry that it would be pushed to: `index.json` resolves tags,
-//! and a blob's length is the `Content-Length` that a server would state.
+//! It reads the raw bytes of an OCI image layout and shares no code with the crate under test, so that a misunderstanding of the format
+//! cannot hide on both sides. A layout stands for the registry that it would be pushed to: `index.json` resolves tags, and a blob's
+//! length is the `Content-Length` that a server would state.
 
 mod blobs;
 mod json;

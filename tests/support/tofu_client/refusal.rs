@@ -1,9 +1,9 @@
-//! Everything that the client says no with.
+//! Every refusal of the client.
 
 /// Why the client does not install. Displays the fragment of its message that identifies the reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// Nothing that the client would say.
+    /// An error of the reader itself, which the client does not have.
     #[error("no image layout: {0}")]
     NoLayout(String),
     /// The client does not refuse, it crashes.
@@ -66,10 +66,10 @@ pub enum Refusal {
     #[error("provider package does not match digest")]
     PackageDigest,
 
-    /// A blob has another length than its descriptor says.
+    /// A blob has another length than its descriptor states.
     #[error("mismatch Content-Length")]
     ContentLength,
-    /// A blob is not there.
+    /// A blob is missing.
     #[error("not found")]
     BlobMissing,
 }

@@ -2,7 +2,7 @@
 
 use super::json::{Malformed, Node};
 
-/// What both kinds of tagged document say about themselves.
+/// The members of both kinds of tagged document.
 #[derive(Default)]
 pub struct Head {
     pub media_type: String,
@@ -32,7 +32,7 @@ pub struct Descriptor {
     pub annotations: Option<Vec<(String, String)>>,
 }
 
-/// What a descriptor's content is built for.
+/// The platform of a descriptor's content.
 #[derive(Clone, Default)]
 pub struct Platform {
     pub os: String,

@@ -11,13 +11,13 @@ pub struct Version {
     meta: String,
 }
 
-/// Why some text is no version.
+/// Why a text is not a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotAVersion {
     LeadingV,
     TooManyParts,
     Malformed,
-    /// Well formed, but a number needs more than 64 bits: the client crashes on it.
+    /// Well-formed, but a number needs more than 64 bits, and the client crashes.
     OutOfRange,
 }
 
@@ -33,8 +33,8 @@ impl fmt::Display for NotAVersion {
 }
 
 impl Version {
-    /// One, two or three numbers, then perhaps `-PRE`, then perhaps `+META`. A dot may end the text, and so may a `-` or
-    /// `+` with nothing behind it.
+    /// One, two or three numbers, then perhaps `-PRE`, then perhaps `+META`. A dot may end the text, and so may a `-` or `+` with nothing
+    /// behind it.
     pub fn parse(text: &str) -> Result<Self, NotAVersion> {
         if text.starts_with('v') {
             return Err(NotAVersion::LeadingV);
@@ -132,7 +132,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// Each line was put to the parser that the client uses.
+/// Each line was checked with the client's own parser.
 #[test]
 fn versions_are_read_as_the_client_reads_them() {
     for (text, canonical) in [
