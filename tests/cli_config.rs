@@ -1,4 +1,4 @@
-//! `tfoci cli-config`: the block that is printed, real clients that read it, and the traps that are found.
+//! `tfoci cli-config`: the printed block, real clients that read it, and the check of existing configurations.
 
 use std::fs;
 
@@ -60,7 +60,7 @@ fn printed_blocks_are_those_expected() {
 }
 "#,
         ),
-        // HCL 1 leaves quotes within an interpolation as they are, and no others.
+        // HCL 1 keeps quotes within an interpolation unescaped, and only those.
         (
             &[
                 "a.example/*/*",
@@ -209,7 +209,7 @@ hint: `tfoci install --from oci-layout:store --into DIR` writes a filesystem mir
   it does not refer to `type`, of which there can be any number
 ",
         ),
-        // Clients accept it, and install every provider from the repository of one.
+        // Clients accept this template, and install every provider from one repository.
         (
             &["*/*/*", "acme/demo", "--from", "h.example/acme/demo"],
             "error: the repository template `h.example/acme/demo` is wrong
@@ -279,7 +279,7 @@ fn clients_install_from_a_directory_with_any_name() {
         let installed = scene.tfoci(install).succeeds().stderr;
         let print = ["cli-config", DEMO, "--into", into, "--client", client];
         let block = scene.tfoci(print).succeeds().stdout;
-        // Both commands print one block.
+        // Both commands print the same block.
         let (_, after) = installed.split_once("CLI configuration:\n\n").unwrap();
         assert_eq!(after, block);
         let root = scene.path("").canonicalize().unwrap();

@@ -12,31 +12,31 @@ pub const OPEN: &str = "openat";
 pub const FSYNC: &str = "fsync";
 pub const FDATASYNC: &str = "fdatasync";
 
-/// More calls of one kind than any run here makes: a loop that gets there would not end.
+/// More calls of one kind than any of these runs makes. A loop that reaches it would not end.
 pub const ENDLESS: usize = 200;
 
-/// Whose calls are counted. The system counts those of each thread apart, so to reach every call of a program both are needed: in
-/// [`Threads::All`] whichever thread is the first to make its Nth call hides the others' Nth.
+/// The threads whose calls are counted. `strace` counts the calls of each thread separately, so both values are needed to reach every
+/// call: with [`Threads::All`], the first thread that makes its Nth call hides the Nth calls of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
     First,
     All,
 }
 
-/// Something that happens to a program at a system call.
+/// A fault of a program at a system call.
 #[derive(Clone, Copy, Debug)]
 pub struct Fault<'a> {
-    /// At which calls.
+    /// The kinds of calls.
     pub calls: &'a str,
-    /// What happens, as `strace` spells it: `signal=KILL`, `error=EIO`.
+    /// The effect, in the syntax of `strace`: `signal=KILL`, `error=EIO`.
     pub effect: &'a str,
-    /// At which of them, from 1.
+    /// The number of the call, from 1.
     pub nth: usize,
-    /// Counted over whom.
+    /// The threads whose calls are counted.
     pub threads: Threads,
 }
 
-/// Runs `tfoci` with a fault. The second value is the log of the calls, one in a line, with the paths of open files.
+/// Runs `tfoci` with a fault. The second value is the log of the calls, one per line, with the paths of open files.
 pub fn run(scene: &Scene, fault: &Fault<'_>, arguments: &[String]) -> (Run, String) {
     let Fault {
         calls,

@@ -16,19 +16,19 @@ pub struct Victim {
     /// The directory that `place` is a copy of when the run begins.
     before: Option<&'static str>,
     work: Work,
-    /// What an undisturbed run prints, and what it leaves.
+    /// The stdout of an undisturbed run, and the tree that it leaves.
     expected: (String, Tree),
-    /// What has been left so far and was judged.
+    /// The results of disturbed runs that were checked already.
     judged: RefCell<BTreeSet<Remains>>,
 }
 
-/// What the run is for.
+/// The command of a run.
 enum Work {
-    /// With further arguments; before and after it this is seen.
+    /// A push with further arguments, and what readers see before and after it.
     Push(Vec<&'static str>, [Option<Seen>; 2]),
-    /// From the store `store`; before and after it this is seen.
+    /// A copy of the store `store`, and what readers see before and after it.
     Copy([Option<Seen>; 2]),
-    /// In one of the forms.
+    /// An installation in one of the forms.
     Install(&'static str),
     /// The files of a network mirror.
     Site,
@@ -87,7 +87,7 @@ impl Victim {
         &self.scene.scene
     }
 
-    /// What was left is replaced by what was there before the run; gives the arguments of the run.
+    /// Restores the state before the run. Returns the arguments of the run.
     pub fn prepare(&self) -> Vec<String> {
         self.scene.reset(PLACE, self.before);
         self.arguments(PLACE)
@@ -102,8 +102,8 @@ impl Victim {
         }
     }
 
-    /// Judges what a run has left: nothing half done is visible, and the same command finishes. It is judged once, however often
-    /// runs end in it, since readers and the next run find nothing but these files.
+    /// Checks the result of a disturbed run: no partial result is visible, and the same command finishes. Each result is checked once,
+    /// however many runs end in it, since readers and the next run depend on these files only.
     #[track_caller]
     pub fn judge(&self) {
         let remains = self.scene.remains(PLACE);
@@ -113,7 +113,7 @@ impl Victim {
         }
     }
 
-    /// Panics if a part of something is visible.
+    /// Panics if a partial result is visible.
     #[track_caller]
     pub fn shows_nothing_half_done(&self) {
         match &self.work {
@@ -150,7 +150,7 @@ impl Victim {
         }
     }
 
-    /// Panics if anything unfinished is left.
+    /// Panics if an unfinished file is left.
     #[track_caller]
     pub fn cleaned_up(&self) {
         assert_eq!(
@@ -159,7 +159,8 @@ impl Victim {
         );
     }
 
-    /// The same command finishes, without repeating what is done, in what an undisturbed run ends in; another run needs nothing.
+    /// Asserts that the same command finishes with the result of an undisturbed run and does not repeat work, and that a further run has
+    /// nothing to do.
     #[track_caller]
     pub fn finishes(&self) {
         let (scene, arguments) = (&self.scene, self.arguments(PLACE));
@@ -172,7 +173,7 @@ impl Victim {
         );
         let now = scene.inodes(PLACE);
         for (zip, inode) in arrived {
-            // A replaced zip may be gone.
+            // A replaced zip may be missing.
             let again = now.get(&zip).is_some_and(|now| *now != inode);
             assert!(!again, "copied again: {}", zip.display());
         }
@@ -188,7 +189,7 @@ impl Victim {
         assert_eq!((third.stdout, scene.inodes(PLACE)), (printed, now));
     }
 
-    /// The zips that have arrived, and which files they are.
+    /// The complete zips, with their inodes.
     fn zips(&self) -> BTreeMap<PathBuf, u64> {
         let tree = self.scene.tree(PLACE);
         let hidden = unfinished(&tree);

@@ -1,4 +1,4 @@
-//! `tfoci cli-config --check`: what clients ignore without a word, and the lines of what they refuse.
+//! `tfoci cli-config --check`: settings that clients ignore silently, and the lines of those that they refuse.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ fn check(text: &str) -> Run {
     scene.tfoci(CHECK)
 }
 
-/// Each configuration, the kind of its only problem, and what is said about it.
+/// Each configuration, the kind of its only problem, and the message.
 const IGNORED: [(&str, &str, &str); 16] = [
     (
         "provider_installation {\n direct {\n  exlude = [\"acme/*\"]\n }\n}",
@@ -31,7 +31,7 @@ const IGNORED: [(&str, &str, &str); 16] = [
         "unknown_argument",
         "c.tfrc, line 4: problem: unknown argument `url` of `filesystem_mirror`: clients ignore it\n",
     ),
-    // `oci_mirror` knows nothing about retries.
+    // `oci_mirror` has no setting for retries.
     (
         "oci_credentials \"h.example\" {\n username = \"a\"\n password = \"b\"\n}\nprovider_installation {\n oci_mirror {\n  repository_template = \"h.example/${hostname}/${namespace}/${type}\"\n  download_retry_count = 3\n }\n}",
         "unknown_argument",
@@ -173,7 +173,7 @@ fn a_variable_that_names_the_file_is_named() {
     );
 }
 
-/// Clients read the names of directories as addresses, in whatever spelling of a host.
+/// Clients read the names of directories as addresses, in any spelling of a host.
 #[test]
 fn a_mirror_has_the_providers_of_a_host_in_any_spelling() {
     let scene = Scene::new();

@@ -1,4 +1,4 @@
-//! `tfoci cli-config --check`: the traps of the configuration that clients use.
+//! `tfoci cli-config --check`: settings that clients accept and that do not do what the user expects.
 
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ const MIRROR: &str = "filesystem_mirror { path = \"mirror\" }";
 const REGISTRY: &str =
     "oci_mirror { repository_template = \"known.example/${hostname}/${namespace}/${type}\" }";
 
-/// Each trap: its methods, its kind, and what is said about it.
+/// Each trap: its methods, its kind, and the message.
 const PROBLEMS: [(&str, &str, &str); 18] = [
     (
         "oci_mirror {\n repository_template = \"known.example/${hostname}/${namespace}/${type}\"\n}\ndirect {}",
@@ -145,7 +145,7 @@ fn every_trap_is_named_with_its_line() {
     }
 }
 
-/// Clients ignore what they do not know.
+/// Clients ignore unknown settings.
 #[test]
 fn top_level_traps_are_named() {
     for (text, kind, says) in [
@@ -206,7 +206,7 @@ fn notes_do_not_fail_the_check() {
             "unchecked_template",
             "line 2: note: the repository template is not checked: tfoci does not evaluate `for` in a template",
         ),
-        // tfoci knows these credentials, and clients do not.
+        // tfoci reads these credentials, and clients do not.
         (
             REGISTRY.replace("known", "unseen"),
             "no_credentials",

@@ -7,7 +7,7 @@ use super::{origin, platforms, read, scene};
 
 const LOCK: &str = ".terraform.lock.hcl";
 
-/// A project, and how it is locked.
+/// A project, and the arguments that lock it.
 struct Case {
     name: String,
     /// The files of the project. `[HOST]` stands for the origin.

@@ -145,7 +145,7 @@ fn passwords_in_addresses_are_not_repeated() {
             ],
             &["login", address, "--username", "x", "--password-stdin"],
             &["logout", address],
-            // The same in the wrong place.
+            // The same in an argument that expects something else.
             &[address],
             &["push", ".", address, "--provider", "acme/demo", "--to", "x"],
             &["inspect", address, "--from", "oci-layout:x"],

@@ -1,8 +1,9 @@
-//! Whole runs on terminals of several sizes, as golden text in `testdata/terminal`: what is drawn while packages wait at a gate, and what is left at
-//! the end.
+//! Whole runs on terminals of several sizes, as golden text in `testdata/terminal`: the frames while packages wait at a gate, and the
+//! screen at the end.
 //!
-//! The pictures do not depend on time. Answers go out as far as the test admits. So each picture shows a state that lasts until the test has seen it: before the first byte, with a
-//! part of each package, and with half of the packages done. `REWRITE_TERMINAL=1` writes the golden text anew.
+//! The pictures do not depend on time, since the server sends no more than the test admits. Each picture shows a state that lasts until
+//! the test has seen it: before the first byte, with a part of each package, and with half of the packages done. `REWRITE_TERMINAL=1`
+//! writes the golden text anew.
 
 use std::fs;
 
@@ -20,11 +21,12 @@ use crate::support::signer::Signer;
 use crate::support::terminal::Terminal;
 use crate::support::testdata;
 
-/// The part of each package that is admitted first, in KiB. It is shown with a decimal, so the last byte of it can be seen.
+/// The part of each package that is admitted first, in KiB. The size is printed with a decimal, which shows that the last byte of this
+/// part arrived.
 const PARTS: [usize; 4] = [20, 40, 60, 80];
-/// So many bytes more do not change what is shown of the size.
+/// So many more bytes do not change the printed size.
 const UNSEEN: usize = 100;
-/// The first picture of the spinner stands for all.
+/// The first character of the spinner, which replaces the others.
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
 /// The name at the gate of the answers that come before an upload.
@@ -37,16 +39,16 @@ enum Side {
     Receives,
 }
 
-/// A picture that is waited for.
+/// A picture that the test waits for.
 struct Picture {
     title: &'static str,
-    /// What each package line shows of its size, one for each line.
+    /// The size on each package line.
     sizes: Vec<String>,
-    /// What the line of the total shows.
+    /// The text on the line of the total.
     total: &'static str,
-    /// Whether rates are shown, which begin after half a second.
+    /// Whether rates are shown, which appear after half a second.
     has_rates: bool,
-    /// What makes the run go on.
+    /// What the test does to let the run continue.
     then: fn(&Gate),
 }
 
@@ -100,7 +102,7 @@ fn pictures(side: Side) -> Vec<Picture> {
 }
 
 impl Picture {
-    /// Whether a frame shows it.
+    /// Whether a frame is this picture.
     fn is_in(&self, frame: &[String]) -> bool {
         let Some((total, packages)) = frame.split_last() else {
             return false;
@@ -114,7 +116,7 @@ impl Picture {
                 found.map(|found| sizes.swap_remove(found)).is_some()
             });
         let has_rate = |line: &&&String| line.contains("/s");
-        // The time left stands beside the percentage, as long as bytes are missing.
+        // The time left is beside the percentage as long as bytes are missing.
         let is_whole = !total.contains('%') || total.contains("ETA") || total.contains("100%");
         let rates = match self.has_rates {
             true => packages.iter().all(|line| has_rate(&line)) && has_rate(&&total) && is_whole,
@@ -123,8 +125,8 @@ impl Picture {
         all_sizes && rates && total.starts_with(self.total)
     }
 
-    /// A frame that shows it, without what differs from run to run: the order of the packages is that of their start, and the line that
-    /// names the host appears after two seconds without bytes.
+    /// A frame of this picture without what differs between runs: the order of the packages, which is that of their start, and the line
+    /// that names the host, which appears after two seconds without bytes.
     fn steady(&self, frame: &[String]) -> String {
         let (total, rest) = frame.split_last().unwrap();
         let (waiting, mut packages): (Vec<&String>, Vec<&String>) =
@@ -136,7 +138,7 @@ impl Picture {
     }
 }
 
-/// A line with zeros in the place of rates, times and the picture of the spinner. It stays as wide as it is.
+/// A line with fixed values in place of rates, times and the spinner. Its width does not change.
 fn without_rate(line: &str) -> String {
     let line: String = line
         .chars()
@@ -151,7 +153,7 @@ fn without_rate(line: &str) -> String {
     )
 }
 
-/// Replaces the field of ten columns whose end is found.
+/// Replaces the field of ten columns that ends with a text.
 fn replace(line: &str, end: impl Fn(&str) -> Option<usize>, field: &str) -> String {
     let Some(end) = end(line) else {
         return line.to_owned();
@@ -162,8 +164,8 @@ fn replace(line: &str, end: impl Fn(&str) -> Option<usize>, field: &str) -> Stri
     kept + field + after
 }
 
-/// What differs from run to run has the same width each time, so that lines are cut at the same place: ports, key ids and times. Paths of the
-/// scene are in no line that is cut.
+/// Replaces ports, key ids and times, which differ between runs. The replacements have the same width, so that lines are cut at the same
+/// place. Paths of the scene are in no line that is cut.
 fn steady(text: &str, run: &Run) -> String {
     let (name, port) = run.host.rsplit_once(':').unwrap();
     assert_eq!(port.len(), 5, "a port of the dynamic range");
@@ -171,12 +173,12 @@ fn steady(text: &str, run: &Run) -> String {
     let home = run.scene.path("").canonicalize().unwrap();
     text = text.replace(home.to_str().unwrap(), "[TMP]");
     let fingerprint = Signer::acme().fingerprint();
-    // A key id, and its end where there is no room for all of it.
+    // A key id, and its end if there is no room for the whole id.
     for (before, digits) in [("signed ", 16), ("signed …", 8)] {
         let (_, id) = fingerprint.split_at(fingerprint.len() - digits);
         let (_, steady) = "0123456789ABCDEF".split_at(16 - digits);
         for length in (1..=digits).rev() {
-            // What is cut ends in an ellipsis.
+            // Cut text ends in an ellipsis.
             let end = if length == digits { "" } else { "…" };
             let [from, to] = [id, steady].map(|id| format!("{before}{}{end}", &id[..length]));
             text = text.replace(&from, &to);
@@ -207,7 +209,7 @@ fn capture<S>(name: &str, side: Side, scene: impl Fn(&Gate) -> (S, Run)) {
                 shown += &format!("--- {columns}x{rows}: {title}\n{}", picture.steady(frame));
                 (picture.then)(&gate);
             } else {
-                // A reader that proves what it reads holds the last bytes back until others follow.
+                // A reader that verifies a package holds its last bytes back until more bytes follow.
                 let parts = PARTS.iter().map(|part| part << 10);
                 gate.nudge(PLATFORMS.into_iter().zip(parts), UNSEEN);
             }
@@ -227,7 +229,7 @@ fn capture<S>(name: &str, side: Side, scene: impl Fn(&Gate) -> (S, Run)) {
     assert_eq!(all, golden, "{all}\nREWRITE_TERMINAL=1 writes it anew");
 }
 
-/// A command, and the server that it asks.
+/// A command and its server.
 struct Run {
     scene: Scene,
     arguments: String,

@@ -5,7 +5,7 @@ use crate::support::author::Author;
 const GREEN: &str = "\u{1b}[32m\u{1b}[1m";
 const CYAN: &str = "\u{1b}[36m\u{1b}[1m";
 
-/// What a terminal of 200 columns shows, which `script` provides.
+/// The output on a terminal of 200 columns, which `script` provides.
 fn shown(author: &Author, arguments: &str) -> String {
     let program = env!("CARGO_BIN_EXE_tfoci");
     let line = format!("stty cols 200 rows 50; '{program}' {arguments}");
@@ -20,7 +20,7 @@ fn shown(author: &Author, arguments: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A key that lies beside the package proves nothing about its author: no line has the colour or the verb of a proof.
+/// A key that is stored beside the package proves nothing about its author. No line has the colour or the verb of a verified package.
 #[test]
 fn an_embedded_key_has_neither_the_colour_nor_the_verb_of_a_pinned_one() {
     let author = Author::new();
@@ -46,7 +46,7 @@ fn an_embedded_key_has_neither_the_colour_nor_the_verb_of_a_pinned_one() {
         assert!(lines[0].trim_end().ends_with(end), "{text:?}");
         assert!(!text.contains("Verified"), "{text:?}");
     }
-    // Without a terminal, there may be a line for each package.
+    // Without a terminal, each package may have a line.
     let run = author
         .tfoci(&"install acme/demo --platform all --from oci-layout:store --into three --color always -v".split(' ').collect::<Vec<_>>())
         .succeeds();

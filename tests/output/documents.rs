@@ -11,7 +11,7 @@ use crate::support::release::ReleaseFolder;
 use crate::support::scene::Scene;
 use crate::support::zipfile::{executable, file, zip};
 
-/// Runs every reading command on `acme/demo` of a store, in one form after the other.
+/// Runs every reading command on `acme/demo` of a store, each with the next output format.
 fn read(scene: &Scene, store: &str, exact: bool, seed: usize, what: &str) {
     let from = format!("oci-layout:{store}");
     let commands: [&[&str]; 4] = [
@@ -164,7 +164,7 @@ fn hostile_checksum_documents_and_manifests() {
     }
 }
 
-/// A name of a file cannot have everything.
+/// Replaces characters that file names cannot have.
 fn name(text: &str) -> String {
     text.replace('/', "|").chars().take(100).collect()
 }
@@ -187,7 +187,7 @@ fn hostile_names_in_release_folders() {
         check(&author.push(form), &text);
         let other = [&["--provider", "acme/other"], form].concat();
         check(&author.push(&other), &text);
-        // And the folder itself, its store, and every other name on the command line.
+        // The folder, the store, and every other name on the command line are hostile too.
         fs::rename(author.scene.path("dist"), author.scene.path(&text)).unwrap();
         let store = format!("oci-layout:{text}store");
         for more in [

@@ -159,7 +159,7 @@ fn a_summary_that_cannot_be_written_is_a_warning() {
     assert!(run.stderr.contains(says), "{}", run.stderr);
 }
 
-/// Versions are transferred at once, and the lines of each stay together.
+/// Versions are transferred concurrently, and the lines of each stay together.
 #[test]
 fn groups_of_concurrent_versions_do_not_mix() {
     let scene = job();

@@ -9,7 +9,7 @@ use crate::support::scene::Scene;
 
 const LINUX: &str = "linux_amd64";
 
-/// What a header can hold of a text.
+/// The part of a text that a header can hold.
 fn header(text: &str) -> String {
     text.chars()
         .filter(|c| (' '..='~').contains(c))
@@ -17,7 +17,7 @@ fn header(text: &str) -> String {
         .collect()
 }
 
-/// An answer that fails, with hostile text wherever there may be some.
+/// An error with hostile text in every place that can have text.
 fn failure(status: u16, text: &str) -> Fault {
     let line = header(text);
     let errors = json!({"errors": [{"code": text, "message": text, "detail": text}], "message": text, text: text});
@@ -137,7 +137,7 @@ fn hostile_errors_of_token_servers() {
     }
 }
 
-/// Every place of a JSON document that holds text, and every name of a member.
+/// The path of every text and of every member name in a JSON document.
 fn places(document: &Value, path: &str, found: &mut Vec<String>) {
     let below = |name: &str| match path {
         "" => name.to_owned(),
@@ -185,7 +185,7 @@ fn origin_says(sort: &'static str, fault: Fault, more: &[&str], what: &str) {
     );
 }
 
-/// What an origin answers, to be changed.
+/// The answers of an origin, which the tests alter.
 fn answers() -> [(&'static str, Value); 5] {
     let packages = json!({"linux_amd64": {"hashes": ["zh:"], "package_size": 1}});
     let download = json!({
@@ -233,7 +233,7 @@ fn hostile_documents_of_origins() {
             seed += 1;
             let name = text.clone();
             let fault = lie::json(move |document| {
-                // A member with this name, wherever an object is.
+                // A member with this name in every object.
                 fn add(document: &mut Value, name: &str) {
                     match document {
                         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! What terminals of several sizes show while a server is slow: no line wraps, the total stays, and nothing goes backwards.
+//! Progress on terminals of several sizes while a server is slow: no line wraps, the total stays visible, and no number decreases.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ fn number_before(line: &str, word: &str) -> Option<u64> {
     digits.parse().ok()
 }
 
-/// Checks all that a terminal showed. Hashes are there to be copied, so they are never cut.
+/// Checks everything that a terminal showed. Hashes are never cut, since users copy them.
 #[track_caller]
 pub(super) fn check(terminal: &Terminal) {
     let is_hash = |line: &&String| {
@@ -85,7 +85,7 @@ pub(super) fn check(terminal: &Terminal) {
         percent = part.unwrap_or(percent);
     }
     assert!(totals > 4, "{:#?}", terminal.frames);
-    // What was drawn is gone at the end, also above the screen.
+    // Progress lines are removed at the end, also above the screen.
     let all = terminal.all();
     assert!(!all.contains("total ") && !all.contains('█'), "{all}");
 }
@@ -109,7 +109,7 @@ fn mirror_on_terminals() {
     }
 }
 
-/// Who writes the host, or names another default, knows it; documents and quiet runs have no such lines.
+/// A user who writes the host or names another default knows it. JSON and quiet runs have no such lines.
 #[test]
 fn the_host_of_a_two_part_address_is_shown_on_terminals() {
     const NOTE: &str = "      Note acme/demo means registry.opentofu.org/acme/demo;\n           for Terraform write registry.terraform.io/acme/demo\n";
@@ -136,7 +136,7 @@ fn the_host_of_a_two_part_address_is_shown_on_terminals() {
             "{said}"
         );
     }
-    // A log is not asked: it names the whole address.
+    // Output into a log does not have the line, since the log names the whole address.
     let run = author.push(&["--dry-run"]).succeeds();
     assert!(!run.stderr.contains(" means "), "{}", run.stderr);
 }

@@ -29,12 +29,12 @@ fn no_evidence() -> Fault {
     Fault::Answer(Answer::error(400, "MANIFEST_INVALID", UNKNOWN))
 }
 
-/// Moves the version's tag.
+/// Whether a request moves the version's tag.
 fn moves(seen: &Seen) -> bool {
     seen.method == "PUT" && seen.path.ends_with("/manifests/1.0.0")
 }
 
-/// The status of the version, and how it is authenticated, as scripts read it.
+/// The status of the version and of its authentication in JSON.
 fn pushed(pusher: &Pusher, registry: &Registry, more: &[&str]) -> [String; 2] {
     let run = pusher.push(registry, &[&["--format", "json"], more].concat());
     let run = run.succeeds();

@@ -5,7 +5,7 @@ use crate::support::registry::access::Tokens;
 use crate::support::registry::quirks::{GITLAB_OLD, Location};
 use crate::support::registry::{Access, Door, Personality, Seen, Setup, matching};
 
-/// Pushes, judges, installs, compares, and pushes again: nothing more is written.
+/// Pushes, checks the artifact with the independent client, installs and compares the package, and pushes again, which writes nothing.
 async fn round_trip(user: User, registry: &crate::support::registry::Registry) {
     user.push().await.unwrap();
     user.assert_pushed(registry);
@@ -46,7 +46,7 @@ each_kind! {
     zot: Zot,
 }
 
-/// It takes no evidence; `manifests` says what becomes of that.
+/// GitLab refuses evidence, see the module `manifests`.
 #[tokio::test]
 async fn gitlab() {
     let registry = start(Personality::Gitlab);
@@ -132,7 +132,7 @@ async fn concurrent_requests_share_one_token() {
     User::of(&registry, "acme/demo").push().await.unwrap();
     // One to read, one to write.
     assert_eq!(registry.count(matching("GET", "/token")), 2);
-    // What it wants has to be learned once only.
+    // Only one request is refused to learn the challenge.
     assert_eq!(registry.count(|seen| seen.status == Some(401)), 1);
 }
 
@@ -248,7 +248,7 @@ async fn a_repository_without_tags_is_distinguished_from_a_missing_one() {
         let user = User::of(&registry, name_at(personality));
         let destination = user.destination();
         let found = destination.tags().await;
-        // Some have a code of their own, on which clients stop (`tfoci::clients#repository-not-found`).
+        // Some have their own error code, at which clients stop (`tfoci::clients#repository-not-found`).
         match found {
             Ok(found) => assert_eq!(found, None, "{personality:?}"),
             Err(error) => assert_eq!(error.category(), Category::NotFound, "{error}"),

@@ -1,7 +1,7 @@
 use super::{User, start};
 use crate::support::registry::{Access, Fault, Personality, Registry, Seen, Setup, matching};
 
-/// The zip of `linux_amd64`, which is the only blob that is as large.
+/// The zip of `linux_amd64`, the only large blob.
 fn large(registry: &Registry, user: &User) -> (String, Vec<u8>) {
     registry.repository(&user.name, |repository| {
         let largest = repository
@@ -13,7 +13,7 @@ fn large(registry: &Registry, user: &User) -> (String, Vec<u8>) {
     })
 }
 
-/// A registry that wants tokens, with a release in it.
+/// A registry that requires tokens, with a release in it.
 async fn pushed() -> (Registry, User) {
     let registry = Setup::of(Personality::Plain)
         .access(Access::of(Personality::Quay))
@@ -24,7 +24,7 @@ async fn pushed() -> (Registry, User) {
     (registry, user)
 }
 
-/// The first request of all is refused, and tells what is wanted.
+/// The first request is refused with the challenge.
 fn let_in(sort: impl Fn(&Seen) -> bool + Send + 'static) -> impl Fn(&Seen) -> bool + Send {
     move |seen| sort(seen) && seen.authorization().is_some()
 }
@@ -37,7 +37,7 @@ async fn survives(sort: impl Fn(&Seen) -> bool + Send + 'static, fault: Fault) {
     registry.assert_no_leaks();
 }
 
-/// Cuts the download of the large zip, and does something to the request for the rest.
+/// Cuts the download of the large zip, and applies a fault to the request for the rest.
 async fn resumes(second: impl FnOnce(&[u8]) -> Option<Fault>) {
     let (registry, user) = pushed().await;
     let (digest, bytes) = large(&registry, &user);
@@ -98,7 +98,7 @@ tests! {
     the_token_expired_before_the_range_request: |_| Some(Fault::ExpiredToken);
 }
 
-/// What installs despite nothing, and says why.
+/// Asserts that an installation fails with this error.
 async fn refuses(sort: impl Fn(&Seen) -> bool + Send + 'static, fault: Fault, says: &str) {
     let (registry, user) = pushed().await;
     registry.always(let_in(sort), fault);

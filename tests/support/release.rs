@@ -1,4 +1,4 @@
-//! Release folders as a build leaves them: zips, the checksum document, its signature; whole, or with one mistake.
+//! Release folders as a build writes them: zips, the checksum document and its signature, valid or with one mistake.
 
 mod package;
 
@@ -10,7 +10,7 @@ use super::signer::Signer;
 use package::{Content, Package};
 use sha2::{Digest as _, Sha256};
 
-/// What is wrong with a release folder.
+/// A mistake in a release folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mistake {
     /// The zips were changed after their checksums were taken.
@@ -21,7 +21,7 @@ pub enum Mistake {
     DocumentAltered,
     /// There is no checksum document, and so no signature.
     DocumentMissing,
-    /// The signature is no OpenPGP at all.
+    /// The signature is not an OpenPGP signature.
     SignatureBroken,
     /// The signature is by another key.
     SignatureByStranger,
@@ -45,17 +45,17 @@ pub struct ReleaseFolder {
     document: Option<Change>,
 }
 
-/// What is done to a checksum document before it is signed.
+/// A change of a checksum document before it is signed.
 type Change = Arc<dyn Fn(&str) -> String + Send + Sync>;
 
-/// A file of a release: its name, and what is in it.
+/// A file of a release: its name and its content.
 #[derive(Clone)]
 pub struct File {
     pub name: String,
     pub bytes: Vec<u8>,
 }
 
-/// A release as a build leaves it.
+/// The files of a release.
 pub struct Built {
     /// The zip of each platform.
     pub zips: Vec<(String, File)>,
@@ -80,7 +80,7 @@ impl ReleaseFolder {
         }
     }
 
-    /// The version that it is named with.
+    /// The version in the names of its files.
     pub fn version(&self) -> &str {
         &self.version
     }
@@ -97,7 +97,7 @@ impl ReleaseFolder {
         &self.protocols
     }
 
-    /// Whose signature it has, unless there is a mistake in it.
+    /// The author who signs it, unless the mistake is another signature.
     pub fn signer(&self) -> &'static Signer {
         self.signer
     }
@@ -135,7 +135,7 @@ impl ReleaseFolder {
         self
     }
 
-    /// Adds a package that is these very bytes.
+    /// Adds a package with exactly these bytes.
     pub fn zip(mut self, platform: &str, bytes: &[u8]) -> Self {
         self.packages.push(Package {
             platform: platform.to_owned(),
@@ -151,7 +151,7 @@ impl ReleaseFolder {
         self
     }
 
-    /// Names other protocols in the manifest; none at all leaves the manifest out.
+    /// Names other protocols in the manifest. Without any, there is no manifest.
     pub fn protocols(mut self, protocols: &[&str]) -> Self {
         self.protocols = protocols.iter().map(|&p| p.to_owned()).collect();
         self
@@ -163,7 +163,7 @@ impl ReleaseFolder {
         self
     }
 
-    /// Gives the zip of the platform that was added last another name.
+    /// Renames the zip of the platform that was added last.
     pub fn named(mut self, name: &str) -> Self {
         self.packages.last_mut().unwrap().name = Some(name.to_owned());
         self
@@ -327,7 +327,7 @@ fn each_mistake_changes_what_it_says_and_nothing_else() {
         let bad = write(Some(mistake));
         for (name, bytes) in &good {
             let same = bad.get(name) == Some(bytes);
-            // Two signatures over one document by one key need not be the same bytes.
+            // Two signatures over one document by one key may have different bytes.
             let expected = touched.contains(&name);
             assert!(
                 *name == signature || same != expected,

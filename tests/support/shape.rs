@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-/// Asserts that a document has the shape of an example: the same members, but for those whose name ends in `?`, which may be
-/// absent; and values of the same kind. All items of a list look like the first item of the example.
+/// Asserts that a document has the shape of an example: the same members, with values of the same kind. Members whose name ends in `?` in
+/// the example may be absent. Every item of a list must have the shape of the first item in the example.
 #[track_caller]
 pub fn assert_shape(document: &Value, example: &Value) {
     if let Err(problem) = compare("", document, example) {

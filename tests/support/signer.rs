@@ -1,4 +1,4 @@
-//! OpenPGP keys that live only as long as the tests run: no secret is ever committed.
+//! OpenPGP keys, which each run of the tests generates: no secret key is ever committed.
 
 use std::io::Write as _;
 use std::sync::OnceLock;
@@ -12,10 +12,10 @@ use sequoia_openpgp::serialize::{Serialize as _, SerializeInto as _};
 use sequoia_openpgp::types::{KeyFlags, SignatureType};
 use sequoia_openpgp::{Cert, Packet, armor};
 
-/// An Ed25519 key whose primary key signs, as provider authors have them.
+/// An Ed25519 key whose primary key signs, as provider authors use.
 pub struct Signer {
     cert: Cert,
-    /// When it signs, if not now.
+    /// The time of its signatures, if not now.
     signs: Option<SystemTime>,
 }
 
@@ -28,13 +28,13 @@ impl Signer {
         KEY.get_or_init(|| Self::new("Acme Provider Signing (test key) <security@acme.example>"))
     }
 
-    /// Another author, whose key is just as good.
+    /// Another author with a valid key.
     pub fn stranger() -> &'static Self {
         static KEY: OnceLock<Signer> = OnceLock::new();
         KEY.get_or_init(|| Self::new("Another Author (test key) <else@stranger.example>"))
     }
 
-    /// Whose user id would add a table to a trust file, and do something to a terminal.
+    /// An author whose user id would add a table to a trust file and control a terminal.
     pub fn hostile() -> &'static Self {
         static KEY: OnceLock<Signer> = OnceLock::new();
         KEY.get_or_init(|| {
@@ -44,7 +44,7 @@ impl Signer {
         })
     }
 
-    /// Whose key expired after it signed.
+    /// An author whose key expired after it signed.
     pub fn expired_since() -> &'static Self {
         static KEY: OnceLock<Signer> = OnceLock::new();
         KEY.get_or_init(|| Self {
@@ -53,13 +53,13 @@ impl Signer {
         })
     }
 
-    /// Whose key was expired when it signed.
+    /// An author whose key was expired when it signed.
     pub fn expired_before() -> &'static Self {
         static KEY: OnceLock<Signer> = OnceLock::new();
         KEY.get_or_init(|| Self::expired("Expired Before (test key) <before@acme.example>"))
     }
 
-    /// Whose key was revoked, for no reason that would leave older signatures good.
+    /// An author whose key was revoked for a reason that invalidates older signatures too.
     pub fn revoked() -> &'static Self {
         static KEY: OnceLock<Signer> = OnceLock::new();
         KEY.get_or_init(|| {
@@ -70,7 +70,7 @@ impl Signer {
         })
     }
 
-    /// Whose subkey signs, and who told later that it signs no more.
+    /// An author whose subkey signed, and who later declared that it may no longer sign.
     pub fn retired() -> &'static Self {
         static KEY: OnceLock<Signer> = OnceLock::new();
         KEY.get_or_init(|| {
@@ -84,7 +84,7 @@ impl Signer {
         })
     }
 
-    /// The public key after its owner told that the subkey signs no more, without what was told before.
+    /// The public key with only the later declaration that the subkey may not sign.
     pub fn armored_without_signing(&self) -> String {
         let subkey = self.cert.keys().subkeys().next().unwrap().key().clone();
         let primary = self.cert.primary_key().key().clone();
@@ -106,7 +106,7 @@ impl Signer {
         Self { cert, signs: None }
     }
 
-    /// A key that was good for a hundred days.
+    /// A key that was valid for a hundred days.
     fn expired(user_id: &str) -> Self {
         let key = Self::key(user_id)
             .set_creation_time(long_ago())
@@ -127,7 +127,7 @@ impl Signer {
         self.cert.fingerprint().to_hex()
     }
 
-    /// The public key, as registries and key files hold it.
+    /// The public key in armour, as in registries and key files.
     pub fn public_armored(&self) -> String {
         String::from_utf8(self.cert.armored().to_vec().unwrap()).unwrap()
     }
@@ -138,7 +138,7 @@ impl Signer {
         [secret().armored().to_vec(), secret().to_vec()].map(Result::unwrap)
     }
 
-    /// A public key without its revocation, and the revocation in a block of its own, as programs make it along with the key.
+    /// A public key without its revocation, and the revocation in a separate block, as OpenPGP programs create it with the key.
     pub fn revocation_apart(key: &str) -> [String; 2] {
         let packets = Cert::from_bytes(key.as_bytes()).unwrap().into_packets();
         let (revocations, key): (Vec<Packet>, Vec<Packet>) = packets.partition(|packet| {
@@ -153,7 +153,7 @@ impl Signer {
         })
     }
 
-    /// The public key with as many certifications by this one, which differ in nothing but their dates.
+    /// The public key with so many certifications by this one, which differ only in their dates.
     pub fn certified(&self, key: &str, times: u64) -> String {
         let cert = Cert::from_bytes(key.as_bytes()).unwrap();
         let certifier = self.cert.primary_key().key().clone();
@@ -181,7 +181,7 @@ impl Signer {
         out
     }
 
-    /// An armoured detached signature, which clients do not take.
+    /// An armoured detached signature, which clients do not accept.
     pub fn sign_armored(&self, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         let armorer = Armorer::new(Message::new(&mut out)).kind(armor::Kind::Signature);
@@ -189,7 +189,7 @@ impl Signer {
         out
     }
 
-    /// Whether a signature over these bytes was made with the key, however good that is.
+    /// Whether a signature over these bytes was made with the key, even if the key is not valid.
     pub fn signed(&self, bytes: &[u8], signature: &[u8]) -> bool {
         let Packet::Signature(signature) = Packet::from_bytes(signature).unwrap() else {
             panic!("no signature");
@@ -220,7 +220,7 @@ impl Signer {
     }
 }
 
-/// When keys were made that are expired now: 2020-01-01.
+/// The creation time of expired keys: 2020-01-01.
 fn long_ago() -> SystemTime {
     SystemTime::UNIX_EPOCH + 18_262 * DAY
 }

@@ -1,4 +1,4 @@
-//! A terminal that remembers what it showed: `script` provides the device, and this module reads its output as a screen.
+//! A terminal that records what it showed: `script` provides the device, and this module interprets its output as a screen.
 
 use std::io::Read as _;
 use std::process::{Child, Command, Stdio};
@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 
 use super::scene::Scene;
 
-/// A terminal of a fixed size, with all lines that it ever showed.
+/// A terminal of a fixed size, with all lines that it has shown.
 pub struct Terminal {
     pub columns: usize,
     pub rows: usize,
     lines: Vec<Vec<char>>,
     row: usize,
     column: usize,
-    /// The row after the last line that is finished: what is below changes from frame to frame.
+    /// The row after the last finished line. The rows below change between frames.
     bottom: usize,
     has_printed: bool,
-    /// The lines that change, each time when they were complete.
+    /// The changing lines of each complete frame.
     pub frames: Vec<Vec<String>>,
-    /// The rows whose text went on in the next one.
+    /// The rows whose text wrapped into the next one.
     pub wrapped: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ impl Terminal {
         }
     }
 
-    /// Runs `tfoci` on a terminal of this size, with stdout in the file `stdout`; the exit code has to be 0. `see` gets each frame when it was
+    /// Runs `tfoci` on a terminal of this size, with stdout in the file `stdout`, and asserts success. `see` gets each frame when it is
     /// complete, while the program runs.
     #[track_caller]
     pub fn watch(
@@ -66,7 +66,7 @@ impl Terminal {
                 see(frame);
             }
             seen = terminal.frames.len();
-            // What the test waits for does not come.
+            // The expected frame did not appear in time.
             let is_late = began.elapsed() > LONGEST;
             assert!(!is_late, "{:#?}", terminal.frames.last());
             if count == 0 {
@@ -78,7 +78,7 @@ impl Terminal {
         terminal
     }
 
-    /// Runs `tfoci` on a terminal of this size, with stdout in the file `stdout`; the exit code has to be 0.
+    /// Runs `tfoci` on a terminal of this size, with stdout in the file `stdout`, and asserts success.
     #[track_caller]
     pub fn run(scene: &Scene, columns: usize, rows: usize, arguments: &str) -> Self {
         let output = command(scene, columns, rows, arguments).output().unwrap();
@@ -89,7 +89,7 @@ impl Terminal {
         terminal
     }
 
-    /// Shows what a program writes.
+    /// Interprets the output of a program.
     pub fn show(&mut self, text: &str) {
         let mut rest = text.chars().peekable();
         while let Some(c) = rest.next() {
@@ -164,7 +164,7 @@ impl Terminal {
         self.has_printed = true;
     }
 
-    /// Remembers what is below the finished lines, before it changes.
+    /// Records the lines below the finished ones before they change.
     fn end_frame(&mut self) {
         if std::mem::take(&mut self.has_printed) {
             let lines = self.lines[self.bottom..=self.row].iter();
@@ -172,7 +172,7 @@ impl Terminal {
         }
     }
 
-    /// Every line that the terminal showed and that is still there, also those that left the screen.
+    /// Every line that is still in the terminal, including those that scrolled off the screen.
     pub fn all(&self) -> String {
         let lines = self.lines.iter().map(|line| text(line) + "\n");
         lines.collect::<String>().trim_end().to_owned() + "\n"
@@ -182,7 +182,7 @@ impl Terminal {
 /// The longest time for which a run is watched.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// A program that ends with the test.
+/// A program that is killed when the test ends.
 struct Watched(Child);
 
 impl Drop for Watched {
@@ -204,7 +204,7 @@ fn command(scene: &Scene, columns: usize, rows: usize, arguments: &str) -> Comma
     command
 }
 
-/// How many bytes end with a whole character and a whole command of the terminal.
+/// The length of the longest prefix that ends with a whole character and a whole escape sequence.
 fn whole(bytes: &[u8]) -> usize {
     let valid = match std::str::from_utf8(bytes) {
         Ok(text) => text,

@@ -1,4 +1,4 @@
-//! Certificates that live only as long as the tests run.
+//! Certificates, which each run of the tests generates.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -28,14 +28,14 @@ pub struct Identity {
 }
 
 impl Authority {
-    /// The one that all servers of a run of the tests may share, so that one file makes clients believe them all.
+    /// An authority that all servers of a run of the tests share, so that clients trust all of them with one file.
     pub fn shared() -> &'static Self {
         static AUTHORITY: OnceLock<Authority> = OnceLock::new();
         AUTHORITY.get_or_init(|| Self::new("tests"))
     }
 
     pub fn new(name: &str) -> Self {
-        // Clients of tests need it too; it may be installed already.
+        // Clients in tests need this crypto provider too. It may be installed already.
         let _installed_before = ring::default_provider().install_default();
         let mut params = CertificateParams::default();
         params.distinguished_name.push(DnType::CommonName, name);

@@ -19,18 +19,18 @@ pub struct Header {
     pub extra: Vec<u8>,
 }
 
-/// One entry, with both of its descriptions and all that lies between.
+/// One entry, with both of its descriptions and the data between them.
 #[derive(Clone, Debug)]
 pub struct File {
     pub local: Header,
     pub central: Header,
     pub data: Vec<u8>,
-    /// What follows the data.
+    /// The bytes after the data.
     pub descriptor: Vec<u8>,
     pub made_by: u16,
     pub attributes: u32,
     pub disk: u16,
-    /// Where the central directory says that the local header is, if not where it is.
+    /// The offset of the local header in the central directory, if it is wrong.
     pub offset: Option<u32>,
 }
 
@@ -135,16 +135,16 @@ impl File {
     }
 }
 
-/// A zip, with every number that can lie.
+/// A zip, with every number that can be wrong.
 #[derive(Clone, Debug, Default)]
 pub struct Zip {
     pub files: Vec<File>,
-    /// What stands before the first local header.
+    /// The bytes before the first local header.
     pub before: Vec<u8>,
-    /// What stands between central directory and end.
+    /// The bytes between the central directory and the end record.
     pub between: Vec<u8>,
     pub comment: Vec<u8>,
-    /// What follows the comment.
+    /// The bytes after the comment.
     pub after: Vec<u8>,
     /// Writes the 64-bit end record and fills the ordinary one.
     pub wide: bool,
@@ -236,7 +236,7 @@ impl Zip {
     }
 }
 
-/// From the flags to the lengths: what both descriptions have in common.
+/// The fields from the flags to the lengths, which both descriptions share.
 fn fixed(out: &mut Vec<u8>, header: &Header) {
     out.extend(header.flags.to_le_bytes());
     out.extend(header.method.to_le_bytes());

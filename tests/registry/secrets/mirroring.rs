@@ -174,7 +174,7 @@ fn slip(beginning: &str) -> String {
     format!("{beginning}//robot:{SLIP}@example.com/x?X-Signature={SECRET}#{SLIP}")
 }
 
-/// Nothing is mirrored.
+/// Asserts that nothing is mirrored.
 #[track_caller]
 fn fails(sort: &'static str, fault: Fault) {
     let scene = MirrorScene::new(Kept::Variable, TOKEN);

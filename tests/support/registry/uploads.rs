@@ -1,4 +1,4 @@
-//! Blobs on their way in.
+//! Uploads of blobs.
 
 use bytes::Bytes;
 
@@ -97,7 +97,7 @@ impl Desk {
         }
     }
 
-    /// What had arrived when the connection was cut.
+    /// Keeps the bytes that arrived before the connection was cut.
     pub(super) fn keep_upload(&mut self, route: &Route, bytes: &[u8]) {
         if let (true, Route::Upload(name, id)) = (self.quirks.keeps_partial, route)
             && let Some(upload) = self.upload(name, id)
@@ -134,7 +134,7 @@ impl Desk {
         self.refuse_body(seen, name, id)
     }
 
-    /// Refuses a body for another state or place of an upload.
+    /// Refuses a body for another state or offset of an upload.
     fn refuse_body(&mut self, seen: &Seen, name: &str, id: &str) -> Option<Answer> {
         let quirks = self.quirks.clone();
         let Some(upload) = self.upload(name, id) else {
@@ -176,7 +176,7 @@ impl Desk {
         }
     }
 
-    /// Adds how far an upload has come.
+    /// Adds the offset of an upload to an answer.
     fn told(&mut self, answer: Answer, name: &str, id: &str) -> Answer {
         let told = self.upload(name, id).map_or(0, |upload| upload.told);
         answer.header("range", &format!("0-{}", told.saturating_sub(1)))
@@ -197,7 +197,7 @@ impl Desk {
         self.location(asked, &path)
     }
 
-    /// Stores a blob if it is what it should be.
+    /// Stores a blob if it matches its digest.
     fn keep(&mut self, seen: &Seen, name: &str, digest: &str, bytes: Bytes) -> Answer {
         if digest_like(digest, &bytes) != digest {
             return Answer::error(

@@ -5,16 +5,16 @@ use std::io::{Cursor, Write as _};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// What a release has for one platform.
+/// The package of a release for one platform.
 #[derive(Clone)]
 pub struct Package {
     pub platform: String,
-    /// If it is not the usual one.
+    /// The file name, if it is not the usual one.
     pub name: Option<String>,
     pub content: Content,
 }
 
-/// What is in its zip.
+/// The content of its zip.
 #[derive(Clone)]
 pub enum Content {
     Files(Vec<(String, Vec<u8>)>),

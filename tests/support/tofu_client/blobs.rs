@@ -1,4 +1,4 @@
-//! The blobs of a layout, held to their descriptors as the client does over HTTP from a server that states true lengths.
+//! Reads blobs of a layout and checks them against their descriptors, as the client does over HTTP with a server that states true lengths.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -38,7 +38,7 @@ pub struct Package {
     pub bytes_path: PathBuf,
 }
 
-/// The versions that the client believes to be there, in ascending order, in canonical form.
+/// The versions that the client lists, in ascending order and canonical form.
 pub fn versions(layout: &Path) -> Result<Vec<String>, Refusal> {
     let mut found: Vec<Version> = Vec::new();
     for (_, parsed) in read_tags(layout)? {
@@ -52,7 +52,7 @@ pub fn versions(layout: &Path) -> Result<Vec<String>, Refusal> {
     Ok(found.iter().map(Version::to_string).collect())
 }
 
-/// The tags that the client passes over, and why, in the layout's order.
+/// The tags that the client ignores, and why, in the layout's order.
 pub fn ignored(layout: &Path) -> Result<Vec<(String, NotAVersion)>, Refusal> {
     let tags = read_tags(layout)?.into_iter();
     Ok(tags
@@ -63,7 +63,7 @@ pub fn ignored(layout: &Path) -> Result<Vec<(String, NotAVersion)>, Refusal> {
 
 /// The platforms (operating system, architecture) that a version has entries for, sorted.
 ///
-/// That an entry is there does not mean that it installs: only [`install`] says so.
+/// An entry does not imply that the platform installs: [`install`] checks that.
 pub fn platforms(layout: &Path, version: &str) -> Result<Vec<(String, String)>, Refusal> {
     let index = read_index(layout, &resolve(layout, version)?)?;
     let mut found = Vec::new();
@@ -75,7 +75,7 @@ pub fn platforms(layout: &Path, version: &str) -> Result<Vec<(String, String)>, 
     Ok(found)
 }
 
-/// Installs, up to and including the comparison of the package with its digest.
+/// Installs a platform, up to and including the comparison of the package with its digest.
 pub fn install(layout: &Path, version: &str, os: &str, arch: &str) -> Result<Package, Refusal> {
     let tagged = resolve(layout, version)?;
     let index = read_index(layout, &tagged)?;
@@ -91,7 +91,7 @@ pub fn install(layout: &Path, version: &str, os: &str, arch: &str) -> Result<Pac
     })
 }
 
-/// A tag, and what the client makes of it.
+/// A tag, and how the client reads it.
 type Tag = (String, Result<Version, NotAVersion>);
 
 /// Every tag, read as a version: `_` is written for `+`.
@@ -117,7 +117,7 @@ fn read_layout(layout: &Path) -> Result<Vec<Descriptor>, Refusal> {
     Ok(index.manifests)
 }
 
-/// What the canonical tag of a version points at.
+/// The descriptor that the canonical tag of a version points at.
 fn resolve(layout: &Path, version: &str) -> Result<Descriptor, Refusal> {
     let tag = Version::parse(version)
         .map_err(|_| Refusal::TagMissing(version.to_owned()))?
@@ -163,7 +163,7 @@ fn check_head(head: &Head, media_type: &str, artifact_type: &str) -> Result<(), 
     }
 }
 
-/// What an entry is for; `None` if the client passes it over without comparing.
+/// The platform of an entry; `None` if the client ignores the entry.
 fn entry_platform(entry: &Descriptor) -> Result<Option<(String, String)>, Refusal> {
     if entry.artifact_type != TARGET {
         return Ok(None);
@@ -181,7 +181,7 @@ fn entry_platform(entry: &Descriptor) -> Result<Option<(String, String)>, Refusa
         .then(|| (platform.os.clone(), platform.arch.clone())))
 }
 
-/// `tfoci::clients#platform-selection`: every entry is visited, so one bad entry spoils every platform.
+/// `tfoci::clients#platform-selection`: the client visits every entry, so one bad entry fails every platform.
 fn choose_entry<'a>(index: &'a Index, os: &str, arch: &str) -> Result<&'a Descriptor, Refusal> {
     let mut matching = Vec::new();
     for entry in &index.manifests {
@@ -201,7 +201,7 @@ fn choose_entry<'a>(index: &'a Index, os: &str, arch: &str) -> Result<&'a Descri
     }
 }
 
-/// `tfoci::clients#platform-manifest`: the body must repeat what the entry says of it.
+/// `tfoci::clients#platform-manifest`: the manifest must repeat the members of its entry.
 fn read_manifest(layout: &Path, entry: &Descriptor) -> Result<Manifest, Refusal> {
     let bytes = blobs::manifest(layout, entry)?;
     let manifest = Manifest::parse(&bytes).map_err(|_| Refusal::ManifestMalformed)?;
