@@ -1,7 +1,6 @@
 //! `tfoci inspect`: what a version holds, and whether it is authentic.
 
 use std::fs;
-use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -13,6 +12,9 @@ use crate::support::scene::{Run, Scene};
 use crate::support::shape::assert_shape;
 use crate::support::signer::Signer;
 use crate::versions::pushed;
+
+/// Evidence that was altered, removed, or belongs to another release.
+mod evidence;
 
 const FINGERPRINT: &str = "9C78E446E95831CCD2C594C816122978F255039A";
 /// The fingerprint of the key of `testdata/release`.
@@ -161,43 +163,6 @@ fn require_pinned_without_a_pinned_key_is_a_usage_error() {
     );
 }
 
-fn blob(scene: &Scene, store: &str, hex: &str) -> PathBuf {
-    scene.path(format!(
-        "{store}/registry.opentofu.org/acme/demo/blobs/sha256/{hex}"
-    ))
-}
-
-#[test]
-fn altered_and_missing_evidence_is_reported() {
-    let scene = pushed();
-    let path = blob(&scene, "mirror", CHECKSUMS);
-    let mut bytes = fs::read(&path).unwrap();
-    bytes[0] ^= 1;
-    fs::write(&path, bytes).unwrap();
-    let run = inspect(&scene, &[]).exits(3);
-    assert_eq!(
-        run.stdout,
-        format!(
-            "{}authentication  refused\n{PACKAGES}",
-            HEAD.replace("protocols       5.0, 6.0\n", "")
-        )
-    );
-    let told = format!(
-        "error: {ABOUT}: the evidence sha256:{CHECKSUMS} cannot be used\n  the bytes do not match their digest\n"
-    );
-    assert!(run.stderr.starts_with(&told), "{}", run.stderr);
-    fs::remove_file(path).unwrap();
-    let run = inspect(&scene, &[]).exits(3);
-    assert_eq!(
-        run.stderr,
-        format!(
-            "error: {ABOUT}: the evidence sha256:{CHECKSUMS} is missing\n\nhint: evidence that cannot be read proves nothing. \
-             Pushing the release again writes it anew\n"
-        )
-    );
-    assert!(run.stdout.ends_with(PACKAGES));
-}
-
 /// Writes, signs and pushes a release of one platform.
 fn push(scene: &Scene, platform: &str, store: &str, mistake: Option<Mistake>, more: &[&str]) {
     let release = ReleaseFolder::new("demo", "1.0.0").platform(platform);
@@ -207,50 +172,6 @@ fn push(scene: &Scene, platform: &str, store: &str, mistake: Option<Mistake>, mo
     let (folder, to) = (format!("{store}.release"), format!("oci-layout:{store}"));
     let arguments = ["push", &folder, "--provider", "acme/demo", "--to", &to];
     scene.tfoci(arguments.iter().chain(more)).succeeds();
-}
-
-#[test]
-fn evidence_of_another_release_proves_nothing() {
-    let scene = Scene::new();
-    push(
-        &scene,
-        "linux_amd64",
-        "mirror",
-        None,
-        &["--key", "signer.asc"],
-    );
-    push(
-        &scene,
-        "darwin_arm64",
-        "other",
-        None,
-        &["--key", "signer.asc"],
-    );
-    let repository = |store: &str| scene.path(store).join("registry.opentofu.org/acme/demo");
-    let index = |store: &str| -> Value {
-        serde_json::from_slice(&fs::read(repository(store).join("index.json")).unwrap()).unwrap()
-    };
-    for entry in fs::read_dir(repository("other").join("blobs/sha256")).unwrap() {
-        let entry = entry.unwrap();
-        fs::copy(
-            entry.path(),
-            blob(&scene, "mirror", entry.file_name().to_str().unwrap()),
-        )
-        .unwrap();
-    }
-    let mut mixed = index("mirror");
-    mixed["manifests"][1] = index("other")["manifests"][1].clone();
-    fs::write(repository("mirror").join("index.json"), mixed.to_string()).unwrap();
-    let run = inspect(&scene, &[]).exits(3);
-    let first = format!("error: {ABOUT}: the stored version does not verify\n");
-    assert!(run.stderr.starts_with(&first), "{}", run.stderr);
-    assert!(
-        run.stderr
-            .contains("terraform-provider-demo_1.0.0_linux_amd64.zip"),
-        "{}",
-        run.stderr
-    );
-    assert!(run.stdout.contains("package         linux_amd64"));
 }
 
 #[test]

@@ -2,9 +2,12 @@ use serde_json::json;
 
 use super::origin_scene::{OriginScene, folder};
 use super::{LINUX, demo};
-use crate::support::origin::{Provider, Release, asks, lie};
+use crate::support::origin::{Release, asks, lie};
 use crate::support::release::{Mistake, ReleaseFolder};
 use crate::support::signer::Signer;
+
+/// `--pin-new`, and releases by other keys afterwards.
+mod pinning;
 
 /// Mirrors this release, which is refused.
 #[track_caller]
@@ -234,79 +237,6 @@ hint: nothing of this version was written. The origin does not serve the key tha
     assert!(scene.installs().is_empty());
 }
 
-/// A second release, by another author.
-fn rotated(scene: &OriginScene) {
-    let next = ReleaseFolder::new("demo", "1.1.0")
-        .platform(LINUX)
-        .signed_by(Signer::stranger());
-    scene.origin.publish(demo().release(next));
-}
-
-#[test]
-fn new_keys_are_pinned_and_others_refused() {
-    let scene = OriginScene::of([demo()]);
-    let pinning = "--trust trust.toml --pin-new";
-    scene.demo(&format!("{pinning} --dry-run")).says(
-        0,
-        "
-Would copy [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
- Would pin [ORIGIN]/acme/demo   [ACME] in trust.toml   Acme Provider Signing (test key) <security@acme.example>, Ed25519, first seen with 1.0.0
-Would mirror 1 version, 1 package (406 B to copy) in [TIME]
-",
-    );
-    assert!(!scene.path("trust.toml").exists());
-    scene.demo(pinning).says(
-        0,
-        "
-    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
-    Pinned [ORIGIN]/acme/demo   [ACME] in trust.toml
-  Mirrored 1 version, 1 package (406 B copied) in [TIME]
-",
-    );
-    let text = std::fs::read_to_string(scene.path("trust.toml")).unwrap();
-    assert!(text.contains(&Signer::acme().fingerprint()), "{text}");
-
-    rotated(&scene);
-    let before = scene.tree();
-    scene.demo(pinning).says(3, r#"
-error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by a key that is not pinned
-  expected [ACME] (named by trust.toml, line 4)
-  received [STRANGER] `Another Author (test key) <else@stranger.example>`
-
-hint: nothing of this version was written. If the author says that this is a new key, add "[STRANGER]" to `keys` in trust.toml, line 4
-"#);
-    scene.demo("--trust trust.toml").says(3, r#"
-error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by a key that is not pinned
-  expected [ACME] (named by trust.toml, line 4)
-  received [STRANGER] `Another Author (test key) <else@stranger.example>`
-
-hint: nothing of this version was written. If the author says that this is a new key, add "[STRANGER]" to `keys` in trust.toml, line 4
-"#);
-    assert_eq!(scene.tree(), before);
-    let after = std::fs::read_to_string(scene.path("trust.toml")).unwrap();
-    assert_eq!(after, text);
-    scene.demo("").says(
-        0,
-        "
-    Copied [ORIGIN]/acme/demo 1.1.0   1 package, 406 B   signed [STRANGER ID] (origin)
-  Mirrored 1 version, 1 package (406 B copied) in [TIME]
-",
-    );
-}
-
-#[test]
-fn keys_are_pinned_in_the_named_trust_file() {
-    let scene = OriginScene::of([demo()]);
-    scene.demo("--pin-new").says(
-        2,
-        "
-error: there is no trust file into which new keys could be written
-
-hint: name it with `--trust FILE`: it is created if it does not exist
-",
-    );
-}
-
 #[test]
 fn the_users_key_takes_precedence_over_the_origins() {
     let scene = OriginScene::of([demo()]);
@@ -347,23 +277,6 @@ hint: nothing of this version was written. The origin does not serve the key tha
         scene.installs(),
         ["acme/demo 1.0.0 linux_amd64", "acme/demo 1.2.0 linux_amd64"]
     );
-}
-
-#[test]
-fn keys_of_several_owners_are_pinned() {
-    let other = Provider::new("acme/other").release(
-        ReleaseFolder::new("other", "1.0.0")
-            .platform(LINUX)
-            .signed_by(Signer::stranger()),
-    );
-    let scene = OriginScene::of([demo(), other]);
-    scene
-        .mirror("[ORIGIN]/acme/demo [ORIGIN]/acme/other --trust trust.toml --pin-new --jobs 1 -q")
-        .says(0, "");
-    let text = std::fs::read_to_string(scene.path("trust.toml")).unwrap();
-    for signer in [Signer::acme(), Signer::stranger()] {
-        assert!(text.contains(&signer.fingerprint()), "{text}");
-    }
 }
 
 #[test]

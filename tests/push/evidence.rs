@@ -10,6 +10,9 @@ use crate::support::release::{Mistake, ReleaseFolder};
 use crate::support::signer::Signer;
 use crate::support::tamper;
 
+/// Plugin protocols, which the manifest of a release states.
+mod protocols;
+
 const DOCUMENT: &str = "dist/terraform-provider-demo_1.0.0_SHA256SUMS";
 
 fn status(author: &Author) -> String {
@@ -284,82 +287,6 @@ fn weaker_evidence_than_the_stored_one_is_refused() {
         .exits(3)
         .without_result();
     assert_eq!(author.tree(), before);
-}
-
-fn protocols(author: &Author) -> Value {
-    author.document("evidence-1.0.0")["annotations"]["org.tfoci.protocols"].clone()
-}
-
-#[test]
-fn an_unlisted_manifest_is_used_with_a_note_and_a_missing_one_means_protocol_5() {
-    let author = Author::new();
-    two_platforms()
-        .protocols(&[])
-        .write(&author.scene.path("dist"));
-    author.push(&[]).succeeds();
-    assert_eq!(protocols(&author), "5.0");
-
-    let author = Author::new();
-    two_platforms()
-        .protocols(&[])
-        .write(&author.scene.path("dist"));
-    let manifest = r#"{"version":1,"metadata":{"protocol_versions":["6.0"]}}"#;
-    author
-        .scene
-        .write("dist/terraform-provider-demo_1.0.0_manifest.json", manifest);
-    let run = author.push(&[]).succeeds();
-    run.says("
-    Copied registry.opentofu.org/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (pinned) unlisted-manifest
-    Pushed 1 version, 2 packages (813 B copied) in [TIME]
-");
-    assert_eq!(protocols(&author), "6.0");
-    author.installs();
-}
-
-/// goreleaser lists the manifest under its name in the release, and leaves the file in the source tree.
-#[test]
-fn the_manifest_of_the_source_tree_is_used_if_its_checksum_is_listed() {
-    const NAME: &str = "dist/terraform-provider-demo_1.0.0_manifest.json";
-    let released = || {
-        let author = Author::new();
-        let release = two_platforms().protocols(&["6.0"]);
-        release.write(&author.scene.path("dist"));
-        let manifest = fs::read_to_string(author.scene.path(NAME)).unwrap();
-        fs::remove_file(author.scene.path(NAME)).unwrap();
-        (author, manifest)
-    };
-    for place in [
-        "terraform-registry-manifest.json",
-        "dist/terraform-registry-manifest.json",
-    ] {
-        let (author, manifest) = released();
-        author.scene.write(place, manifest);
-        let run = author.push(&[]).succeeds();
-        run.says(
-            "
-    Copied registry.opentofu.org/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (pinned)
-    Pushed 1 version, 2 packages (813 B copied) in [TIME]
-",
-        );
-        assert_eq!(protocols(&author), "6.0");
-    }
-    for other in [
-        None,
-        Some(r#"{"version":1,"metadata":{"protocol_versions":["4.0"]}}"#),
-    ] {
-        let (author, _) = released();
-        if let Some(text) = other {
-            author.scene.write("terraform-registry-manifest.json", text);
-        }
-        let run = author.push(&[]).succeeds();
-        assert!(run.stderr.contains("missing-manifest"), "{}", run.stderr);
-        assert!(
-            run.stderr.contains("plugin protocol 5.0 is assumed"),
-            "{}",
-            run.stderr
-        );
-        assert_eq!(protocols(&author), "5.0");
-    }
 }
 
 /// Removes the signature's bytes, or the evidence's manifest.

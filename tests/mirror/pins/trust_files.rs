@@ -1,0 +1,149 @@
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::Stdio;
+
+use super::{HINT, PINNING, other, pinned, table};
+use crate::mirror::origin_scene::OriginScene;
+use crate::mirror::{LINUX, demo};
+use crate::support::origin::Provider;
+use crate::support::release::ReleaseFolder;
+use crate::support::signer::Signer;
+
+#[test]
+fn a_new_table_precedes_every_table_that_would_match_first() {
+    let scene = OriginScene::of([demo()]);
+    let general = "[[ provider ]]\nmatch = \"[ORIGIN]/*/*\"\nexpired = \"refuse\"\n";
+    scene.trusts(general);
+    scene.demo(&format!("{PINNING} -q")).says(0, "");
+    // The new table header has the spelling of the existing one.
+    let own = pinned("demo", "ACME").replace("[[provider]]", "[[ provider ]]");
+    let expected = format!("{own}expired = \"refuse\"\n\n{general}");
+    assert_eq!(scene.trust(), expected);
+    scene.demo(&format!("{PINNING} --recheck")).says(
+        0,
+        "
+   Present [ORIGIN]/acme/demo 1.0.0   1 package   signed [ACME ID] (pinned)
+  Mirrored nothing: 1 package already present, in [TIME]
+",
+    );
+}
+
+#[test]
+fn a_trust_file_that_cannot_be_extended_is_kept_and_does_not_stop_the_run() {
+    let scene = OriginScene::of([demo(), other()]);
+    for table in [
+        "provider = []\n",
+        "provider = [{ match = \"[ORIGIN]/*/*\" }]\n",
+    ] {
+        scene.trusts(table);
+        scene.both(&format!("{PINNING} --recheck -q")).says(
+            1,
+            &format!(
+                "
+error: new keys are not pinned in trust.toml
+  [ORIGIN]/acme/demo [ACME]
+  [ORIGIN]/acme/other [STRANGER]
+  no table can be added to the trust file as it is written
+
+hint: {HINT}
+"
+            ),
+        );
+        assert_eq!(scene.trust(), table);
+        assert_eq!(scene.installs().len(), 2);
+    }
+    scene.write("trust.toml", b"# \xff\n");
+    scene.demo(PINNING).says(
+        2,
+        "
+error: trust.toml is not UTF-8 text
+  named by --trust
+
+hint: save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does
+",
+    );
+}
+
+#[test]
+fn an_unwritable_trust_file_is_reported_before_any_copy() {
+    for (given, says) in [
+        ("", "No such file or directory (os error 2)"),
+        ("no directory", "Not a directory (os error 20)"),
+    ] {
+        let scene = OriginScene::of([demo(), other()]);
+        if !given.is_empty() {
+            scene.write("none", given);
+        }
+        scene.both("--trust none/trust.toml --pin-new").says(
+            1,
+            &format!("\nerror: cannot create a file in none\n  {says}\n  named by --trust\n"),
+        );
+        assert_eq!(scene.origin.seen().len(), 0);
+    }
+}
+
+/// Another run has read the trust file, and writes it after this run would have written it.
+#[test]
+fn two_runs_at_once_lose_no_pin() {
+    let scene = OriginScene::of([demo(), other()]);
+    let directory = fs::File::open(scene.path(".")).unwrap();
+    directory.lock().unwrap();
+    let arguments =
+        format!("mirror --ca-file ca.pem [ORIGIN]/acme/demo {PINNING} --to oci-layout:store");
+    let arguments = scene.named(&arguments);
+    let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
+    command.args(arguments.split(' ')).stdout(Stdio::null());
+    let mut run = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut stderr = BufReader::new(run.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("Waiting for another process that holds") {
+        assert!(!line.contains("Pinned"), "{line}");
+        line.clear();
+        assert_ne!(stderr.read_line(&mut line).unwrap(), 0);
+    }
+    scene.trusts(
+        &table("other", "\"[OTHER]\"").replace("[OTHER]", &Signer::stranger().fingerprint()),
+    );
+    directory.unlock().unwrap();
+    let mut rest = String::new();
+    stderr.read_to_string(&mut rest).unwrap();
+    assert!(run.wait().unwrap().success(), "{rest}");
+    assert!(rest.contains("Pinned "), "{rest}");
+    let both = [pinned("demo", "ACME"), table("other", "\"[STRANGER]\"")];
+    assert_eq!(scene.trust(), both.join("\n"));
+}
+
+#[test]
+fn tables_are_in_the_order_of_addresses_and_the_users_own_stay() {
+    let names = ["a", "b", "c"];
+    let provider = |name: &&str| {
+        let folder = ReleaseFolder::new(name, "1.0.0").platform(LINUX);
+        Provider::new(&format!("acme/{name}")).release(folder)
+    };
+    let scene = OriginScene::of(names.iter().map(provider));
+    let theirs = "# ours\n\n# about b2\n[[provider]]\nmatch = \"[ORIGIN]/acme/b2\" # new\nkeys = ['x.asc', # x\n]\n\n# the rest\n[[provider]]\nmatch = \"[ORIGIN]/*/*\"\nexpired = 'refuse'\n";
+    let key = Signer::acme().public_armored();
+    scene.write("x.asc", key);
+    let own = |name| pinned(name, "ACME") + "expired = \"refuse\"\n";
+    let (head, rest) = theirs.split_once("# about b2").unwrap();
+    let (second, rest) = rest.split_once("# the rest").unwrap();
+    let expected = format!(
+        "{head}{}\n{}\n# about b2{second}{}\n# the rest{rest}",
+        own("a"),
+        own("b"),
+        own("c")
+    );
+    for order in ["a b c", "c b a", "b c a"] {
+        scene.trusts(theirs);
+        for name in order.split(' ') {
+            let all = format!("[ORIGIN]/acme/{name} {PINNING} --recheck -q");
+            scene.mirror(&all).says(0, "");
+        }
+        assert_eq!(scene.trust(), expected, "{order}");
+    }
+    let _gone = fs::remove_file(scene.path("trust.toml"));
+    let all = format!("[ORIGIN]/acme/c [ORIGIN]/acme/a [ORIGIN]/acme/b {PINNING} --recheck -q");
+    scene.mirror(&all).says(0, "");
+    let expected = names.map(|name| pinned(name, "ACME"));
+    assert_eq!(scene.trust(), expected.join("\n"));
+}
