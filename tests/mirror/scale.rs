@@ -31,7 +31,7 @@ struct Peak {
 }
 
 impl Peak {
-    /// Samples at each request for a manifest.
+    /// Samples at each request that reads a manifest.
     fn of(team: &Team) -> Self {
         let peak = Self::default();
         let looking = peak.clone();

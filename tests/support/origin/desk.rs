@@ -133,7 +133,7 @@ impl Desk {
         }
     }
 
-    /// Whether a request sends a secret that it should not.
+    /// Whether a request sends a secret or the client's version where it must not.
     pub(super) fn leaks(&self, seen: &Seen) -> bool {
         let Some(call) = Call::of(&seen.path) else {
             return seen.authorization().is_some();

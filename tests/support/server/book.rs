@@ -16,7 +16,7 @@ pub struct Book {
     numbers: u64,
 }
 
-/// Some requests and not others.
+/// A predicate of requests.
 type Sort = Box<dyn Fn(&Seen) -> bool + Send>;
 
 impl Book {

@@ -24,7 +24,7 @@ pub enum Fault {
     CutRequest(u64),
     /// Waits until the other requests with this fault have arrived.
     Together(Arc<tokio::sync::Barrier>),
-    /// Reads the request. The answer waits at a gate.
+    /// Reads the request, and waits at a gate before it takes effect. The body of the answer waits there too.
     Held(Place),
     /// Cuts the connection before the answer, after the request took effect.
     LostAnswer,

@@ -42,8 +42,8 @@ impl Gate {
         }
     }
 
-    /// Admits one more byte of each named answer, so that its transfer does not look stalled. `parts` has the names and the bytes
-    /// admitted so far. An answer gets at most `most` bytes more than that in all.
+    /// Admits one more byte of each named answer. `parts` has the names, each with the number of bytes that were admitted first. No
+    /// answer gets more than `most` bytes beyond these.
     pub fn nudge(&self, parts: impl IntoIterator<Item = (&'static str, usize)>, most: usize) {
         for (name, part) in parts {
             let admitted = self.admitted().bytes.get(name).copied();
