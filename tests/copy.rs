@@ -62,14 +62,14 @@ fn at(registry: &Registry) -> String {
     format!("{}/{{namespace}}/{{type}}", registry.host())
 }
 
-/// A registry that has what lies in `store`.
+/// A registry with the content of `store`.
 fn filled(author: &Author) -> Registry {
     let registry = Registry::plain();
     import(&author.repository(""), &registry, NAME);
     registry
 }
 
-/// What a registry has below its tags, as a layout.
+/// Exports everything below the tags of a registry into a layout. Returns its blobs.
 fn exported(author: &Author, registry: &Registry, name: &str) -> BTreeMap<String, String> {
     let directory = author
         .scene
@@ -84,7 +84,7 @@ fn blobs(layout: &Path) -> BTreeMap<String, String> {
     crate::support::judge::tree(&layout.join("blobs"))
 }
 
-/// What is printed with the addresses of two registries as `[FROM]` and `[TO]`.
+/// Replaces the addresses of two registries in the output by `[FROM]` and `[TO]`.
 fn between(run: Run, from: &str, to: &str) -> Run {
     let shown = |text: String| text.replace(from, "[FROM]").replace(to, "[TO]");
     steady(Run {

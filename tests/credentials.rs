@@ -1,4 +1,4 @@
-//! Where credentials come from, as `-v` tells it. (What counts for which repository is tested in the library.)
+//! The sources of credentials that `-v` lists. Unit tests of the library cover their precedence.
 
 use crate::support::scene::Scene;
 

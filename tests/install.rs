@@ -24,7 +24,7 @@ mod platforms;
 mod selection;
 /// Several providers, of which some fail.
 mod several;
-/// What does not verify.
+/// Packages and evidence that do not verify.
 mod trust;
 
 /// A provider that most tests install.
@@ -71,7 +71,7 @@ pub fn install(scene: &Scene, arguments: &[&str]) -> Run {
     scene.tfoci(always.iter().chain(arguments))
 }
 
-/// The text without what differs between runs: how long it took, and the key.
+/// Replaces times and the key, which differ between runs.
 pub fn steady(text: &str) -> String {
     let fingerprint = Signer::acme().fingerprint();
     let text = text.replace(&fingerprint[fingerprint.len() - 16..], "[KEY]");
@@ -107,7 +107,7 @@ pub fn names(directory: &Path) -> Vec<String> {
     tree(directory).into_keys().collect()
 }
 
-/// What can be known of a zip: reckoned here a second time.
+/// The size and hashes of a zip, computed independently of tfoci.
 pub struct Facts {
     pub size: u64,
     pub zh: String,

@@ -1,4 +1,4 @@
-//! A run that a signal stops reports what it has finished by then.
+//! An interrupted run reports the finished versions.
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -95,7 +95,7 @@ impl Fixture {
 }
 
 impl Interrupted {
-    /// The stdout has these references or paths, without their digests, and the last lines say how much is done.
+    /// Asserts the references or paths on stdout, without their digests, and the last lines of stderr.
     #[track_caller]
     fn reports(&self, results: &[&str], summary: &str) {
         let lines = self.stdout.lines();
@@ -238,8 +238,8 @@ fn an_interrupted_installation_reports_the_finished_provider() {
                 ));
             }
             let install = "install acme/demo other/demo --from [REGISTRY]/{namespace}/{type} --into mirror --platform linux_amd64 --jobs 1";
-            // Each provider has three layers of evidence and then a package, and one package is read at once: the eighth blob is the package
-            // of the provider that comes second.
+            // Each provider has three layers of evidence and a package, and one package is read at a time. So the eighth blob is the
+            // package of the second provider.
             let blobs = AtomicUsize::new(0);
             let is_second = move |seen: &Seen| {
                 seen.path.contains("/blobs/") && blobs.fetch_add(1, Ordering::SeqCst) == 7

@@ -1,13 +1,14 @@
-//! Every line of `testdata/layouts/EXPECTED.tsv`: we refuse what clients refuse and accept what clients accept, and the code of each
+//! Every line of `testdata/layouts/EXPECTED.tsv`: tfoci accepts and refuses the same layouts as clients, and the code of each
 //! refusal is the one in the table.
 //!
-//! Where we differ, we mean to:
-//! - Clients crash on a digest without an algorithm or with an unknown one (`panic:` in the table). We refuse it.
-//! - Clients crash while they list a number beyond 64 bits. We list the others, and say why that tag is none.
-//! - Clients list tags that they cannot fetch. We list only what can be fetched, and name the others with `--all`.
-//! - Clients read versions of up to 128 characters. We pass those beyond 119 over, whose evidence would fit no tag.
-//! - Of two members of one name, clients decode the second into the first, and other readers take one of the two. We refuse them.
-//! - Clients take sha384 for manifests, which OCI does not register. We refuse it.
+//! tfoci differs from clients on purpose in these cases:
+//! - Clients crash on a digest without an algorithm or with an unknown one (`panic:` in the table). tfoci refuses it.
+//! - Clients crash when they list a version with a number beyond 64 bits. tfoci lists the other versions, and reports this
+//!   tag with the reason.
+//! - Clients list tags that they cannot fetch. tfoci lists only versions that can be fetched, and the other tags with `--all`.
+//! - Clients read versions of up to 128 characters. tfoci ignores versions beyond 119, since the tag of their evidence would be too long.
+//! - Clients decode a duplicate member into the first one, and other readers use one of the two. tfoci refuses duplicate members.
+//! - Clients accept sha384 for manifests, which OCI does not register. tfoci refuses it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -197,7 +198,7 @@ fn clients_ignore_the_tags_that_tfoci_reports_as_no_versions() {
     }
 }
 
-/// `testdata/refusals.txt` is what people read, layout by layout.
+/// `testdata/refusals.txt` has the message for each refused layout.
 #[test]
 fn every_refusal_has_the_expected_message() {
     let scene = Scene::new();

@@ -40,7 +40,7 @@ mod credentials;
 /// Artifacts of tfoci whose evidence was removed.
 mod gone;
 
-/// What `--help` says, and that its examples work.
+/// `--help`, and the examples in it.
 mod help;
 
 /// Hostile zips, pushed and installed.
@@ -49,7 +49,7 @@ mod hostile;
 /// Empty stores.
 mod empty;
 
-/// What a version in a store holds, and whether it is authentic.
+/// `tfoci inspect`: the content of a version, and its authentication.
 mod inspect;
 
 /// From a layout into a filesystem mirror.
@@ -93,7 +93,7 @@ mod network;
 /// The origin double itself: unmodified clients use it, and its faults work.
 mod origin_double;
 
-/// What is printed for untrusted input.
+/// Output for untrusted input.
 #[cfg(unix)]
 mod output;
 
@@ -115,7 +115,7 @@ mod registry_real;
 /// The registry double itself, against the specification, an independent client and an independent registry.
 mod registry_double;
 
-/// What the README shows, and that it is true.
+/// The commands and the output in the README.
 mod readme;
 /// The JSON schemas of results and of configuration files.
 mod schema;

@@ -11,7 +11,7 @@ use crate::layouts::{install_from, stored_in};
 use crate::support::layout::Parts;
 use crate::support::tofu_client;
 
-/// Values that stand where others are expected.
+/// Values in place of those that readers expect.
 const VALUES: [&str; 22] = [
     "null",
     "true",

@@ -63,7 +63,7 @@ fn a_client_certificate_is_sent_to_its_host_only() {
     let two = [ca, &with("cert", "robot.crt"), &with("key", "robot.key")];
     push(&author, host, &two).succeeds();
 
-    // Another port is another host, and it wants a certificate too.
+    // Another port is another host, which requires a certificate too.
     let install = ["install", "acme/demo", "--from", &format!("{host}/{STORE}")];
     let more = ["--into", "into", "--exact-repository", "--platform", "all"];
     registry.always(matching("GET", "/blobs/"), Fault::RedirectElsewhere);

@@ -7,7 +7,7 @@ mod arguments;
 /// Whole runs on terminals of several sizes, as golden text.
 #[cfg(target_os = "linux")]
 mod captures;
-/// Colours, and what they may mean.
+/// Colours and their meaning.
 #[cfg(target_os = "linux")]
 mod colours;
 /// Documents of stores, and files of release folders.

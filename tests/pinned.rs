@@ -45,7 +45,7 @@ fn digest(reference: &str) -> &str {
     reference.rsplit_once('@').unwrap().1
 }
 
-/// What `inspect` says that it shows.
+/// The reference that `inspect` shows.
 fn shown(run: Run) -> [String; 2] {
     let run = run.succeeds();
     let line = |start: &str| {

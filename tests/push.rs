@@ -12,7 +12,7 @@ mod refusals;
 mod repair;
 mod transcripts;
 
-/// What `Author::installs` gives for one version and these platforms.
+/// The result of `Author::installs` for one version and these platforms.
 fn installed(version: &str, platforms: &[&str]) -> Vec<String> {
     let sorted: BTreeSet<String> = platforms
         .iter()

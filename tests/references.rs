@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What stands in front of the anchor in a reference.
+/// The text before the anchor in a reference.
 const REFERENCE: &str = "clients#";
 
 #[test]
@@ -81,9 +81,9 @@ fn is_numbered(line: &str) -> bool {
     line.contains("(contract") || has_number("contract") || has_number("ruling")
 }
 
-/// The anchors that rustdoc gives to the headings of a document.
+/// The anchors that rustdoc creates for the headings of a document.
 ///
-/// Headings must differ: rustdoc would tell equal ones apart by numbers, which move when a heading is added.
+/// Headings must differ: rustdoc adds numbers to the anchors of equal headings, and these change when a heading is added.
 fn anchors(document: &str) -> BTreeSet<String> {
     let mut headings = BTreeMap::new();
     for line in document.lines() {

@@ -230,7 +230,7 @@ impl User {
         installer.install(&stored, &version).await
     }
 
-    /// What was installed is what was released.
+    /// Asserts that the installed packages are those of the release.
     #[track_caller]
     fn assert_installed(&self) {
         let mirror = self.path("mirror/registry.example.net/acme/demo");
@@ -244,14 +244,14 @@ impl User {
         }
     }
 
-    /// An independent client installs what the registry holds, and it is what was released, with its evidence.
+    /// Asserts that an independent client installs the released packages from the registry, and that the evidence is there.
     #[track_caller]
     fn assert_pushed(&self, registry: &double::Registry) {
         self.assert_installable(registry);
         assert_eq!(tags(registry, &self.name), [VERSION, "evidence-1.0.0"]);
     }
 
-    /// An independent client installs what the registry holds, and it is what was released.
+    /// Asserts that an independent client installs the released packages from the registry.
     #[track_caller]
     fn assert_installable(&self, registry: &double::Registry) {
         let layout = self.path("exported");
@@ -323,7 +323,7 @@ fn start(personality: Personality) -> double::Registry {
         .start()
 }
 
-/// A repository that a kind of registry admits, below what [`start`] creates.
+/// A repository name that a kind of registry accepts, below the levels that [`start`] creates.
 fn name_at(personality: Personality) -> &'static str {
     match personality {
         Personality::Gar => "acme/demo/demo",

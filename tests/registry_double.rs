@@ -89,7 +89,7 @@ impl Raw {
         self.send(line, &[], Bytes::new()).await
     }
 
-    /// Begins an upload, and gives its URL.
+    /// Begins an upload. Returns its URL.
     async fn begin(&self, name: &str) -> String {
         let said = self.ask(&format!("POST /v2/{name}/blobs/uploads/")).await;
         assert_eq!(said.status, 202, "{}", said.text());
@@ -147,7 +147,7 @@ fn open(personality: Personality) -> Setup {
     Setup::of(personality).access(Access::Open)
 }
 
-/// A manifest with one layer and no more.
+/// A manifest with one layer only.
 fn manifest(layer: &[u8]) -> String {
     let (digest, size) = (digest(layer), layer.len());
     format!(

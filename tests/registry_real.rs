@@ -128,7 +128,7 @@ impl Site {
         }
     }
 
-    /// An independent client, which trusts what the site trusts.
+    /// An independent client that trusts the site's authority.
     fn client(&self) -> Client {
         let protocol = match self.authority {
             Some(_) => ClientProtocol::Https,

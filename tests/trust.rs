@@ -1,4 +1,4 @@
-//! `tfoci trust`: what a trust file says, and which entry applies to a provider.
+//! `tfoci trust`: checks of trust files, and the entry that applies to a provider.
 
 use serde_json::Value;
 

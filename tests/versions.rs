@@ -1,4 +1,4 @@
-//! `tfoci versions`: what is listed, what is left out and why.
+//! `tfoci versions`: the listed versions, and the reasons for those that are left out.
 
 use std::fs;
 use std::path::Path;

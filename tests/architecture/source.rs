@@ -14,7 +14,7 @@ pub type Module = Vec<String>;
 pub struct Mention {
     pub file: PathBuf,
     pub line: usize,
-    /// The module in which it stands.
+    /// The module around it.
     within: Module,
     path: Vec<String>,
 }
@@ -55,7 +55,7 @@ impl Sources {
         sources
     }
 
-    /// Each path of the crate that a file names, with the module that it stands in and the module that it leads to.
+    /// Each path of the crate that a file names, with the module around it and the module that it leads to.
     pub fn mentions(&self) -> impl Iterator<Item = (&Mention, &Module, Module)> {
         let resolved = |mention| self.resolve(mention).map(|to| (mention, to));
         self.mentions

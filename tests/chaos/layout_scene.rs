@@ -17,7 +17,7 @@ use crate::support::tofu_client::{self, Refusal};
 pub const PLATFORMS: [&str; 2] = ["darwin_arm64", "linux_amd64"];
 /// The provider's place in a store and in a mirror.
 pub const PROVIDER: &str = "registry.opentofu.org/acme/demo";
-/// What unfinished files and directories are called.
+/// The beginning of the names of unfinished files and directories.
 const UNFINISHED: &str = ".tfoci-tmp-";
 
 /// A scene with the release `demo` 1.0.0 in `dist`, and its author's key.
@@ -25,10 +25,10 @@ pub struct LayoutScene {
     pub scene: Scene,
 }
 
-/// What a reader sees of a store: the whole version.
+/// A version as readers see it in a store.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// Platforms with the `zh` of what installs.
+    /// The platforms, each with the `zh` of its package.
     packages: BTreeMap<String, String>,
     /// What `tfoci inspect` prints, with the signer.
     inspected: String,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::schema::follows;
 use crate::support::scene::{Run, Scene};
 
-/// Checks a configuration, whose methods begin in line 2.
+/// Checks a configuration. Its methods begin in line 2.
 fn check(methods: &str, arguments: &[&str]) -> Run {
     let scene = Scene::new();
     scene.write("mirror/file", "");

@@ -6,7 +6,7 @@ use crate::support::judge;
 use crate::support::layout_of_registry::import;
 use crate::support::registry::{Access, Personality, Registry, Setup, matching};
 
-/// An author whose release lies in `store`.
+/// An author whose release is in `store`.
 fn pushed() -> Author {
     let author = Author::new();
     author.with_pushed();
@@ -76,7 +76,7 @@ fn within_one_registry_blobs_are_mounted_and_never_read() {
     Copied 1 version, 2 packages (0 B copied, 2 reused) in [TIME]
 ");
     assert_eq!(registry.count(matching("PUT", "/blobs/")), 0);
-    // The documents of the evidence, to judge them.
+    // The documents of the evidence, which are read to verify it.
     assert_eq!(registry.count(matching("GET", "/blobs/")), 3);
     assert_eq!(
         exported(&author, &registry, "elsewhere/demo"),

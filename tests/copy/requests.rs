@@ -5,7 +5,7 @@ use crate::support::layout_of_registry::{export, import};
 use crate::support::registry::{Fault, Registry, matching};
 use crate::support::release::ReleaseFolder;
 
-/// An author whose release lies in `store`, one of its packages larger than a network reads at once.
+/// An author whose release is in `store`, with one package that is larger than one read from the network.
 fn pushed() -> Author {
     let author = Author::new();
     let noise = crate::registry::noise(300 << 10);

@@ -80,7 +80,7 @@ fn evidence_that_does_not_verify_is_refused() {
     let author = pushed();
     let layers = author.document("evidence-1.0.0")["layers"].clone();
     let hex = |n: usize| layers[n]["digest"].as_str().unwrap()["sha256:".len()..].to_owned();
-    // The signature's bytes are altered, so they are not what the manifest says.
+    // The signature's bytes are altered, so their digest differs from that in the manifest.
     let path = author.blob(&hex(1));
     let mut bytes = fs::read(&path).unwrap();
     let last = bytes.len() - 1;

@@ -91,7 +91,7 @@ fn a_registry_refuses_evidence_once_in_a_run() {
     assert_eq!(to.tags(NAME).len(), 2);
 }
 
-/// `to` has one platform, although its list of tags says so only after some requests.
+/// `to` has one platform, although its list of tags is empty for the first requests.
 fn appearing(author: &Author, after: usize) -> Registry {
     let to = Registry::plain();
     for nth in 1..=after {
@@ -121,7 +121,7 @@ fn blobs_uploaded_before_a_conflict_are_counted() {
     assert_eq!(to.platforms(NAME, "1.0.0"), PLATFORMS);
 }
 
-/// The first conflict is answered at once, each further one after a pause.
+/// The first conflict is retried immediately, each further one after a pause.
 #[test]
 fn repeated_conflicts_are_retried_with_pauses() {
     let author = pushed();

@@ -1,4 +1,4 @@
-//! What is in the mirror already: kept if it is the same, never replaced.
+//! Existing packages in the mirror: kept if they are the same, and never replaced.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -16,7 +16,7 @@ fn install_linux(scene: &Scene, arguments: &[&str]) -> crate::support::scene::Ru
     install(scene, &[&LINUX, arguments].concat())
 }
 
-/// Inode and time of every file: what was written again has others.
+/// The inode and modification time of every file, which change when a file is written again.
 fn identities(directory: PathBuf) -> Vec<(String, u64, i64)> {
     let names = names(&directory).into_iter();
     names

@@ -1,4 +1,4 @@
-//! What does not verify is not installed, and leaves nothing behind.
+//! Packages that do not verify are not installed, and leave nothing behind.
 
 use std::fs;
 use std::path::PathBuf;

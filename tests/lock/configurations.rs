@@ -1,4 +1,5 @@
-//! What is locked: configurations, their modules, addresses, and where the CLI configuration looks providers up.
+//! Which providers are locked: requirements of configurations and their modules, addresses, and installation methods of the CLI
+//! configuration.
 
 use crate::support::author::Author;
 use crate::support::origin::{Origin, Provider, Release};

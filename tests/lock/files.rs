@@ -1,4 +1,4 @@
-//! Lock files: when they are written, and what stays as it is.
+//! Lock files: when they are written, and which parts are kept.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};

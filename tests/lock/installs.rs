@@ -213,7 +213,7 @@ fn an_incomplete_package_is_replaced() {
     }
 }
 
-/// A lock file does not replace the signature that the user requires, even of what is installed.
+/// A lock file does not replace a required signature, even for packages that are installed already.
 #[test]
 fn installed_packages_must_match_the_pinned_key_too() {
     let (origin, scene) = given();

@@ -232,7 +232,7 @@ fn a_bad_package_is_reported_as_the_origins_failure() {
     }
 }
 
-/// The lock file of `tfoci lock` has no `h1`. `init -lockfile=readonly` takes it, and `plan` then refuses what it installed.
+/// The lock file of `tfoci lock` has no `h1`. `init -lockfile=readonly` accepts it, and `plan` then refuses the installed package.
 #[test]
 fn install_locked_requires_the_h1_hashes_that_clients_check() {
     let (origin, scene) = given();
@@ -349,7 +349,7 @@ fn a_mirror_without_signatures_gets_a_hint_where_to_find_them() {
     run("lock acme/demo --from oci-layout:store --key acme.asc").succeeds();
 }
 
-/// The header of a lock file says which client uses the directory.
+/// The header of a lock file shows which client uses the directory.
 #[test]
 fn the_last_hint_of_an_installation_names_the_client_of_the_lock_file() {
     let author = Author::new();

@@ -210,7 +210,7 @@ fn oversized_documents_of_network_mirrors_are_refused() {
     }
 }
 
-/// The origin does not list its platforms, so what the checksum document names would be asked for.
+/// The origin does not list its platforms, so tfoci would request every platform in the checksum document.
 #[test]
 fn oversized_checksum_documents_are_refused() {
     let hex = "0".repeat(64);

@@ -11,7 +11,7 @@ use crate::support::tamper;
 
 const PROVIDER: &str = "example.com/acme/demo";
 
-/// The zip of 1.1.0 lies in `store` as 1.0.0, and its index says that it is the zip of 1.0.0.
+/// `store` has the zip of 1.1.0 as 1.0.0, and its index states that it is the zip of 1.0.0.
 fn lying(unsigned: &str) -> (OriginScene, std::path::PathBuf) {
     let scene = OriginScene::of([versions()]);
     pack(&scene, "1.1.0", LINUX);

@@ -124,7 +124,7 @@ error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): th
     assert!(scene.installs().is_empty());
 }
 
-/// An origin that says neither what a package's size is nor how long the answer will be.
+/// An origin that states neither the size of a package nor the length of the answer.
 fn silent() -> OriginScene {
     let scene = OriginScene::of([demo()]);
     let unsaid = lie::says("packages", serde_json::Value::Null);

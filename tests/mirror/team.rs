@@ -10,7 +10,7 @@ use crate::support::scene::{Run, Scene};
 /// The repositories of the team, for templates.
 const TEMPLATE: &str = "mirror/{namespace}/{type}";
 
-/// An origin, a registry, and a file that says what to mirror from the one into the other.
+/// An origin, a registry, and a mirror file from the one into the other.
 pub struct Team {
     pub origin: Origin,
     pub registry: Registry,
@@ -76,7 +76,7 @@ impl Team {
         all.map(|text| (*text).to_owned()).collect()
     }
 
-    /// What the repository of a provider holds.
+    /// The content of the repository of a provider.
     pub fn held(&self, provider: &str) -> Repository {
         let name = format!("mirror/{provider}");
         self.registry

@@ -17,7 +17,7 @@ fn in_one_piece(seen: &Seen) -> bool {
     seen.method == "PUT" && seen.path.contains("/uploads/") && length(seen) > 0
 }
 
-/// The PUT that says that all chunks are there.
+/// The PUT that completes an upload in chunks.
 fn closing(seen: &Seen) -> bool {
     seen.method == "PUT" && seen.path.contains("/uploads/") && length(seen) == 0
 }

@@ -55,7 +55,7 @@ struct RegistryScene {
 }
 
 impl RegistryScene {
-    /// `prepare` does what was done before.
+    /// `prepare` sets up the state before the push.
     fn new(prepare: impl FnOnce(&Pusher, &Registry)) -> Self {
         let (registry, pusher) = (Registry::plain(), Pusher::new(&PLATFORMS));
         prepare(&pusher, &registry);

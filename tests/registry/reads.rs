@@ -7,7 +7,7 @@ use crate::support::registry::{Fault, Registry, matching};
 use crate::support::release::ReleaseFolder;
 
 const PLATFORMS: [&str; 2] = ["darwin_arm64", "linux_amd64"];
-/// What reading the directory of such a zip takes at most, in bytes.
+/// How many bytes reading the central directory of such a zip takes at most.
 const DIRECTORY: u64 = 128 << 10;
 
 /// A release with zips of a megabyte.
@@ -95,7 +95,7 @@ fn each_zip_is_read_once() {
     }
 }
 
-/// The directory of the zip is in order, so that only its hash tells.
+/// The central directory of the zip is intact, so only the hash shows the damage.
 #[test]
 fn a_zip_that_changes_during_the_upload_leaves_no_tag() {
     let (registry, pusher) = (Registry::plain(), pusher());
@@ -129,7 +129,7 @@ fn a_bad_zip_is_found_although_the_store_has_the_right_one() {
     }
 }
 
-/// An upload whose answer is lost counts as done when the registry has the blob, and the zip still has to be right.
+/// An upload whose answer is lost counts as complete if the registry has the blob. The zip must still match its hash.
 #[test]
 fn a_zip_is_checked_although_another_writer_uploaded_it() {
     let (registry, pusher) = (Registry::plain(), pusher());

@@ -99,8 +99,8 @@ async fn a_permanent_refusal_is_not_retried_and_moves_no_tag() {
             registry.always(matching(sort, path), fault);
             let user = User::of(&registry, "acme/demo");
             assert!(user.push().await.is_err());
-            // Two packages go up at once, beside the config and three documents, or two manifests, and each is refused at most
-            // once; but what may only be a refusal to look for the blob by mounting it is tried without.
+            // A push uploads two packages, the config and three documents, and then two manifests. Each request is refused at most
+            // once, except a POST that may be refused because of its mount: tfoci repeats it without the mount.
             let most = match sort {
                 "POST" if !is_denied => 12,
                 _ if path == "/uploads/" => 6,

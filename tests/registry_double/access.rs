@@ -3,7 +3,7 @@ use crate::support::layout::digest;
 use crate::support::registry::access::{Access, IDENTITY, Tokens, basic};
 use crate::support::registry::{Personality, Registry, Setup};
 
-/// What a challenge names: the token server, the service, the scope.
+/// The parts of a challenge: the token server, the service, the scope.
 fn challenge(said: &Said) -> [String; 3] {
     let header = said.header("www-authenticate");
     assert!(header.starts_with("Bearer "), "{header}");

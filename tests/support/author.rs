@@ -106,7 +106,7 @@ impl Author {
         serde_json::from_slice(&bytes).unwrap()
     }
 
-    /// The digest that a tag stands for, in hex.
+    /// The digest of a tag, in hex.
     pub fn tagged(&self, tag: &str) -> Option<String> {
         let index = self.layout_index();
         let entries = index["manifests"].as_array().unwrap();
@@ -122,7 +122,7 @@ impl Author {
         self.repository("blobs/sha256").join(hex)
     }
 
-    /// The document that a tag stands for.
+    /// The document of a tag.
     pub fn document(&self, tag: &str) -> serde_json::Value {
         let bytes = fs::read(self.blob(&self.tagged(tag).unwrap())).unwrap();
         serde_json::from_slice(&bytes).unwrap()

@@ -8,7 +8,7 @@ use super::zipfile::{EXECUTABLE, File, Header, deflate, directory, executable, f
 
 /// A zip that must be refused.
 pub struct Case {
-    /// What is wrong with it.
+    /// The mistake.
     pub label: &'static str,
     pub zip: Vec<u8>,
     /// The first line of the error.

@@ -1,6 +1,6 @@
 //! Programs that some tests need and that not every machine has.
 //!
-//! A test without its program says on stderr that it is skipped, and passes. Where the variable `TFOCI_REQUIRE` names the
+//! A test without its program reports on stderr that it is skipped, and passes. If the variable `TFOCI_REQUIRE` names the
 //! program, the test fails instead: `TFOCI_REQUIRE="strace skopeo"`. `.ci/run` names every program that it installs.
 
 use std::env;

@@ -13,14 +13,14 @@ pub struct Scene {
     env: Vec<(String, String)>,
 }
 
-/// What a program did.
+/// The result of a program.
 #[derive(Debug)]
 pub struct Run {
     /// The exit code; `None` if a signal ended it.
     pub status: Option<i32>,
-    /// What it wrote to stdout, with the scene's directory as `[TMP]`.
+    /// Its stdout, with the scene's directory as `[TMP]`.
     pub stdout: String,
-    /// What it wrote to stderr, with the scene's directory as `[TMP]`.
+    /// Its stderr, with the scene's directory as `[TMP]`.
     pub stderr: String,
 }
 

@@ -38,7 +38,7 @@ pub fn untag(layout: &Path, tag: &str) {
     });
 }
 
-/// The descriptor of what a tag stands for.
+/// The descriptor of a tag.
 pub fn tagged(layout: &Path, tag: &str) -> Value {
     let mut found = Value::Null;
     tags(layout, |tags| {
@@ -49,7 +49,7 @@ pub fn tagged(layout: &Path, tag: &str) -> Value {
     found
 }
 
-/// Alters the document that a tag stands for.
+/// Alters the document of a tag.
 pub fn alter(layout: &Path, tag: &str, change: impl FnOnce(&mut Value)) {
     let mut descriptor = tagged(layout, tag);
     let mut altered = document(layout, &descriptor);

@@ -210,7 +210,7 @@ fn whole(bytes: &[u8]) -> usize {
         Ok(text) => text,
         Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap(),
     };
-    // The meaning of a carriage return depends on what follows.
+    // The meaning of a carriage return depends on the next character.
     let text = valid.trim_end_matches('\r');
     match text.rfind('\u{1b}') {
         Some(at) if !text[at..].contains(|c: char| c.is_ascii_alphabetic()) => at,

@@ -175,7 +175,7 @@ impl Release {
         self
     }
 
-    /// Gives the keys of these signers, in this order.
+    /// Serves the keys of these signers, in this order.
     pub fn signers(self, signers: &[&Signer]) -> Self {
         let armors: Vec<String> = signers.iter().map(|key| key.public_armored()).collect();
         self.keys(&armors.iter().map(String::as_str).collect::<Vec<_>>())

@@ -30,7 +30,7 @@ pub enum Access {
 /// How tokens are issued.
 #[derive(Clone, Debug)]
 pub struct Tokens {
-    /// The name that goes with [`PASSWORD`].
+    /// The user name for [`PASSWORD`].
     pub user: &'static str,
     pub service: &'static str,
     /// Whether the token server is another host.
@@ -119,7 +119,7 @@ impl Access {
         })
     }
 
-    /// The name that goes with [`PASSWORD`].
+    /// The user name for [`PASSWORD`].
     pub fn user(&self) -> Option<&'static str> {
         match self {
             Self::Open => None,
@@ -268,7 +268,7 @@ pub fn basic(user: &str) -> String {
     )
 }
 
-/// What a request needs, as `REPOSITORY:ACTION`.
+/// The scope that a request needs, as `REPOSITORY:ACTION`.
 fn wanted(seen: &Seen, route: &Route) -> Vec<String> {
     let Some(name) = route.name() else {
         return Vec::new();

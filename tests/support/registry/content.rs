@@ -50,7 +50,7 @@ impl Content {
 }
 
 impl Repository {
-    /// The digest that a tag or digest stands for.
+    /// The digest of a tag. A digest is returned as it is.
     pub fn resolve(&self, reference: &str) -> Option<String> {
         if reference.contains(':') {
             return Some(reference.to_owned());

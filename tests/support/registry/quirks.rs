@@ -96,7 +96,7 @@ pub enum Creation {
 /// How the registry uses `ETag`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Etags {
-    /// There is none.
+    /// It sends none.
     Absent,
     /// It is sent with manifests.
     Sent,

@@ -51,7 +51,7 @@ impl Answer {
         }
     }
 
-    /// An answer in the form that the specification gives to errors.
+    /// An error in the form of the OCI distribution specification.
     pub fn error(status: u16, code: &str, message: &str) -> Self {
         let item = serde_json::json!({ "code": code, "message": message });
         Self::json(status, &serde_json::json!({ "errors": [item] }))

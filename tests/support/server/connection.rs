@@ -27,7 +27,7 @@ use super::seen::{Door, Seen};
 /// How much of a body is read before a refusal is sent, as in Go's servers. The connection ends after a longer body.
 const DRAINED: u64 = 256 << 10;
 
-/// What all connections share.
+/// The state that all connections share.
 pub struct Server<S> {
     pub service: Arc<Mutex<S>>,
     pub tls: Option<TlsAcceptor>,

@@ -14,7 +14,7 @@ use super::seen::Seen;
 pub enum Fault {
     /// Sends another answer. The request has no effect.
     Answer(Answer),
-    /// The token is good no more.
+    /// Revokes the token.
     ExpiredToken,
     /// Resets the connection. The request has no effect.
     Reset,

@@ -24,7 +24,7 @@ use connection::Server;
 use fault::{Fault, Rule};
 use seen::{Door, Seen};
 
-/// What a server serves.
+/// A service behind a server.
 pub trait Service: Send + 'static {
     /// Its requests so far, and the faults of later ones.
     fn book(&mut self) -> &mut Book;
