@@ -90,7 +90,7 @@ fn authfile_replaces_all_other_files() {
 }
 
 #[test]
-fn a_configuration_that_cannot_be_used_says_why() {
+fn unusable_configurations_are_reported_with_the_reason() {
     const PASSWORD: &str = "username = \"me\"\npassword = \"hunter2\"";
     const HELPER: &str = "docker_credentials_helper";
     let credentials = |label: &str, body: &str| {

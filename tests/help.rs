@@ -59,7 +59,7 @@ fn scene() -> Scene {
 }
 
 #[test]
-fn the_short_help_says_what_a_command_does_first_and_fits_a_screen() {
+fn the_short_help_begins_with_the_purpose_of_the_command_and_fits_a_screen() {
     let scene = scene();
     let commands = COMMANDS.into_iter().chain(ONLINE);
     for command in commands.chain(ORIGINS).chain(["trust"]) {

@@ -283,7 +283,7 @@ fn missing_versions_and_stores_are_errors() {
 
 /// A misspelt `match` must not look like trust.
 #[test]
-fn a_trust_file_that_says_nothing_about_a_provider_says_so() {
+fn a_trust_file_without_an_entry_for_the_provider_is_reported() {
     let author = Author::with_release();
     author.push(&[]).succeeds();
     let key = Signer::acme().fingerprint();

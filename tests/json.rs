@@ -199,7 +199,7 @@ fn quiet_prints_only_the_result_and_errors() {
 }
 
 #[test]
-fn colour_is_only_for_stderr_and_only_where_it_is_wanted() {
+fn colour_is_used_on_stderr_only_and_can_be_disabled() {
     let colourful = |scene: Scene, more: &[&str]| {
         let author = Author::within(scene);
         two_platforms().write(&author.scene.path("dist"));

@@ -194,7 +194,7 @@ fn a_host_that_is_no_registry_is_refused() {
 }
 
 #[test]
-fn the_password_goes_only_to_a_server_that_asks_for_it() {
+fn the_password_is_sent_only_to_a_server_that_requires_it() {
     let (scene, door) = (Scene::new(), Door::open(Manner::Bearer));
     login(&scene, &door.host, "hunter2", &[]).succeeds();
     assert_eq!(

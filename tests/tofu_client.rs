@@ -49,7 +49,7 @@ fn every_layout_has_the_outcome_in_the_table() {
 }
 
 #[test]
-fn every_layout_stands_in_the_table_and_every_line_has_its_layout() {
+fn every_layout_is_in_the_table_and_every_line_has_its_layout() {
     let listed: BTreeSet<String> = lines().map(|line| line.layout).collect();
     let present: BTreeSet<String> = fs::read_dir(layouts())
         .unwrap()

@@ -35,7 +35,7 @@ fn in_scene(scene: &Scene, program: &str, arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn skopeo_gives_the_very_bytes_of_the_index() {
+fn skopeo_returns_the_same_bytes_of_the_index() {
     if !has("skopeo") {
         return;
     }

@@ -140,7 +140,7 @@ fn hashes_of_a_mirror_are_locked_if_the_user_trusts_it() {
 }
 
 #[test]
-fn the_cli_configuration_says_where_to_look() {
+fn the_cli_configuration_selects_the_source_of_each_provider() {
     let author = Author::new();
     author.with_pushed();
     let store = author.scene.path("mirror");

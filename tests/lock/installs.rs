@@ -98,7 +98,7 @@ fn clients_work_without_a_network_and_leave_the_lock_file() {
 }
 
 #[test]
-fn what_is_installed_is_not_downloaded_again() {
+fn installed_packages_are_not_downloaded_again() {
     let (origin, scene) = given();
     install(&scene, "").succeeds();
     let (lock, tree) = (

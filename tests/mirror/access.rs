@@ -69,7 +69,7 @@ fn redirects_from_https_to_http_are_refused() {
 }
 
 #[test]
-fn a_host_block_takes_the_place_of_discovery() {
+fn a_host_block_replaces_discovery() {
     let origin = Setup::new([demo()]).token("sesame").start();
     let scene = scene(&origin).env("TF_TOKEN_example_com", "sesame");
     scene.write(".tofurc", origin.host_block("example.com"));

@@ -149,7 +149,7 @@ Would mirror 2 versions, 2 packages (816 B to copy, 1 already present) in [TIME]
 }
 
 #[test]
-fn one_that_fails_does_not_stop_the_others() {
+fn one_failing_provider_does_not_stop_the_others() {
     let scene = OriginScene::of(Provider::many(3, 1, &[LINUX]));
     scene
         .origin

@@ -161,6 +161,6 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): the answer is too large
 }
 
 #[test]
-fn a_version_that_is_listed_twice_is_one() {
+fn a_version_that_is_listed_twice_is_mirrored_once() {
     arrives(&OriginScene::of([demo().version("1.0.0", &[LINUX])]));
 }

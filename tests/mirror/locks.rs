@@ -296,7 +296,7 @@ fn a_lock_file_verifies_the_packages_of_a_network_mirror() {
 
 /// Mirrors have no signatures. A lock file replaces them, unless a key is named: a pinned provider must be signed.
 #[test]
-fn a_lock_file_does_not_stand_in_for_a_pinned_key() {
+fn a_lock_file_does_not_replace_a_pinned_key() {
     let scene = OriginScene::of([demo()]);
     let hashes = [zh(&scene.origin, "1.0.0", LINUX)];
     lock(&scene, NAME, "example.com/acme/demo", "1.0.0", &hashes);

@@ -241,7 +241,7 @@ fn half(absence: Fault) -> OriginScene {
 }
 
 #[test]
-fn a_mirror_without_the_platform_says_so() {
+fn a_mirror_without_the_platform_is_reported() {
     for absence in [
         lie::says("archives/darwin_arm64", json!(null)),
         lie::lacks("archives/darwin_arm64"),

@@ -215,7 +215,7 @@ fn transient_failures_are_retried() {
 }
 
 #[test]
-fn a_document_must_come_in_time_where_a_time_is_set() {
+fn documents_time_out_after_the_configured_time() {
     let origin = Origin::of([demo()]);
     let scene = scene(&origin).env("TF_REGISTRY_CLIENT_TIMEOUT", "1");
     origin.always(asks("versions"), Fault::stall_body(10));

@@ -46,7 +46,7 @@ fn assert_no_secrets_at_strangers(origin: &Origin) {
 const HINT: &str = "hint: tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a registry is; a URL of a package that is signed may have expired";
 
 #[test]
-fn a_host_that_is_redirected_to_is_named_and_gets_nothing() {
+fn a_redirect_target_is_named_and_gets_no_secret() {
     for (sort, what, of, path) in [
         (
             "discovery",
@@ -107,7 +107,7 @@ hint: tokens and passwords go to no host that is only redirected to. A `host` bl
 }
 
 #[test]
-fn a_service_that_only_a_redirect_names_gets_no_token() {
+fn a_service_named_by_a_redirect_target_gets_no_token() {
     let scene = with_secrets();
     let front = at(Door::Front, asks("discovery"));
     scene.origin.always(front, Fault::RedirectElsewhere);
@@ -132,7 +132,7 @@ fn from_mirror(origin: &Origin) -> String {
 }
 
 #[test]
-fn a_network_mirror_that_redirects_takes_no_token_along() {
+fn a_redirect_of_a_network_mirror_does_not_carry_the_token() {
     for status in [401, 403] {
         let scene = with_secrets();
         let front = at(Door::Front, asks("mirror-index"));

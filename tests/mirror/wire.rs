@@ -14,7 +14,7 @@ const PLATFORMS: [&str; 4] = [
 ];
 
 #[test]
-fn nothing_to_do() {
+fn requests_with_nothing_to_do() {
     let team = Team::of(Provider::many(2, 3, &PLATFORMS));
     team.mirror(&[]).succeeds();
     team.forget();
@@ -24,7 +24,7 @@ fn nothing_to_do() {
 }
 
 #[test]
-fn one_more_platform() {
+fn requests_for_one_more_platform() {
     let team = Team::of(vec![Provider::demo(&PLATFORMS)]);
     let some = PLATFORMS[1..]
         .iter()
@@ -45,7 +45,7 @@ fn one_more_platform() {
 }
 
 #[test]
-fn into_an_empty_repository() {
+fn requests_into_an_empty_repository() {
     let team = Team::of(Provider::many(1, 1, &PLATFORMS));
     team.mirror(&[]).succeeds();
     assert_eq!(
@@ -61,7 +61,7 @@ fn into_an_empty_repository() {
 
 /// A registry that requires a password or a token receives many concurrent requests before this is known.
 #[test]
-fn into_repositories_behind_a_password() {
+fn requests_into_repositories_behind_a_password() {
     for personality in [Personality::Ecr, Personality::Harbor, Personality::Quay] {
         let registry = Setup::of(Personality::Plain).access(Access::of(personality));
         let team = Team::into(registry.start(), Provider::many(6, 1, &PLATFORMS));
@@ -73,7 +73,7 @@ fn into_repositories_behind_a_password() {
 
 /// Blobs that several versions and providers share are uploaded once and then mounted.
 #[test]
-fn into_many_empty_repositories() {
+fn requests_into_many_empty_repositories() {
     let team = Team::of(Provider::many(3, 2, &PLATFORMS));
     team.mirror(&[]).succeeds();
     assert_eq!(
@@ -91,7 +91,7 @@ fn into_many_empty_repositories() {
 /// GitLab refuses evidence. Before this is known, only the versions in progress look for theirs. The rest send no more requests than with
 /// evidence.
 #[test]
-fn nothing_to_do_where_evidence_is_refused() {
+fn requests_with_nothing_to_do_where_evidence_is_refused() {
     const VERSIONS: usize = 12;
     let gitlab = Setup::of(Personality::Plain).quirks(|quirks| quirks.types = Some(GITLAB));
     let team = Team::into(gitlab.start(), Provider::many(1, VERSIONS, &PLATFORMS));
@@ -174,7 +174,7 @@ fn more_packages_of_unknown_size_than_jobs_cost_no_further_request() {
         );
         let is_part = |seen: &Seen| seen.header("range").is_some();
         assert_eq!(team.origin.count(is_part), 0);
-        // As where the sizes are known, see `into_an_empty_repository`.
+        // As where the sizes are known, see `requests_into_an_empty_repository`.
         assert_eq!(
             team.stored(),
             "1 GET tags, 3 HEAD manifests, 8 POST uploads (mount), 6 PUT manifests, 8 PUT uploads"

@@ -135,7 +135,7 @@ fn clients_install_with_a_token_from_services_and_signed_urls_elsewhere() {
 }
 
 #[test]
-fn an_origin_takes_the_place_of_another_host() {
+fn a_host_block_makes_the_origin_replace_another_host() {
     for (_, client) in clients() {
         let origin = Origin::of([demo()]);
         let host = "registry.example.com";
@@ -296,7 +296,7 @@ fn clients_accept_and_refuse_forms_of_checksum_documents() {
 }
 
 #[test]
-fn clients_judge_signatures_and_keys() {
+fn clients_accept_and_refuse_signatures_and_keys() {
     let (issuer, broken) = ("signature from unknown issuer", "tag byte");
     for (mistake, words) in [
         (Mistake::ZipsAltered, "checksum list has unexpected"),

@@ -93,7 +93,7 @@ async fn redirects_to_http_and_in_circles_are_refused() {
 }
 
 #[tokio::test]
-async fn a_realm_without_tls_never_sees_the_password() {
+async fn the_password_is_never_sent_to_a_realm_without_tls() {
     let authority = Authority::new("tests");
     let setup = Setup::of(Personality::Quay).tls(authority.server().serve(None));
     let registry = setup.start();

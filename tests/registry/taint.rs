@@ -69,7 +69,7 @@ fn assert_untouched(registry: &Registry) {
 const HINT: &str = "hint: no login helps: the credentials for [REGISTRY] go to no other host. Ask the registry's operator why that host refuses";
 
 #[tokio::test]
-async fn a_host_that_is_redirected_to_cannot_ask_for_the_password() {
+async fn a_redirect_target_cannot_request_the_password() {
     for (path, arguments, what, of) in [
         ("/tags/list", "versions", "tags", PROVIDER.to_owned()),
         (
@@ -112,7 +112,7 @@ async fn a_host_that_is_redirected_to_cannot_ask_for_the_password() {
 }
 
 #[tokio::test]
-async fn the_host_of_an_upload_cannot_ask_for_the_password() {
+async fn an_upload_host_cannot_request_the_password() {
     let registry = start(Personality::Quay);
     let user = User::of(&registry, "acme/demo");
     let target = format!("{}/upload", registry.doors().elsewhere);
@@ -166,7 +166,7 @@ async fn a_token_server_that_refuses_is_named() {
 }
 
 #[tokio::test]
-async fn the_host_of_an_upload_cannot_choose_what_is_written_to_the_registry() {
+async fn an_upload_host_cannot_choose_what_is_written_to_the_registry() {
     let registry = Setup::of(Personality::Quay)
         .create("acme")
         .quirks(|quirks| quirks.uploads_elsewhere = true)

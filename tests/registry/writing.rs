@@ -144,7 +144,7 @@ async fn a_retry_after_of_hours_ends_the_run() {
 }
 
 #[tokio::test]
-async fn the_tag_comes_last() {
+async fn the_tag_is_written_last() {
     let registry = start(Personality::Plain);
     User::of(&registry, "acme/demo").push().await.unwrap();
     let seen = registry.seen();

@@ -145,7 +145,7 @@ async fn a_manifest_of_more_than_four_mebibytes_is_refused() {
 }
 
 #[tokio::test]
-async fn tags_come_in_pages_of_the_size_that_was_asked_for() {
+async fn tags_are_paged_by_the_requested_size() {
     let registry = Registry::plain();
     let raw = Raw::of(&registry);
     assert_eq!(

@@ -286,7 +286,7 @@ pub fn sha256(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn each_mistake_changes_what_it_says_and_nothing_else() {
+fn each_mistake_changes_one_thing_only() {
     let folder = tempfile::TempDir::new().unwrap();
     let write = |mistake: Option<Mistake>| {
         let mut release = ReleaseFolder::new("demo", "1.0.0")
