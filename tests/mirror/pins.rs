@@ -13,7 +13,7 @@ use crate::support::origin::{Fault, Provider, Release, Seen, asks};
 use crate::support::release::{ReleaseFolder, sha256};
 use crate::support::signer::Signer;
 
-/// Trust files: the place of new tables, files that cannot be written, and concurrent runs.
+/// Trust files: the place of new tables, unwritable files, and concurrent runs.
 mod trust_files;
 
 const PINNING: &str = "--trust trust.toml --pin-new";
