@@ -97,7 +97,8 @@ fn refusals_state_what_was_expected_and_received() {
     }
 }
 
-/// The end record is the last 22 bytes. The central directory ends where it begins.
+/// The end record is the last 22 bytes, and the central directory must end there. By its stated offset, it ends earlier by the length of
+/// the stub.
 fn stub(zip: &[u8]) -> String {
     let (end, stub) = (zip.len() - 22, "#!/bin/sh\n".len());
     let found = end - stub;

@@ -119,7 +119,7 @@ fn every_kind_of_registry_is_written_to_once() {
             .quirks(|quirks| quirks.largest_put = None)
             .start();
         let pusher = Pusher::new(&PLATFORMS[..2]);
-        // Google's registry needs a project and a repository.
+        // Google's registry needs a project and a repository, so it cannot have this name.
         if personality == Personality::Gar {
             continue;
         }

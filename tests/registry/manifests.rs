@@ -218,7 +218,7 @@ fn every_error_of_an_immutable_tag_is_understood() {
     }
 }
 
-/// Pushes to a registry with one immutable tag. The answer to the request that creates the tag is lost.
+/// Pushes to a registry with immutable tags. The requests that create the tags meet a fault after they took effect.
 fn makes_a_tag_despite(fault: Fault) {
     let pusher = Pusher::new(&PLATFORMS);
     let registry = Setup::of(Personality::Ecr)
