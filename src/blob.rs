@@ -91,7 +91,11 @@ pub struct Body {
     is_whole: bool,
     /// The bytes to leave out before the first one.
     skip: u64,
+    watch: Option<Watch>,
 }
+
+/// What is called with each chunk or error, and with `None` at the end.
+type Watch = Box<dyn FnMut(Option<&Result<Bytes, Error>>) + Send>;
 
 impl Body {
     /// Wraps a stream of chunks.
@@ -100,6 +104,7 @@ impl Body {
             chunks: Box::pin(stream),
             is_whole: false,
             skip: 0,
+            watch: None,
         }
     }
 
@@ -115,18 +120,10 @@ impl Body {
     #[must_use]
     pub fn watched(
         mut self,
-        mut watch: impl FnMut(Option<&Result<Bytes, Error>>) + Send + 'static,
+        watch: impl FnMut(Option<&Result<Bytes, Error>>) + Send + 'static,
     ) -> Self {
-        let is_whole = self.is_whole;
-        let chunks = futures_util::stream::poll_fn(move |context| {
-            let chunk = ready!(self.poll_next_unpin(context));
-            watch(chunk.as_ref());
-            Poll::Ready(chunk)
-        });
-        Self {
-            is_whole,
-            ..Self::new(chunks)
-        }
+        self.watch = Some(Box::new(watch));
+        self
     }
 
     /// Reads everything into memory.
@@ -160,6 +157,9 @@ impl Stream for Body {
                 if chunk.is_empty() {
                     continue;
                 }
+            }
+            if let Some(watch) = &mut self.watch {
+                watch(polled.as_ref());
             }
             return Poll::Ready(polled);
         }

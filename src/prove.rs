@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::sync::Semaphore;
 
-use crate::release::{Package, Release};
+use crate::release::Release;
 use crate::trust::{self, Budget, Error, Rule, Verified};
 
 /// The time limit for verifying one release. An honest release takes milliseconds.
@@ -26,7 +26,7 @@ static PROOFS: Semaphore = Semaphore::const_new(4);
 ///
 /// # Errors
 /// As [`trust::verify`], and [`Error::Costly`] if verification takes too long.
-pub async fn prove<L>(
+pub async fn prove<L: Clone + Send + 'static>(
     release: Release<L>,
     rule: &Rule,
     now: SystemTime,
@@ -34,30 +34,27 @@ pub async fn prove<L>(
     if release.signatures.is_empty() {
         return trust::verify(release, rule, now);
     }
-    // Verification does not need the locations of the packages.
-    let (release, locations) = split_locations(release);
     let keys = release.keys.iter().chain(&rule.keys);
     let size = keys.map(|ring| ring.bytes.len()).sum::<usize>();
     if size > LARGEST_AT_ONCE {
-        return Ok(on_a_thread(release, rule, now).await?.located(locations));
+        return on_a_thread(release, rule, now).await;
     }
     let copy = release.clone();
     let at_once = || trust::verify_within(copy, rule, now, &Budget::honest());
     // A panic of the OpenPGP library on a malformed key must not abort the run.
-    let verified = match catch_unwind(AssertUnwindSafe(at_once)) {
-        Ok(Err(Error::Costly)) => on_a_thread(release, rule, now).await?,
-        Ok(done) => done?,
-        Err(_) => return Err(Error::Costly),
-    };
-    Ok(verified.located(locations))
+    match catch_unwind(AssertUnwindSafe(at_once)) {
+        Ok(Err(Error::Costly)) => on_a_thread(release, rule, now).await,
+        Ok(done) => done,
+        Err(_) => Err(Error::Costly),
+    }
 }
 
 /// Verifies a release on a blocking thread, within the time limit.
-async fn on_a_thread(
-    release: Release<()>,
+async fn on_a_thread<L: Send + 'static>(
+    release: Release<L>,
     rule: &Rule,
     now: SystemTime,
-) -> Result<Verified<Release<()>>, Error> {
+) -> Result<Verified<Release<L>>, Error> {
     // The semaphore is never closed. The time limit does not include waiting for a permit.
     let _permit = PROOFS.acquire().await;
     let budget = Budget::default();
@@ -80,22 +77,4 @@ impl Drop for EndOnDrop {
     fn drop(&mut self) {
         self.0.end();
     }
-}
-
-/// Splits a release into one without package locations, and the locations with the sizes of the packages.
-fn split_locations<L>(mut release: Release<L>) -> (Release<()>, Vec<(L, u64)>) {
-    let packages = std::mem::take(&mut release.packages).into_iter();
-    let (packages, locations) = packages
-        .map(|package| {
-            let there = (package.location, package.expected.size);
-            let package = Package {
-                platform: package.platform,
-                file_name: package.file_name,
-                expected: package.expected,
-                location: (),
-            };
-            (package, there)
-        })
-        .unzip();
-    (release.with_packages(packages), locations)
 }

@@ -42,7 +42,7 @@ pub enum Error {
     )]
     Directory { expected: u64, received: u64 },
     /// Bytes follow the announced entries in the central directory.
-    #[error("the zip's central directory cannot be read\n  {extra} bytes follow its last entry")]
+    #[error("the zip's central directory has {extra} bytes after its last entry")]
     DirectoryRest { extra: usize },
     /// The extra fields of an entry do not parse.
     #[error("the extra fields of the entry `{}` cannot be read", printable(.name))]

@@ -11,8 +11,7 @@ use tfoci::digest::Digest;
 use tfoci::error::Category;
 use tfoci::event::Subject;
 use tfoci::hash::PackageHash;
-use tfoci::install::{Installed, InstalledPackage};
-use tfoci::lock;
+use tfoci::install::Installed;
 use tfoci::outcome::Published;
 use tfoci::platform::Platform;
 use tfoci::version::Version;
@@ -31,7 +30,7 @@ pub(super) struct Failed {
     error: CommandFailure,
 }
 
-/// The error of a whole command, and what it is about. Errors of versions are in the documents of these versions.
+/// The error of a command, and its subject. Errors of versions are in their documents.
 #[derive(Serialize)]
 struct CommandFailure {
     #[serde(flatten)]
@@ -47,14 +46,15 @@ struct CommandFailure {
 
 impl Failed {
     pub(super) fn interrupted() -> Self {
+        let error = CommandFailure {
+            error: Error::interrupted(),
+            provider: None,
+            version: None,
+            place: None,
+        };
         Self {
             schema: SCHEMA,
-            error: CommandFailure {
-                error: Error::interrupted(),
-                provider: None,
-                version: None,
-                place: None,
-            },
+            error,
         }
     }
 }
@@ -313,77 +313,6 @@ impl<'a> Login<'a> {
             helper,
         }
     }
-}
-
-/// The result of `lock`.
-#[derive(Serialize)]
-pub(super) struct Locking<'a> {
-    pub(super) schema: u32,
-    pub(super) providers: Vec<Locked<'a>>,
-    pub(super) files: Vec<LockedFile<'a>>,
-}
-
-/// A provider version that lock files record, or the reason why they do not.
-#[derive(Serialize)]
-pub(super) struct Locked<'a> {
-    provider: &'a ProviderAddr,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    version: Option<&'a Version>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    from: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    authentication: Option<&'a Authentication>,
-    /// Only for installed packages.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    packages: &'a [InstalledPackage],
-    hashes: Vec<&'a PackageHash>,
-    /// The hashes in the file that no package of the release has.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    strangers: &'a [PackageHash],
-    /// The `h1` in the file that may be of a package that the store or source lacks.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    uncompared: &'a [PackageHash],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Error>,
-}
-
-impl<'a> Locked<'a> {
-    pub(super) fn of(subject: &'a Subject, locked: &'a lock::Locked) -> Self {
-        Self {
-            provider: &subject.provider,
-            version: subject.version.as_ref(),
-            from: Some(&locked.place),
-            authentication: Some(&locked.authentication),
-            packages: &locked.installed,
-            hashes: locked.hashes.iter().collect(),
-            strangers: &locked.strangers,
-            uncompared: locked.uncompared.as_ref().map_or(&[], |one| &one.hashes),
-            error: None,
-        }
-    }
-
-    pub(super) fn failed(subject: &'a Subject, error: &CommandError) -> Self {
-        Self {
-            provider: &subject.provider,
-            version: subject.version.as_ref(),
-            from: None,
-            authentication: None,
-            packages: &[],
-            hashes: Vec::new(),
-            strangers: &[],
-            uncompared: &[],
-            error: Some(error.into()),
-        }
-    }
-}
-
-/// A lock file.
-#[derive(Serialize)]
-pub(super) struct LockedFile<'a> {
-    pub(super) path: Cow<'a, str>,
-    pub(super) status: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) error: Option<Error>,
 }
 
 /// The result of `resolve`.

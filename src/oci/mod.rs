@@ -140,6 +140,15 @@ pub struct RawManifest {
 }
 
 impl RawManifest {
+    /// The part of the artifact that it is, for a manifest that is written.
+    pub fn part(&self) -> Part {
+        match self.artifact_type.as_deref() {
+            Some(evidence::EVIDENCE) => Part::Evidence,
+            _ if self.media_type == INDEX => Part::Index,
+            _ => Part::Manifest,
+        }
+    }
+
     /// Creates a manifest, and computes its digest.
     pub fn new(media_type: &str, artifact_type: &str, bytes: Vec<u8>) -> Self {
         let expected = Expected::of(&bytes);

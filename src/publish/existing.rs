@@ -46,7 +46,7 @@ impl EvidencePolicy {
     ///
     /// # Errors
     /// The release does not verify.
-    pub async fn check<L>(
+    pub async fn check<L: Clone + Send + 'static>(
         &self,
         release: Release<L>,
         now: SystemTime,

@@ -57,10 +57,9 @@ impl Layout {
     }
 
     fn directory(&self, repository: &Repository) -> PathBuf {
-        if repository.as_str().is_empty() {
-            self.root.to_path_buf()
-        } else {
-            self.root.join(repository.as_str())
+        match repository.as_str() {
+            "" => self.root.to_path_buf(),
+            name => self.root.join(name),
         }
     }
 
@@ -77,12 +76,12 @@ impl Layout {
         // Before reading: a change while it is read then leads to another state.
         let state = FileState::at(&path);
         let known = self.last_index.unchanged(state.as_ref());
-        let bytes = match &known {
-            Some(_) => Vec::new(),
-            None => match if_exists(disk::read_regular(&path, LARGEST_INDEX))? {
-                Some(bytes) => bytes,
-                None => return Ok(None),
-            },
+        let read = match &known {
+            Some(_) => Some(Vec::new()),
+            None => if_exists(disk::read_regular(&path, LARGEST_INDEX))?,
+        };
+        let Some(bytes) = read else {
+            return Ok(None);
         };
         let marker = directory.join("oci-layout");
         let mark = if_exists(disk::read_regular(&marker, LARGEST_MARKER))?;
@@ -389,11 +388,9 @@ impl Layout {
 }
 
 fn subdirectories(path: &Path) -> Result<Vec<String>, Error> {
-    let names = if_exists(disk::names(path))?.unwrap_or_default();
-    Ok(names
-        .into_iter()
-        .filter(|name| !name.starts_with('.') && path.join(name).is_dir())
-        .collect())
+    let mut names = if_exists(disk::names(path))?.unwrap_or_default();
+    names.retain(|name| !name.starts_with('.') && path.join(name).is_dir());
+    Ok(names)
 }
 
 fn matches_digest(path: &Path, expected: &Expected) -> Result<bool, Error> {

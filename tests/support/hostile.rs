@@ -92,7 +92,7 @@ fn ends() -> Vec<Case> {
         case("directory of another size", 3, wrong_place, with(files(), |zip| zip.size_lie = 1)),
         case("fewer entries than announced", 1, "the zip's central directory cannot be read",
             with(files(), |zip| zip.entries_lie = 1)),
-        case("more entries than announced", 1, "47 bytes follow its last entry",
+        case("more entries than announced", 1, "the zip's central directory has 47 bytes after its last entry",
             with([executable(), file("x", "")], |zip| zip.entries_lie = -1)),
         case("directory begins elsewhere", 1, "the zip's central directory cannot be read",
             with(files(), |zip| (zip.offset_lie, zip.size_lie) = (-1, 1))),

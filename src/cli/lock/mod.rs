@@ -4,6 +4,7 @@
 //! each provider is looked up, and [`outcome`] prints the result. [`tfoci::lock`] selects and verifies versions and writes the files.
 
 mod diff;
+mod document;
 mod file;
 mod methods;
 mod outcome;

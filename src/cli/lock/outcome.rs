@@ -14,6 +14,7 @@ use tfoci::lockfile::Client;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platform;
 
+use super::document;
 use super::file::{Flaw, print_file, status, stays};
 use super::request::{LockRequest, Writing};
 use super::roots::Root;
@@ -111,7 +112,7 @@ impl LockOutcome {
         if request.installs && is_usable && !locked.is_empty() {
             print_next(self.client, session);
         }
-        printer.document(&json::Locking {
+        printer.document(&document::Locking {
             schema: json::SCHEMA,
             providers: documents(&locked, &failures),
             files: self.file_documents(&flaws, request),
@@ -154,14 +155,14 @@ impl LockOutcome {
         &self,
         flaws: &BTreeMap<usize, Flaw>,
         request: &LockRequest,
-    ) -> Vec<json::LockedFile<'_>> {
+    ) -> Vec<document::LockedFile<'_>> {
         let files = self.files.iter().enumerate();
         let documents = files.map(|(file, (path, changed))| {
             let (status, error) = match flaws.contains_key(&file) {
                 true => ("differs", None),
                 false => status(changed.as_ref(), request),
             };
-            json::LockedFile {
+            document::LockedFile {
                 path: path.to_string_lossy(),
                 status,
                 error: error.map(json::Error::from),
@@ -287,11 +288,11 @@ fn is_for_here(locked: &[LockedInFiles<'_>]) -> bool {
 fn documents<'a>(
     locked: &'a [LockedInFiles<'_>],
     failures: &'a [(Subject, CommandError)],
-) -> Vec<json::Locked<'a>> {
+) -> Vec<document::Locked<'a>> {
     let locked = locked.iter();
-    let locked = locked.map(|one| json::Locked::of(&one.subject, one.locked));
+    let locked = locked.map(|one| document::Locked::of(&one.subject, one.locked));
     let failed = failures.iter();
-    let failed = failed.map(|(subject, error)| json::Locked::failed(subject, error));
+    let failed = failed.map(|(subject, error)| document::Locked::failed(subject, error));
     locked.chain(failed).collect()
 }
 

@@ -18,6 +18,8 @@ struct PackageStep {
     manifest: Option<RawManifest>,
     /// Whether the repository lacks the package or its manifest.
     is_missing: bool,
+    /// Whether to deliver the package. Packages may be equal, as those of a script for several platforms are: one is delivered.
+    delivers: bool,
 }
 
 /// Compares a release with the repository. `stored` is the index that the version's tag refers to, if it was already read.
@@ -72,7 +74,7 @@ pub(super) async fn plan<B: BlobSource>(
     Ok(Publication {
         moves_index,
         is_incomplete,
-        delivers: delivers(&steps, release),
+        delivers: steps.iter().map(|step| step.delivers).collect(),
         index: TagUpdate {
             tag,
             was,
@@ -101,15 +103,6 @@ async fn is_settled<B: BlobSource>(
     Ok(is_trusted && (!is_checked || evidence::is_there(edition, tags, to).await?))
 }
 
-/// For each package, whether to deliver it. Packages may be equal, as those of a script for several platforms are: one is delivered.
-fn delivers<B>(steps: &[PackageStep], release: &Release<B>) -> Vec<bool> {
-    let mut delivered = BTreeSet::new();
-    let steps = steps.iter().zip(&release.packages);
-    let delivers =
-        steps.map(|(step, package)| step.is_missing && delivered.insert(package.expected.digest));
-    delivers.collect()
-}
-
 fn missing_manifests(steps: Vec<PackageStep>) -> Vec<RawManifest> {
     let missing = steps.into_iter().filter(|step| step.is_missing);
     missing.filter_map(|step| step.manifest).collect()
@@ -126,9 +119,11 @@ async fn compare<B: BlobSource>(
         Some(artifact) => artifact.index.clone(),
         None => Index::new(&release.provider, &release.version),
     };
-    let mut steps = Vec::new();
+    let (mut steps, mut delivered) = (Vec::new(), BTreeSet::new());
     for package in &release.packages {
-        steps.push(step(package, to, existing, &mut index, options).await?);
+        let mut step = step(package, to, existing, &mut index, options).await?;
+        step.delivers = step.is_missing && delivered.insert(package.expected.digest);
+        steps.push(step);
     }
     let adds = steps.iter().any(|step| step.is_added);
     let root = finish(index, release, existing.filter(|_| !adds), options)?;
@@ -229,6 +224,7 @@ async fn step<L>(
             is_added: true,
             manifest: Some(ours),
             is_missing: true,
+            delivers: true,
         });
     };
     let is_ours = entry.digest == ours.expected.digest.to_string();
@@ -254,6 +250,7 @@ async fn step<L>(
         // Either the same zip under another name or another tool's manifest: tfoci leaves it unchanged.
         manifest: is_ours.then_some(ours),
         is_missing,
+        delivers: is_missing,
     })
 }
 

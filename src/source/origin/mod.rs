@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
+use reqwest::header::ACCEPT;
 use reqwest::{Method, StatusCode};
 use tokio::sync::OnceCell;
 use url::Url;
@@ -29,7 +30,7 @@ use super::{AvailableVersions, ReleaseAnswer};
 use crate::address::{Hostname, ProviderAddr};
 use crate::authentication::Note;
 use crate::digest::Digest;
-use crate::http::Request;
+use crate::http::{Answer, Request};
 use crate::platform::Platform;
 use crate::protocol::registry::{DownloadMetadata, VersionList};
 use crate::release::{self, Package, Release};
@@ -95,6 +96,22 @@ impl Origin {
         };
         let said = fetch::json(&what, answer, DownloadMetadata::read)?;
         Metadata::read(said, &asked).map(Some)
+    }
+
+    /// Requests a document of a provider registry, with the token for its host.
+    async fn ask(&self, service: &Service, path: &[&str], limit: u64) -> Result<Answer, Error> {
+        let base = &service.base;
+        let mut url = base.join(".").unwrap_or_else(|_| base.clone());
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(path);
+        }
+        let request = || {
+            Request::new(Method::GET, url.clone(), &service.named)
+                .header(ACCEPT, "application/json")
+                .authorization(service.auth.secret.clone(), &service.base)
+                .whole(limit)
+        };
+        self.access.send(RequestKind::Document, request).await
     }
 
     /// Requests a document whose URL comes from metadata. It is public, so the request carries no token.

@@ -3,16 +3,12 @@
 use std::sync::{Arc, PoisonError};
 
 use super::Origin;
-use reqwest::Method;
-use reqwest::header::ACCEPT;
 use url::Url;
 
 use super::super::auth::RequestAuth;
 use super::super::discovery::{self, RegistryLocation};
 use super::super::error::Error;
-use super::super::fetch::RequestKind;
 use crate::address::Hostname;
-use crate::http::{Answer, Request};
 
 /// The provider registry of one host.
 #[derive(Clone)]
@@ -74,26 +70,5 @@ impl Origin {
             auth,
             is_verified,
         })
-    }
-
-    /// Requests a document of a provider registry, with the token for its host.
-    pub(super) async fn ask(
-        &self,
-        service: &Service,
-        path: &[&str],
-        limit: u64,
-    ) -> Result<Answer, Error> {
-        let base = &service.base;
-        let mut url = base.join(".").unwrap_or_else(|_| base.clone());
-        if let Ok(mut segments) = url.path_segments_mut() {
-            segments.pop_if_empty().extend(path);
-        }
-        let request = || {
-            Request::new(Method::GET, url.clone(), &service.named)
-                .header(ACCEPT, "application/json")
-                .authorization(service.auth.secret.clone(), &service.base)
-                .whole(limit)
-        };
-        self.access.send(RequestKind::Document, request).await
     }
 }

@@ -13,7 +13,6 @@ use super::{At, Error, Registry, Repository, RepositorySession};
 use crate::blob::{self, Body};
 use crate::digest::Digest;
 use crate::http::{Answer, Payload, authority, retry_after};
-use crate::oci::evidence::EVIDENCE;
 use crate::oci::{INDEX, LARGEST_READ, MANIFEST, Part, RawManifest, Refusal, Tag};
 use crate::release::Expected;
 use crate::store::Action;
@@ -30,7 +29,6 @@ pub(super) struct TagTarget {
 
 /// A request that writes a manifest.
 pub(super) struct ManifestPut<'a> {
-    pub(super) part: Part,
     /// The digest of the manifest, or a tag.
     pub(super) reference: &'a str,
     pub(super) manifest: &'a RawManifest,
@@ -147,13 +145,7 @@ impl Registry {
         repository: &Repository,
         manifest: &RawManifest,
     ) -> Result<(), Error> {
-        let part = match manifest.artifact_type.as_deref() {
-            Some(EVIDENCE) => Part::Evidence,
-            _ if manifest.media_type == INDEX => Part::Index,
-            _ => Part::Manifest,
-        };
         let put = ManifestPut {
-            part,
             reference: &manifest.expected.digest.to_string(),
             manifest,
             if_match: None,
@@ -202,7 +194,7 @@ impl Registry {
         };
         let retry_after = retry_after(&answer);
         let reference = format!("{repository}:{}", put.reference);
-        let (rejection, error) = rejection(&session, put.part, reference, answer);
+        let (rejection, error) = rejection(&session, manifest.part(), reference, answer);
         let error = Box::new(error);
         Ok(match retry_after {
             Some(retry_after) => PutOutcome::Failed { retry_after, error },

@@ -2,7 +2,7 @@
 
 use super::manifest_rejection::ManifestRejection;
 use super::manifests::{ManifestPut, PutOutcome};
-use super::{At, Error, Move, Registry, Repository, Tagged};
+use super::{Error, Move, Registry, Repository, Tagged};
 use crate::http::{Retry, Transient};
 
 impl Registry {
@@ -52,7 +52,6 @@ impl Registry {
             }
             let etag = target.and_then(|target| target.etag);
             let put = ManifestPut {
-                part: At::Tag(tag).part(),
                 reference: tag.as_str(),
                 manifest: to,
                 if_match: etag.as_deref().filter(|_| uses_etag),
