@@ -153,12 +153,8 @@ impl Folder {
         let (protocols, notes) =
             manifest::protocols(manifest, &self.directory, listed.as_deref(), &lines)?;
         let signatures = documents(FileKind::Signature, limits::SIGNATURE)?;
-        let armoured = format!("{}.asc", checksums.name);
-        if signatures.is_empty() && self.directory.join(&armoured).is_file() {
-            return Err(Error::ArmouredSignature {
-                name: armoured,
-                expected: format!("{}.sig", checksums.name),
-            });
+        if signatures.is_empty() {
+            self.refuse_armoured(&checksums.name)?;
         }
         Ok(Files {
             version,
@@ -169,6 +165,18 @@ impl Folder {
             protocols,
             notes,
         })
+    }
+
+    /// Fails if the only signature of a checksum document is an armoured one, which clients cannot read.
+    fn refuse_armoured(&self, checksums: &str) -> Result<(), Error> {
+        let name = format!("{checksums}.asc");
+        match self.directory.join(&name).is_file() {
+            false => Ok(()),
+            true => Err(Error::ArmouredSignature {
+                name,
+                expected: format!("{checksums}.sig"),
+            }),
+        }
     }
 
     /// The first directory in this one that has a release, among as many entries as a project has.

@@ -78,11 +78,7 @@ pub(super) async fn plan<B: BlobSource>(
         index: TagUpdate {
             tag,
             was,
-            content: ContentGraph {
-                root,
-                manifests: missing_manifests(steps),
-                blobs: config.into_iter().collect(),
-            },
+            content: content(root, steps, config),
         },
         evidence,
         sweeps: replaces,
@@ -103,9 +99,18 @@ async fn is_settled<B: BlobSource>(
     Ok(is_trusted && (!is_checked || evidence::is_there(edition, tags, to).await?))
 }
 
-fn missing_manifests(steps: Vec<PackageStep>) -> Vec<RawManifest> {
+/// What the repository lacks below the index.
+fn content<B>(
+    root: RawManifest,
+    steps: Vec<PackageStep>,
+    config: Option<Blob<B>>,
+) -> ContentGraph<Blob<B>> {
     let missing = steps.into_iter().filter(|step| step.is_missing);
-    missing.filter_map(|step| step.manifest).collect()
+    ContentGraph {
+        root,
+        manifests: missing.filter_map(|step| step.manifest).collect(),
+        blobs: config.into_iter().collect(),
+    }
 }
 
 /// The index that includes the release, and the changes for each of its packages.
