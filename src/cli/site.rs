@@ -1,7 +1,7 @@
 //! `tfoci site`.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use handlebars::Handlebars;
@@ -13,7 +13,9 @@ use tfoci::error::printable_path;
 use tfoci::event::Subject;
 use tfoci::examine::Platforms;
 use tfoci::outcome::{Failure, Problem};
-use tfoci::site::{GENERATOR, ListedProvider, PageChange, Site, SiteChange, SiteOptions, Task};
+use tfoci::site::{
+    GENERATOR, ListedProvider, PageChange, Refused, Site, SiteChange, SiteOptions, Task,
+};
 
 use super::Ending;
 use super::args::ReadTrust;
@@ -61,7 +63,8 @@ pub(super) struct Arguments {
     url: Option<Url>,
     /// Delete versions that the store no longer has, or that no longer verify
     ///
-    /// Without addresses, this includes the versions of providers that the store no longer has.
+    /// With --require-pinned, this includes the versions of providers without a pinned key; without addresses, those of providers that the store
+    /// no longer has. While the store cannot be read, nothing is deleted.
     #[arg(long, help_heading = "Destination")]
     delete: bool,
     /// Verify and print the plan, but write nothing
@@ -94,23 +97,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     };
     let url = arguments.url.as_ref().map(|url| with_slash(url.as_str()));
     let reporter = report.writing_site(url.clone(), extent);
-    let on_change = |change: Result<SiteChange, Failure>| match change {
-        Ok(SiteChange::Written(written)) => report.installed(written),
-        Ok(SiteChange::Deleted { provider, version }) => {
-            report.deleted(Deleted { provider, version })
-        }
-        Err(failure) => {
-            // The report has one line for each version.
-            let subject = failure.subject.clone().map(|subject| Subject {
-                platform: None,
-                ..subject
-            });
-            match subject {
-                Some(subject) => report.failed(subject, failure.into()),
-                None => report.run_failed(failure.into()),
-            }
-        }
-    };
+    let directory = &arguments.directory;
+    let on_change = |change| record(change, directory, session);
     let mut tasks = Vec::new();
     for WantedVersions { selection, from } in wanted {
         match from {
@@ -136,6 +124,48 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         report.run_failed(Failure::from(Problem::from(error)).into());
     }
     Ok(report.finish())
+}
+
+/// Adds a change or failure to the report.
+fn record(change: Result<SiteChange, Failure>, directory: &Path, session: &Session) {
+    let report = &session.report;
+    match change {
+        Ok(SiteChange::Written(written)) => report.installed(written),
+        Ok(SiteChange::Deleted { provider, version }) => {
+            report.deleted(Deleted { provider, version });
+        }
+        Ok(SiteChange::Kept {
+            provider,
+            version,
+            reason,
+        }) => {
+            let version = Subject::version(&provider, &version);
+            warn_of_kept(&version, reason, directory, session);
+        }
+        Err(failure) => {
+            // The report has one line for each version.
+            let subject = failure.subject.clone().map(|subject| Subject {
+                platform: None,
+                ..subject
+            });
+            match subject {
+                Some(subject) => report.failed(subject, failure.into()),
+                None => report.run_failed(failure.into()),
+            }
+        }
+    }
+}
+
+/// Warns that a refused version stays published.
+fn warn_of_kept(version: &Subject, reason: Refused, directory: &Path, session: &Session) {
+    let reason = match reason {
+        Refused::NoPin => "no key is pinned",
+        Refused::NotVerified => "it does not verify",
+    };
+    let directory = printable_path(directory);
+    session.printer.warning(&format!(
+        "{version}: still published in {directory}, although {reason}; --delete removes it"
+    ));
 }
 
 /// Warns of hosts with a port, whose providers clients refuse to install from a network mirror. The files are written in any case.

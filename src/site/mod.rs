@@ -63,7 +63,7 @@ pub struct SiteOptions {
     pub platforms: Option<Vec<Platform>>,
     /// The keys to trust, and the packages to refuse.
     pub trust: TrustOptions,
-    /// Whether to delete versions that the store no longer has, or that no longer verify.
+    /// Whether to delete versions that the store no longer has, that no longer verify, or whose provider lacks a required pin.
     pub delete: bool,
     /// Whether to write nothing.
     pub dry_run: bool,
@@ -92,6 +92,24 @@ pub enum SiteChange {
         /// The deleted version.
         version: Version,
     },
+    /// A version of an earlier run stays published although it is refused now, because deletion was not requested.
+    Kept {
+        /// The provider's address.
+        provider: ProviderAddr,
+        /// The published version.
+        version: Version,
+        /// Why it is refused.
+        reason: Refused,
+    },
+}
+
+/// Why a published version is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// A pinned key is required, and the provider has none.
+    NoPin,
+    /// The version in the store does not verify.
+    NotVerified,
 }
 
 /// Receives each change or failure as soon as it is known.
@@ -179,6 +197,18 @@ impl<'a> Site<'a> {
             .iter()
             .map(|provider| ProviderFolder::of(&self.request.directory, provider));
         folders.try_for_each(|folder| folder.remove_if_empty())
+    }
+
+    /// The versions of a provider that clients of the site see. An error of the directory is reported when its `index.json` is written.
+    fn published(&self, provider: &ProviderAddr) -> Vec<Version> {
+        let folder = ProviderFolder::of(&self.request.directory, provider);
+        let Ok(Some(directory)) = folder.open() else {
+            return Vec::new();
+        };
+        documents::indexed(&directory)
+            .ok()
+            .flatten()
+            .unwrap_or_default()
     }
 
     /// Writes the `index.json` of a provider, and deletes versions that are not in `stored`, if it is given.

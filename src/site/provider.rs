@@ -8,7 +8,7 @@ use futures_util::{StreamExt as _, stream};
 use super::documents::{self, INDEX, SiteFile};
 use super::folder::{self, ProviderFolder, unusable};
 use super::package::PackageWriting;
-use super::{OnChange, Site, SiteChange, Task};
+use super::{OnChange, Refused, Site, SiteChange, Task};
 use crate::address::ProviderAddr;
 use crate::authentication::Note;
 use crate::disk::{self, Directory};
@@ -36,6 +36,13 @@ impl Site<'_> {
         tasks: &[Task],
         on_change: &OnChange<'_>,
     ) {
+        // Without the required pin every version fails, so one error for the provider is enough.
+        if let Some(task) = tasks.first()
+            && let Err(problem) = self.request.trust.rule_for(provider)
+        {
+            on_change(Err(task.from.failure(None, problem)));
+            return self.without_pin(&task.from, on_change).await;
+        }
         let mut stored = Some(BTreeSet::new());
         for task in tasks {
             match self.versions(task, on_change).await {
@@ -55,15 +62,44 @@ impl Site<'_> {
         self.finish_provider(provider, stored.as_ref(), on_change);
     }
 
+    /// Deletes the published versions of a provider that lacks the required pin, or reports that they stay.
+    async fn without_pin(&self, from: &StoredProvider, on_change: &OnChange<'_>) {
+        let provider = &from.provider;
+        if !self.request.delete {
+            for version in self.published(provider) {
+                self.keep(provider, version, Refused::NoPin, on_change);
+            }
+            return self.finish_provider(provider, None, on_change);
+        }
+        // While the store cannot be read, nothing is deleted.
+        match from.versions().await {
+            Ok(_) => self.finish_provider(provider, Some(&BTreeSet::new()), on_change),
+            Err(failure) => on_change(Err(failure)),
+        }
+    }
+
+    /// Reports that a refused version stays published.
+    fn keep(
+        &self,
+        provider: &ProviderAddr,
+        version: Version,
+        reason: Refused,
+        on_change: &OnChange<'_>,
+    ) {
+        let provider = provider.clone();
+        on_change(Ok(SiteChange::Kept {
+            provider,
+            version,
+            reason,
+        }));
+    }
+
     /// Writes the selected versions. Returns those that the store has, without those that did not verify.
     async fn versions(
         &self,
         Task { from, constraints }: &Task,
         on_change: &OnChange<'_>,
     ) -> Result<BTreeSet<Version>, Failure> {
-        // Without the required pin every version fails, so one error for the provider is enough.
-        let rule = self.request.trust.rule_for(&from.provider);
-        rule.map_err(|problem| from.failure(None, problem))?;
         let available = from.versions().await?;
         let versions = available.versions.iter();
         let selected: Vec<&Version> = versions
@@ -79,6 +115,7 @@ impl Site<'_> {
                 .map(|version| ((*version).clone(), None))
                 .collect(),
         });
+        let published = self.published(&from.provider);
         let mut refused = BTreeSet::new();
         let writing = stream::iter(selected)
             .map(|version| async move { (version, self.version(from, version).await) });
@@ -88,10 +125,15 @@ impl Site<'_> {
                 Ok(Some(installed)) => on_change(Ok(SiteChange::Written(installed))),
                 Ok(None) => {}
                 Err(failure) => {
-                    if failure.category() == Category::Untrusted {
+                    let is_refused = failure.category() == Category::Untrusted;
+                    on_change(Err(failure));
+                    if is_refused {
                         refused.insert(version.clone());
                     }
-                    on_change(Err(failure));
+                    if is_refused && !self.request.delete && published.contains(version) {
+                        let reason = Refused::NotVerified;
+                        self.keep(&from.provider, version.clone(), reason, on_change);
+                    }
                 }
             }
         }

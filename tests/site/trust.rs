@@ -2,7 +2,7 @@ use std::fs;
 
 use super::{listed, names, of_demo, site, with_two, zip};
 use crate::install::{DEMO, demo, push, sha256};
-use crate::support::release::Mistake;
+use crate::support::release::{Mistake, ReleaseFolder};
 use crate::support::scene::Scene;
 use crate::support::signer::Signer;
 
@@ -80,4 +80,62 @@ fn unsigned_versions_need_an_option_if_a_rule_refuses_them() {
     )
     .succeeds();
     assert_eq!(listed(&scene), ["1.0.0", "2.0.0"]);
+}
+
+/// A site of two providers, and a trust file that pins a key for one of them.
+fn with_one_pinned() -> Scene {
+    let scene = with_two();
+    let other = ReleaseFolder::new("other", "0.3.0").platform("linux_amd64");
+    push(&scene, OTHER, "0.3.0", &other);
+    site(&scene, &[]).succeeds();
+    let acme = Signer::acme().fingerprint();
+    let trust = format!("[[provider]]\nmatch = \"{DEMO}\"\nkeys = [\"{acme}\"]\n");
+    scene.write("trust.toml", trust);
+    scene
+}
+
+const OTHER: &str = "example.net/team/other";
+const PINNED: [&str; 3] = ["--trust", "trust.toml", "--require-pinned"];
+
+#[test]
+fn versions_of_a_provider_without_a_pinned_key_stay_until_they_are_deleted() {
+    let scene = with_one_pinned();
+    let other = scene.path("public").join(OTHER);
+    let run = site(&scene, &PINNED).exits(2);
+    let kept = "   Warning example.net/team/other 0.3.0: still published in public, although no key is pinned; --delete removes it\n";
+    assert!(run.stderr.contains(kept), "{}", run.stderr);
+    assert!(!run.stderr.contains("demo 1.0.0: still"), "{}", run.stderr);
+    assert!(other.join("index.json").is_file());
+
+    // A provider whose part of the store cannot be read keeps its files.
+    let index = scene.path("store").join(OTHER).join("index.json");
+    let sound = fs::read(&index).unwrap();
+    fs::write(&index, "{").unwrap();
+    let delete = [&PINNED[..], &["--delete"]].concat();
+    let run = site(&scene, &[&delete[..], &[DEMO, OTHER]].concat()).exits(2);
+    assert!(!run.stderr.contains("Deleted"), "{}", run.stderr);
+    assert!(other.join("index.json").is_file());
+    fs::write(&index, sound).unwrap();
+
+    let run = site(&scene, &[&delete[..], &["--dry-run"]].concat()).exits(2);
+    let planned = "Would delete example.net/team/other 0.3.0\n";
+    assert!(run.stderr.contains(planned), "{}", run.stderr);
+    assert!(other.join("index.json").is_file());
+    let run = site(&scene, &delete).exits(2);
+    let deleted = "   Deleted example.net/team/other 0.3.0\n";
+    assert!(run.stderr.contains(deleted), "{}", run.stderr);
+    assert!(!other.exists());
+    assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
+}
+
+#[test]
+fn a_published_version_that_no_longer_verifies_is_reported() {
+    let scene = with_two();
+    site(&scene, &[]).succeeds();
+    scene.write("stranger.asc", Signer::stranger().public_armored());
+    let pinned = ["--key", "stranger.asc", "--require-pinned"];
+    let run = site(&scene, &[&pinned[..], &[&format!("{DEMO}@1.1.0")]].concat()).exits(3);
+    let kept = "   Warning example.com/acme/demo 1.1.0: still published in public, although it does not verify; --delete removes it\n";
+    assert!(run.stderr.contains(kept), "{}", run.stderr);
+    assert!(!run.stderr.contains("demo 1.0.0: still"), "{}", run.stderr);
 }
