@@ -246,6 +246,17 @@ fn only_wanted_platforms_are_written_and_others_stay() {
 }
 
 #[test]
+fn a_platform_that_no_version_has_is_an_error() {
+    let run = site(&with_two(), &["--platform", "linux_arm"]).exits(1);
+    let error = "error: example.com/acme/demo (oci-layout:store): the platform linux_arm is missing
+  has linux_amd64, windows_arm64
+
+hint: choose one of these with `--platform`, or push the one that is missing
+";
+    assert!(run.stderr.contains(error), "{}", run.stderr);
+}
+
+#[test]
 fn a_dry_run_writes_nothing() {
     let scene = with_two();
     let run = dry_run(&scene, &["--delete"]).succeeds();

@@ -17,16 +17,24 @@ use crate::event::{Event, Subject};
 use crate::examine::{Platforms, StoredProvider};
 use crate::install::Installed;
 use crate::jobs;
+use crate::oci::Refusal;
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
 use crate::protocol::network_mirror::Archive;
 use crate::release::{Release, canonical_file_name};
-use crate::store::StoreBlob;
+use crate::store::{self, StoreBlob};
 use crate::trust::Verified;
 use crate::version::Version;
 
 /// The number of versions of a provider that are written concurrently. Reading an index and evidence takes several requests each.
 const VERSIONS: usize = 4;
+
+/// The result of writing a version.
+enum VersionResult {
+    Written(Box<Installed>),
+    /// The version has no package for the wanted platforms, but for these.
+    OtherPlatforms(BTreeSet<Platform>),
+}
 
 impl Site<'_> {
     /// Writes versions of one provider.
@@ -116,15 +124,20 @@ impl Site<'_> {
                 .collect(),
         });
         let published = self.published(&from.provider);
-        let mut refused = BTreeSet::new();
+        let (mut refused, mut others) = (BTreeSet::new(), BTreeSet::new());
+        let mut has_package = false;
         let writing = stream::iter(selected)
             .map(|version| async move { (version, self.version(from, version).await) });
         let mut writing = std::pin::pin!(writing.buffer_unordered(VERSIONS));
         while let Some((version, written)) = writing.next().await {
             match written {
-                Ok(Some(installed)) => on_change(Ok(SiteChange::Written(installed))),
-                Ok(None) => {}
+                Ok(VersionResult::Written(installed)) => {
+                    has_package = true;
+                    on_change(Ok(SiteChange::Written(*installed)));
+                }
+                Ok(VersionResult::OtherPlatforms(platforms)) => others.extend(platforms),
                 Err(failure) => {
+                    has_package = true;
                     let is_refused = failure.category() == Category::Untrusted;
                     on_change(Err(failure));
                     if is_refused {
@@ -137,17 +150,32 @@ impl Site<'_> {
                 }
             }
         }
+        if !has_package {
+            on_change(Err(from.failure(None, self.without_package(others))));
+        }
         let stored = available.versions.iter();
         let stored = stored.filter(|version| !refused.contains(version));
         Ok(stored.cloned().collect())
     }
 
-    /// Writes one version; `None` if it has no package for the wanted platforms.
+    /// The problem if no version has a package for the wanted platforms, but for others.
+    fn without_package(&self, others: BTreeSet<Platform>) -> Problem {
+        let mut wanted = self.request.platforms.iter().flatten();
+        match wanted.next() {
+            Some(platform) => Problem::Store(store::Error::Refusal(Refusal::NoPlatform {
+                platform: platform.clone(),
+                available: others.into_iter().collect(),
+            })),
+            None => Problem::NoPackages,
+        }
+    }
+
+    /// Writes one version.
     async fn version(
         &self,
         from: &StoredProvider,
         version: &Version,
-    ) -> Result<Option<Installed>, Failure> {
+    ) -> Result<VersionResult, Failure> {
         let (request, reporter) = (self.request, self.reporter);
         let about = |problem| from.failure(Some(version), problem);
         let examined = from
@@ -171,7 +199,7 @@ impl Site<'_> {
         if release.packages.is_empty() {
             let message = "it has no package for the wanted platforms".to_owned();
             reporter.report(Event::Warning { subject, message });
-            return Ok(None);
+            return Ok(VersionResult::OtherPlatforms(stored));
         }
         reporter.report(Event::Verified {
             subject: subject.clone(),
@@ -192,7 +220,7 @@ impl Site<'_> {
             self.write_document(&installed, &stored)
                 .map_err(|error| about(error.into()))?;
         }
-        Ok(Some(installed))
+        Ok(VersionResult::Written(Box::new(installed)))
     }
 
     /// Writes the packages of a version.
