@@ -1,5 +1,6 @@
 //! Values for the templates in `templates/`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, absolute};
 
 use handlebars::Handlebars;
@@ -89,6 +90,19 @@ impl ProviderInstallationView {
             include,
             comments,
         }
+    }
+
+    /// As [`ProviderInstallationView::new`], after a run of which some providers failed. They are in both lists, so that clients do not install
+    /// from their origins what this run refused.
+    pub(super) fn with_failed(
+        mirror: Mirror,
+        mut include: BTreeSet<String>,
+        failed: BTreeSet<String>,
+    ) -> Self {
+        let comment = "Providers that failed are in both lists, so that clients install them from nowhere else.";
+        let comment = (!failed.is_empty()).then(|| comment.to_owned());
+        include.extend(failed);
+        Self::new(mirror, include.into_iter().collect(), comment)
     }
 
     /// The patterns of the providers in the mirror.

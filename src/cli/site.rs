@@ -210,7 +210,7 @@ fn write_page(
     arguments: &Arguments,
     session: &Session,
 ) -> Result<(), tfoci::disk::Error> {
-    let page = page(&site.providers()?, url);
+    let page = page(&site.providers()?, &session.report.failed_providers(), url);
     if site.write_page(&page)? == PageChange::Foreign {
         let path = printable_path(&arguments.directory.join("index.html"));
         let line = format!("{path} was not written by tfoci, and stays unchanged");
@@ -237,10 +237,20 @@ struct ProviderView {
 }
 
 /// The page for people, `templates/site/index.html.hbs`.
-fn page(providers: &[ListedProvider], url: Option<&str>) -> String {
-    let include = providers.iter().map(|listed| &listed.provider);
-    let include = include.filter(|provider| !provider.hostname().has_port());
-    let include: Vec<String> = include.map(ToString::to_string).collect();
+///
+/// Providers that failed are in its configuration too, so that clients do not install them from their origins instead.
+fn page(
+    providers: &[ListedProvider],
+    failed: &BTreeSet<ProviderAddr>,
+    url: Option<&str>,
+) -> String {
+    let named = |providers: BTreeSet<&ProviderAddr>| -> BTreeSet<String> {
+        let installable = providers.into_iter();
+        let installable = installable.filter(|provider| !provider.hostname().has_port());
+        installable.map(ToString::to_string).collect()
+    };
+    let written = named(providers.iter().map(|listed| &listed.provider).collect());
+    let failed = named(failed.iter().collect());
     let providers = providers.iter().map(|listed| {
         let newest_first = listed.versions.iter().rev();
         ProviderView {
@@ -255,9 +265,9 @@ fn page(providers: &[ListedProvider], url: Option<&str>) -> String {
             versions: newest_first.map(ToString::to_string).collect(),
         }
     });
-    let block = url.filter(|_| !include.is_empty()).map(|url| {
+    let block = url.filter(|_| !written.is_empty()).map(|url| {
         let url = url.to_owned();
-        ProviderInstallationView::new(Mirror::Network { url }, include, None).render()
+        ProviderInstallationView::with_failed(Mirror::Network { url }, written, failed).render()
     });
     let view = View {
         style: include_str!("../../templates/serve/style.css"),

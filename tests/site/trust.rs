@@ -139,3 +139,26 @@ fn a_published_version_that_no_longer_verifies_is_reported() {
     assert!(run.stderr.contains(kept), "{}", run.stderr);
     assert!(!run.stderr.contains("demo 1.0.0: still"), "{}", run.stderr);
 }
+
+/// Clients must not install a refused provider from its origin because they cannot install it from here.
+#[test]
+fn refused_providers_are_in_both_lists_of_the_configuration() {
+    let scene = with_one_pinned();
+    let url = ["--url", "https://mirror.example", "--delete"];
+    let run = site(&scene, &[&PINNED[..], &url].concat()).exits(2);
+    let block = r#"
+  # Providers that failed are in both lists, so that clients install them from nowhere else.
+  network_mirror {
+    url     = "https://mirror.example/"
+    include = ["example.com/acme/demo", "example.net/team/other"]
+  }
+  direct {
+    exclude = ["example.com/acme/demo", "example.net/team/other"]
+  }
+"#;
+    assert!(run.stderr.contains(block), "{}", run.stderr);
+    let page = fs::read_to_string(scene.path("public/index.html")).unwrap();
+    let both = "[&quot;example.com/acme/demo&quot;, &quot;example.net/team/other&quot;]";
+    assert_eq!(page.matches(both).count(), 2, "{page}");
+    assert!(!page.contains("<strong>example.net"), "{page}");
+}

@@ -11,9 +11,11 @@ mod tally;
 mod verb;
 mod version_line;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tfoci::address::ProviderAddr;
 use tfoci::error::{Category, printable_path};
 use tfoci::event::{Reporter, Subject};
 use tfoci::http::Http;
@@ -373,15 +375,19 @@ impl Run {
             return;
         };
         let is_network = matches!(mirror, Mirror::Network { .. });
-        let providers = self.installed().map(|installed| &installed.provider);
-        let providers = providers.filter(|one| !(is_network && one.hostname().has_port()));
-        let mut include: Vec<String> = providers.map(ToString::to_string).collect();
-        include.sort();
-        include.dedup();
-        if include.is_empty() {
+        let is_for_mirror =
+            |provider: &&ProviderAddr| !(is_network && provider.hostname().has_port());
+        let named = |providers: BTreeSet<&ProviderAddr>| -> BTreeSet<String> {
+            let providers = providers.into_iter().filter(is_for_mirror);
+            providers.map(ToString::to_string).collect()
+        };
+        let installed = named(self.installed().map(|one| &one.provider).collect());
+        if installed.is_empty() {
             return;
         }
-        let view = ProviderInstallationView::new(mirror.clone(), include, None);
+        let failed = self.failed_providers().filter(|_| is_network);
+        let failed = named(failed.collect());
+        let view = ProviderInstallationView::with_failed(mirror.clone(), installed, failed);
         printer.say(&format!(
             "\nFor the client's CLI configuration:\n\n{}",
             view.render().trim_end()

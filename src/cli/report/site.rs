@@ -1,14 +1,17 @@
 //! The report of `site`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use tfoci::address::ProviderAddr;
 use tfoci::event::{Reporter, Subject};
 
 use super::super::json;
 use super::super::printer::Tone;
 use super::super::render::Mirror;
+use super::outcome::Outcome;
 use super::verb::SITE;
-use super::{Destination, Extent, Report};
+use super::{Destination, Extent, Report, Run, State};
 
 impl Report {
     /// Starts the report of a run that writes a site, which clients reach at this URL.
@@ -19,6 +22,14 @@ impl Report {
     ) -> Arc<dyn Reporter> {
         let mirror = url.map(|url| Mirror::Network { url });
         self.begin(SITE, extent, Destination::Directory(mirror))
+    }
+
+    /// The providers that failed as a whole or in part.
+    pub(in super::super) fn failed_providers(&self) -> BTreeSet<ProviderAddr> {
+        match &*self.state() {
+            State::Running(run) => run.failed_providers().cloned().collect(),
+            State::Idle | State::Finished => BTreeSet::new(),
+        }
     }
 
     /// Adds a version that was deleted from a site, or would be.
@@ -32,5 +43,15 @@ impl Report {
             self.printer.line(Tone::Plain, verb, &version.to_string());
             run.deleted.push(deleted);
         });
+    }
+}
+
+impl Run {
+    /// The providers that failed as a whole or in part.
+    pub(super) fn failed_providers(&self) -> impl Iterator<Item = &ProviderAddr> {
+        self.outcomes.iter().filter_map(|outcome| match outcome {
+            Outcome::Failed(subject, _) => Some(&subject.provider),
+            Outcome::Published(_) | Outcome::Installed(_) => None,
+        })
     }
 }
