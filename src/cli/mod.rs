@@ -27,6 +27,7 @@ mod neutral;
 mod pending;
 mod printer;
 mod progress;
+mod public_url;
 mod push;
 mod question;
 mod redaction;

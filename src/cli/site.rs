@@ -21,6 +21,7 @@ use super::Ending;
 use super::args::ReadTrust;
 use super::error::CommandError;
 use super::json::Deleted;
+use super::public_url::public_url;
 use super::render::{Mirror, ProviderInstallationView};
 use super::report::Extent;
 use super::session::place::is_store;
@@ -59,7 +60,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "OS_ARCH", help_heading = "Source")]
     platform: Vec<String>,
     /// The URL of the files for clients, in the page and the configuration
-    #[arg(long, value_name = "URL", value_parser = public_url, help_heading = "Destination")]
+    #[arg(long, value_name = "URL", value_parser = site_url, help_heading = "Destination")]
     url: Option<Url>,
     /// Delete versions that the store no longer has, or that no longer verify
     ///
@@ -289,16 +290,7 @@ fn with_slash(url: &str) -> String {
     format!("{}/", url.trim_end_matches('/'))
 }
 
-fn public_url(text: &str) -> Result<Url, String> {
-    let expected = "expected https://HOST, with a path if there is one";
-    let url = Url::parse(text).map_err(|error| format!("{error}; {expected}"))?;
-    let is_bare = url.query().is_none()
-        && url.fragment().is_none()
-        && url.username().is_empty()
-        && url.password().is_none();
-    // Clients accept a network mirror by https only.
-    match url.scheme() == "https" && url.has_host() && is_bare {
-        true => Ok(url),
-        false => Err(expected.to_owned()),
-    }
+/// Clients accept a network mirror by https only.
+fn site_url(text: &str) -> Result<Url, String> {
+    public_url(text, &["https"])
 }

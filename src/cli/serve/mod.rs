@@ -22,6 +22,7 @@ use super::Ending;
 use super::args::{Globals, ReadTrust};
 use super::error::CommandError;
 use super::host;
+use super::public_url::public_url;
 use super::session::Session;
 use super::signals;
 use log::Log;
@@ -116,7 +117,7 @@ pub(super) struct Arguments {
     )]
     listen: SocketAddr,
     /// The URL of the server for its clients; by default the address of --listen
-    #[arg(long, value_name = "URL", value_parser = public_url, help_heading = "Server")]
+    #[arg(long, value_name = "URL", value_parser = server_url, help_heading = "Server")]
     url: Option<Url>,
     /// The host in the addresses of the provider registry; by default that of --url
     #[arg(long, value_name = "HOST", value_parser = Hostname::from_ascii, help_heading = "Server")]
@@ -274,17 +275,12 @@ fn host_or_this(text: &str) -> Result<String, String> {
     }
 }
 
-fn public_url(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text).map_err(|error| error.to_string())?;
-    let is_bare = url.query().is_none()
-        && url.fragment().is_none()
-        && url.username().is_empty()
-        && url.password().is_none();
-    match (url.scheme(), url.has_host() && is_bare) {
-        ("https" | "http", true) if url.path().trim_end_matches('/').ends_with("/mirror") => {
-            Err("leave out /mirror: the network mirror is below the URL of the server".to_owned())
-        }
-        ("https" | "http", true) => Ok(url),
-        _ => Err("expected https://HOST, with a path if there is one".to_owned()),
+fn server_url(text: &str) -> Result<Url, String> {
+    let url = public_url(text, &["https", "http"])?;
+    if url.path().trim_end_matches('/').ends_with("/mirror") {
+        return Err(
+            "leave out /mirror: the network mirror is below the URL of the server".to_owned(),
+        );
     }
+    Ok(url)
 }
