@@ -1,6 +1,7 @@
 //! `tfoci serve`.
 
 mod events;
+mod limits;
 mod log;
 mod page;
 mod settings;
@@ -93,6 +94,7 @@ pub(super) struct Arguments {
     #[arg(
         long,
         value_name = "NUMBER",
+        value_parser = limits::versions,
         requires = "fill",
         help_heading = "Pull-through",
         hide_short_help = true
@@ -159,29 +161,30 @@ pub(super) struct Arguments {
         help_heading = "Access"
     )]
     signing_key: Option<PathBuf>,
-    /// How long a link to a package is valid, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = clap::value_parser!(u32).range(30..=86_400), requires = "tokens", help_heading = "Access", hide_short_help = true)]
+    /// How long a link to a package is valid, in seconds, 30 to 86400
+    #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = limits::within(30, 86_400, "seconds"), requires = "tokens", help_heading = "Access", hide_short_help = true)]
     url_lifetime: u32,
-    /// How long lists of versions are used before the store is read again, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(0..=86_400), help_heading = "Freshness", hide_short_help = true)]
+    /// How long lists of versions are used before the store is read again, in seconds, 0 to 86400
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = limits::within(0, 86_400, "seconds"), help_heading = "Freshness", hide_short_help = true)]
     max_age: u32,
-    /// How long lists are used while the store is unreachable, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 3_600, value_parser = clap::value_parser!(u32).range(0..=2_592_000), help_heading = "Freshness", hide_short_help = true)]
+    /// How long lists are used while the store is unreachable, in seconds, 0 to 2592000
+    #[arg(long, value_name = "SECONDS", default_value_t = 3_600, value_parser = limits::within(0, 2_592_000, "seconds"), help_heading = "Freshness", hide_short_help = true)]
     max_stale: u32,
-    /// The most connections at once; a client address may have half of them, or all with --plain-http
-    #[arg(long, value_name = "NUMBER", default_value_t = 1_024, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Limits", hide_short_help = true)]
+    /// The most connections at once, 1 to 1000000; a client address may have half of them, or all with --plain-http
+    #[arg(long, value_name = "NUMBER", default_value_t = 1_024, value_parser = limits::within(1, 1_000_000, "connections"), help_heading = "Limits", hide_short_help = true)]
     max_connections: u32,
-    /// The most requests of a client address in a second, four times as many at once; 0 for no limit. 500 by default, no limit with
-    /// --plain-http
+    /// The most requests of a client address in a second, up to 1000000, four times as many at once; 0 for no limit. 500 by default, no limit
+    /// with --plain-http
     #[arg(
         long,
         value_name = "NUMBER",
+        value_parser = limits::within(0, 1_000_000, "requests in a second"),
         help_heading = "Limits",
         hide_short_help = true
     )]
     max_rate: Option<u32>,
-    /// How long downloads may go on after SIGTERM, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(0..=86_400), help_heading = "Limits", hide_short_help = true)]
+    /// How long downloads may go on after SIGTERM, in seconds, 0 to 86400
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = limits::within(0, 86_400, "seconds"), help_heading = "Limits", hide_short_help = true)]
     grace: u32,
     /// Serve versions without signature or key of these providers
     ///
