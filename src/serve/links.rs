@@ -18,6 +18,8 @@ use crate::digest::Digest;
 
 /// The shortest key in bytes. HMAC-SHA256 has no more strength than the 32 bytes of its output, and a shorter key has less.
 const SHORTEST_KEY: usize = 32;
+/// The fewest hex digits of a token as `tfoci help deployment` makes one, and of a SHA-256.
+const SHORTEST_HEX: usize = 64;
 /// The most keys: the one that signs, and those that are being replaced.
 const MOST_KEYS: usize = 8;
 /// How much the clocks of replicas may differ. With NTP they differ by less than a second; 30 seconds is also the shortest `--url-lifetime`.
@@ -40,6 +42,11 @@ pub enum KeyError {
     /// A line is not base64, or too short.
     #[error("line {line} is not a signing key\n  expected at least {SHORTEST_KEY} bytes in base64")]
     NoKey { line: usize },
+    /// A line is hex. That is valid base64 too, but it is a token or its hash. A random key never has hex digits only.
+    #[error(
+        "line {line} is hex, as a token or its hash is, and no signing key\n  expected at least {SHORTEST_KEY} bytes in base64"
+    )]
+    Hex { line: usize },
     /// The file has no key, or too many.
     #[error("there are {count} signing keys\n  expected one to {MOST_KEYS}")]
     Count { count: usize },
@@ -59,6 +66,11 @@ impl Links {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
+            }
+            let is_hex =
+                line.len() >= SHORTEST_HEX && line.chars().all(|digit| digit.is_ascii_hexdigit());
+            if is_hex {
+                return Err(KeyError::Hex { line: number + 1 });
             }
             let bytes = STANDARD.decode(line).ok();
             let bytes = bytes.or_else(|| URL_SAFE_NO_PAD.decode(line).ok());
@@ -284,6 +296,10 @@ mod tests {
             links(&format!("{new}\nc2hvcnQ=")).err(),
             Some(KeyError::NoKey { line: 2 })
         );
+        let token = Digest::of(b"token").hex().to_owned();
+        for hex in [token.to_uppercase(), token.repeat(2), token] {
+            assert_eq!(links(&hex).err(), Some(KeyError::Hex { line: 1 }), "{hex}");
+        }
     }
 
     #[test]

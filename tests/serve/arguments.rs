@@ -16,6 +16,7 @@ fn scene() -> Scene {
     scene.write("many.txt", format!("{line}\n").repeat(10_001));
     scene.write("tokens.txt", b"ci secret\n");
     scene.write("signing.key", b"c2hvcnQ=\n");
+    scene.write("hex.key", "0f".repeat(32));
     scene
 }
 
@@ -291,6 +292,82 @@ fn a_port_that_is_taken_and_tokens_that_are_missing_are_all_that_is_told() {
         run.stderr.starts_with("error: cannot read none.txt\n"),
         "{}",
         run.stderr
+    );
+}
+
+#[test]
+fn values_outside_their_limits_are_refused_in_words() {
+    for (option, value, expected) in [
+        (
+            "--url-lifetime <SECONDS>",
+            "1",
+            "expected 30 to 86400 seconds",
+        ),
+        (
+            "--max-age <SECONDS>",
+            "86401",
+            "expected 0 to 86400 seconds",
+        ),
+        (
+            "--max-stale <SECONDS>",
+            "1h",
+            "expected 0 to 2592000 seconds",
+        ),
+        ("--grace <SECONDS>", "1.5", "expected 0 to 86400 seconds"),
+        (
+            "--max-connections <NUMBER>",
+            "0",
+            "expected 1 to 1000000 connections",
+        ),
+        (
+            "--max-rate <NUMBER>",
+            "5000000000",
+            "expected 0 to 1000000 requests in a second",
+        ),
+        (
+            "--newest <NUMBER>",
+            "0",
+            "expected the number of versions, 1 or more",
+        ),
+        (
+            "--url <URL>",
+            "providers.corp.test",
+            "expected https://providers.corp.test",
+        ),
+        (
+            "--url <URL>",
+            "providers.corp.test:8443",
+            "expected https://providers.corp.test:8443",
+        ),
+    ] {
+        let name = option.split(' ').next().unwrap();
+        let run = scene().tfoci(["serve", "--from", "oci-layout:store", name, value]);
+        let error = format!("error: invalid value '{value}' for '{option}': {expected}\n");
+        assert!(run.exits(2).stderr.starts_with(&error), "{error}");
+    }
+    let run = scene().tfoci(["site", "public", "--url", "providers.corp.test"]);
+    let error = "error: invalid value 'providers.corp.test' for '--url <URL>': expected https://providers.corp.test\n";
+    assert!(run.exits(2).stderr.starts_with(error));
+}
+
+#[test]
+fn files_of_tokens_and_keys_have_hints_that_show_how_to_make_one() {
+    let serve = ["serve", "--from", "oci-layout:store", "--plain-http"];
+    let refused = |more: &[&str]| {
+        let run = scene().tfoci([&serve, more].concat());
+        run.exits(1).stderr
+    };
+    let tokens = refused(&["--tokens", "tokens.txt"]);
+    let hint = "\n\nhint: `tfoci help deployment` shows how to make a token\n";
+    assert!(tokens.ends_with(hint), "{tokens}");
+    assert_eq!(
+        refused(&["--tokens", "one.txt", "--signing-key", "hex.key"]),
+        "error: hex.key is not a file of signing keys
+  line 1 is hex, as a token or its hash is, and no signing key
+    expected at least 32 bytes in base64
+
+hint: `openssl rand -base64 32` makes a key; `tfoci help deployment` describes the file
+"
     );
 }
 

@@ -49,9 +49,18 @@ fn not_started(error: &serve::Error) -> Option<&'static str> {
             ..
         } => Some(files::ENCODING),
         serve::Error::Tokens {
-            source: serve::TokensError::Empty,
+            source: serve::TokensError::Empty | serve::TokensError::Line { .. },
             ..
         } => Some("`tfoci help deployment` shows how to make a token"),
+        serve::Error::Keys {
+            source:
+                serve::KeyError::NoKey { .. }
+                | serve::KeyError::Hex { .. }
+                | serve::KeyError::Count { count: 0 },
+            ..
+        } => Some(
+            "`openssl rand -base64 32` makes a key; `tfoci help deployment` describes the file",
+        ),
         _ => None,
     }
 }
