@@ -11,6 +11,16 @@ use crate::version::Version;
 
 /// The longest path in bytes. The longest real one, a signed link to a package, has about 400.
 const LONGEST: usize = 4 << 10;
+/// The first segments of the paths.
+const ROOTS: [&str; 7] = [
+    "mirror",
+    "v1",
+    "providers",
+    ".well-known",
+    "healthz",
+    "readyz",
+    "metrics",
+];
 
 /// The document, file or page that a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +65,8 @@ pub(super) enum NoRoute {
     Malformed,
     /// The server has nothing at this path.
     Unknown,
+    /// The first segment is none of [`ROOTS`], as in a misspelt `/mirrors/`.
+    OtherRoot,
     /// The URL of the network mirror itself, which people open in a browser.
     NetworkMirrorRoot,
     /// The URL of the provider registry itself.
@@ -82,6 +94,9 @@ impl Route {
             "/mirror" => return Err(NoRoute::NetworkMirrorRoot),
             "/v1/providers" => return Err(NoRoute::ProviderRegistryRoot),
             _ => {}
+        }
+        if has_other_root(path) {
+            return Err(NoRoute::OtherRoot);
         }
         let segments = segments(path)?;
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
@@ -164,6 +179,17 @@ impl Route {
             Self::ProviderRegistryFile(..) => "registry-file",
         }
     }
+}
+
+/// Whether the first segment of a path is a word, and none of [`ROOTS`].
+fn has_other_root(path: &str) -> bool {
+    let mut segments = path.strip_prefix('/').unwrap_or_default().split('/');
+    let first = segments.next().unwrap_or_default();
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    path.len() <= LONGEST
+        && first.starts_with(is_word)
+        && first.chars().all(is_word)
+        && !ROOTS.contains(&first)
 }
 
 /// The decoded segments of a path.
@@ -271,6 +297,11 @@ mod tests {
                 "/mirror/registry.acme.test_8443/acme/demo/index.json".to_owned(),
                 Err(NoRoute::Unknown),
             ),
+            ("/mirrors/".to_owned(), Err(NoRoute::OtherRoot)),
+            ("/mirrors/a//b".to_owned(), Err(NoRoute::OtherRoot)),
+            ("/nothing".to_owned(), Err(NoRoute::OtherRoot)),
+            ("/../mirrors".to_owned(), Err(NoRoute::Malformed)),
+            ("/%00".to_owned(), Err(NoRoute::Malformed)),
             ("/mirror".to_owned(), Err(NoRoute::NetworkMirrorRoot)),
             ("/mirror/".to_owned(), Err(NoRoute::NetworkMirrorRoot)),
             ("/mirror//".to_owned(), Err(NoRoute::Malformed)),

@@ -268,6 +268,7 @@ fn without_route(reason: NoRoute) -> Response {
             return answer::text(StatusCode::BAD_REQUEST, "the path is malformed");
         }
         NoRoute::Unknown => "nothing is here",
+        NoRoute::OtherRoot => "nothing is here; the network mirror is at /mirror/",
         NoRoute::NetworkMirrorRoot => {
             "the network mirror begins here, and has no list of all providers\n  expected /mirror/HOST/NAMESPACE/TYPE/index.json\n  the page at / has the configuration for clients"
         }

@@ -154,6 +154,11 @@ fn pages_that_people_open_by_mistake_name_the_right_path() {
             "expected /v1/providers/NAMESPACE/TYPE/versions\n",
         ),
         ("/mirror//", 400, "the path is malformed\n"),
+        (
+            "/mirrors/registry.acme.test/acme//",
+            404,
+            "nothing is here; the network mirror is at /mirror/\n",
+        ),
     ] {
         let said = server.get(path).is(status).text();
         assert!(said.contains(expected), "{path}: {said}");
