@@ -13,6 +13,7 @@ use futures_util::future::{Either, select};
 use tokio::sync::{Semaphore, oneshot};
 
 use super::cached::{Ages, Cached, Unavailable};
+use super::notice::{Notice, Observer};
 use crate::address::{Hostname, ProviderAddr, ProviderPattern};
 use crate::constraint::VersionConstraints;
 use crate::error::Category;
@@ -20,7 +21,7 @@ use crate::event::Reporter;
 use crate::examine::TrustOptions;
 use crate::jobs;
 use crate::mirror::{self, Task, VersionFilter};
-use crate::outcome::{At, Failure, Problem};
+use crate::outcome::{At, Change, Failure, Problem, Published};
 use crate::platform::Platform;
 use crate::publish::{self, EvidencePolicy, Existing};
 use crate::source::Source;
@@ -72,6 +73,7 @@ pub(super) struct Fill {
     settings: FillSettings,
     trust: TrustOptions,
     ages: Ages,
+    observer: Arc<dyn Observer>,
     permits: Arc<Semaphore>,
     results: Mutex<HashMap<(ProviderAddr, Version), Mirrored>>,
     /// The versions that the policy refused. They are hidden until they may be mirrored again.
@@ -79,8 +81,14 @@ pub(super) struct Fill {
 }
 
 impl Fill {
-    pub(super) fn new(settings: FillSettings, trust: TrustOptions, fresh: Duration) -> Self {
+    pub(super) fn new(
+        settings: FillSettings,
+        trust: TrustOptions,
+        fresh: Duration,
+        observer: Arc<dyn Observer>,
+    ) -> Self {
         Self {
+            observer,
             settings,
             trust,
             // A mirrored version is then found in the store.
@@ -230,8 +238,14 @@ impl Fill {
             pins_keys: false,
         };
         let failed = Mutex::new(None);
-        let on_result = |result: Result<_, Failure>| {
-            if let Err(failure) = result {
+        let on_result = |result: Result<Published, Failure>| match result {
+            // Another replica may have mirrored it.
+            Ok(published) if published.status == Change::Present => {}
+            Ok(published) => {
+                let published = &published;
+                self.observer.notice(&Notice::Filled { published });
+            }
+            Err(failure) => {
                 *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
             }
         };

@@ -8,7 +8,7 @@ use super::error::Error;
 use crate::address::ProviderAddr;
 use crate::authentication::Authentication;
 use crate::blob;
-use crate::outcome::{Failure, Problem};
+use crate::outcome::{Failure, Problem, Published};
 use crate::version::Version;
 
 /// Receives the reports of the server. Many tasks call it, so it must not block for long.
@@ -103,6 +103,8 @@ pub enum Notice<'a> {
     StoreFailed { failure: &'a Failure },
     /// A version could not be mirrored, or its origin is unreachable.
     NotFilled { failure: &'a Failure },
+    /// A version was mirrored from its origin into the store.
+    Filled { published: &'a Published },
     /// A package could not be read, or its transfer ended early.
     PackageFailed {
         /// The canonical name of the file.

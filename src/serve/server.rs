@@ -160,7 +160,9 @@ fn service(
     let has_tls = settings.tls.is_some();
     let metrics = Arc::new(Metrics::new(Some(store.http)));
     let (fresh, trust) = (settings.ages.fresh, settings.trust.clone());
-    let fill = settings.fill.map(|fill| Fill::new(fill, trust, fresh));
+    let filling = observer.clone();
+    let fill = settings.fill;
+    let fill = fill.map(|fill| Fill::new(fill, trust, fresh, filling));
     let catalog = Catalog {
         fill: fill.map(Arc::new),
         endpoint: store.endpoint,

@@ -81,7 +81,10 @@ fn concurrent_requests_for_a_version_mirror_it_once() {
         "{:#?}",
         origin.transcript()
     );
-    server.stop();
+    let log = server.stop();
+    let line = format!("Mirrored {} 1.1.0: signed ", origin.address("acme/demo"));
+    assert_eq!(log.matches(&line).count(), 1, "{log}");
+    assert!(!log.contains("no entry of the trust file"), "{log}");
 
     // The store then has it, and serves it without the origin.
     drop(origin);

@@ -30,6 +30,7 @@ impl Event {
             Notice::OtherNames { .. } => ("certificate-names", Tone::Warning, "Warning"),
             Notice::StoreFailed { .. } => ("store-failed", Tone::Warning, "Failed"),
             Notice::NotFilled { .. } => ("not-mirrored", Tone::Warning, "Failed"),
+            Notice::Filled { .. } => ("mirrored", Tone::Done, "Mirrored"),
             Notice::PackageFailed { .. } => ("package-failed", Tone::Warning, "Failed"),
             Notice::Reloaded { .. } => ("reloaded", Tone::Done, "Reloaded"),
             Notice::NotReloaded { .. } => ("not-reloaded", Tone::Warning, "Refused"),
@@ -76,6 +77,13 @@ fn text(notice: &Notice<'_>) -> String {
             printable_path(path)
         ),
         Notice::StoreFailed { failure } | Notice::NotFilled { failure } => of_failure(failure),
+        Notice::Filled { published } => {
+            let (provider, version) = (&published.provider, &published.version);
+            match &published.authentication {
+                Some(authentication) => format!("{provider} {version}: {authentication}"),
+                None => format!("{provider} {version}"),
+            }
+        }
         Notice::PackageFailed { file, error } => format!("{file}: {}", joined(&error.to_string())),
         Notice::Reloaded { path } => printable_path(path),
         Notice::NotReloaded { path, error } => format!(
