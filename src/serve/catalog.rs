@@ -200,6 +200,10 @@ impl Catalog {
         match &listing {
             Ok(listing) => {
                 changes::report(listing, old.as_deref(), &self.metrics, &*self.observer);
+                let is_unmatched = self.trust.policy.rule_for(provider).is_none();
+                if is_unmatched && old.is_none() && listing.installable().next().is_some() {
+                    self.observer.notice(&Notice::Unmatched { provider });
+                }
             }
             Err(failure) => {
                 self.metrics.store_failures.inc();

@@ -105,6 +105,8 @@ pub enum Notice<'a> {
     NotFilled { failure: &'a Failure },
     /// A version was mirrored from its origin into the store.
     Filled { published: &'a Published },
+    /// A provider is served of which neither the trust file nor an option says anything.
+    Unmatched { provider: &'a ProviderAddr },
     /// A package could not be read, or its transfer ended early.
     PackageFailed {
         /// The canonical name of the file.

@@ -113,6 +113,59 @@ fn links_of_one_process_are_reported() {
     }
 }
 
+#[test]
+fn providers_that_no_entry_of_the_trust_file_matches_are_reported_once() {
+    let store = Store::empty();
+    let names = ["a", "b", "c", "d", "e"].map(|name| format!("{HOST}/other/{name}"));
+    for name in names.iter().map(String::as_str).chain([DEMO]) {
+        store.push(name, "1.0.0", None);
+    }
+    let trust = format!("[[provider]]\nmatch = \"{DEMO}\"\n");
+    store.scene.write("trust.toml", trust);
+    let line = format!(
+        "no entry of trust.toml matches {} and 1 more: ",
+        names[..4].join(", ")
+    );
+    let served = "served although no key is pinned for it; add an entry, or `--require-pinned` hides such providers";
+    for (more, consequence) in [
+        (&[][..], served),
+        (&["--require-pinned"], "`--require-pinned` hides it"),
+    ] {
+        let trust = ["--trust", "trust.toml", "--max-age", "0"];
+        let server = store.serve(&[&trust, more].concat());
+        server.logs(&format!("Warning {line}{consequence}\n"));
+        for name in &names {
+            server.get(&format!("/mirror/{name}/index.json"));
+        }
+        let log = server.stop();
+        assert_eq!(log.matches("no entry of").count(), 1, "{log}");
+    }
+    // A provider that is pushed while the server runs.
+    let server = store.serve(&[
+        "--trust",
+        "trust.toml",
+        "--max-age",
+        "0",
+        "--format",
+        "json",
+    ]);
+    server.logs("\"event\":\"unmatched\",\"message\":\"no entry of trust.toml matches");
+    let late = format!("{HOST}/other/late");
+    store.push(&late, "1.0.0", None);
+    for _ in 0..2 {
+        server.get(&format!("/mirror/{late}/index.json")).is(200);
+        server.get(&format!("/mirror/{DEMO}/index.json")).is(200);
+    }
+    let log = server.stop();
+    let line = format!("no entry of the trust file matches {late}: {served}");
+    assert_eq!(log.matches(&line).count(), 1, "{log}");
+    assert_eq!(log.matches("no entry of").count(), 2, "{log}");
+    // Without a trust file, no entry is missing.
+    let server = store.serve(&[]);
+    server.get(&format!("/mirror/{DEMO}/index.json")).is(200);
+    assert!(!server.stop().contains("no entry of"));
+}
+
 /// A server whose store is unreachable reports it, starts in any case, and reports when the store answers again.
 #[test]
 fn an_unreachable_store_is_reported_at_the_start() {

@@ -31,6 +31,7 @@ impl Event {
             Notice::StoreFailed { .. } => ("store-failed", Tone::Warning, "Failed"),
             Notice::NotFilled { .. } => ("not-mirrored", Tone::Warning, "Failed"),
             Notice::Filled { .. } => ("mirrored", Tone::Done, "Mirrored"),
+            Notice::Unmatched { .. } => ("unmatched", Tone::Warning, "Warning"),
             Notice::PackageFailed { .. } => ("package-failed", Tone::Warning, "Failed"),
             Notice::Reloaded { .. } => ("reloaded", Tone::Done, "Reloaded"),
             Notice::NotReloaded { .. } => ("not-reloaded", Tone::Warning, "Refused"),
@@ -84,6 +85,9 @@ fn text(notice: &Notice<'_>) -> String {
                 None => format!("{provider} {version}"),
             }
         }
+        Notice::Unmatched { provider } => format!(
+            "no entry of the trust file matches {provider}: served although no key is pinned for it; add an entry, or `--require-pinned` hides such providers"
+        ),
         Notice::PackageFailed { file, error } => format!("{file}: {}", joined(&error.to_string())),
         Notice::Reloaded { path } => printable_path(path),
         Notice::NotReloaded { path, error } => format!(

@@ -10,12 +10,16 @@ use tfoci::address::ProviderAddr;
 use tfoci::serve::{Denied, Notice, Observer, RequestRecord};
 
 use super::events::{Event, with_hint};
+use super::unmatched::Unmatched;
 use crate::cli::args::Format;
 use crate::cli::error::CommandError;
 use crate::cli::printer::{Printer, Tone};
 
 /// Prints the reports of the server.
-pub(super) struct Log(pub(super) Printer);
+pub(super) struct Log {
+    pub(super) printer: Printer,
+    pub(super) unmatched: Unmatched,
+}
 
 /// A line of JSON.
 #[derive(Serialize)]
@@ -54,7 +58,7 @@ struct About {
 impl Log {
     /// Prints that the server is ready.
     pub(super) fn listening(&self, url: &str, address: SocketAddr) {
-        let Self(printer) = self;
+        let printer = &self.printer;
         let bound = match url.ends_with(&format!("//{address}")) {
             true => String::new(),
             false => format!(" (bound to {address})"),
@@ -68,19 +72,23 @@ impl Log {
         self.line("listening", &Listening { url, address });
     }
 
-    /// Prints how many providers the store has. With `--fill`, the store may be empty.
+    /// Prints how many providers the store has, and which of them no entry of the trust file matches. With `--fill`, the store may be empty.
     pub(super) fn contents(&self, listed: Result<Vec<ProviderAddr>, CommandError>, fills: bool) {
         let providers = match listed {
-            Ok(providers) => providers.len(),
-            Err(CommandError::EmptyStore { .. }) if fills => 0,
+            Ok(providers) => providers,
+            Err(CommandError::EmptyStore { .. }) if fills => Vec::new(),
             Err(error) => {
                 let text = with_hint(&error, &error);
                 return self.event("no-providers", Tone::Warning, "Warning", text);
             }
         };
-        let s = if providers == 1 { "" } else { "s" };
-        let text = format!("{providers} provider{s}");
+        let count = providers.len();
+        let s = if count == 1 { "" } else { "s" };
+        let text = format!("{count} provider{s}");
         self.event("serving", Tone::Done, "Serving", text);
+        if let Some(text) = self.unmatched.of_listed(&providers) {
+            self.event("unmatched", Tone::Warning, "Warning", text);
+        }
     }
 
     fn line(&self, event: &'static str, details: &impl Serialize) {
@@ -88,7 +96,7 @@ impl Log {
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
         let time = (time.as_secs_f64() * 1e3).round() / 1e3;
-        self.0.document_line(&Line {
+        self.printer.document_line(&Line {
             time,
             event,
             details,
@@ -96,7 +104,7 @@ impl Log {
     }
 
     fn event(&self, event: &'static str, tone: Tone, verb: &str, message: String) {
-        let Self(printer) = self;
+        let printer = &self.printer;
         if printer.format == Format::Json {
             self.line(event, &About { message });
         } else {
@@ -107,7 +115,7 @@ impl Log {
 
 impl Observer for Log {
     fn request(&self, record: &RequestRecord<'_>) {
-        let Self(printer) = self;
+        let printer = &self.printer;
         let seconds = record.duration.as_secs_f64();
         if printer.format == Format::Json {
             return self.line(
@@ -162,7 +170,7 @@ impl Observer for Log {
     }
 
     fn notice(&self, notice: &Notice<'_>) {
-        let Self(printer) = self;
+        let printer = &self.printer;
         let Event {
             name,
             tone,
@@ -170,6 +178,7 @@ impl Observer for Log {
             text,
         } = Event::of(notice);
         match notice {
+            Notice::Unmatched { provider } if !self.unmatched.is_new(provider) => {}
             // Health checks and scanners open connections without a handshake, so a terminal shows them only with `-v`.
             Notice::Handshake { .. } if printer.format != Format::Json => {
                 printer.detail(verb, &text);

@@ -5,6 +5,7 @@ mod limits;
 mod log;
 mod page;
 mod settings;
+mod unmatched;
 
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
@@ -28,6 +29,7 @@ use super::session::Session;
 use super::signals;
 use log::Log;
 use page::Pages;
+use unmatched::Unmatched;
 
 /// The default number of packages that are read from the store concurrently. It is larger than for other commands, because a client that reads
 /// slowly keeps its package open.
@@ -213,7 +215,11 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let http = session.http()?;
     let settings = settings::of(&arguments, &endpoint, session)?;
     let registry = session.registry(&http);
-    let log = Arc::new(Log(session.printer.clone()));
+    let policy = settings.trust.policy.clone();
+    let log = Arc::new(Log {
+        printer: session.printer.clone(),
+        unmatched: Unmatched::new(&arguments.trust, policy),
+    });
     let scheme = match arguments.is_plain() {
         true => "http",
         false => "https",

@@ -260,26 +260,36 @@ impl Session {
         providers: impl IntoIterator<Item = &'a ProviderAddr>,
         consequence: &str,
     ) {
-        // So many addresses fit on two lines.
-        const SHOWN: usize = 4;
-        let is_unmatched = |provider: &&ProviderAddr| policy.rule_for(provider).is_none();
-        let unmatched: BTreeSet<&ProviderAddr> =
-            providers.into_iter().filter(is_unmatched).collect();
-        if unmatched.is_empty() {
-            return;
+        if let Some(line) = unmatched_line(file, policy, providers, consequence) {
+            self.printer.warning(&line);
         }
-        let shown = unmatched.iter().take(SHOWN).map(ToString::to_string);
-        let shown = shown.collect::<Vec<_>>().join(", ");
-        let more = match unmatched.len().saturating_sub(SHOWN) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let line = format!(
-            "no entry of {} matches {shown}{more}: {consequence}",
-            printable_path(file)
-        );
-        self.printer.warning(&line);
     }
+}
+
+/// A line about the providers that no rule of the trust file matches, with what follows for them; `None` if there are none.
+pub(super) fn unmatched_line<'a>(
+    file: &Path,
+    policy: &Policy,
+    providers: impl IntoIterator<Item = &'a ProviderAddr>,
+    consequence: &str,
+) -> Option<String> {
+    // Fits on a line or two.
+    const SHOWN: usize = 4;
+    let is_unmatched = |provider: &&ProviderAddr| policy.rule_for(provider).is_none();
+    let unmatched: BTreeSet<&ProviderAddr> = providers.into_iter().filter(is_unmatched).collect();
+    if unmatched.is_empty() {
+        return None;
+    }
+    let shown = unmatched.iter().take(SHOWN).map(ToString::to_string);
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    let more = match unmatched.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let file = printable_path(file);
+    Some(format!(
+        "no entry of {file} matches {shown}{more}: {consequence}"
+    ))
 }
 
 /// Checks that a store address resolves to a different repository for each of these providers.
