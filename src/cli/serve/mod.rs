@@ -53,7 +53,8 @@ Examples:
 ///
 /// tfoci verifies every version as `tfoci inspect` does, and serves only those that pass. Without --trust or --key, the network mirror also
 /// serves versions without a signature. The log and the page at / say why the others are hidden. While the store is unreachable, tfoci serves
-/// the lists that it has read, and after --max-stale answers 503, never 404.
+/// the lists that it has read, and after --max-stale answers 503, never 404. Lines of the log have no time, which journald and container
+/// runtimes add. With --format json they have one.
 ///
 /// SIGTERM and SIGINT end the server with exit code 0: idle connections at once, downloads within --grace. SIGHUP makes it read the
 /// certificate, tokens and signing keys again; it also notices when these files change.
