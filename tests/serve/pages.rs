@@ -1,5 +1,6 @@
 use super::stores::{BARE, DEMO, Store};
 use crate::support::release::Mistake;
+use crate::support::signer::Signer;
 
 fn store() -> Store {
     let store = Store::demo();
@@ -183,6 +184,43 @@ fn pages_that_people_open_by_mistake_name_the_right_path() {
     let said = server.get("/mirror/registry.acme.test/acme/none/9.9.9.json");
     let expected = "the store does not have registry.acme.test/acme/none\n";
     assert_eq!(said.is(404).text(), expected);
+}
+
+#[test]
+fn the_home_page_marks_what_it_has_not_read() {
+    let store = store();
+    let server = store.serve(&[]);
+    let note = "<p class=\"soft\">–: not read yet.";
+    let page = server.get("/").is(200).text();
+    assert_eq!(page.matches("<td>–</td>").count(), 4, "{page}");
+    assert!(page.contains(note), "{page}");
+    for provider in [DEMO, BARE] {
+        server.get(&format!("/providers/{provider}")).is(200);
+    }
+    let page = server.get("/").is(200).text();
+    assert!(page.contains("<td>1.0.0</td><td>1</td>"), "{page}");
+    assert!(!page.contains(note) && !page.contains('–'), "{page}");
+    // As `tfoci cli-config` prints it.
+    let comment =
+        "  # Every provider comes from this mirror. A `direct` block beside it would offer
+  # versions that the mirror lacks, and clients would fail to install them.
+  network_mirror {
+";
+    let page = page.replace("&#x60;", "`");
+    assert!(page.contains(comment), "{page}");
+}
+
+#[test]
+fn a_provider_that_nobody_can_install_has_no_instructions() {
+    let store = store();
+    let stranger = Signer::stranger().public_armored();
+    store.scene.write("stranger.asc", stranger);
+    let server = store.serve(&["--key", "stranger.asc"]);
+    let page = server.get(&format!("/providers/{DEMO}")).is(200).text();
+    assert!(page.contains("Hidden versions"), "{page}");
+    for text in ["Use it", "required_providers", "provider_installation"] {
+        assert!(!page.contains(text), "{text}\n{page}");
+    }
 }
 
 /// Red, green and blue of `#rgb` or `#rrggbb`.

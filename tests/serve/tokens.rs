@@ -186,6 +186,14 @@ fn without_a_token_nothing_is_revealed() {
     for page in [page, with(&format!("/providers/{DEMO}")).text()] {
         assert!(page.contains(&block) && !page.contains(TOKEN), "{page}");
     }
+    let text = with(&format!("/providers/{DEMO}")).text();
+    assert!(
+        text.contains("by its address, and need only the token below."),
+        "{text}"
+    );
+    assert!(!text.contains("without any configuration"), "{text}");
+    let text = with("/").text();
+    assert!(text.contains("need only the token: <code>source"), "{text}");
     assert!(!server.get("/").text().contains(DEMO));
     assert!(server.log().contains("(all)"), "{}", server.log());
 }

@@ -186,7 +186,7 @@ fn a_page_and_the_log_mark_unsigned_versions() {
     store.push(BARE, "1.0.0", Some(Mistake::SignatureMissing));
     store.push(DEMO, "1.0.0", None);
     store.push(DEMO, "2.0.0", Some(Mistake::SignatureMissing));
-    let installation = "provider_installation {\n  network_mirror {";
+    let installation = "and clients would fail to install them.\n  network_mirror {";
     for more in [&[][..], &["--allow-unsigned", BARE]] {
         let server = store.serve(&[&["--max-age", "0", "--registry-host", HOST], more].concat());
         let page = server.get(&format!("/providers/{BARE}")).text();

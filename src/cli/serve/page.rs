@@ -31,6 +31,8 @@ struct HomePageView<'a> {
     search: &'a str,
     count: usize,
     is_cut: bool,
+    /// Whether the versions of a shown provider are not read yet.
+    has_unread: bool,
     providers: Vec<ProviderLine>,
 }
 
@@ -63,6 +65,8 @@ struct ProviderPageView<'a> {
     has_port: bool,
     source: String,
     constraint: String,
+    /// Whether clients can install a version.
+    is_usable: bool,
     /// Whether the provider registry of this server lists it.
     is_registry: bool,
     /// Whether the provider is on the host of that provider registry, which does not list it because it has no signed version.
@@ -119,6 +123,7 @@ impl PageRenderer for Pages {
             path: provider.to_ascii(),
             known: listing.as_deref().map(version_counts),
         });
+        let providers: Vec<_> = providers.collect();
         render(
             HOME,
             &HomePageView {
@@ -136,7 +141,8 @@ impl PageRenderer for Pages {
                 search: &home.search,
                 count: home.providers.len(),
                 is_cut: home.providers.len() > MOST_SHOWN,
-                providers: providers.collect(),
+                has_unread: providers.iter().any(|line| line.known.is_none()),
+                providers,
             },
         )
     }
@@ -175,6 +181,7 @@ impl PageRenderer for Pages {
                 has_port: provider.hostname().has_port(),
                 source: provider.to_string(),
                 constraint,
+                is_usable: listing.installable().next().is_some(),
                 is_registry,
                 is_unsigned_here: is_here && !is_registry && has_mirror_only,
                 has_mirror_only,
