@@ -251,7 +251,7 @@ fn registries_with_too_many_tags_are_refused() {
                 .starts_with("error: registry.opentofu.org/acme/demo (")
                 && run
                     .stderr
-                    .contains("): the list of tags is too long\n  expected at most 20000 tags\n"),
+                    .contains("): the list of tags is too long\n  expected at most 20000 tags\n  received more\n"),
             "{}",
             run.stderr
         );

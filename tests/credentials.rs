@@ -138,7 +138,7 @@ fn unusable_configurations_are_reported_with_the_reason() {
         ),
         (
             b"provider_installation {\n  direct {}\n  dev_overrides {}\n}\n".to_vec(),
-            "`dev_overrides` stands behind an installation method, expected it before all of them, at line 3",
+            "`dev_overrides` comes after an installation method, expected it before all of them, at line 3",
         ),
     ] {
         let scene = Scene::new();

@@ -279,7 +279,7 @@ fn too_many_repositories_are_an_error() {
         .tfoci([&["list", "--from", &from][..], &PLAIN].concat())
         .exits(1);
     let says = format!(
-        "error: {from}: the list of repositories is too long\n  expected at most 100000 repositories\n  from http://{}/v2/_catalog\n",
+        "error: {from}: the list of repositories is too long\n  expected at most 100000 repositories\n  received more\n  from http://{}/v2/_catalog\n",
         registry.host()
     );
     assert_eq!(run.stderr, says);

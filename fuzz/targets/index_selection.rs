@@ -1,10 +1,10 @@
-//! The package that an index and its manifests lead to, for us and for the clients' model of the test suite.
+//! The package that an index and its manifests lead to, for tfoci and for the clients' model of the test suite.
 //!
 //! The input is an index, a NUL and a platform manifest. In each, `DIGEST` and `SIZE` stand for those of the document below. What
-//! we accept, the client accepts too, and it selects the same zip.
+//! tfoci accepts, the client accepts too, and it selects the same zip.
 #![no_main]
 
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the test suite uses more of it")]
 #[path = "../../tests/support/tofu_client/mod.rs"]
 mod tofu_client;
 

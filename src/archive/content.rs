@@ -91,7 +91,7 @@ impl<'a, R: Read> Content<'a, R> {
             });
         }
         if self.crc.sum() != self.record.crc {
-            return Err(Error::Checksum {
+            return Err(Error::Crc32 {
                 name: self.record.name.clone(),
                 expected: self.record.crc,
                 received: self.crc.sum(),

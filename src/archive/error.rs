@@ -153,7 +153,7 @@ pub enum Error {
     #[error("the compressed data of the entry `{}` is corrupt", printable(.name))]
     Corrupt { name: String },
     /// The content is larger than announced. Reading stops as soon as this is detected.
-    #[error("the entry `{}` unpacks to more than it announces\n  expected {expected} bytes", printable(.name))]
+    #[error("the entry `{}` unpacks to more than it announces\n  expected {expected} bytes\n  received more", printable(.name))]
     Longer { name: String, expected: u64 },
     /// The content is smaller than announced.
     #[error("the entry `{}` unpacks to less than it announces\n  expected {expected} bytes\n  received {received}", printable(.name))]
@@ -164,7 +164,7 @@ pub enum Error {
     },
     /// The content has a different CRC-32.
     #[error("the content of the entry `{}` does not match its CRC-32\n  expected {expected:08x}\n  received {received:08x}", printable(.name))]
-    Checksum {
+    Crc32 {
         name: String,
         expected: u32,
         received: u32,
@@ -223,8 +223,8 @@ pub enum Field {
     Flags,
     /// The compression method.
     Method,
-    /// The CRC-32.
-    Checksum,
+    /// The checksum of the content.
+    Crc32,
     /// The size of the compressed data.
     CompressedSize,
     /// The size of the content.
@@ -236,7 +236,7 @@ impl fmt::Display for Field {
         f.write_str(match self {
             Self::Flags => "flags",
             Self::Method => "compression method",
-            Self::Checksum => "CRC-32",
+            Self::Crc32 => "CRC-32",
             Self::CompressedSize => "compressed size",
             Self::Size => "size",
         })

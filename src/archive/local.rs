@@ -197,7 +197,7 @@ impl Header {
                 record.method.number().into(),
                 self.method.into(),
             ),
-            (Field::Checksum, true, record.crc.into(), crc),
+            (Field::Crc32, true, record.crc.into(), crc),
             (Field::CompressedSize, true, record.compressed, compressed),
             (Field::Size, true, record.size, size),
         ] {

@@ -32,7 +32,7 @@ const BUFFER: usize = 64 << 10;
 pub enum Stop {
     /// It has to be read from a file, which also tells whether anything is wrong with it.
     Unsuited,
-    /// It is refused.
+    /// The file would be refused, too.
     Refused(Error),
 }
 

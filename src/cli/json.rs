@@ -76,7 +76,7 @@ impl From<&CommandError> for Failed {
     }
 }
 
-/// An error.
+/// An error, as its text and JSON describe it.
 #[derive(Serialize)]
 pub(super) struct Error {
     category: &'static str,

@@ -60,9 +60,7 @@ pub enum Error {
     #[error("an `oci_mirror` block has no `repository_template`")]
     NoTemplate,
     /// `dev_overrides` after an installation method.
-    #[error(
-        "`dev_overrides` stands behind an installation method\n  expected it before all of them"
-    )]
+    #[error("`dev_overrides` comes after an installation method\n  expected it before all of them")]
     LateOverrides,
     /// An invalid provider pattern.
     #[error("`{name}` of a `{method}` block has something that is not a pattern")]

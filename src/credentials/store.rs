@@ -30,9 +30,9 @@ pub struct CredentialStore {
 /// The location of stored or erased credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// A file.
+    /// In a file, with the passwords in the clear.
     File(PathBuf),
-    /// A helper.
+    /// With a helper, which keeps them in the system's keychain, for example.
     Helper(HelperName),
 }
 

@@ -134,7 +134,7 @@ pub enum Error {
     },
     /// More entries than the limit.
     #[error(
-        "the directory of `{}` has too many entries\n  expected at most {limit}",
+        "the directory of `{}` has too many entries\n  expected at most {limit}\n  received more",
         shown(path)
     )]
     Entries {
@@ -145,7 +145,7 @@ pub enum Error {
     },
     /// More bytes than the limit.
     #[error(
-        "the directory of `{}` is too large\n  expected at most {limit} bytes",
+        "the directory of `{}` is too large\n  expected at most {limit} bytes\n  received more",
         shown(path)
     )]
     Bytes {

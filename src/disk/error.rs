@@ -41,14 +41,10 @@ pub enum Error {
     },
     /// A file that was verified before is another one after it was read.
     #[error("{} changed while it was read", printable_path(.path))]
-    Changed {
-        /// The file.
-        path: PathBuf,
-    },
+    Changed { path: PathBuf },
     /// A file is larger than the limit for its kind.
     #[error("cannot read {}\n  expected at most {limit} bytes\n  received {}", printable_path(.path), or_more(*.size))]
     TooLarge {
-        /// The path of the file.
         path: PathBuf,
         /// The limit in bytes.
         limit: u64,

@@ -42,7 +42,6 @@ impl Released {
                 Ok(Self { release, reported })
             }
             _ => Err(source::Error::NoPlatform {
-                place: source.name(provider),
                 platforms: absent,
                 available: Vec::new(),
             }

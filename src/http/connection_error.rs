@@ -192,6 +192,7 @@ impl fmt::Display for ConnectionError {
                 f.write_str("the server's certificate is for another name")
             }
             Reason::OtherName { received } => {
+                // As many as fit on a line.
                 let shown: Vec<_> = received.iter().take(4).map(String::as_str).collect();
                 write!(
                     f,

@@ -12,7 +12,7 @@ use crate::shown::Shown;
 /// The part of an exchange during which a server was silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Silence {
-    /// The connection.
+    /// The TCP connection and the TLS handshake.
     Connection,
     /// The start of the response.
     Answer,
@@ -81,7 +81,9 @@ pub enum Error {
     #[error("cannot reach {url}\n  {error}")]
     Transport { url: Shown, error: ConnectionError },
     /// The body has more than `limit` bytes.
-    #[error("the answer is too large\n  expected at most {limit} bytes\n  from {url}")]
+    #[error(
+        "the answer is too large\n  expected at most {limit} bytes\n  received more\n  from {url}"
+    )]
     Large { url: Shown, limit: u64 },
     /// A password or token has characters that cannot be sent in a header.
     #[error(

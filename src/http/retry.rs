@@ -218,6 +218,7 @@ pub fn retry_after(answer: &Answer) -> Option<Duration> {
 
 /// The pause after this many failures: exponential, at most 20 seconds, with jitter.
 fn backoff(failures: u32) -> Duration {
+    // The first pause outlasts a dropped connection, and the longest one is shorter than most limits on the rate of requests.
     // 250 ms doubled seven times is more than 20 s, so that from here on the pause is the longest one.
     const LONGEST_STEP: u32 = 7;
     let mut pauses = ExponentialBuilder::default()

@@ -9,9 +9,8 @@ use crate::blob::{self, BlobSource, Body, proven};
 use crate::oci::Part;
 use crate::publish::{BlobFailure, FailedPackage};
 
-/// The download of a package.
+/// A package, and what its download reports to.
 pub(crate) struct Download<'a, B> {
-    /// The package.
     pub(crate) package: &'a Package<B>,
     /// Its name in events.
     pub(crate) subject: &'a Subject,

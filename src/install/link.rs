@@ -80,7 +80,7 @@ impl Link {
                     return Err(Problem::Occupied {
                         path: self.path().to_owned(),
                         expected: h1.clone(),
-                        received: "something else than that package".to_owned(),
+                        received: "something other than that package".to_owned(),
                     });
                 }
             }

@@ -12,7 +12,7 @@ use super::{
 use crate::blob::{BlobSource, Body};
 use crate::disk::temp_file::TempFileWriter;
 
-/// A package to install.
+/// A package, and where to install it.
 #[derive(Clone)]
 pub(super) struct PackageInstallation<B> {
     pub(super) package: Package<B>,

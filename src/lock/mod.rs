@@ -8,7 +8,7 @@
 //! | from a store, with `--trust-store` | the digests of its packages |
 //! | anything else that the policy accepts | the digests of the packages for the wanted platforms, which are downloaded and hashed |
 //!
-//! On its default registry, `tofu` also records what the registry reports without a signature, and so does tfoci for it where no key is
+//! For its default origin, `tofu` also records what the origin reports without a signature, and so does tfoci for it where no key is
 //! pinned ([clients: recorded hashes](crate::clients#recorded-hashes)).
 //!
 //! With `--h1`, the packages for the wanted platforms are downloaded anyway, and the `h1` of their unpacked directories is recorded too

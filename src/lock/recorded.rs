@@ -174,7 +174,7 @@ impl Recorded {
 
     /// The hashes for the lock file of a client.
     ///
-    /// Only `tofu` records reported hashes, and only those of its default registry
+    /// Only `tofu` records reported hashes, and only those of its default origin
     /// ([clients: recorded hashes](crate::clients#recorded-hashes)). No signature covers them, so tfoci leaves them out where a key is
     /// pinned.
     pub(super) fn hashes_for(
@@ -320,7 +320,7 @@ impl Journey<'_> {
         Some(platforms.filter(wanted).collect())
     }
 
-    /// Checks that a release that no known signature covers has one of the locked zips, if it says what it has.
+    /// Checks an unsigned release that lists its zips: one of them must be locked.
     ///
     /// # Errors
     /// It is another release than the locked one.

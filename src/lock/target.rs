@@ -91,7 +91,7 @@ impl LockTarget {
         self.client.or(written_by).unwrap_or(Client::OpenTofu)
     }
 
-    /// The locked version of a provider, with its hashes. `tofu` takes over the versions of its predecessor's registry, without the hashes
+    /// The locked version of a provider, with its hashes. `tofu` takes over the versions of its predecessor's origin, without the hashes
     /// ([clients: lock file writing](crate::clients#lock-file-writing)).
     pub fn locked(&self, provider: &ProviderAddr) -> Option<(Version, BTreeSet<PackageHash>)> {
         let file = self.file.as_ref()?;

@@ -52,9 +52,9 @@ pub struct LockFile {
 /// A program that maintains lock files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Client {
-    /// `tofu`.
+    /// `tofu`, which writes hashes that its origin reports.
     OpenTofu,
-    /// `terraform`.
+    /// `terraform`, which does not.
     Terraform,
 }
 

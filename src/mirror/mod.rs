@@ -127,7 +127,6 @@ pub async fn mirror(
     mirroring.await;
 }
 
-/// The steps are those of the module's documentation.
 /// The mirroring of one provider to all of its destinations.
 struct Journey<'a> {
     task: &'a Task,
@@ -157,7 +156,7 @@ impl Journey<'_> {
             Vec::new()
         });
         self.report_selected(&selected, &targets);
-        let (sender, mut receiver) = mpsc::channel(AHEAD);
+        let (sender, receiver) = mpsc::channel(AHEAD);
         let planning = async {
             let sender = sender;
             // The receiver is dropped only after the last version.
@@ -171,21 +170,7 @@ impl Journey<'_> {
                 let _all_received = sender.send(planned).await;
             }
         };
-        let copying = async {
-            while let Some(Planned { completed, copying }) = receiver.recv().await {
-                for Completed { target, result } in completed {
-                    if let Ok(published) = &result {
-                        target.report_plan(published);
-                    }
-                    on_result(result.map(|published| *published));
-                }
-                // 6. Copies.
-                if let Some(copying) = copying {
-                    self.copy(copying, on_result).await;
-                }
-            }
-        };
-        future::join(planning, copying).await;
+        future::join(planning, self.carry_out(receiver, on_result)).await;
     }
 
     /// Determines what the destinations lack of a version, and verifies the release of it.
@@ -235,5 +220,21 @@ impl Journey<'_> {
         completed.extend(unreleased);
         let copying = release.map(|release| PlannedCopy { release, missing });
         Planned { completed, copying }
+    }
+
+    /// Carries out plans in their order, while the next version is planned.
+    async fn carry_out(&self, mut plans: mpsc::Receiver<Planned<'_>>, on_result: &OnResult<'_>) {
+        while let Some(Planned { completed, copying }) = plans.recv().await {
+            for Completed { target, result } in completed {
+                if let Ok(published) = &result {
+                    target.report_plan(published);
+                }
+                on_result(result.map(|published| *published));
+            }
+            // 6. Copies.
+            if let Some(copying) = copying {
+                self.copy(copying, on_result).await;
+            }
+        }
     }
 }

@@ -93,7 +93,6 @@ impl Journey<'_> {
         subject: Subject,
     ) -> Failure {
         let problem = source::Error::NoPlatform {
-            place: self.source.name(&self.task.provider),
             platforms: platforms.into_iter().cloned().collect(),
             available: Vec::from_iter(published),
         };

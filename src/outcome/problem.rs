@@ -144,7 +144,7 @@ pub enum Problem {
     #[error("the store already has this version")]
     Exists,
     /// The tag refers to an artifact that is not a provider.
-    #[error("the tag refers to something else than a provider")]
+    #[error("the tag refers to something other than a provider")]
     Taken { source: oci::Refusal },
     /// The store has a different zip for this platform. Versions are immutable.
     #[error("the store has another zip\n  expected zh:{} (in the store)\n  received zh:{} (in this release)", .stored.hex(), .offered.hex())]
@@ -206,7 +206,7 @@ pub enum Problem {
         constraints: VersionConstraints,
     },
     /// The only tag of this version is one that clients list, but never fetch.
-    #[error("the version {version} has no tag of its own\n  expected {}\n  received {tag}, by which clients list it and cannot fetch it", .canonical)]
+    #[error("the version {version} has no tag of its own\n  expected {}\n  received {tag}, which clients list but cannot fetch", .canonical)]
     NotCanonical {
         tag: String,
         canonical: Tag,
@@ -216,7 +216,7 @@ pub enum Problem {
     #[error("no key is pinned")]
     NoPin,
     /// `--require-pinned`, and the version refers to blobs that no signature covers.
-    #[error("the version leads to more than its packages and their evidence, and no key vouches for it\n  received {}", unproven(*.manifests, *.blobs, *.size, .first))]
+    #[error("the index refers to content that no signature covers\n  received {}", unproven(*.manifests, *.blobs, *.size, .first))]
     Unproven {
         manifests: usize,
         blobs: usize,

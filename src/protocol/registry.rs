@@ -30,12 +30,12 @@ pub struct VersionList {
 /// One version of a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListedVersion {
-    /// The version, as the registry spells it.
+    /// The version, as the origin spells it.
     pub version: String,
     /// The plugin protocol versions, such as `6.0`. They are only written: those of the package's metadata count.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub protocols: Vec<String>,
-    /// Its platforms; empty if the registry does not list them.
+    /// Its platforms; empty if the origin does not list them.
     #[serde(serialize_with = "platforms")]
     pub platforms: Vec<Platform>,
     /// The first invalid platform, for a warning. Clients do not read platforms in this list.
@@ -133,7 +133,7 @@ pub struct DownloadMetadata {
     /// The signing keys.
     #[serde(rename = "signing_keys", serialize_with = "signing_keys")]
     pub keys: Vec<SigningKey>,
-    /// The packages of all platforms; empty if the registry does not list them.
+    /// The packages of all platforms; empty if the origin does not list them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub packages: BTreeMap<String, ListedPackage>,
 }
@@ -171,7 +171,7 @@ impl DownloadMetadata {
 pub struct SigningKey {
     /// The key id. Registries may give a wrong one, so it is not read.
     pub key_id: String,
-    /// The key, ASCII-armoured; empty if the registry gives none.
+    /// The key, ASCII-armoured; empty if the origin gives none.
     pub ascii_armor: String,
     trust_signature: &'static str,
     source: &'static str,

@@ -99,11 +99,11 @@ pub(super) struct Candidate<'a> {
 /// The treatment of existing evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
-    /// Keep it.
     Keep,
     /// Keep it, although the release's checksums do not cover the repository's package for this platform.
-    KeepUncovered { platform: Platform },
-    /// Replace it.
+    KeepUncovered {
+        platform: Platform,
+    },
     Replace,
     /// Replace it, although the new evidence proves less.
     Weaken {

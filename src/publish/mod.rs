@@ -56,7 +56,7 @@ pub enum Existing {
     /// Add what is missing; refuse another zip for a platform.
     #[default]
     Merge,
-    /// Fail.
+    /// Fail, even if it is the same.
     Fail,
     /// Replace the version with this release, and write damaged blobs again.
     Replace,

@@ -25,7 +25,6 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(super) struct CoalescedWrites<S> {
     stream: S,
     is_coalescing: bool,
-    /// The buffer.
     buffer: Vec<u8>,
     /// The number of bytes of the buffer that the stream has taken.
     written: usize,

@@ -132,6 +132,7 @@ impl ProviderListing {
 
     /// The approximate size in memory, in bytes.
     pub(super) fn weight(&self) -> usize {
+        // An entry of a map with a version and a problem.
         const EACH: usize = 512;
         let versions = self.versions.values().map(|served| served.weight());
         let others = (self.hidden.len() + self.offered.len()) * EACH;

@@ -51,7 +51,7 @@ impl Service {
         )
     }
 
-    /// A package.
+    /// Answers a request for a package by its file name.
     pub(super) async fn network_mirror_package(
         self: &Arc<Self>,
         provider: &ProviderAddr,

@@ -21,7 +21,7 @@ const UP: &str = "../../../../../../../";
 const UP_TO_VERSION: &str = "../../";
 
 impl Service {
-    /// `versions`.
+    /// Answers `GET /v1/providers/NAMESPACE/TYPE/versions`.
     pub(super) async fn provider_registry_versions(
         self: &Arc<Self>,
         name: &ProviderRegistryName,

@@ -194,6 +194,7 @@ impl ServedVersion {
 
     /// The approximate size in memory, in bytes.
     pub(super) fn weight(&self) -> usize {
+        // The fields and their allocations, rounded up.
         const EACH: usize = 400;
         let documents = self.documents.as_ref().map_or(0, |documents| {
             documents.checksums.len() + documents.signature.len() + documents.certificate.len()

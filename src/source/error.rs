@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::auth::AuthTried;
-use crate::address::{Hostname, ProviderAddr};
+use crate::address::Hostname;
 use crate::archive;
 use crate::credentials;
 use crate::disk;
@@ -39,11 +39,7 @@ pub enum Error {
     },
     /// The source does not have the provider.
     #[error("the origin has no such provider")]
-    NoProvider {
-        /// The source that was searched.
-        place: String,
-        provider: ProviderAddr,
-    },
+    NoProvider,
     /// A network mirror responded with 404: it lacks the provider, or the URL is wrong.
     #[error("the mirror has no such provider\n  from {url}\n  answered 404")]
     NotServed {
@@ -199,8 +195,6 @@ pub enum Error {
     /// The source has no package for any requested platform.
     #[error("none of the wanted packages is published{}{}", wanted(.platforms), published(.available))]
     NoPlatform {
-        /// The source that was searched.
-        place: String,
         /// The requested platforms; empty if every platform was requested.
         platforms: Vec<Platform>,
         /// The platforms of each version that the source has; empty if they are not known.
@@ -349,7 +343,7 @@ impl Error {
             Self::Disk(error) => error.category(),
             Self::Credentials(error) => error.category(),
             Self::NoService { .. }
-            | Self::NoProvider { .. }
+            | Self::NoProvider
             | Self::NotServed { .. }
             | Self::NotMirrored { .. }
             | Self::NoDirectory { .. }

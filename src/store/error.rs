@@ -227,7 +227,9 @@ pub enum Error {
         repeated: json::Error,
     },
     /// The list of tags or repositories is longer than any real one.
-    #[error("the list of {what} is too long\n  expected at most {limit} {what}\n  from {url}")]
+    #[error(
+        "the list of {what} is too long\n  expected at most {limit} {what}\n  received more\n  from {url}"
+    )]
     LongList {
         what: &'static str,
         /// The page that exceeds the limit.

@@ -91,7 +91,7 @@ fn require_pinned_refuses_or_leaves_out_other_artifacts() {
     let run = copy(&author, FROM, TO, &PINNED).exits(3).without_result();
     run.says(&format!(
         "
-error: {PROVIDER} 1.0.0 ({FROM}/{PROVIDER}, for {TO}/{PROVIDER}): the version leads to more than its packages and their evidence, and no key vouches for it
+error: {PROVIDER} 1.0.0 ({FROM}/{PROVIDER}, for {TO}/{PROVIDER}): the index refers to content that no signature covers
   received 1 manifest, 1 blob of 20 bytes, such as {}
 
 hint: this version was not copied. `--rebuild-index` copies its packages and their evidence, and leaves out the rest, such as attestations
@@ -124,7 +124,7 @@ fn evidence_with_other_content_is_written_anew() {
     });
     let run = copy(&author, FROM, TO, &PINNED).exits(3).without_result();
     run.says("
-error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store/registry.opentofu.org/acme/demo, for oci-layout:other/registry.opentofu.org/acme/demo): the version leads to more than its packages and their evidence, and no key vouches for it
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store/registry.opentofu.org/acme/demo, for oci-layout:other/registry.opentofu.org/acme/demo): the index refers to content that no signature covers
   received 0 manifests, 1 blob of 20 bytes, such as sha256:944a37b6c8d101a3741d45c2c8f4f1dd488b357a060d50621d3140846ca3b3df
 
 hint: this version was not copied. `--rebuild-index` copies its packages and their evidence, and leaves out the rest, such as attestations

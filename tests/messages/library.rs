@@ -33,7 +33,7 @@ fn directories_without_a_hash() {
     };
     assert_eq!(
         message(&package, &few),
-        "the directory of `[TMP]/package/file` has too many entries\n  expected at most 0"
+        "the directory of `[TMP]/package/file` has too many entries\n  expected at most 0\n  received more"
     );
     let small = Limits {
         unpacked: 6,
@@ -41,7 +41,7 @@ fn directories_without_a_hash() {
     };
     assert_eq!(
         message(&package, &small),
-        "the directory of `[TMP]/package/file` is too large\n  expected at most 6 bytes"
+        "the directory of `[TMP]/package/file` is too large\n  expected at most 6 bytes\n  received more"
     );
     #[cfg(unix)]
     {

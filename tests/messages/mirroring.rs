@@ -65,7 +65,7 @@ fn an_image_has_the_tag_of_the_version() {
     stage.demo("--exact-repository -q").says(
         3,
         "
-error: [ORIGIN]/acme/demo 1.0.0 (oci-layout:store): the tag refers to something else than a provider
+error: [ORIGIN]/acme/demo 1.0.0 (oci-layout:store): the tag refers to something other than a provider
   the tag leads to an image manifest
     expected a provider's index
 

@@ -108,7 +108,7 @@ hint: nothing of this version was changed. Push the release with its signature a
             arguments: "push dist --provider acme/demo --key acme.asc --exact-repository --to oci-layout:store",
             exit: 3,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the tag refers to something else than a provider
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the tag refers to something other than a provider
   the tag leads to an image manifest
     expected a provider's index
 
@@ -121,7 +121,7 @@ hint: nothing of this version was changed. `--existing replace` puts the provide
             arguments: "push dist --provider acme/demo --key acme.asc --exact-repository --to oci-layout:store",
             exit: 3,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the tag refers to something else than a provider
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the tag refers to something other than a provider
   the platform linux_amd64 has several entries
 
 hint: nothing of this version was changed. `--existing replace` puts the provider in its place

@@ -139,7 +139,7 @@ hint: choose among these by other constraints
             says: r"
 error: registry.opentofu.org/acme/demo (oci-layout:store): the version 1.0.0+x has no tag of its own
   expected 1.0.0_x
-  received 1.0.0+x, by which clients list it and cannot fetch it
+  received 1.0.0+x, which clients list but cannot fetch
 
 hint: pushing the version again gives it that tag; `tfoci versions registry.opentofu.org/acme/demo --from STORE --all` explains the others
 ",

@@ -54,6 +54,7 @@ hint: a page in place of JSON often means that something between here and the se
         "
 error: [ORIGIN]/acme/demo ([ORIGIN]): the answer is too large
   expected at most 1048576 bytes
+  received more
   from https://[ORIGIN]/.well-known/terraform.json
 ",
     );
@@ -155,6 +156,7 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): the list of versions cannot be understood
         "
 error: [ORIGIN]/acme/demo ([ORIGIN]): the answer is too large
   expected at most 8388608 bytes
+  received more
   from https://[ORIGIN]/v1/providers/acme/demo/versions
 ",
     );

@@ -43,7 +43,7 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
         source::Error::NoService { .. } => {
             "if the registry is on another host, a `host` block in the CLI configuration names it"
         }
-        source::Error::NoProvider { .. } => {
+        source::Error::NoProvider => {
             "the full address counts: the same name on another host is another provider. A private one may need a token"
         }
         source::Error::NotServed { .. } => {

@@ -76,7 +76,7 @@ impl<'a> Locked<'a> {
     }
 }
 
-/// A lock file.
+/// What became of a lock file.
 #[derive(Serialize)]
 pub(super) struct LockedFile<'a> {
     pub(super) path: Cow<'a, str>,

@@ -13,7 +13,7 @@ use crate::cli::json;
 /// The most providers on a page. A search finds the others.
 const MOST_SHOWN: usize = 500;
 
-/// The pages.
+/// Renders the pages from templates.
 pub(super) struct Pages;
 
 #[derive(Serialize)]

@@ -272,7 +272,7 @@ fn every_mistake_about_installation_has_its_message() {
         ),
         (
             installation("direct {}\ndev_overrides {}"),
-            "`dev_overrides` stands behind",
+            "`dev_overrides` comes after",
         ),
         (
             installation("direct {\ninclude = [\"a/*/b\"]\n}"),

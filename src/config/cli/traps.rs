@@ -1,4 +1,4 @@
-//! Traps of a CLI configuration: clients refuse it, drop a part of it, or do something else than its author probably meant.
+//! Traps of a CLI configuration: clients refuse it, drop a part of it, or do something other than its author probably meant.
 
 use std::path::{Path, PathBuf};
 

@@ -207,10 +207,7 @@ impl Origin {
         let path = [provider.namespace(), provider.type_name(), "versions"];
         let answer = self.ask(&service, &path, LARGEST_JSON).await?;
         if answer.status() == StatusCode::NOT_FOUND {
-            return Err(Error::NoProvider {
-                place: provider.hostname().to_string(),
-                provider: provider.clone(),
-            });
+            return Err(Error::NoProvider);
         }
         let what = Document::Versions;
         let answer = fetch::successful(&what, answer, &service.auth)?;

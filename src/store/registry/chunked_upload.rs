@@ -20,7 +20,7 @@ use crate::store::{Put, PutError};
 
 /// The longest chunk in bytes, which is held in memory. Storage backends of registries require 5 MiB, some 16 MiB.
 const LARGEST: usize = 16 << 20;
-/// Of uploads in longer chunks, one runs at a time.
+/// Of uploads in longer chunks, one runs at a time: four would hold 64 MiB.
 const LONG: usize = 5 << 20;
 
 /// An upload in chunks.
@@ -244,7 +244,6 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         can_be
     }
 
-    /// Completes the upload.
     async fn complete(self) -> Result<Put, UploadError> {
         let Upload {
             registry, session, ..

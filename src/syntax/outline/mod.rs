@@ -3,7 +3,7 @@
 //! To find the providers of a module, tfoci has to know where each expression ends, but it needs the value of only a few. So it reads
 //! a file in one pass that matches brackets, quotes and heredocs. Plain text, lists and objects are parsed on request.
 //!
-//! # Why a reader of our own
+//! # Why not hcl-edit
 //! hcl-edit refuses line breaks before `?` and `:` within brackets, which clients accept and real modules contain. Its tree also takes
 //! eighty times the size of a long list. hcl-edit still parses the text in quotes.
 
