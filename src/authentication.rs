@@ -138,6 +138,28 @@ impl Authentication {
     }
 }
 
+impl Authentication {
+    /// A form for terminals that are too narrow for a key: `signed (pinned) expired-key`.
+    pub fn without_key(&self) -> String {
+        let fingerprint = None;
+        let narrow = Self {
+            fingerprint,
+            ..self.clone()
+        };
+        narrow.to_string()
+    }
+
+    /// The shortest form: `signed (pinned)`.
+    pub fn without_notes(&self) -> String {
+        let notes = Vec::new();
+        let narrow = Self {
+            notes,
+            ..self.clone()
+        };
+        narrow.without_key()
+    }
+}
+
 impl Status {
     /// The word for this status in text and JSON.
     pub fn as_str(self) -> &'static str {

@@ -155,7 +155,8 @@ fn an_interrupted_push_reports_nothing_as_finished() {
         let fixture = Fixture::new();
         let run = fixture.interrupt(signal, is_write, PUSH);
         assert_eq!(run.stdout, "");
-        assert!(run.stderr.ends_with("error: interrupted\n"));
+        let end = "error: interrupted\n\nhint: no incomplete version was tagged: run the same command again\n";
+        assert!(run.stderr.ends_with(end), "{}", run.stderr);
         assert!(!run.stderr.contains("Pushed"), "{}", run.stderr);
 
         let fixture = Fixture::new();
@@ -259,5 +260,23 @@ fn an_interrupted_installation_reports_the_finished_provider() {
         let document = run.document(&[[self::first(&run.stdout), "1.0.0"]]);
         assert_eq!(document["providers"][0]["packages"][0]["platform"], LINUX);
         assert_eq!(document.get("bytes"), None);
+    }
+}
+
+#[test]
+fn install_has_finished_nothing() {
+    for signal in SIGNALS {
+        let fixture = Fixture::new();
+        fixture.succeeds(
+            "push 1.0.0 --provider acme/demo --key acme.asc --to [REGISTRY]/{namespace}/{type}",
+        );
+        let run = fixture.interrupt(
+            signal,
+            |seen| seen.path.contains("/blobs/"),
+            "install acme/demo --from [REGISTRY]/{namespace}/{type} --into mirror --platform linux_amd64",
+        );
+        assert_eq!(run.stdout, "");
+        let end = "error: interrupted\n\nhint: clients see nothing incomplete: run the same command again\n";
+        assert!(run.stderr.ends_with(end), "{}", run.stderr);
     }
 }

@@ -3,26 +3,28 @@
 //! The errors state facts; [`hints`](super::hints) suggests options that help.
 
 mod category;
+mod construction;
+mod host_failure;
 mod lock_difference;
 mod meant;
 pub(super) mod phrases;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+pub(super) use host_failure::HostFailure;
 pub(super) use lock_difference::LockDifference;
 pub(super) use meant::Meant;
-use phrases::{beside, causes, locked_by, named_by, reasons, repositories, required_by};
+use phrases::{beside, causes, locked_by, reasons, repositories, required_by};
 use tfoci::address;
 use tfoci::config;
 use tfoci::configuration;
 use tfoci::credentials;
 use tfoci::digest;
-use tfoci::disk;
 use tfoci::error::{printable, printable_path};
 use tfoci::lock;
 use tfoci::lockfile;
-use tfoci::outcome::{Failure, Problem};
+use tfoci::outcome::Failure;
 use tfoci::platform;
 use tfoci::selection;
 use tfoci::shown::Shown;
@@ -353,45 +355,4 @@ pub(super) enum CommandError {
         failure: Failure,
         files: BTreeSet<PathBuf>,
     },
-}
-
-impl CommandError {
-    /// A file that cannot be used. `named_by` says what names it: an option, or a line of another file.
-    pub(super) fn file(error: disk::Error, named_by: &str) -> Self {
-        Self::File {
-            failure: Problem::from(error).into(),
-            named_by: named_by.to_owned(),
-        }
-    }
-
-    pub(super) fn trust_file(path: &Path, source: trust::Error) -> Self {
-        Self::TrustFile {
-            path: path.to_owned(),
-            source: Box::new(source),
-        }
-    }
-
-    /// The failure of an operation, if it is one.
-    pub(super) fn failure(&self) -> Option<&Failure> {
-        match self {
-            Self::Journey(failure)
-            | Self::Pushing(failure)
-            | Self::Mirroring(failure)
-            | Self::Locking(failure)
-            | Self::NotSelected { failure, .. }
-            | Self::NotLocked { failure, .. }
-            | Self::File { failure, .. } => Some(failure),
-            Self::Misspelt { error, .. } => error.failure(),
-            _ => None,
-        }
-    }
-
-    /// The keys of a file that a trust file names cannot be used.
-    pub(super) fn key_file(trust: &Path, key: &trust::KeyFile, error: trust::Error) -> Self {
-        Self::KeyFile {
-            error,
-            named_by: named_by(trust, key),
-            is_trust_file: false,
-        }
-    }
 }

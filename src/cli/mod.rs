@@ -11,6 +11,7 @@ mod cli_config;
 mod completions;
 mod copy;
 mod error;
+mod finished_line;
 mod help;
 mod hints;
 mod host;

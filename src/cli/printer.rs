@@ -3,17 +3,18 @@
 //! stdout contains only the result. All other output goes to stderr. A broken pipe is not a failure, because a reader may close its end
 //! early. Every line is neutral ([`neutral`]) and does not contain the passwords of arguments ([`Redaction`]).
 
+mod errors;
 mod github;
 mod usage;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::error::Error as _;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use console::{Style, Term, measure_text_width, truncate_str};
+use console::{Style, Term, truncate_str};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use serde::Serialize;
 
@@ -23,11 +24,11 @@ use tfoci::outcome::{Failure, Problem};
 
 use super::args::{Color, Format, Globals};
 use super::error::CommandError;
-use super::hints;
+use super::finished_line::FinishedLine;
 use super::neutral;
 use super::pending::PendingRequests;
 use super::redaction::Redaction;
-use github::{GithubJob, Level};
+use github::GithubJob;
 pub(super) use usage::usage;
 
 /// The width of the column of verbs.
@@ -88,6 +89,8 @@ pub(super) struct Printer {
     warned: Arc<Mutex<HashSet<String>>>,
     /// The error that occurred when the result was written.
     unwritten: Arc<Mutex<Option<io::Error>>>,
+    /// Whether the last lines on stderr are those of an error.
+    after_error: Arc<AtomicBool>,
 }
 
 impl Printer {
@@ -131,6 +134,7 @@ impl Printer {
             redaction: Arc::new(Redaction::of(arguments)),
             warned: Arc::default(),
             unwritten: Arc::default(),
+            after_error: Arc::default(),
         }
     }
 
@@ -216,10 +220,12 @@ impl Printer {
         }
     }
 
-    /// Whether a text fits on a line beside a verb. Without a terminal, every text does.
-    fn fits(&self, text: &str) -> bool {
-        let columns = self.columns();
-        columns.is_none_or(|columns| measure_text_width(text) <= columns)
+    /// The text of a line about something that is done, in the columns of the terminal.
+    pub(super) fn fitted(&self, line: &FinishedLine<'_>) -> String {
+        match self.columns() {
+            Some(columns) => line.within(columns),
+            None => line.whole(),
+        }
     }
 
     /// The columns of a line beside its verb; `None` if stderr is no terminal.
@@ -235,31 +241,25 @@ impl Printer {
         }
     }
 
-    /// Prints what was done with a version: on a terminal its long text if it fits, otherwise the short one.
+    /// Prints what was done with a version.
     pub(super) fn version(
         &self,
         subject: &Subject,
         tone: Tone,
         verb: &str,
-        long: &str,
-        short: &str,
+        line: &FinishedLine<'_>,
     ) {
-        if self.motion == Motion::Bars {
-            let text = match self.columns() {
-                Some(columns) if !self.fits(long) => cut(short, columns),
-                _ => long.into(),
-            };
-            self.line(tone, verb, &text);
-        } else if self.github.is_none() && self.verbosity < Verbosity::Verbose {
-            self.line(tone, verb, long);
+        let has_packages = self.github.is_some() || self.verbosity >= Verbosity::Verbose;
+        if self.motion == Motion::Bars || !has_packages {
+            self.line(tone, verb, &self.fitted(line));
         }
-        self.group(subject, &format!("{verb} {long}"));
+        self.group(subject, &format!("{verb} {}", line.whole()));
     }
 
     /// Prints that a version is present although it was not read. Only a terminal shows this line.
-    pub(super) fn unread_version(&self, verb: &str, text: &str) {
+    pub(super) fn unread_version(&self, verb: &str, line: &FinishedLine<'_>) {
         if self.motion == Motion::Bars {
-            self.line(Tone::Done, verb, text);
+            self.line(Tone::Done, verb, &self.fitted(line));
         }
     }
 
@@ -293,37 +293,6 @@ impl Printer {
         }
     }
 
-    /// Prints an error with its hint.
-    pub(super) fn failure(&self, error: &CommandError) {
-        self.to_stderr(wrong(), "error:", &describe(error));
-        let hint = hints::of(error);
-        if let Some(hint) = &hint {
-            self.to_stderr(Style::new(), "", "");
-            self.to_stderr(Style::new().cyan().bold(), "hint:", hint);
-        }
-        if self.github.is_some() {
-            let subject = error.failure().and_then(|failure| failure.subject.as_ref());
-            let title =
-                subject.map_or_else(|| "tfoci".to_owned(), |subject| format!("tfoci: {subject}"));
-            let hint = hint.map(|hint| format!("\n\nhint: {hint}"));
-            let text = format!("{}{}", describe(error), hint.unwrap_or_default());
-            self.annotate(Level::Error, &title, &text);
-        }
-    }
-
-    /// Prints that a signal interrupted the run, and how many packages are done.
-    pub(super) fn interrupted(&self, done: Option<&str>) {
-        self.to_stderr(wrong(), "error:", "interrupted");
-        if self.github.is_some() {
-            self.annotate(Level::Error, "tfoci", "interrupted");
-        }
-        if let Some(done) = done {
-            let text = format!("{done} packages are there; run the same command again to go on");
-            self.to_stderr(Style::new(), "", "");
-            self.to_stderr(Style::new().cyan().bold(), "hint:", &text);
-        }
-    }
-
     fn to_stdout(&self, text: &str) {
         let mut stdout = io::stdout().lock();
         let written = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
@@ -342,6 +311,7 @@ impl Printer {
 
     /// Writes a line, and its beginning in a style. The text is sanitised, so that only the style contains escape sequences.
     fn to_stderr(&self, style: Style, begin: &str, text: &str) {
+        self.after_error.store(false, Ordering::Relaxed);
         let line = self.styled(style, begin, text);
         self.bars.suspend(|| {
             // If stderr is closed, there is no way to report the error.
@@ -373,22 +343,4 @@ fn style(tone: Tone) -> Style {
         Tone::Unproven | Tone::Plain => Style::new().cyan(),
         Tone::Warning => Style::new().yellow(),
     }
-}
-
-fn wrong() -> Style {
-    Style::new().red().bold()
-}
-
-/// An error and its causes, one per line. Quotations from documents may be long, and are shortened.
-fn describe(error: &CommandError) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        for line in error.to_string().lines() {
-            text.push_str("\n  ");
-            text.push_str(&neutral::quoted(line.trim_end()));
-        }
-        cause = error.source();
-    }
-    text
 }

@@ -97,6 +97,11 @@ impl ConnectionError {
         )
     }
 
+    /// Whether all requests to the host fail like this one: there is no connection to it.
+    pub fn is_lasting(&self) -> bool {
+        !matches!(self.reason, Reason::Closed | Reason::Other(_))
+    }
+
     /// Whether the same request may succeed a moment later. Certificate errors and servers without TLS fail again.
     pub(super) fn is_passing(&self) -> bool {
         matches!(

@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
+use crate::support::origin::{Origin, Provider};
 use crate::support::port;
 use crate::support::registry::answer::Answer;
 use crate::support::registry::{Fault, Personality, Registry, Setup, matching};
@@ -205,4 +206,35 @@ hint: `--timeout SECONDS` waits longer: a connection gets a quarter of it. Behin
 "
     ));
     assert!(begun.elapsed() < Duration::from_secs(9));
+}
+
+#[test]
+fn the_failure_of_a_host_is_explained_once() {
+    let providers = ["acme/a", "acme/b", "acme/c"].map(Provider::new);
+    let origin = Origin::of(providers.map(|one| one.version("1.0.0", &["linux_amd64"])));
+    let host = origin.host().to_owned();
+    let mirror = |more: &[&str]| {
+        let addresses = ["acme/a", "acme/b", "acme/c"].map(|one| origin.address(one));
+        let mut arguments = vec!["mirror", "--jobs", "1", "--to", "oci-layout:store"];
+        arguments.extend(addresses.iter().map(String::as_str));
+        arguments.extend(more);
+        let mut run = Scene::new().tfoci(&arguments);
+        run.stderr = run.stderr.replace(&host, "[HOST]");
+        run.exits(1)
+    };
+    let run = mirror(&[]);
+    let all = &run.stderr;
+    assert_eq!(all.matches("error: ").count(), 1, "{all}");
+    assert_eq!(all.matches("hint: ").count(), 1, "{all}");
+    let (_, others) = all
+        .split_once("\n\n… and 2 more failed in the same way at [HOST]: [HOST]/acme/")
+        .expect(all);
+    let (names, summary) = others.split_once('\n').unwrap();
+    assert!(names.contains(", [HOST]/acme/"), "{names}");
+    assert!(summary.contains("Failed 3"), "{summary}");
+    let document = mirror(&["--format", "json"]).stdout;
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let providers = document["providers"].as_array().unwrap();
+    let errors = providers.iter().filter(|one| one["error"].is_object());
+    assert_eq!(errors.count(), 3, "{document}");
 }

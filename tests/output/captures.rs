@@ -170,6 +170,8 @@ fn steady(text: &str, run: &Run) -> String {
     let (name, port) = run.host.rsplit_once(':').unwrap();
     assert_eq!(port.len(), 5, "a port of the dynamic range");
     let mut text = text.replace(&run.host, &format!("{name}:PORT0"));
+    // The beginning of a host may be cut off.
+    text = text.replace(&format!(":{port}"), ":PORT0");
     let home = run.scene.path("").canonicalize().unwrap();
     text = text.replace(home.to_str().unwrap(), "[TMP]");
     let fingerprint = Signer::acme().fingerprint();

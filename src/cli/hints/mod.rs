@@ -6,6 +6,7 @@
 mod arguments;
 mod files;
 mod folders;
+pub(super) mod interruption;
 mod keys;
 mod locking;
 pub(super) mod meant;

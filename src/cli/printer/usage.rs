@@ -9,7 +9,7 @@ use clap::error::{ContextKind, ContextValue};
 use super::super::hints;
 use super::super::neutral;
 use super::super::redaction::Redaction;
-use super::wrong;
+use super::errors::wrong;
 
 /// Removes clap's tip to pass an unknown option as a value: no command takes values that begin with a dash. In clap's error, a tip is a
 /// styled text without a kind, so only its words tell it from the others.

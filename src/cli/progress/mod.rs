@@ -22,6 +22,8 @@ use tfoci::authentication::{Anchor, Authentication, Status};
 use tfoci::error::printable_path;
 use tfoci::event::{Event, Reporter, Subject, Transfer};
 
+pub(super) use super::finished_line::explained;
+use super::finished_line::{FinishedLine, is_embedded};
 use super::printer::{Motion, Printer, Tone};
 use frame::Screen;
 use heartbeat::Heartbeat;
@@ -201,26 +203,18 @@ impl Progress {
             Status::Signed if !is_embedded(authentication) => "Verified",
             _ => "Accepted",
         };
-        let text = format!("{subject}   {}", explained(authentication));
+        let text = self.printer.fitted(&FinishedLine {
+            name: subject.to_string(),
+            count: None,
+            size: None,
+            authentication: Some(authentication),
+        });
         self.printer
             .package(subject, tone(authentication), verb, &text);
         if let Some(warning) = authentication.warning() {
             self.printer.warning(&format!("{subject}: {warning}"));
         }
     }
-}
-
-fn is_embedded(authentication: &Authentication) -> bool {
-    authentication.anchor == Some(Anchor::Embedded)
-}
-
-/// The authentication, with an explanation if it proves less than the word `signed` suggests.
-pub(super) fn explained(authentication: &Authentication) -> String {
-    let more = match is_embedded(authentication) {
-        true => " by the key beside it, not pinned",
-        false => "",
-    };
-    format!("{authentication}{more}")
 }
 
 /// The tone of a line with this authentication. Green lines were proven by a lock file, or by a signature whose key is not stored beside it.
@@ -275,7 +269,12 @@ impl Reporter for Progress {
                 authentication,
             } => {
                 self.state().ledger.finish(&subject, size);
-                let text = format!("{subject}   {}   {authentication}", HumanBytes(size));
+                let text = self.printer.fitted(&FinishedLine {
+                    name: subject.to_string(),
+                    count: None,
+                    size: Some(HumanBytes(size).to_string()),
+                    authentication: Some(&authentication),
+                });
                 self.printer
                     .package(&subject, tone(&authentication), verb(transfer), &text);
             }

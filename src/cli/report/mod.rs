@@ -3,7 +3,9 @@
 //! The report collects results during the run and prints them at its end, even if it is interrupted: a summary on stderr, and references,
 //! paths or one JSON document on stdout.
 
+mod alike;
 mod extent;
+mod installed;
 mod job_summary;
 mod outcome;
 mod site;
@@ -25,10 +27,12 @@ use tfoci::outcome::{Change, Failure, Published};
 use super::Ending;
 use super::args::Format;
 use super::error::CommandError;
+use super::hints::interruption;
 use super::json;
 use super::printer::{Printer, Tone};
 use super::progress::{PresentVersions, Progress};
-use super::render::{Mirror, ProviderInstallationView};
+use super::render::Mirror;
+use alike::Alike;
 pub(super) use extent::Extent;
 use outcome::Outcome;
 use tally::Tally;
@@ -73,6 +77,8 @@ struct Run {
     deleted: Vec<json::Deleted>,
     /// An error that is not about a version.
     error: Option<CommandError>,
+    /// The failures of hosts, of which the first is printed.
+    alike: Alike,
 }
 
 impl Report {
@@ -111,6 +117,7 @@ impl Report {
             pins: Vec::new(),
             deleted: Vec::new(),
             error: None,
+            alike: Alike::default(),
         }));
         progress
     }
@@ -159,7 +166,9 @@ impl Report {
         self.change(|run| {
             run.progress.abandon(&subject);
             self.printer.group(&subject, &format!("Failed {subject}"));
-            self.printer.failure(&error);
+            if !run.alike.repeats(&error, &subject) {
+                self.printer.failure(&error);
+            }
             run.outcomes.push(Outcome::Failed(subject, error));
         });
     }
@@ -242,6 +251,7 @@ impl Run {
         self.progress.clear();
         printer.groups_left();
         self.sort();
+        self.alike.print(printer);
         let is_interrupted = interruption.is_some();
         self.print_hashes(printer);
         self.summarize(printer, is_interrupted);
@@ -264,11 +274,21 @@ impl Run {
             printer.failure(error);
         }
         if is_interrupted {
-            let done = self.progress.standing();
-            let done = done.filter(|_| !self.tally.dry_run);
-            printer.interrupted(done.as_deref());
+            printer.interrupted(self.extent().as_ref());
         }
         printer.document(&self.document(interruption));
+    }
+
+    /// How much an interrupted run has written; `None` if it was to write nothing.
+    fn extent(&self) -> Option<interruption::Extent> {
+        if self.tally.dry_run {
+            return None;
+        }
+        Some(match (self.progress.standing(), &self.destination) {
+            (Some(done), _) => interruption::Extent::Some(done),
+            (None, Destination::Store(_)) => interruption::Extent::NothingTagged,
+            (None, Destination::Directory(_)) => interruption::Extent::NothingWritten,
+        })
     }
 
     fn document(&self, interruption: Option<json::Error>) -> json::Outcomes<'_> {
@@ -311,23 +331,6 @@ impl Run {
         });
     }
 
-    fn installed(&self) -> impl Iterator<Item = &Installed> {
-        self.outcomes.iter().filter_map(|outcome| match outcome {
-            Outcome::Installed(installed) => Some(installed),
-            Outcome::Published(_) | Outcome::Failed(..) => None,
-        })
-    }
-
-    fn print_hashes(&self, printer: &Printer) {
-        for installed in self.installed().filter(|_| self.verb.has_one_version) {
-            let name = format!("{} {}", installed.provider, installed.version);
-            printer.line(Tone::Plain, "Hashes", &name);
-            for hash in &installed.hashes {
-                printer.say(&format!("           {hash}"));
-            }
-        }
-    }
-
     fn summarize(&self, printer: &Printer, is_interrupted: bool) {
         let all = self.outcomes.len() + self.left_out;
         let failures = outcome::failures(&self.outcomes, all, self.verb.has_one_version);
@@ -367,30 +370,5 @@ impl Run {
             let path = printable_path(path);
             printer.warning(&format!("cannot write the job summary to {path}: {error}"));
         }
-    }
-
-    /// Prints the CLI configuration for clients of the mirror.
-    fn print_configuration(&self, printer: &Printer) {
-        let Destination::Directory(Some(mirror)) = &self.destination else {
-            return;
-        };
-        let is_network = matches!(mirror, Mirror::Network { .. });
-        let is_for_mirror =
-            |provider: &&ProviderAddr| !(is_network && provider.hostname().has_port());
-        let named = |providers: BTreeSet<&ProviderAddr>| -> BTreeSet<String> {
-            let providers = providers.into_iter().filter(is_for_mirror);
-            providers.map(ToString::to_string).collect()
-        };
-        let installed = named(self.installed().map(|one| &one.provider).collect());
-        if installed.is_empty() {
-            return;
-        }
-        let failed = self.failed_providers().filter(|_| is_network);
-        let failed = named(failed.collect());
-        let view = ProviderInstallationView::with_failed(mirror.clone(), installed, failed);
-        printer.say(&format!(
-            "\nFor the client's CLI configuration:\n\n{}",
-            view.render().trim_end()
-        ));
     }
 }

@@ -7,8 +7,9 @@ use tfoci::event::{Subject, Transfer};
 use tfoci::install::Installed;
 use tfoci::outcome::{Change, Published};
 
+use super::super::finished_line::FinishedLine;
 use super::super::printer::Printer;
-use super::super::progress::{explained, tone, verb};
+use super::super::progress::{tone, verb};
 use super::tally::counted;
 
 /// Prints the line of a published version.
@@ -66,15 +67,16 @@ fn print(
     let copied = packages.iter().filter(|(transfer, _)| is_new(transfer));
     let sizes = copied.clone().map(|(_, size)| *size);
     let bytes = sizes.fold(0, u64::saturating_add);
-    let mut text = format!("{version}   {}", counted(packages.len(), "package"));
-    if copied.count() > 0 {
-        text += &format!(", {}", HumanBytes(bytes));
-    }
-    let Some(authentication) = authentication else {
-        // Lines about versions that are present would hide the changes in a log.
-        return printer.unread_version(verb, &text);
+    let has_copied = copied.count() > 0;
+    let line = FinishedLine {
+        name: version.to_string(),
+        count: Some(counted(packages.len(), "package")),
+        size: has_copied.then(|| HumanBytes(bytes).to_string()),
+        authentication,
     };
-    let long = format!("{text}   {}", explained(authentication));
-    let short = format!("{text}   {}", authentication.short());
-    printer.version(version, tone(authentication), verb, &long, &short);
+    match authentication {
+        Some(authentication) => printer.version(version, tone(authentication), verb, &line),
+        // Lines about versions that are present would hide the changes in a log.
+        None => printer.unread_version(verb, &line),
+    }
 }

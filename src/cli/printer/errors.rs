@@ -1,0 +1,84 @@
+//! Errors with their hints.
+
+use std::error::Error as _;
+use std::sync::atomic::Ordering;
+
+use console::Style;
+
+use super::super::error::{CommandError, HostFailure};
+use super::super::hints::{self, interruption};
+use super::super::neutral;
+use super::Printer;
+use super::github::Level;
+
+impl Printer {
+    /// Prints an error with its hint.
+    pub(in crate::cli) fn failure(&self, error: &CommandError) {
+        let hint = hints::of(error);
+        self.block(&describe(error), hint.as_deref());
+        if self.github.is_some() {
+            let subject = error.failure().and_then(|failure| failure.subject.as_ref());
+            let title =
+                subject.map_or_else(|| "tfoci".to_owned(), |subject| format!("tfoci: {subject}"));
+            let hint = hint.map(|hint| format!("\n\nhint: {hint}"));
+            let text = format!("{}{}", describe(error), hint.unwrap_or_default());
+            self.annotate(Level::Error, &title, &text);
+        }
+    }
+
+    /// Prints that a signal interrupted the run. `extent` says how much is done.
+    pub(in crate::cli) fn interrupted(&self, extent: Option<&interruption::Extent>) {
+        let hint = extent.map(interruption::hint);
+        self.block("interrupted", hint.as_deref());
+        if self.github.is_some() {
+            self.annotate(Level::Error, "tfoci", "interrupted");
+        }
+    }
+
+    /// Prints that others failed like one whose error was printed.
+    pub(in crate::cli) fn failed_alike(&self, failure: &HostFailure, others: &[String]) {
+        let (count, names) = (others.len(), others.join(", "));
+        let text = format!(
+            "… and {count} more failed in the same way at {}: {names}",
+            failure.host()
+        );
+        self.block_of(Style::new(), "", &text);
+    }
+
+    /// Prints an error and its hint. An empty line is between two of them.
+    fn block(&self, text: &str, hint: Option<&str>) {
+        self.block_of(wrong(), "error:", text);
+        if let Some(hint) = hint {
+            self.to_stderr(Style::new(), "", "");
+            self.to_stderr(Style::new().cyan().bold(), "hint:", hint);
+        }
+        self.after_error.store(true, Ordering::Relaxed);
+    }
+
+    fn block_of(&self, style: Style, begin: &str, text: &str) {
+        if self.after_error.load(Ordering::Relaxed) {
+            self.to_stderr(Style::new(), "", "");
+        }
+        self.to_stderr(style, begin, text);
+        self.after_error.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The style of the word `error:`.
+pub(super) fn wrong() -> Style {
+    Style::new().red().bold()
+}
+
+/// An error and its causes, one per line. Quotations from documents may be long, and are shortened.
+fn describe(error: &CommandError) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        for line in error.to_string().lines() {
+            text.push_str("\n  ");
+            text.push_str(&neutral::quoted(line.trim_end()));
+        }
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,56 @@
+//! What follows an installation: hashes for lock files, and the CLI configuration of clients.
+
+use std::collections::BTreeSet;
+
+use tfoci::address::ProviderAddr;
+use tfoci::install::Installed;
+
+use super::super::printer::{Printer, Tone};
+use super::super::render::{Mirror, ProviderInstallationView};
+use super::outcome::Outcome;
+use super::{Destination, Run};
+
+impl Run {
+    fn installed(&self) -> impl Iterator<Item = &Installed> {
+        self.outcomes.iter().filter_map(|outcome| match outcome {
+            Outcome::Installed(installed) => Some(installed),
+            Outcome::Published(_) | Outcome::Failed(..) => None,
+        })
+    }
+
+    /// Prints the hashes of what was installed.
+    pub(super) fn print_hashes(&self, printer: &Printer) {
+        for installed in self.installed().filter(|_| self.verb.has_one_version) {
+            let name = format!("{} {}", installed.provider, installed.version);
+            printer.line(Tone::Plain, "Hashes", &name);
+            for hash in &installed.hashes {
+                printer.say(&format!("           {hash}"));
+            }
+        }
+    }
+
+    /// Prints the CLI configuration for clients of the mirror.
+    pub(super) fn print_configuration(&self, printer: &Printer) {
+        let Destination::Directory(Some(mirror)) = &self.destination else {
+            return;
+        };
+        let is_network = matches!(mirror, Mirror::Network { .. });
+        let is_for_mirror =
+            |provider: &&ProviderAddr| !(is_network && provider.hostname().has_port());
+        let named = |providers: BTreeSet<&ProviderAddr>| -> BTreeSet<String> {
+            let providers = providers.into_iter().filter(is_for_mirror);
+            providers.map(ToString::to_string).collect()
+        };
+        let installed = named(self.installed().map(|one| &one.provider).collect());
+        if installed.is_empty() {
+            return;
+        }
+        let failed = self.failed_providers().filter(|_| is_network);
+        let failed = named(failed.collect());
+        let view = ProviderInstallationView::with_failed(mirror.clone(), installed, failed);
+        printer.say(&format!(
+            "\nFor the client's CLI configuration:\n\n{}",
+            view.render().trim_end()
+        ));
+    }
+}
