@@ -21,12 +21,18 @@ pub(super) struct FinishedLine<'a> {
     pub(super) size: Option<String>,
     /// `None` if the version was not read.
     pub(super) authentication: Option<&'a Authentication>,
+    /// Whether the line explains an authentication that proves less than it seems to.
+    pub(super) is_explained: bool,
 }
 
 impl FinishedLine<'_> {
     /// The whole line.
     pub(super) fn whole(&self) -> String {
-        self.with(true, true, self.authentication.map(explained))
+        let proof = match self.is_explained {
+            true => self.authentication.map(explained),
+            false => self.authentication.map(Authentication::to_string),
+        };
+        self.with(true, true, proof)
     }
 
     /// The line in so many columns. The explanation is left out first, then the size, the beginning of the key, the number of packages, and
@@ -118,6 +124,7 @@ mod tests {
             count: Some("4 packages".to_owned()),
             size: Some("1.71 KiB".to_owned()),
             authentication: Some(&authentication),
+            is_explained: true,
         };
         let line = |columns: &usize| {
             let text = line.within(*columns);

@@ -208,6 +208,7 @@ impl Progress {
             count: None,
             size: None,
             authentication: Some(authentication),
+            is_explained: true,
         });
         self.printer
             .package(subject, tone(authentication), verb, &text);
@@ -274,6 +275,7 @@ impl Reporter for Progress {
                     count: None,
                     size: Some(HumanBytes(size).to_string()),
                     authentication: Some(&authentication),
+                    is_explained: false,
                 });
                 self.printer
                     .package(&subject, tone(&authentication), verb(transfer), &text);

@@ -73,6 +73,7 @@ fn print(
         count: Some(counted(packages.len(), "package")),
         size: has_copied.then(|| HumanBytes(bytes).to_string()),
         authentication,
+        is_explained: true,
     };
     match authentication {
         Some(authentication) => printer.version(version, tone(authentication), verb, &line),
