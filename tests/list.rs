@@ -208,6 +208,41 @@ fn a_registry_without_a_catalog_is_an_error() {
     }
 }
 
+/// Credentials that the registry refuses are the first reason, and that it may list nothing is the second.
+#[test]
+fn of_a_registry_that_refuses_the_credentials() {
+    let author = pushed();
+    let registry = Setup::of(Personality::Plain)
+        .access(Access::Basic { user: "alice" })
+        .start();
+    let host = registry.host();
+    let auths = json!({"auths": {host: {"auth": "YWxpY2U6d3Jvbmc="}}});
+    author.scene.write("auth.json", auths.to_string());
+    let from = format!("{host}/{{namespace}}/{{type}}");
+    for command in [
+        &["list"][..],
+        &["copy", "--to", "oci-layout:all"],
+        &["install", "--into", "out"],
+    ] {
+        let options = ["--authfile", "auth.json", "--from", &from];
+        let run = author
+            .scene
+            .tfoci([command, &options, &PLAIN].concat())
+            .exits(1);
+        let stderr = run.stderr.replace(host, "HOST");
+        let (said, hint) = stderr.split_once("\n\nhint: ").unwrap();
+        assert!(
+            said.starts_with("error: HOST/{namespace}/{type}: the registry refused the credentials\n  registry HOST\n  answered 401"),
+            "{said}"
+        );
+        assert!(said.ends_with("auth.json"), "{said}");
+        assert_eq!(
+            hint,
+            "they may be wrong or expired, or not authorize this. `tfoci login HOST` stores others; in CI, REGISTRY_AUTH_FILE names a file that has them. If `versions` works with them, this registry does not list its repositories to you: name the providers, such as `acme/demo`\n"
+        );
+    }
+}
+
 #[test]
 fn a_template_with_more_levels_than_the_repositories_have() {
     let author = pushed();

@@ -243,6 +243,9 @@ pub enum Error {
         status: u16,
         answer: String,
     },
+    /// The registry refused the credentials for the list of its repositories. It may refuse it to every user.
+    #[error("{0}")]
+    ListRefused(Box<Error>),
     /// The registry started an upload without a `Location`.
     #[error("the registry does not say where to upload to\n  from {url}")]
     NoLocation {

@@ -122,6 +122,12 @@ fn access(error: &store::Error) -> Option<String> {
         store::Error::Unauthorized { host, tried, .. } => {
             Some(reach::unauthorized(host, tried.is_some()))
         }
+        store::Error::ListRefused(refused) => {
+            let advice = access(refused)?;
+            Some(format!(
+                "{advice}. If `versions` works with them, this registry does not list its repositories to you: name the providers, such as `acme/demo`"
+            ))
+        }
         store::Error::Forbidden { host, .. } => Some(format!(
             "ask the registry's operator for this permission, or `tfoci login {host}` as a user who has it"
         )),

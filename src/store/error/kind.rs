@@ -31,6 +31,7 @@ impl Error {
                 | Self::Registry { .. }
                 | Self::WantsTls { .. }
                 | Self::Unauthorized { .. }
+                | Self::ListRefused(_)
                 | Self::Forbidden { .. }
                 | Self::NoRegistry { .. }
                 | Self::RefusedElsewhere { .. }
@@ -78,6 +79,7 @@ impl Error {
             Self::IsRepository { .. } => Category::Usage,
             Self::Http(error) => error.category(),
             Self::Credentials(error) => error.category(),
+            Self::ListRefused(error) => error.category(),
             Self::Unauthorized { .. } | Self::Forbidden { .. } | Self::RefusedElsewhere { .. } => {
                 Category::Unauthorized
             }

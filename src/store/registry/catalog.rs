@@ -56,6 +56,7 @@ impl Registry {
                         // Credentials that a registry accepts elsewhere are often not enough for its list.
                         match refused {
                             Error::Unauthorized { tried: None, .. } => refused,
+                            Error::Unauthorized { .. } => Error::ListRefused(Box::new(refused)),
                             _ => no_catalog(),
                         }
                     }
