@@ -42,7 +42,7 @@ fn an_empty_store_and_a_wrong_level_are_errors_with_hints() {
             let from = format!("oci-layout:{directory}");
             let run = author.tfoci(&[command, &["--from", &from]].concat());
             run.exits(1).without_result().says(&format!(
-                "error: no provider is in {from}\n  expected DIR/HOSTNAME/NAMESPACE/TYPE\n{hint}"
+                "error: no provider is in {from}\n  expected an OCI layout in DIR/HOSTNAME/NAMESPACE/TYPE\n{hint}"
             ));
         }
     }
@@ -75,7 +75,7 @@ fn a_directory_above_is_named_only_if_it_is_a_store() {
     std::fs::rename(store.join("registry.opentofu.org/acme/demo"), layout).unwrap();
     let run = author.tfoci(&["list", "--from", "oci-layout:a/b"]);
     run.exits(1).says(&format!(
-        "error: no provider is in oci-layout:a/b\n  expected DIR/HOSTNAME/NAMESPACE/TYPE\n{EMPTY}"
+        "error: no provider is in oci-layout:a/b\n  expected an OCI layout in DIR/HOSTNAME/NAMESPACE/TYPE\n{EMPTY}"
     ));
 }
 
@@ -131,7 +131,7 @@ fn versions_fails_if_no_version_verifies() {
     let arguments: Vec<&str> = arguments.split(' ').collect();
     author.tfoci(&arguments).exits(3).without_result().says(
         "
-error: registry.opentofu.org/acme/demo (oci-layout:store/registry.opentofu.org/acme/demo): the only version was not verified
+error: registry.opentofu.org/acme/demo (oci-layout:store/registry.opentofu.org/acme/demo): the only version did not verify
 
 hint: `--all` shows the reasons
 ",

@@ -14,6 +14,7 @@ mod form;
 mod library;
 mod locking;
 mod mirroring;
+mod newcomers;
 mod other_tools;
 mod packages;
 mod publication;

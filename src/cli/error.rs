@@ -112,9 +112,11 @@ pub(super) enum CommandError {
         example: Option<String>,
     },
     /// All providers of a directory were to be read, and it has none.
-    #[error("no provider is in {}\n  expected DIR/HOSTNAME/NAMESPACE/TYPE", printable(.store))]
+    #[error("no provider is in {}\n  expected an OCI layout in DIR/HOSTNAME/NAMESPACE/TYPE", printable(.store))]
     EmptyStore {
         store: String,
+        /// The directory, if it is a filesystem mirror.
+        mirror: Option<PathBuf>,
         /// The directory that is probably meant.
         meant: Option<PathBuf>,
     },

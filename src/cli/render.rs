@@ -1,7 +1,7 @@
 //! Values for the templates in `templates/`.
 
 use std::collections::BTreeSet;
-use std::path::{Path, absolute};
+use std::path::{Component, Path, PathBuf, absolute};
 
 use handlebars::Handlebars;
 use serde::Serialize;
@@ -31,6 +31,7 @@ impl Mirror {
     /// A filesystem mirror. Clients run in other directories, so its path is made absolute.
     pub(super) fn directory(path: &Path) -> Self {
         let path = absolute(path).unwrap_or_else(|_| path.to_owned());
+        let path = without_parents(&path);
         let path = path.display().to_string();
         Self::Filesystem { path }
     }
@@ -43,6 +44,19 @@ impl Mirror {
             Self::Network { .. } => "network_mirror",
         }
     }
+}
+
+/// An absolute path without `..`. A link stays, together with the `..` behind it: the directory above its target is another one.
+fn without_parents(path: &Path) -> PathBuf {
+    let mut short = PathBuf::new();
+    for part in path.components() {
+        let is_below = matches!(short.components().next_back(), Some(Component::Normal(_)));
+        match part {
+            Component::ParentDir if is_below && !short.is_symlink() => drop(short.pop()),
+            part => short.push(part),
+        }
+    }
+    short
 }
 
 /// `templates/provider_installation.hcl.hbs`: CLI configuration of a client that installs from a mirror.

@@ -12,6 +12,8 @@
 //! tfoci finds the same files as clients: it accepts any spelling of a directory or file name that normalizes to the provider's. It follows
 //! a symbolic link only to the mirror itself and to a zip.
 
+pub mod nearby;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::FileType;
 use std::path::{Path, PathBuf};

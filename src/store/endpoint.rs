@@ -6,7 +6,7 @@
 
 mod error;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use error::{AddressError, MappingError};
 
@@ -191,6 +191,14 @@ impl Endpoint {
         match &self.kind {
             EndpointKind::Registry(template) => Some(template),
             EndpointKind::Layout(_) => None,
+        }
+    }
+
+    /// The directory, if the store is one.
+    pub fn directory(&self) -> Option<&Path> {
+        match &self.kind {
+            EndpointKind::Layout(directory) => Some(directory),
+            EndpointKind::Registry(_) => None,
         }
     }
 

@@ -133,7 +133,7 @@ fn an_empty_store_has_nothing_to_install() {
         (run.stdout.as_str(), run.stderr.as_str()),
         (
             "",
-            "error: no provider is in oci-layout:store\n  expected DIR/HOSTNAME/NAMESPACE/TYPE\n\nhint: check the path: `tfoci push`, `mirror` and `copy` put providers there\n"
+            "error: no provider is in oci-layout:store\n  expected an OCI layout in DIR/HOSTNAME/NAMESPACE/TYPE\n\nhint: check the path: `tfoci push`, `mirror` and `copy` put providers there\n"
         )
     );
 }

@@ -180,7 +180,7 @@ hint: `tfoci mirror ADDR --to STORE` copies from the origin into a store
             exit: 1,
             says: r"
 error: no provider is in oci-layout:store
-  expected DIR/HOSTNAME/NAMESPACE/TYPE
+  expected an OCI layout in DIR/HOSTNAME/NAMESPACE/TYPE
 
 hint: there are layouts without index.json below it: they are damaged, or were not copied to the end
 ",

@@ -48,11 +48,11 @@ fn the_number_of_providers_is_reported() {
     for (from, hint) in [
         (
             "disk/localhost_8443",
-            "no provider is in oci-layout:disk/localhost_8443, expected DIR/HOSTNAME/NAMESPACE/TYPE; hint: did you mean oci-layout:disk?",
+            "no provider is in oci-layout:disk/localhost_8443, expected an OCI layout in DIR/HOSTNAME/NAMESPACE/TYPE; hint: did you mean oci-layout:disk?",
         ),
         (
             "empty",
-            "no provider is in oci-layout:empty, expected DIR/HOSTNAME/NAMESPACE/TYPE; hint: check the path",
+            "no provider is in oci-layout:empty, expected an OCI layout in DIR/HOSTNAME/NAMESPACE/TYPE; hint: check the path",
         ),
     ] {
         let from = format!("oci-layout:{from}");

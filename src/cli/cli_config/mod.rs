@@ -17,6 +17,7 @@ use tfoci::error::{printable, printable_path};
 use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::source;
+use tfoci::source::filesystem_mirror::nearby::mirror_above;
 use tfoci::store::{self, Endpoint};
 use tfoci::template::RepositoryTemplate;
 
@@ -132,6 +133,13 @@ fn mirror(
             let directory = printable_path(directory);
             session.printer.warning(&format!(
                 "there is no directory {directory}: clients fail until `tfoci install --into {directory}` has written it"
+            ));
+        }
+        if let Some(meant) = mirror_above(directory) {
+            session.printer.warning(&format!(
+                "no HOSTNAME/NAMESPACE/TYPE is below {}; did you mean {}?",
+                printable_path(directory),
+                printable_path(&meant)
             ));
         }
         let comment =

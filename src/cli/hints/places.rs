@@ -12,7 +12,11 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
     let text = match error {
         CommandError::Source(error) => return Some(source(&error.text)),
         CommandError::NotAStore { text } => return Some(not_a_store(text)),
-        CommandError::EmptyStore { store, meant } => {
+        CommandError::EmptyStore {
+            mirror: Some(directory),
+            ..
+        } => return Some(is_mirror(directory)),
+        CommandError::EmptyStore { store, meant, .. } => {
             return Some(empty_store(store, meant.as_deref()));
         }
         CommandError::NoClientReads { text } => {
@@ -68,6 +72,14 @@ fn not_a_store(text: &str) -> String {
             format!("`tfoci mirror ADDR --from {text} --to STORE` copies from it into a store")
         }
     }
+}
+
+/// Explains that a directory is a filesystem mirror.
+pub(super) fn is_mirror(directory: &Path) -> String {
+    format!(
+        "it is a filesystem mirror, as `tfoci install --into` writes it, and no store. `mirror`, `versions`, `inspect` and `lock` take it as `--from filesystem-mirror:{}`",
+        printable_path(directory)
+    )
 }
 
 /// Suggests where the providers of an empty store are. `meant` is the directory that is probably meant.

@@ -3,11 +3,12 @@
 use tfoci::address::DEFAULT_HOST;
 use tfoci::error::printable_path;
 use tfoci::outcome::{At, Problem};
+use tfoci::source::filesystem_mirror::nearby;
 use tfoci::store::Endpoint;
 use tfoci::trust::{self, SignatureErrorKind};
 use tfoci::version::Version;
 
-use super::proof;
+use super::{places, proof};
 
 /// Suggests what to do about the version that is there, or that is not.
 pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
@@ -111,6 +112,10 @@ pub(super) fn no_provider(address: &str, at: &At) -> String {
         At::Source(_) | At::To(_) | At::Here => "",
     };
     let endpoint = Endpoint::parse(place, false).ok();
+    let directory = endpoint.as_ref().and_then(Endpoint::directory);
+    if let Some(directory) = directory.filter(|directory| nearby::is_mirror(directory)) {
+        return places::is_mirror(directory);
+    }
     let meant = endpoint.and_then(|endpoint| endpoint.likely_directory());
     let meant = meant.map(|directory| format!("oci-layout:{}", printable_path(&directory)));
     if let Some(meant) = meant.filter(|meant| meant != place) {

@@ -1,5 +1,7 @@
 //! The versions that arguments select in stores, by address, digest or reference.
 
+use std::path::PathBuf;
+
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::constraint::VersionConstraints;
 use tfoci::digest::Digest;
@@ -9,6 +11,7 @@ use tfoci::oci::reference::version_of;
 use tfoci::oci::{Repository, Tag};
 use tfoci::outcome::{At, Failure, Problem};
 use tfoci::selection::Selection;
+use tfoci::source::filesystem_mirror::nearby::is_mirror;
 use tfoci::store::{Endpoint, Providers, Registry, Repo, Store};
 use tfoci::version::Version;
 
@@ -142,6 +145,10 @@ impl Session {
                 },
                 None => CommandError::EmptyStore {
                     store,
+                    mirror: endpoint
+                        .directory()
+                        .filter(|one| is_mirror(one))
+                        .map(PathBuf::from),
                     meant: endpoint.likely_directory(),
                 },
             });

@@ -1,0 +1,150 @@
+//! What people meet who know only the README and the help.
+
+use std::fs;
+
+use super::{Case, check};
+use crate::support::author::Author;
+use crate::support::scene::Scene;
+
+const NOTHING: fn(&Author) = |_| {};
+
+/// A store and a filesystem mirror, `folder`, with the author's provider.
+fn installed(author: &Author) {
+    author.with_pushed();
+    let install = "install acme/demo --platform all --from oci-layout:store --into folder";
+    let words: Vec<&str> = install.split(' ').collect();
+    author.tfoci(&words).succeeds();
+}
+
+#[test]
+fn a_filesystem_mirror_in_the_place_of_a_store() {
+    const HINT: &str = "it is a filesystem mirror, as `tfoci install --into` writes it, and no store. `mirror`, `versions`, `inspect` and `lock` take it as `--from filesystem-mirror:folder`";
+    let author = Author::new();
+    installed(&author);
+    let run = |arguments: &str| {
+        let words: Vec<&str> = arguments.split_whitespace().collect();
+        author.tfoci(&words).exits(1)
+    };
+    run("list --from oci-layout:folder").says(&format!(
+        "error: no provider is in oci-layout:folder\n  expected an OCI layout in DIR/HOSTNAME/NAMESPACE/TYPE\n\nhint: {HINT}\n"
+    ));
+    for command in [
+        "versions",
+        "copy --to oci-layout:other",
+        "install --into out",
+    ] {
+        let said = run(&format!("{command} acme/demo --from oci-layout:folder")).stderr;
+        assert!(said.contains("the store has no such repository"), "{said}");
+        assert!(said.contains(&format!("hint: {HINT}\n")), "{said}");
+    }
+    for command in ["versions", "inspect"] {
+        let arguments = format!("{command} acme/demo --from filesystem-mirror:folder");
+        let words: Vec<&str> = arguments.split_whitespace().collect();
+        let said = author.tfoci(&words).stderr;
+        assert!(!said.contains("is not a store"), "{said}");
+    }
+}
+
+#[test]
+fn a_directory_below_a_filesystem_mirror() {
+    const MEANT: &str =
+        "no HOSTNAME/NAMESPACE/TYPE is below folder/registry.opentofu.org; did you mean folder?";
+    let author = Author::new();
+    installed(&author);
+    let run = author.tfoci(&["cli-config", "--into", "folder/registry.opentofu.org"]);
+    assert_eq!(run.succeeds().stderr, format!("   Warning {MEANT}\n"));
+    let right = author.tfoci(&["cli-config", "--into", "folder"]).succeeds();
+    assert_eq!(right.stderr, "");
+    let config = "provider_installation {\n  filesystem_mirror {\n    path = \"folder/registry.opentofu.org\"\n  }\n}\n";
+    author.scene.write("c.tfrc", config);
+    let run = author.tfoci(&["cli-config", "--check", "--cli-config", "c.tfrc"]);
+    assert_eq!(
+        run.exits(1).stdout,
+        format!("c.tfrc, line 2: problem: {MEANT}\n")
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_with_two_dots_is_printed_without_them() {
+    let scene = Scene::new();
+    fs::create_dir_all(scene.path("a/b")).unwrap();
+    fs::create_dir_all(scene.path("folder")).unwrap();
+    std::os::unix::fs::symlink(scene.path("a/b"), scene.path("link")).unwrap();
+    let path = |into: &str| {
+        let printed = scene
+            .tfoci(["cli-config", "--into", into])
+            .succeeds()
+            .stdout;
+        let line = printed.lines().find(|line| line.contains("path")).unwrap();
+        line.split('"').nth(1).unwrap().to_owned()
+    };
+    assert!(path("a/../folder").ends_with("/folder"));
+    assert!(!path("a/b/../../folder").contains(".."));
+    // The directory above the target of a link is another one.
+    assert!(path("link/../../folder").ends_with("/link/../../folder"));
+}
+
+#[test]
+fn templates_that_are_not_closed_or_misspelt() {
+    let wrong = |template: &str| {
+        let scene = Scene::new();
+        let run = scene.tfoci(["versions", "acme/demo", "--from", template]);
+        run.exits(2).without_result().stderr
+    };
+    assert_eq!(
+        wrong("r.example/${hostname/${namespace}/${type}"),
+        "error: the repository template `r.example/${hostname/${namespace}/${type}` is wrong\n  `${hostname` is not closed, expected `}`\n"
+    );
+    assert_eq!(
+        wrong("r.example/${hostname}/${namespace}/${typ}"),
+        "error: the repository template `r.example/${hostname}/${namespace}/${typ}` is wrong\n  the symbol `typ` is not available, only hostname, namespace and type are\n\nhint: did you mean `type`?\n"
+    );
+}
+
+#[test]
+fn a_mirror_file_names_no_destination_of_a_copy() {
+    let run = Scene::new().tfoci([
+        "copy",
+        "--file",
+        "mirror.toml",
+        "--from",
+        "oci-layout:store",
+    ]);
+    let said = run.exits(2).stderr;
+    assert!(
+        said.contains("the `to` of the mirror file is for `mirror` only: name the destination with `--to STORE`"),
+        "{said}"
+    );
+}
+
+#[test]
+fn an_address_that_is_a_url() {
+    check(&[Case {
+        label: "the page of a provider",
+        given: NOTHING,
+        arguments: "versions https://registry.example.com/acme/demo --from oci-layout:store",
+        exit: 2,
+        says: r"
+error: `https://registry.example.com/acme/demo` is not a provider address
+  expected HOSTNAME/NAMESPACE/TYPE
+
+hint: write it without `https://`: `registry.example.com/acme/demo`
+",
+    }]);
+}
+
+#[test]
+fn a_file_in_the_place_of_a_directory() {
+    let scene = Scene::new();
+    scene.write("cfg/main.tf", "");
+    for arguments in [
+        "lock --chdir cfg/main.tf",
+        "list --from oci-layout:cfg/main.tf",
+        "mirror --from-lock cfg/main.tf/x --to oci-layout:store",
+    ] {
+        let run = scene.tfoci(arguments.split(' ')).exits(1);
+        let says = "error: cfg/main.tf is a file, expected a directory\n";
+        assert!(run.stderr.starts_with(says), "{}", run.stderr);
+    }
+}
