@@ -89,9 +89,12 @@ impl RepositoryTemplate {
         if nesting::depth(&hcl) > nesting::DEEPEST {
             return Err(refuse(vec![TemplateProblem::TooDeep]));
         }
-        let template: Template = hcl
-            .parse()
-            .map_err(|error| refuse(vec![TemplateProblem::Syntax { error }]))?;
+        let template: Template = hcl.parse().map_err(|error| {
+            refuse(vec![match nesting::unclosed(&hcl) {
+                Some(opening) => TemplateProblem::Unclosed { opening },
+                None => TemplateProblem::Syntax { error },
+            }])
+        })?;
         if let Some(symbol) = foreign_symbol(&template) {
             return Err(refuse(vec![TemplateProblem::Mixed { symbol }]));
         }

@@ -37,6 +37,31 @@ pub(crate) fn depth(text: &str) -> usize {
     deepest
 }
 
+/// The beginning of an expression of the text that has no closing brace: `${hostname` in `${hostname/${type}`. Only quoted texts within an
+/// expression have expressions of their own.
+pub(super) fn unclosed(text: &str) -> Option<String> {
+    let mut rest = text;
+    while let Some(at) = rest.find("${") {
+        let (_, expression) = rest.split_at_checked(at)?;
+        let inner = expression.strip_prefix("${")?;
+        let end = inner.find('}');
+        let next = inner.find("${");
+        let has_quote = |end: usize| inner.get(..end).is_none_or(|part| part.contains('"'));
+        let is_open = match (end, next) {
+            (None, _) => true,
+            (Some(end), Some(next)) => next < end && !has_quote(next),
+            (Some(_), None) => false,
+        };
+        if is_open {
+            let name = |c: char| c.is_alphanumeric() || c == '_';
+            let name: String = inner.chars().take_while(|c| name(*c)).collect();
+            return Some(format!("${{{name}"));
+        }
+        rest = inner.get(end?..)?;
+    }
+    None
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OpenText {
     Text,
@@ -46,6 +71,22 @@ enum OpenText {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_expression_without_its_brace_is_found() {
+        for (text, expected) in [
+            (
+                "a.example/${hostname/${namespace}/${type}",
+                Some("${hostname"),
+            ),
+            ("a.example/${namespace}/${type", Some("${type")),
+            ("a.example/${", Some("${")),
+            ("a.example/${namespace}/${type}", None),
+            (r#"a.example/${type == "${namespace}" ? "a" : "b"}"#, None),
+        ] {
+            assert_eq!(unclosed(text).as_deref(), expected, "{text}");
+        }
+    }
 
     #[test]
     fn quoted_texts_are_counted_where_they_are_open() {

@@ -24,6 +24,9 @@ pub enum TemplateProblem {
     /// The template does not parse.
     #[error("line {}, column {}: {}", .error.location().line(), .error.location().column(), printable(.error.message()))]
     Syntax { error: hcl::edit::parser::Error },
+    /// An expression without its closing brace.
+    #[error("`{}` is not closed, expected `}}`", printable(.opening))]
+    Unclosed { opening: String },
     /// An unmatched brace in the `{name}` form.
     #[error("`{brace}` has no partner, expected {{hostname}}, {{namespace}} or {{type}}")]
     Brace { brace: char },

@@ -140,7 +140,7 @@ x/${[1, 2][2]} ==> `[1, 2][2]` has no element `2`
 x/${{ type.b = 1 }.type} ==> `type.b` is not a key, expected quotes or parentheses around it
 x/${1.5} ==> `1.5` is not a whole number of 64 bits
 x/${9223372036854775808} ==> `9223372036854775808` is not a whole number of 64 bits
-x/${ ==> line 1, column 3: unexpected token
+x/${ ==> `${` is not closed, expected `}`
 x/${a == "${a == "${a == "${a == "${a == "${a == "${a == "${a == "${a == "b ==> its quoted texts nest deeper than 8
 x/{} ==> the symbol `` is not available, only hostname, namespace and type are
 x/{name}/{type ==> the symbol `name` is not available, only hostname, namespace and type are; `{` has no partner, expected {hostname}, {namespace} or {type}

@@ -2,13 +2,17 @@
 
 use tfoci::blob;
 use tfoci::error::printable;
+use tfoci::nearest::nearest;
 use tfoci::oci;
 use tfoci::store;
 use tfoci::store::endpoint::{AddressError, MappingError};
 use tfoci::store::known::{KnownRegistry, LevelsError};
-use tfoci::template::Error as TemplateError;
+use tfoci::template::{Error as TemplateError, TemplateProblem};
 
 use super::reach;
+
+/// The symbols of a template.
+const SYMBOLS: [&str; 3] = ["hostname", "namespace", "type"];
 
 /// Explains the risk of a JSON object with a duplicate member.
 const TWO_MEANINGS: &str = "such a document can show one package to a tool that verifies it and another to the client that installs it. Find out who wrote it before you replace it";
@@ -156,7 +160,7 @@ fn levels(levels: &LevelsError) -> String {
 fn template(error: &TemplateError) -> Option<String> {
     use tfoci::oci::repository_name::RepositoryErrorKind;
     if let TemplateError::Template { text, .. } | TemplateError::Provider { text, .. } = error
-        && let Some(symbol) = ["hostname", "namespace", "type"]
+        && let Some(symbol) = SYMBOLS
             .into_iter()
             .find(|symbol| text.contains(&format!("${symbol}")))
     {
@@ -172,9 +176,14 @@ fn template(error: &TemplateError) -> Option<String> {
             return Some("leave out the slash at the end".to_owned());
         }
     }
+    if let TemplateError::Template { problems, .. } = error
+        && let Some(meant) = problems.iter().find_map(meant_symbol)
+    {
+        return Some(format!("did you mean `{meant}`?"));
+    }
     let text = match error.mistake_in_name()? {
         RepositoryErrorKind::TagOrDigest { found } if found.starts_with(':') => {
-            "the name of a repository has no port. Give such a host a template of its own without `{hostname}`, and read it with `--default-host HOST:PORT`"
+            return Some(host_with_port(error));
         }
         RepositoryErrorKind::EmptyComponent | RepositoryErrorKind::Separator { .. } => {
             "put the template in single quotes: between double quotes a shell replaces `${…}` by nothing. `{namespace}` needs no quotes"
@@ -188,4 +197,28 @@ fn template(error: &TemplateError) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+/// The symbol that is probably meant by one that does not exist.
+fn meant_symbol(problem: &TemplateProblem) -> Option<&'static str> {
+    match problem {
+        TemplateProblem::Symbol { name } => nearest(name, &SYMBOLS),
+        _ => None,
+    }
+}
+
+/// Suggests a template for a provider whose host has a port.
+fn host_with_port(error: &TemplateError) -> String {
+    let (registry, host) = match error {
+        TemplateError::Provider { text, provider, .. } => {
+            let registry = text.split('/').next().unwrap_or_default();
+            (printable(registry), provider.hostname().to_string())
+        }
+        TemplateError::Template { .. } | TemplateError::Address(_) => {
+            ("REGISTRY".to_owned(), "HOST:PORT".to_owned())
+        }
+    };
+    format!(
+        "the name of a repository has no port. Give such a host a template of its own, such as `--to '{registry}/local/${{namespace}}/${{type}}'`, and read it with `--default-host {host}`"
+    )
 }
