@@ -33,6 +33,12 @@ pub enum Error {
         /// The directory, device, pipe or socket.
         path: PathBuf,
     },
+    /// A file where a directory was expected.
+    #[error("{} is a file, expected a directory", printable_path(.path))]
+    NotDirectory {
+        /// The file.
+        path: PathBuf,
+    },
     /// A symbolic link where only a file is read.
     #[error("{} is a symbolic link, which is not followed", printable_path(.path))]
     Link {
@@ -60,10 +66,27 @@ fn or_more(size: Option<u64>) -> String {
 impl Error {
     /// An error of the system about a path.
     pub fn at(action: &'static str, path: &Path, source: io::Error) -> Self {
+        if source.kind() == io::ErrorKind::NotADirectory
+            && let Some(file) = path.ancestors().find(|path| path.is_file())
+        {
+            let path = file.to_owned();
+            return Self::NotDirectory { path };
+        }
         Self::Io {
             action,
             path: path.to_owned(),
             source,
+        }
+    }
+
+    /// An error of the system about a directory that was to be created.
+    pub(super) fn at_directory(path: &Path, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::AlreadyExists if path.is_file() => {
+                let path = path.to_owned();
+                Self::NotDirectory { path }
+            }
+            _ => Self::at("create", path, source),
         }
     }
 
@@ -76,7 +99,7 @@ impl Error {
     pub fn category(&self) -> Category {
         match self {
             Self::Io { .. } if self.is_not_found() => Category::NotFound,
-            Self::Io { .. } | Self::TempFile { .. } => Category::Local,
+            Self::Io { .. } | Self::TempFile { .. } | Self::NotDirectory { .. } => Category::Local,
             Self::Changed { .. } => Category::Untrusted,
             Self::Link { .. } | Self::Special { .. } | Self::TooLarge { .. } => Category::Malformed,
         }

@@ -13,6 +13,7 @@ pub use error::{AddressError, MappingError};
 use super::{Error, Layout, Providers, Registry, Store};
 use super::{known, nearby};
 use crate::address::{Hostname, ProviderAddr};
+use crate::disk;
 use crate::jobs;
 use crate::oci::Repository;
 use crate::shown::userinfo;
@@ -71,6 +72,9 @@ impl Endpoint {
             path: path(),
             is_directory: directory.is_dir(),
         };
+        if directory.is_file() {
+            return Err(disk::Error::NotDirectory { path: path() }.into());
+        }
         match (self.exact, directory.join("oci-layout").exists()) {
             (true, false) => Err(no_store()),
             (false, true) => Err(Error::IsRepository { path: path() }),

@@ -47,8 +47,7 @@ hint: name the folder that the release process writes, such as `dist`
             arguments: "push dist --provider acme/demo --to oci-layout:store",
             exit: 1,
             says: r"
-error: registry.opentofu.org/acme/demo: cannot list dist
-  Not a directory (os error 20)
+error: registry.opentofu.org/acme/demo: dist is a file, expected a directory
 
 hint: name the folder that the release process writes, such as `dist`
 ",

@@ -191,8 +191,7 @@ error: registry.opentofu.org/acme/demo 1.0.0-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
             exit: 1,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0: cannot create store/registry.opentofu.org/acme/demo
-  Not a directory (os error 20)
+error: registry.opentofu.org/acme/demo 1.0.0: store is a file, expected a directory
 ",
         },
         Case {

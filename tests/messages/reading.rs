@@ -409,8 +409,7 @@ hint: install it with `--unpacked`
             arguments: "install acme/demo --platform linux_amd64 --from oci-layout:store --into out",
             exit: 1,
             says: r"
-error: registry.opentofu.org/acme/demo 1.0.0: cannot create out
-  File exists (os error 17)
+error: registry.opentofu.org/acme/demo 1.0.0: out is a file, expected a directory
 ",
         },
     ]);
