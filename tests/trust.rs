@@ -369,3 +369,25 @@ fn a_hostile_user_id_does_nothing_to_a_terminal() {
         assert!(!run.stdout.lines().any(is_forged), "{}", run.stdout);
     }
 }
+
+#[test]
+fn a_comment_behind_a_fingerprint_says_whose_key_it_is() {
+    let author = Author::new();
+    let key = Signer::acme().fingerprint();
+    author.scene.write(
+        "trust.toml",
+        format!("[[provider]]\nmatch = \"a.example/acme/demo\"\nkeys = [\n  \"{key}\", # Acme <a@acme.example>, first seen with 1.0.0\n]\n"),
+    );
+    let check = |more: &[&str]| {
+        let arguments = [&["trust", "check", "trust.toml"], more].concat();
+        author.tfoci(&arguments).succeeds().stdout
+    };
+    let text = check(&[]);
+    let comment = "\n          # Acme <a@acme.example>, first seen with 1.0.0\n";
+    assert!(text.contains(comment), "{text}");
+    let document: Value = serde_json::from_str(&check(&["--format", "json"])).unwrap();
+    assert_eq!(
+        document["entries"][0]["keys"][0]["comment"],
+        "Acme <a@acme.example>, first seen with 1.0.0"
+    );
+}

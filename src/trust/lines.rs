@@ -9,6 +9,16 @@ pub(super) struct EntryLines {
     pub entry: usize,
     /// The lines of its `keys`.
     pub keys: Vec<usize>,
+    /// The comment behind each of its `keys`, on the same line.
+    pub comments: Vec<Option<String>>,
+}
+
+/// The comment behind a key that ends at this byte. Other keys of the line have no comment.
+fn comment(text: &str, end: usize) -> Option<String> {
+    let rest = text.get(end..)?.lines().next()?.trim_start();
+    let rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+    let comment = rest.strip_prefix('#')?.trim();
+    (!comment.is_empty()).then(|| comment.to_owned())
 }
 
 /// The lines of every entry, in order; none if the text is not TOML.
@@ -22,10 +32,11 @@ pub(super) fn lines(text: &str) -> Vec<EntryLines> {
         let start = |item: &Item| item.span().map(|span| span.start);
         let entry = table.get("match").and_then(start);
         let keys = table.get("keys").and_then(Item::as_array).into_iter();
-        let keys = keys.flatten().filter_map(Value::span);
+        let keys: Vec<_> = keys.flatten().filter_map(Value::span).collect();
         EntryLines {
             entry: entry.map(line).unwrap_or_default(),
-            keys: keys.map(|span| line(span.start)).collect(),
+            keys: keys.iter().map(|span| line(span.start)).collect(),
+            comments: keys.iter().map(|span| comment(text, span.end)).collect(),
         }
     };
     let tables = file.get("provider");

@@ -110,7 +110,7 @@ impl Weak {
 }
 
 /// The fingerprint of a certificate's primary key: 20 bytes (version 4) or 32 (version 6).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(String);
 
 /// Upper-case hex.

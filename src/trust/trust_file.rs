@@ -45,6 +45,8 @@ pub struct TrustEntry {
     pub keys_line: usize,
     /// The fingerprints in its `keys`.
     pub pins: Vec<Fingerprint>,
+    /// The comments behind them, which say whose keys these are.
+    pub comments: HashMap<Fingerprint, String>,
     /// The key files in its `keys`.
     pub files: Vec<KeyFile>,
     /// Whether it has any other field than `match` and `keys`.
@@ -180,6 +182,7 @@ impl TrustEntry {
             keys_line: lines.keys.first().copied().unwrap_or(lines.entry),
             pattern,
             pins: Vec::new(),
+            comments: HashMap::new(),
             files: Vec::new(),
             has_rules: table.unsigned.is_some() || table.expired.is_some() || table.weak.is_some(),
             unsigned,
@@ -188,6 +191,10 @@ impl TrustEntry {
         };
         for (place, key) in table.keys.into_iter().enumerate() {
             let line = lines.keys.get(place).copied().unwrap_or(lines.entry);
+            let comment = lines.comments.get(place).cloned().flatten();
+            if let (Ok(fingerprint), Some(comment)) = (key.parse(), comment) {
+                entry.comments.insert(fingerprint, comment);
+            }
             entry.add(key, line)?;
         }
         Ok(entry)
@@ -275,7 +282,7 @@ mod tests {
             assert_eq!(
                 errors,
                 [
-                    "line 2: the pattern `b/c` names no host\n  expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones",
+                    "line 2: the pattern `b/c` names no host\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all",
                     "line 8: `34365D9472D7468F` is a short key id, which more than one key can have\n  expected a fingerprint of 40 or 64 digits",
                 ]
             );

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tfoci::address::ProviderAddr;
@@ -51,6 +52,8 @@ pub(super) struct Pins<'a> {
     /// Providers that require a signature and have no pinned key.
     keyless: BTreeSet<ProviderAddr>,
     keys: Mutex<BTreeMap<ProviderAddr, Keys>>,
+    /// Whether a key was written.
+    has_written: AtomicBool,
 }
 
 /// The keys of one provider.
@@ -82,6 +85,7 @@ impl<'a> Pins<'a> {
             dry_run,
             keyless: keyless.map(|task| task.provider.clone()).collect(),
             keys: Mutex::default(),
+            has_written: AtomicBool::new(false),
         }
     }
 
@@ -157,6 +161,13 @@ impl<'a> Pins<'a> {
             );
             self.session.printer.warning(&line);
         }
+        if self.has_written.load(Ordering::Relaxed) {
+            let line = format!(
+                "compare the keys in {} with those that their authors publish, and commit the file",
+                printable_path(&self.path)
+            );
+            self.session.printer.line(Tone::Plain, "Note", &line);
+        }
         why.map_or(Ok(()), |source| {
             Err(CommandError::NotPinned {
                 path: self.path.clone(),
@@ -209,6 +220,7 @@ impl<'a> Pins<'a> {
                 printable_path(path)
             );
             printer.line(Tone::Done, "Pinned", &line);
+            self.has_written.store(true, Ordering::Relaxed);
         }
         keys.saved = keys.seen.keys().cloned().collect();
         Ok(())

@@ -98,7 +98,10 @@ impl Checked<'_> {
         Entry {
             line: entry.line,
             pattern: entry.pattern.to_string(),
-            keys: keys::pinned(&entry.pins, &files, self.now),
+            keys: keys::pinned(&entry.pins, &files, self.now)
+                .into_iter()
+                .map(|key| key.with_comment(&entry.comments))
+                .collect(),
             rules: Rules::of(entry.unsigned, entry.expired, entry.weak),
         }
     }

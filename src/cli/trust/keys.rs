@@ -1,6 +1,6 @@
 //! Pinned keys, as people and programs read them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::time::SystemTime;
 
 use serde::Serialize;
@@ -25,6 +25,9 @@ pub(super) struct Key {
     expires: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<Status>,
+    /// The comment behind the fingerprint in the trust file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comment: Option<String>,
     /// As people read it.
     #[serde(skip)]
     text: String,
@@ -94,6 +97,7 @@ impl Key {
             algorithm: None,
             expires: None,
             status: None,
+            comment: None,
             text: "only the fingerprint: the origin or the store has the key; `push` needs `--key FILE`".to_owned(),
         }
     }
@@ -115,13 +119,24 @@ impl Key {
             algorithm: Some(key.algorithm.clone()),
             expires: end,
             status: Some(status),
+            comment: None,
             text: format!("{key}{expiry}   {file}"),
         }
     }
 
-    /// Prints a line of the result.
+    /// The key, with the comment that the trust file has about its fingerprint.
+    pub(super) fn with_comment(self, comments: &HashMap<Fingerprint, String>) -> Self {
+        let fingerprint = self.fingerprint.parse().ok();
+        let comment = fingerprint.and_then(|fingerprint| comments.get(&fingerprint).cloned());
+        Self { comment, ..self }
+    }
+
+    /// Prints a line of the result, and one for the comment.
     pub(super) fn print(&self, printer: &Printer) {
         printer.result(&format!("key       {}   {}", self.fingerprint, self.text));
+        if let Some(comment) = &self.comment {
+            printer.result(&format!("          # {comment}"));
+        }
     }
 }
 

@@ -30,6 +30,7 @@ Would mirror 1 version, 1 package (406 B to copy) in [TIME]
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
     Pinned [ORIGIN]/acme/demo   [ACME] in trust.toml
+      Note compare the keys in trust.toml with those that their authors publish, and commit the file
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
