@@ -238,7 +238,7 @@ hint: `tfoci install --from oci-layout:store --into DIR` writes a filesystem mir
         (
             &["acme", "--into", "mirror"],
             "error: `acme` is not a pattern of providers
-  expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones
+  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all
 ",
         ),
     ] {

@@ -129,9 +129,10 @@ fn every_problem_is_reported_with_its_line() {
     run.says(
         "error: trust.toml is not a trust file
   line 2: the pattern `acme/*` names no host
-    expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones
+    expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all
 
 hint: `tfoci help trust` shows a trust file
+
 error: trust.toml is not a trust file
   line 12: `34365D9472D7468F` is a short key id, which more than one key can have
     expected a fingerprint of 40 or 64 digits

@@ -191,10 +191,10 @@ impl FromStr for ProviderPattern {
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// One segment, or more than three.
-    #[error("`{}` is not a pattern of providers\n  expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones", printable(.text))]
+    #[error("`{}` is not a pattern of providers\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all", printable(.text))]
     Segments { text: String },
     /// Two segments, and the caller has no default host.
-    #[error("the pattern `{}` names no host\n  expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones", printable(.text))]
+    #[error("the pattern `{}` names no host\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all", printable(.text))]
     NoHost { text: String },
     /// A segment after `*` that is not `*`.
     #[error("the pattern `{}` has something after a `*`\n  expected `*` in every segment after the first `*`", printable(.text))]
@@ -303,11 +303,11 @@ mod tests {
         for (text, expected) in [
             (
                 "*",
-                "`*` is not a pattern of providers\n  expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones",
+                "`*` is not a pattern of providers\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all",
             ),
             (
                 "a/b/c/*",
-                "`a/b/c/*` is not a pattern of providers\n  expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones",
+                "`a/b/c/*` is not a pattern of providers\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all",
             ),
             (
                 "*/demo",

@@ -61,7 +61,7 @@ hint: did you mean `keys`? `tfoci help trust` shows a trust file
             says: r"
 error: trust.toml is not a trust file
   line 2: the pattern `acme/*` names no host
-    expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones
+    expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all
 
 hint: `tfoci help trust` shows a trust file
 ",
@@ -191,7 +191,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (dist): the release comes with too 
             exit: 2,
             says: r"
 error: `acme` is not a pattern of providers
-  expected HOSTNAME/NAMESPACE/TYPE, or `*` for the last ones
+  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all
 ",
         },
         Case {
