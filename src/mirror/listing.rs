@@ -68,21 +68,22 @@ impl<'a> Journey<'a> {
         &self,
         mut selected: Vec<Selected>,
     ) -> Result<Vec<Selected>, Failure> {
+        let all = selected.iter().flat_map(|one| one.absent.clone());
+        let all: BTreeSet<Platform> = all.collect();
+        let newest = selected.first().and_then(Selected::published);
+        let is_some = !selected.is_empty();
+        if is_some && selected.iter().all(Selected::is_empty) {
+            let subject = Subject::provider(&self.task.provider);
+            return Err(self.without_packages(&all, newest, subject));
+        }
         for Selected {
             available, absent, ..
         } in &selected
         {
-            self.report_absent(available.version.version(), absent);
+            let has = available.platforms.as_deref().unwrap_or_default();
+            self.report_absent(available.version.version(), absent, has);
         }
-        let absent = selected.iter().flat_map(|one| one.absent.clone());
-        let absent: BTreeSet<Platform> = absent.collect();
-        let newest = selected.first().and_then(Selected::published);
-        let is_some = !selected.is_empty();
         selected.retain(|one| !one.is_empty());
-        if is_some && selected.is_empty() {
-            let subject = Subject::provider(&self.task.provider);
-            return Err(self.without_packages(&absent, newest, subject));
-        }
         Ok(selected)
     }
 }

@@ -215,7 +215,7 @@ impl Journey<'_> {
         let (missing, unreleased): (Vec<_>, Vec<_>) = missing.into_iter().partition(is_released);
         let unreleased = self.unreleased(selected, &unreleased, wanted.as_deref(), &absent);
         if release.is_none() && unreleased.iter().any(|one| one.result.is_ok()) {
-            self.report_absent(selected.available.version.version(), &absent);
+            self.report_absent(selected.available.version.version(), &absent, &[]);
         }
         completed.extend(unreleased);
         let copying = release.map(|release| PlannedCopy { release, missing });

@@ -45,7 +45,7 @@ impl Journey<'_> {
         release: Release<PackageMetadata>,
         absent: &[Platform],
     ) -> Result<Verified<Release<PackageMetadata>>, Failure> {
-        self.report_absent(&release.version, absent);
+        self.report_absent(&release.version, absent, &[]);
         let subject = Subject::version(&release.provider, &release.version);
         let verified = self.verify(release).await;
         let verified = verified.map_err(|error| self.at_source(error, subject.clone()))?;

@@ -55,12 +55,17 @@ impl Journey<'_> {
         }
     }
 
-    /// Warns about wanted platforms for which the source has no package.
-    pub(super) fn report_absent(&self, version: &Version, absent: &[Platform]) {
+    /// Warns about wanted platforms for which the source has no package. `has` are those that it has; empty if they are unknown.
+    pub(super) fn report_absent(&self, version: &Version, absent: &[Platform], has: &[Platform]) {
+        let has: Vec<String> = has.iter().map(Platform::to_string).collect();
+        let has = match has.is_empty() {
+            true => String::new(),
+            false => format!(", has {}", has.join(", ")),
+        };
         for platform in absent {
             self.reporter.report(Event::Warning {
                 subject: Subject::version(&self.task.provider, version),
-                message: format!("there is no package for {platform}"),
+                message: format!("there is no package for {platform}{has}"),
             });
         }
     }

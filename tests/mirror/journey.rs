@@ -250,14 +250,13 @@ fn missing_platforms_are_reported() {
             0,
             "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
-   Warning [ORIGIN]/acme/demo 1.0.0: there is no package for plan9_mips
+   Warning [ORIGIN]/acme/demo 1.0.0: there is no package for plan9_mips, has linux_amd64
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
         );
     scene.demo("--platform plan9_mips").says(
         1,
         "
-   Warning [ORIGIN]/acme/demo 1.0.0: there is no package for plan9_mips
 error: [ORIGIN]/acme/demo ([ORIGIN]): none of the wanted packages is published
   expected plan9_mips
   has linux_amd64 of 1.0.0

@@ -116,7 +116,6 @@ fn misspelt_platforms_are_distinguished_from_missing_ones() {
     scene.demo("--platform linux_amd65").says(
         1,
         "
-   Warning [ORIGIN]/acme/demo 1.1.0: there is no package for linux_amd65
 error: [ORIGIN]/acme/demo ([ORIGIN]): none of the wanted packages is published
   expected linux_amd65
   has darwin_arm64, linux_amd64 of 1.1.0
