@@ -139,11 +139,40 @@ impl MirrorFile {
                 source,
             })
         });
+        let providers = entries.collect::<Result<Vec<_>, _>>()?;
+        repeated(&providers, text)?;
         Ok(Self {
-            providers: entries.collect::<Result<_, _>>()?,
+            providers,
             trust: file.trust,
         })
     }
+}
+
+/// Fails if two tables ask for the same versions and platforms in the same stores: one of them is probably meant for something else.
+fn repeated(entries: &[MirrorEntry], text: &str) -> Result<(), Error> {
+    let wish = |entry: &MirrorEntry| {
+        let MirrorEntry {
+            provider,
+            constraints,
+            platforms,
+            to,
+            ..
+        } = entry;
+        let constraints = constraints.to_string();
+        (provider.clone(), constraints, platforms.clone(), to.clone())
+    };
+    for (place, entry) in entries.iter().enumerate() {
+        let mut earlier = entries.iter().take(place);
+        if let Some(first) = earlier.position(|earlier| wish(earlier) == wish(entry)) {
+            let line = |place| toml::line_of(text, Some(place), "address", None);
+            return Err(Error::Repeated {
+                address: entry.provider.to_string(),
+                first: line(first),
+                second: line(place),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// A value of the file that cannot be read.
@@ -218,6 +247,14 @@ pub enum Error {
     /// The file lists no provider.
     #[error("the file names no provider\n  expected a table [[provider]] for each")]
     Empty,
+    /// Two tables ask for the same versions.
+    #[error("{address} is there twice with the same constraints{}", lines(*.first, *.second))]
+    Repeated {
+        address: String,
+        /// The lines of the two tables; `None` if a table is written in an unusual way.
+        first: Option<usize>,
+        second: Option<usize>,
+    },
     /// A value of a table, or at the top of the file, is invalid.
     #[error("{} cannot be understood", place(*.line, .address))]
     Entry {
@@ -241,6 +278,13 @@ pub enum MirrorEntryError {
     /// A platform is invalid.
     #[error(transparent)]
     Platform(platform::Error),
+}
+
+fn lines(first: Option<usize>, second: Option<usize>) -> String {
+    match (first, second) {
+        (Some(first), Some(second)) => format!("\n  in line {first} and line {second}"),
+        _ => String::new(),
+    }
 }
 
 fn place(line: Option<usize>, address: &str) -> String {

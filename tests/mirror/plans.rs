@@ -89,6 +89,13 @@ error: mirror.toml is not a mirror file
 
 hint: `tfoci help mirror-file` shows a mirror file
 "),
+        ("to = [\"oci-layout:store\"]\n[[provider]]\naddress = \"a.example/b/c\"\nconstraints = \">= 1\"\n[[provider]]\naddress = \"a.example/b/c\"\nconstraints = \">=1\"\n", "
+error: mirror.toml is not a mirror file
+  a.example/b/c is there twice with the same constraints
+    in line 3 and line 6
+
+hint: remove one of the two tables, or give them different constraints
+"),
         ("provider = 1", "
 error: mirror.toml is not a mirror file
   line 1, column 12: expected tables `[[provider]]` with two brackets on each side, received the number 1

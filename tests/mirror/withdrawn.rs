@@ -53,7 +53,7 @@ fn a_withdrawn_version_fails_alone() {
 #[test]
 fn every_requirement_without_a_match_fails_alone() {
     let scene = OriginScene::of([demo()]);
-    let entries = ["2.0.0", ">= 1.0", ">= 3.0", ">= 3.0"].map(|constraints| {
+    let entries = ["2.0.0", ">= 1.0", ">= 3.0"].map(|constraints| {
         scene.named(&format!(
             "[[provider]]\naddress = \"[ORIGIN]/acme/demo\"\nconstraints = \"{constraints}\"\n"
         ))

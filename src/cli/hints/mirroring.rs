@@ -75,7 +75,10 @@ pub(super) fn file(error: &mirror::Error) -> String {
             };
             return format!("did you mean `{meant}`? {EXAMPLE}");
         }
-        _ => return EXAMPLE.to_owned(),
+        mirror::Error::Repeated { .. } => {
+            return "remove one of the two tables, or give them different constraints".to_owned();
+        }
+        mirror::Error::Empty | mirror::Error::Entry { .. } => return EXAMPLE.to_owned(),
     };
     let shown = printable(address);
     match (error, address.split_once('@')) {
