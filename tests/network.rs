@@ -131,12 +131,12 @@ fn certificates_that_cannot_be_used_are_named() {
     check(
         &["--ca-file=empty.pem"],
         1,
-        "error: empty.pem holds no certificates\n  expected certificates in PEM\n",
+        "error: empty.pem holds no certificates\n  expected certificates in PEM\n  named by --ca-file\n",
     );
     check(
         &["--ca-file=broken.pem"],
         1,
-        "error: broken.pem cannot be used as certificate authorities\n  expected certificates in PEM\n",
+        "error: broken.pem cannot be used as certificate authorities\n  expected certificates in PEM\n  named by --ca-file\n",
     );
     check(
         &[],

@@ -111,10 +111,17 @@ fn certificates(settings: &Settings) -> Result<Vec<Certificate>, Error> {
 
 fn read(authority: &Pem) -> Result<Vec<Certificate>, Error> {
     let name = || authority.name.clone();
-    let failed = |_| Error::Authority { name: name() };
+    let named_by = authority.named_by;
+    let failed = |_| Error::Authority {
+        name: name(),
+        named_by,
+    };
     let read = Certificate::from_pem_bundle(&authority.bytes).map_err(failed)?;
     if read.is_empty() {
-        return Err(Error::NoCertificates { name: name() });
+        return Err(Error::NoCertificates {
+            name: name(),
+            named_by,
+        });
     }
     // The certificates are parsed only when a client is built with them.
     Client::builder()

@@ -91,11 +91,19 @@ pub enum Error {
     )]
     Secret { url: Shown },
     /// A file of certificate authorities holds no certificates.
-    #[error("{name} holds no certificates\n  expected certificates in PEM")]
-    NoCertificates { name: String },
+    #[error("{name} holds no certificates\n  expected certificates in PEM\n  named by {named_by}")]
+    NoCertificates {
+        name: String,
+        named_by: &'static str,
+    },
     /// A file of certificate authorities cannot be used.
-    #[error("{name} cannot be used as certificate authorities\n  expected certificates in PEM")]
-    Authority { name: String },
+    #[error(
+        "{name} cannot be used as certificate authorities\n  expected certificates in PEM\n  named by {named_by}"
+    )]
+    Authority {
+        name: String,
+        named_by: &'static str,
+    },
     /// A client certificate, or its key, cannot be used.
     #[error(
         "{name} cannot be used as client certificate\n  expected a certificate and its private key, in PEM"

@@ -52,6 +52,8 @@ impl Default for Settings {
 pub struct Pem {
     /// The name of the file, for error messages.
     pub name: String,
+    /// The option that names the file.
+    pub named_by: &'static str,
     /// The content of the file.
     pub bytes: Zeroizing<Vec<u8>>,
 }

@@ -9,6 +9,7 @@ use crate::support::tls::Authority;
 fn pem(name: &str, text: &str) -> Pem {
     Pem {
         name: name.to_owned(),
+        named_by: "the test",
         bytes: text.as_bytes().to_vec().into(),
     }
 }

@@ -58,7 +58,7 @@ fn identities(options: &Network) -> Result<BTreeMap<String, Pem>, CommandError> 
         let Some(identity) = identities.get_mut(&host) else {
             return Err(CommandError::LoneKey { host });
         };
-        let Pem { name, bytes } = pem(path, "--client-key")?;
+        let Pem { name, bytes, .. } = pem(path, "--client-key")?;
         identity.name = format!("{} with {name}", identity.name);
         let parts = [&identity.bytes, &b"\n"[..], &bytes];
         identity.bytes = Zeroizing::new(parts.concat());
@@ -76,11 +76,12 @@ fn of_host(text: &str) -> Result<(String, &Path), CommandError> {
     Ok((host.to_ascii_lowercase(), Path::new(path)))
 }
 
-fn pem(path: &Path, option: &str) -> Result<Pem, CommandError> {
+fn pem(path: &Path, option: &'static str) -> Result<Pem, CommandError> {
     let read = disk::read(path, LARGEST_PEM);
     let read = read.map_err(|error| CommandError::file(error, option));
     Ok(Pem {
         name: printable_path(path),
+        named_by: option,
         bytes: Zeroizing::new(read?),
     })
 }
