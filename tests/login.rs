@@ -159,7 +159,7 @@ fn refused_credentials_are_not_stored() {
         let run = login(&scene, &door.host, "wrong", &[]).exits(1);
         assert_eq!(
             run.stderr,
-            "error: the registry refused the username and password that you gave\n  registry [HOST]\n  answered 401\n"
+            "error: the registry refused the username and password that you gave\n  registry [HOST]\n  answered 401\n\nhint: nothing was stored. Check the username and the password: some registries take a token in place of a password, and some tokens expire\n"
         );
         assert!(!scene.path(".docker").exists());
         assert!(!door.heard().is_empty());

@@ -133,7 +133,7 @@ fn require_pinned_lists_only_pinned_versions() {
         "1.0.0\n"
     );
     scene.write("stranger.asc", Signer::stranger().public_armored());
-    let none = "error: registry.opentofu.org/acme/demo (oci-layout:mirror/registry.opentofu.org/acme/demo): the only version was not verified\n\nhint: `--all` shows the reasons\n";
+    let none = "error: registry.opentofu.org/acme/demo (oci-layout:mirror/registry.opentofu.org/acme/demo): the only version did not verify\n\nhint: `--all` shows the reasons\n";
     let run = versions(&scene, &["--key", "stranger.asc"]).exits(3);
     assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", none));
     let all = versions(&scene, &["--key", "stranger.asc", "--all"])

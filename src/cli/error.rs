@@ -94,7 +94,7 @@ pub(super) enum CommandError {
     #[error("no provider is named")]
     NothingToMirror,
     /// No version of a provider satisfies the trust options.
-    #[error("{provider} ({}): {} verified", printable(.repository), if *.left_out == 1 { "the only version was not".to_owned() } else { format!("none of the {left_out} versions was") })]
+    #[error("{provider} ({}): {}", printable(.repository), if *.left_out == 1 { "the only version did not verify".to_owned() } else { format!("none of the {left_out} versions verified") })]
     NothingProven {
         provider: Box<address::ProviderAddr>,
         repository: String,

@@ -75,6 +75,8 @@ error: `acme_inc` is not a namespace: it has an underscore
             says: r"
 error: `https://example.com/acme/demo` is not a provider address
   expected HOSTNAME/NAMESPACE/TYPE
+
+hint: write it without `https://`: `example.com/acme/demo`
 ",
         },
         Case {

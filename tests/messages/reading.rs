@@ -177,7 +177,7 @@ hint: pre-releases are chosen only by name
 error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the platform plan9_mips is missing
   has darwin_arm64, linux_amd64
 
-hint: choose one of these with `--platform`, or push the one that is missing
+hint: choose one of these with `--platform`, or mirror or push the one that is missing
 ",
         },
         Case {

@@ -248,7 +248,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the platform li
 error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the platform linux_amd64 is missing
   has Linux_AMD64
 
-hint: choose one of these with `--platform`, or push the one that is missing
+hint: choose one of these with `--platform`, or mirror or push the one that is missing
 ",
         ),
         shape(

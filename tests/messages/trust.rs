@@ -93,7 +93,7 @@ hint: nothing of this version was written. Keys are pinned for this provider, so
             says: r"
 error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature of the checksum document cannot be checked without a key
 
-hint: nothing of this version was written. Name the file of the author's public key with `--key FILE`; a fingerprint alone checks nothing
+hint: nothing of this version was written. Name the file of the author's public key with `--key FILE`; a fingerprint is not enough for push: the folder has no key to compare it with
 ",
         },
         Case {
@@ -308,7 +308,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature of the checks
   expected [ACME] (named by trust.toml, line 3)
   received no such key
 
-hint: nothing of this version was written. A fingerprint alone checks nothing: name the file of the pinned key with `--key FILE`
+hint: nothing of this version was written. A fingerprint is not enough here, since there is no key to compare it with: name the file of the pinned key with `--key FILE`
 ",
         },
         Case {

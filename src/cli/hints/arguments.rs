@@ -64,10 +64,22 @@ fn pattern(name: &str) -> Option<String> {
     })
 }
 
+/// The address in a URL.
+fn without_scheme(text: &str) -> Option<String> {
+    let (scheme, rest) = text.split_once("://")?;
+    let rest = rest.trim_end_matches('/');
+    let address = rest.split('@').next().unwrap_or_default();
+    let is_url = ["http", "https"].contains(&scheme) && address.matches('/').count() == 2;
+    is_url.then(|| format!("write it without `{scheme}://`: `{}`", printable(rest)))
+}
+
 /// Suggests how to write what is not an address of a provider.
 fn address(text: &str) -> Option<String> {
     if text.contains('*') {
         return Some("an address names one provider and has no `*`".to_owned());
+    }
+    if let Some(meant) = without_scheme(text) {
+        return Some(meant);
     }
     if let Some(meant) = meant::selection(text) {
         return Some(format!("a version follows an `@`: {meant}"));

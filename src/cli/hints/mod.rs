@@ -58,6 +58,7 @@ fn of_journey(error: &CommandError) -> Option<String> {
             locking::hint(failure).or_else(|| journey(failure))
         }
         CommandError::Credentials(error) => reach::credentials(error),
+        CommandError::WrongPassword { .. } => Some(reach::WRONG_PASSWORD.to_owned()),
         CommandError::MirrorFile { source, .. } => Some(mirroring::file(source)),
         _ => None,
     }

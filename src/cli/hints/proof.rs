@@ -7,7 +7,7 @@ use tfoci::trust::{AskedBy, ExpectedKeys, NamedKey};
 use super::keys;
 
 /// A fingerprint is pinned, and the key itself is missing.
-pub(super) const NAME_PINNED_KEY: &str = "nothing of this version was written. A fingerprint alone checks nothing: name the file of the pinned key with `--key FILE`";
+pub(super) const NAME_PINNED_KEY: &str = "nothing of this version was written. A fingerprint is not enough here, since there is no key to compare it with: name the file of the pinned key with `--key FILE`";
 
 /// Verification stopped at its limit of work.
 pub(super) const COSTLY: &str =
@@ -16,7 +16,7 @@ pub(super) const COSTLY: &str =
 pub(super) fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
     let text = match error {
         trust::Error::NoKey => {
-            "nothing of this version was written. Name the file of the author's public key with `--key FILE`; a fingerprint alone checks nothing"
+            "nothing of this version was written. Name the file of the author's public key with `--key FILE`; a fingerprint is not enough for push: the folder has no key to compare it with"
         }
         trust::Error::NoSignature => {
             return Some(format!(

@@ -110,6 +110,9 @@ pub(super) fn unauthorized(host: &str, has_tried: bool) -> String {
     }
 }
 
+/// `login` stores no password that the registry refuses.
+pub(super) const WRONG_PASSWORD: &str = "nothing was stored. Check the username and the password: some registries take a token in place of a password, and some tokens expire";
+
 /// Suggests what to do about credentials that cannot be used.
 pub(super) fn credentials(error: &credentials::Error) -> Option<String> {
     let text = match error {

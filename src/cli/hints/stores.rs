@@ -107,7 +107,7 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
         store::Error::Refusal(oci::Refusal::NoPlatform { available, .. })
             if !available.is_empty() =>
         {
-            "choose one of these with `--platform`, or push the one that is missing"
+            "choose one of these with `--platform`, or mirror or push the one that is missing"
         }
         _ => return None,
     };

@@ -11,6 +11,7 @@ pub(in crate::cli) fn tip(error: &clap::Error, arguments: &[OsString]) -> Option
     command_tip(error)
         .or_else(|| spelling_tip(error, arguments))
         .or_else(|| check_tip(error))
+        .or_else(|| destination_tip(error, arguments))
         .or_else(|| version_tip(error, arguments))
 }
 
@@ -114,4 +115,17 @@ fn check_tip(error: &clap::Error) -> Option<String> {
     let is_check = text(error, ContextKind::InvalidArg)? == "--check"
         && text(error, ContextKind::PriorArg)? == "[PATTERN]...";
     is_check.then(|| "`--cli-config FILE` names the configuration to check".to_owned())
+}
+
+/// How to name the destination of `copy`, if its mirror file has one.
+fn destination_tip(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let lacks_to = missing.iter().any(|option| option.starts_with("--to "));
+    let has = |name: &str| arguments.iter().any(|word| word == name);
+    (lacks_to && has("copy") && has("--file")).then(|| {
+        "the `to` of the mirror file is for `mirror` only: name the destination with `--to STORE`"
+            .to_owned()
+    })
 }
