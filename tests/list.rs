@@ -235,7 +235,7 @@ fn of_a_registry_that_refuses_the_credentials() {
             said.starts_with("error: HOST/{namespace}/{type}: the registry refused the credentials\n  registry HOST\n  answered 401"),
             "{said}"
         );
-        assert!(said.ends_with("auth.json"), "{said}");
+        assert!(said.ends_with("tried auth.json (HOST)"), "{said}");
         assert_eq!(
             hint,
             "they may be wrong or expired, or not authorize this. `tfoci login HOST` stores others; in CI, REGISTRY_AUTH_FILE names a file that has them. If `versions` works with them, this registry does not list its repositories to you: name the providers, such as `acme/demo`\n"

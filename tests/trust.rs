@@ -138,9 +138,11 @@ error: trust.toml is not a trust file
     expected a fingerprint of 40 or 64 digits
 
 hint: `gpg --show-keys --with-fingerprint FILE` prints the fingerprint of a key
+
 error: cannot read none.asc
   No such file or directory (os error 2)
   named by `keys` in trust.toml, line 7
+
 error: `empty.asc` holds no OpenPGP key
   expected a public key, armored or binary
   named by `keys` in trust.toml, line 8

@@ -199,9 +199,10 @@ impl Journey<'_> {
         let (release, absent) = match proven.await {
             Ok(proven) => proven,
             Err(failure) => {
+                let version = selected.available.version.version();
                 let failed = missing
                     .iter()
-                    .map(|one| Completed::failed(one.target, &failure));
+                    .map(|one| Completed::unproven(one.target, version, &failure));
                 completed.extend(failed);
                 return Planned::without_copy(completed);
             }

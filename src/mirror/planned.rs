@@ -5,6 +5,7 @@ use crate::outcome::{Failure, Published};
 use crate::release::Release;
 use crate::source::PackageMetadata;
 use crate::trust::Verified;
+use crate::version::Version;
 
 /// The plan for a version.
 pub(super) struct Planned<'t> {
@@ -41,6 +42,19 @@ impl<'t> Completed<'t> {
             target,
             result: Ok(Box::new(published)),
         }
+    }
+
+    /// A release that does not verify. The destination may have the version all the same.
+    pub(super) fn unproven(
+        target: &'t MirrorTarget<'t>,
+        version: &Version,
+        failure: &Failure,
+    ) -> Self {
+        let failure = Failure {
+            is_stored: target.has(version),
+            ..failure.clone()
+        };
+        Self::failed(target, &failure)
     }
 
     /// A failure on either side, reported for this destination.

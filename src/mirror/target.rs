@@ -84,6 +84,11 @@ impl<'a> MirrorTarget<'a> {
         Ok(target)
     }
 
+    /// Whether the store has this version.
+    pub(super) fn has(&self, version: &Version) -> bool {
+        Tag::of_version(version).is_ok_and(|tag| self.tags.contains(tag.as_str()))
+    }
+
     /// Reads a version from the store; `None` if the store lacks it, if everything is to be compared again, or if the artifact cannot be
     /// used, which [`publish()`] then decides about.
     pub(super) async fn read_stored(&self, version: &Version) -> Result<Option<Stored>, Problem> {

@@ -20,6 +20,8 @@ pub struct Failure {
     pub at: At,
     /// The problem, shared by the failures of several destinations.
     pub problem: Arc<Problem>,
+    /// Whether the store that is written has the version already, so that clients install it.
+    pub is_stored: bool,
 }
 
 /// The side on which a journey failed.
@@ -62,6 +64,7 @@ impl Problem {
             subject: Some(subject),
             at,
             problem: Arc::new(self),
+            is_stored: false,
         }
     }
 
@@ -112,6 +115,7 @@ impl<P: Into<Problem>> From<P> for Failure {
             subject: None,
             at: At::Here,
             problem: Arc::new(problem.into()),
+            is_stored: false,
         }
     }
 }

@@ -187,6 +187,7 @@ fn a_verification_failure_outranks_a_missing_provider() {
 error: [ORIGIN]/acme/p0 ([ORIGIN]): the origin has no such provider
 
 hint: the full address counts: the same name on another host is another provider. A private one may need a token
+
 error: [ORIGIN]/acme/p1 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is not over this checksum document
   key [ACME]
 

@@ -328,3 +328,24 @@ For more information, try '--help'.
 ",
     );
 }
+
+/// Pins that were changed do not take back what clients install already.
+#[test]
+fn a_stored_version_that_the_pins_refuse_is_to_be_withdrawn() {
+    let stage = OriginScene::of([demo()]);
+    stage.demo("-q").says(0, "");
+    let before = stage.tree();
+    let entry = |key: &str| format!("[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"{key}\"]\n");
+    let fingerprint = Signer::stranger().fingerprint();
+    stage.scene.write("trust.toml", entry(&fingerprint));
+    stage
+        .demo("--recheck --require-pinned --trust trust.toml -q")
+        .says(3, r#"
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by a key that is not pinned
+  expected [STRANGER] (named by trust.toml, line 3)
+  received [ACME] `Acme Provider Signing (test key) <security@acme.example>`
+
+hint: the store has this version already, and clients install it: withdraw it (`tfoci help mirror-file`), or, if its author says that this is a new key, add "[ACME]" to `keys` in trust.toml, line 3
+"#);
+    assert_eq!(stage.tree(), before);
+}

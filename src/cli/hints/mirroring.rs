@@ -15,6 +15,9 @@ use super::proof;
 pub(super) fn hint(failure: &Failure) -> Option<String> {
     let provider = &failure.subject.as_ref()?.provider;
     let text = match &*failure.problem {
+        Problem::Trust(trust::Error::Refused(refusal)) if failure.is_stored => {
+            return of_stored(&refusal.reason).or_else(|| of_signature(&refusal.reason));
+        }
         Problem::Trust(error) => return of_trust(error, provider),
         Problem::Archive { source, .. }
         | Problem::Source(source::Error::Archive { source, .. }) => {
@@ -135,6 +138,17 @@ fn of_trust(error: &trust::Error, provider: &ProviderAddr) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+/// The store has a version whose key is not pinned any more. Other refusals are about what the origin serves now.
+fn of_stored(reason: &SignatureErrorKind) -> Option<String> {
+    let SignatureErrorKind::NotPinned { expected, received } = reason else {
+        return None;
+    };
+    let pin = proof::pin(expected, received);
+    Some(format!(
+        "the store has this version already, and clients install it: withdraw it (`tfoci help mirror-file`), or, if its author says that this is a new key, {pin}"
+    ))
 }
 
 fn of_zip(error: &archive::Error) -> Option<&'static str> {

@@ -71,14 +71,19 @@ pub(super) fn not_locked_in_store(problem: &Problem) -> Option<String> {
 
 /// A valid signature by a key that is not pinned. It is pinned where the expected ones are.
 pub(super) fn pin_too(expected: &ExpectedKeys, received: &NamedKey) -> String {
-    let pin = match &expected.asked_by {
+    let pin = pin(expected, received);
+    format!("If the author says that this is a new key, {pin}")
+}
+
+/// How to pin the key of a valid signature.
+pub(super) fn pin(expected: &ExpectedKeys, received: &NamedKey) -> String {
+    match &expected.asked_by {
         Some(AskedBy::TrustFile { .. }) => {
             let place = place(expected);
             format!("add \"{}\" to {place}", received.fingerprint)
         }
         Some(AskedBy::Option) | None => "name its file by another `--key FILE`".to_owned(),
-    };
-    format!("If the author says that this is a new key, {pin}")
+    }
 }
 
 /// How to name a key that neither the origin nor the store has.
