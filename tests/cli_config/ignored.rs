@@ -97,7 +97,7 @@ const IGNORED: [(&str, &str, &str); 16] = [
     (
         "provider_installation {\n filesystem_mirror {\n  path = \"mirror/a.example\"\n  include = [\"*/*/*\"]\n }\n}",
         "nothing_included",
-        "c.tfrc, line 2: problem: no HOSTNAME/NAMESPACE/TYPE is below mirror/a.example; did you mean mirror?",
+        "c.tfrc, line 2: problem: mirror/a.example has no provider of */*/*: clients find none",
     ),
 ];
 

@@ -55,6 +55,16 @@ fn a_directory_below_a_filesystem_mirror() {
     assert_eq!(run.succeeds().stderr, format!("   Warning {MEANT}\n"));
     let right = author.tfoci(&["cli-config", "--into", "folder"]).succeeds();
     assert_eq!(right.stderr, "");
+    // Unpacked packages lie two levels deeper.
+    let unpacked = author.scene.path("unpacked/registry.opentofu.org");
+    let package = unpacked.join("acme/demo/1.0.0/linux_amd64");
+    fs::create_dir_all(&package).unwrap();
+    fs::write(package.join("terraform-provider-demo_v1.0.0"), "").unwrap();
+    let run = author.tfoci(&["cli-config", "--into", "unpacked/registry.opentofu.org"]);
+    assert_eq!(
+        run.succeeds().stderr,
+        format!("   Warning {MEANT}\n").replace("folder", "unpacked")
+    );
     let config = "provider_installation {\n  filesystem_mirror {\n    path = \"folder/registry.opentofu.org\"\n  }\n}\n";
     author.scene.write("c.tfrc", config);
     let run = author.tfoci(&["cli-config", "--check", "--cli-config", "c.tfrc"]);

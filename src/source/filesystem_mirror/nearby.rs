@@ -4,24 +4,28 @@ use std::ffi::OsStr;
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
-use crate::address::{Hostname, ProviderAddr};
+use crate::address::Hostname;
 use crate::platform::Platform;
 
 /// The mirror that is probably meant by a directory below it: the one above a directory that has the name of a host. `None` if the directory
-/// itself has directories of hosts.
+/// is a mirror itself.
 pub fn mirror_above(directory: &Path) -> Option<PathBuf> {
-    let own = entries(directory).any(|entry| is_certainly_host(&entry.file_name()));
-    if own || !directory.is_dir() {
+    if !directory.is_dir() || is_mirror(directory) {
         return None;
     }
     // A mirror has three levels above its packages.
-    let mut levels = directory.ancestors().take(3);
-    let host = levels.find(|path| path.file_name().is_some_and(is_certainly_host))?;
-    let above = host.parent()?;
-    Some(match above.as_os_str().is_empty() {
-        true => PathBuf::from("."),
-        false => above.to_owned(),
-    })
+    let levels = directory.ancestors().take(3);
+    let mut above = levels.filter_map(|path| {
+        let above = path
+            .file_name()
+            .filter(|name| is_host(name))
+            .and(path.parent())?;
+        Some(match above.as_os_str().is_empty() {
+            true => PathBuf::from("."),
+            false => above.to_owned(),
+        })
+    });
+    above.find(|above| is_mirror(above))
 }
 
 /// Whether a directory has packages of providers where clients expect them in a filesystem mirror.
@@ -52,21 +56,6 @@ fn is_host(name: &OsStr) -> bool {
     name.is_some_and(|name| {
         name.parse::<Hostname>().is_ok() || Hostname::from_path_segment(name).is_ok()
     })
-}
-
-/// Whether a name is that of a host, and of no namespace or type: these have no dot.
-fn is_certainly_host(name: &OsStr) -> bool {
-    let is_provider_part = |name: &str| {
-        let address = format!("example.com/{name}/{name}");
-        address.parse::<ProviderAddr>().is_ok()
-    };
-    let name = name.to_str().filter(|name| !is_provider_part(name));
-    is_host(name.unwrap_or_default().as_ref()) && name.is_some_and(|name| !is_version(name))
-}
-
-/// Below a provider, directories have the names of versions.
-fn is_version(name: &str) -> bool {
-    name.parse::<crate::version::Version>().is_ok()
 }
 
 /// What is in a directory; nothing if it cannot be read.
