@@ -146,7 +146,7 @@ mod tests {
                 "example.com/acme/demo 1.0.0   signed …72D7468F (pinned)",
                 "example.com/acme/demo 1.0.0   signed (pinned)",
                 "example.com/acme/demo 1.0.0   signed (pinned)",
-                "…demo 1.0.0   signed (pinned)",
+                "…/demo 1.0.0   signed (pinned)",
                 "signed (pinned)",
             ]
         );
@@ -157,9 +157,9 @@ mod tests {
         assert_eq!(
             lines(vec![Note::ExpiredKey], &[50, 42, 30]),
             [
-                "…mple.com/acme/demo 1.0.0   signed (pinned) expired-key",
-                "…e/demo 1.0.0   signed (pinned) expired-key",
-                "…demo 1.0.0   signed (pinned)",
+                "…com/acme/demo 1.0.0   signed (pinned) expired-key",
+                "…/demo 1.0.0   signed (pinned) expired-key",
+                "…/demo 1.0.0   signed (pinned)",
             ]
         );
     }

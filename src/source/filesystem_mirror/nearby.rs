@@ -42,13 +42,17 @@ fn has_package(provider: &Path) -> bool {
         let name = entry.file_name();
         let is_zip = name.to_string_lossy().starts_with("terraform-provider-")
             && Path::new(&name).extension() == Some(OsStr::new("zip"));
-        is_zip || entries(&entry.path()).any(|inner| is_platform(&inner.file_name()))
+        is_zip || entries(&entry.path()).any(|inner| is_platform(&inner))
     })
 }
 
-fn is_platform(name: &OsStr) -> bool {
-    let name = name.to_str();
-    name.is_some_and(|name| name.contains('_') && name.parse::<Platform>().is_ok())
+/// Whether it is the directory of a platform. The name of a program in such a directory may look like one.
+fn is_platform(entry: &DirEntry) -> bool {
+    let name = entry.file_name();
+    let is_named = name
+        .to_str()
+        .is_some_and(|name| name.parse::<Platform>().is_ok());
+    is_named && entry.path().is_dir()
 }
 
 fn is_host(name: &OsStr) -> bool {
