@@ -28,9 +28,8 @@ Examples:
 
 /// List the versions of a provider in a store or at its origin
 ///
-/// tfoci lists the versions that clients see, oldest first: the tags that are versions. It reads the versions themselves only with `--trust`,
-/// `--key` or `--require-pinned`. With `--trust`, `--key` or `--require-pinned` it verifies each
-/// version, and leaves out those that fail.
+/// tfoci lists the versions that clients see, oldest first: the tags that are versions. With `--trust`, `--key` or `--require-pinned`, it
+/// also reads and verifies each version, and leaves out those that fail.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

@@ -47,7 +47,7 @@ pub fn create_private_directory(path: &Path) -> Result<(), Error> {
 /// # Errors
 /// The system reported an error.
 pub fn names(path: &Path) -> Result<Vec<String>, Error> {
-    let error = |source| Error::at("list", path, source);
+    let error = |source| Error::at_list(path, source);
     let mut names = Vec::new();
     for entry in std::fs::read_dir(path).map_err(error)? {
         names.extend(entry.map_err(error)?.file_name().into_string());

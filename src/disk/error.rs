@@ -18,6 +18,13 @@ pub enum Error {
         path: PathBuf,
         source: io::Error,
     },
+    /// The system reported an error while it listed a directory.
+    #[error("cannot list {}", printable_path(.path))]
+    List {
+        /// The directory.
+        path: PathBuf,
+        source: io::Error,
+    },
     /// A temporary file could not be created, written or read.
     #[error("cannot {action} a temporary file in {}", printable_path(.directory))]
     TempFile {
@@ -79,6 +86,14 @@ impl Error {
         }
     }
 
+    /// An error of the system about a directory that was to be listed.
+    pub(super) fn at_list(path: &Path, source: io::Error) -> Self {
+        match Self::at("list", path, source) {
+            Self::Io { path, source, .. } => Self::List { path, source },
+            error => error,
+        }
+    }
+
     /// An error of the system about a directory that was to be created.
     pub(super) fn at_directory(path: &Path, source: io::Error) -> Self {
         match source.kind() {
@@ -92,14 +107,22 @@ impl Error {
 
     /// Whether the file or directory does not exist.
     pub fn is_not_found(&self) -> bool {
-        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+        match self {
+            Self::Io { source, .. } | Self::List { source, .. } => {
+                source.kind() == io::ErrorKind::NotFound
+            }
+            _ => false,
+        }
     }
 
     /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
-            Self::Io { .. } if self.is_not_found() => Category::NotFound,
-            Self::Io { .. } | Self::TempFile { .. } | Self::NotDirectory { .. } => Category::Local,
+            Self::Io { .. } | Self::List { .. } if self.is_not_found() => Category::NotFound,
+            Self::Io { .. }
+            | Self::List { .. }
+            | Self::TempFile { .. }
+            | Self::NotDirectory { .. } => Category::Local,
             Self::Changed { .. } => Category::Untrusted,
             Self::Link { .. } | Self::Special { .. } | Self::TooLarge { .. } => Category::Malformed,
         }

@@ -111,7 +111,7 @@ pub struct Locked {
     pub installed: Vec<InstalledPackage>,
     /// The only platforms that the hashes are for; `None` for all.
     pub only: Option<Vec<Platform>>,
-    /// The hashes in the lock file that are of no package of this release; of `h1`, only if every package was unpacked.
+    /// The hashes in the lock file that match no package of this release; of `h1`, only if every package was unpacked.
     pub strangers: Vec<PackageHash>,
     /// The `h1` in the lock file that could not be compared.
     pub uncompared: Option<Uncompared>,

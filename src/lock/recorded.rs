@@ -112,7 +112,7 @@ pub(super) fn lines<L>(release: &Verified<Release<L>>) -> Result<BTreeSet<Packag
 }
 
 impl Recorded {
-    /// The hashes of this version in the lock file that are of no package of the release; empty if not all of the release's are known.
+    /// The hashes of this version in the lock file that match no package of the release; empty if not all of the release's are known.
     /// Clients accept packages that match them, and keep such hashes too. Of `h1`, it is known which there are only if every package was
     /// unpacked.
     pub(super) fn strangers(

@@ -336,6 +336,17 @@ impl Error {
         }
     }
 
+    /// Whether a server sent a page for people in place of JSON.
+    pub fn is_page(&self) -> bool {
+        match self {
+            Self::Json { received, .. } => {
+                let received = received.as_deref();
+                received.is_some_and(|media_type| media_type.starts_with("text/html"))
+            }
+            _ => false,
+        }
+    }
+
     /// The category of the error.
     pub fn category(&self) -> Category {
         match self {

@@ -255,7 +255,7 @@ fn hashes_of_another_release_are_kept_with_a_warning() {
     scene.write(format!("project/{LOCK}"), entry);
     let run = lock(&scene, "").succeeds();
     let said = format!(
-        "{host}/acme/demo 1.0.0: the lock file has hashes of no package of this release. Clients accept packages that match them; take them out by hand: {wrong}\n"
+        "{host}/acme/demo 1.0.0: the lock file has hashes that match no package of this release. Clients accept packages with these hashes; remove them by hand: {wrong}\n"
     );
     assert!(run.stderr.contains(&said), "{}", run.stderr);
     // `--check` reports what clients would accept without a signature.
@@ -267,7 +267,7 @@ fn hashes_of_another_release_are_kept_with_a_warning() {
     assert!(run.stderr.contains(&said), "{}", run.stderr);
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(document["providers"][0]["strangers"][0], wrong);
-    let differs = "   Differs project/.terraform.lock.hcl: it has hashes of no package\n";
+    let differs = "   Differs project/.terraform.lock.hcl: it has hashes that match no package\n";
     assert!(run.stderr.contains(differs), "{}", run.stderr);
     let file = read(&scene, &format!("project/{LOCK}"));
     let without = file.replace(&format!("    \"{wrong}\",\n"), "");
@@ -282,14 +282,14 @@ fn hashes_of_another_release_are_kept_with_a_warning() {
     scene.write(format!("project/{LOCK}"), file);
     lock(&scene, strict).succeeds();
     let run = lock(&scene, &format!("{strict} --h1 --platform all")).exits(4);
-    let said = format!("take them out by hand: {planted}\n");
+    let said = format!("remove them by hand: {planted}\n");
     assert!(run.stderr.contains(&said), "{}", run.stderr);
     // A value that no package can have is said without any package.
     let long = format!("zh:{}", "0".repeat(65));
     let file = read(&scene, &format!("project/{LOCK}")).replace(&planted, &long);
     scene.write(format!("project/{LOCK}"), file);
     let run = lock(&scene, strict).exits(4);
-    let said = format!("take them out by hand: {long}\n");
+    let said = format!("remove them by hand: {long}\n");
     assert!(run.stderr.contains(&said), "{}", run.stderr);
     // Without `--check`, tfoci leaves such hashes where they are, as clients do.
     let run = lock(&scene, "--require-pinned --key acme.asc").succeeds();
@@ -337,6 +337,6 @@ fn an_h1_of_a_missing_package_is_not_passed_over() {
     // With all packages, it is known that the hash is of none.
     mirror("");
     let run = lock(&scene, &format!("{strict} --check")).exits(4);
-    let said = format!("take them out by hand: {planted}\n");
+    let said = format!("remove them by hand: {planted}\n");
     assert!(run.stderr.contains(&said), "{}", run.stderr);
 }

@@ -274,7 +274,7 @@ fn install_locked_requires_the_h1_hashes_that_clients_check() {
     let run = tfoci(&scene, "install --chdir a --locked").exits(4);
     says(
         &run,
-        "   Differs a/.terraform.lock.hcl: none of its `h1` is that of the installed package, by which clients check it. Either the file lacks this platform, and `tfoci lock --h1` with the same `--platform` adds it, or the package is not the locked one\n",
+        "   Differs a/.terraform.lock.hcl: no `h1` in it matches the installed package. Either it lacks this platform, and `tfoci lock --h1` with the same `--platform` adds it, or the package is not the locked one\n",
     );
     assert!(!run.stderr.contains("work now"), "{}", run.stderr);
     let run = tfoci(&scene, "install --chdir a --locked --format json").exits(4);

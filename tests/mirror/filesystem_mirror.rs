@@ -35,7 +35,7 @@ fn a_directory_of_packages_is_a_source() {
     scene.mirror(&from).says(3, "
 error: example.com/acme/demo 1.0.0 (filesystem-mirror:mirror): the release has no checksum document
 
-hint: nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned example.com/acme/demo` takes their word
+hint: nothing of this version was written. Mirrors have no signatures: check packages against a lock file with `--from-lock FILE`, or accept them unverified with `--allow-unsigned example.com/acme/demo`
 ");
     scene.mirror(&format!("{from} {ALLOW}")).says(
         0,

@@ -38,7 +38,7 @@ fn packages_of_a_network_mirror_are_unverified() {
     from(&scene, "").says(3, "
 error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the release has no checksum document
 
-hint: nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned example.com/acme/demo` takes their word
+hint: nothing of this version was written. Mirrors have no signatures: check packages against a lock file with `--from-lock FILE`, or accept them unverified with `--allow-unsigned example.com/acme/demo`
 ");
     from(&scene, ALLOW).says(
         0,

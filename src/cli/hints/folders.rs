@@ -32,9 +32,7 @@ pub(super) fn in_folder(error: &folder::Error, address: &str) -> Option<String> 
         folder::Error::Empty { meant: Some(meant) } => {
             return Some(format!("did you mean {}?", printable_path(meant)));
         }
-        folder::Error::Disk(
-            disk::Error::Io { action: "list", .. } | disk::Error::NotDirectory { .. },
-        )
+        folder::Error::Disk(disk::Error::List { .. } | disk::Error::NotDirectory { .. })
         | folder::Error::Empty { .. } => {
             "name the folder that the release process writes, such as `dist`"
         }

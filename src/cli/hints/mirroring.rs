@@ -122,7 +122,7 @@ fn of_trust(error: &trust::Error, provider: &ProviderAddr) -> Option<String> {
         }
         trust::Error::NoDocument => {
             return Some(format!(
-                "nothing of this version was written. Mirrors prove nothing: `--from-lock FILE` holds them to a lock file, `--allow-unsigned {provider}` takes their word"
+                "nothing of this version was written. Mirrors have no signatures: check packages against a lock file with `--from-lock FILE`, or accept them unverified with `--allow-unsigned {provider}`"
             ));
         }
         trust::Error::UnverifiedTransport => {

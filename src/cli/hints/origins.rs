@@ -70,10 +70,7 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
             "nothing of this version was written. Such a document can show one package to tfoci and another to the client that installs it: its owner has to fix it"
         }
         source::Error::ContentType { .. } => PAGE,
-        source::Error::Json {
-            received: Some(received),
-            ..
-        } if received.starts_with("text/html") => PAGE,
+        error if error.is_page() => PAGE,
         _ => return None,
     };
     Some(text.to_owned())

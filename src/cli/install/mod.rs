@@ -73,8 +73,8 @@ pub(super) struct Arguments {
     chdir: Option<PathBuf>,
     /// Leave the lock file alone, and exit with 4 if it has others than the configuration requires
     ///
-    /// That is other providers or versions, or no `h1` of an installed package, which `tfoci lock --h1` adds: clients check what is installed
-    /// by nothing else.
+    /// It differs if providers or versions differ, or if an installed package has no `h1`. Clients check installed packages only by `h1`;
+    /// `tfoci lock --h1` adds it.
     #[arg(long, conflicts_with_all = ["into", "dry_run", "upgrade"], help_heading = "Lock file")]
     locked: bool,
     /// Only this platform, such as linux_amd64, or `all`; may be repeated [default: this machine's]

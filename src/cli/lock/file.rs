@@ -50,7 +50,7 @@ pub(super) fn print_file(
         }
         Some(Err(error)) => printer.failure(error),
         Some(Ok(change)) if change.is_present && flaw == Some(Flaw::Strangers) => {
-            let text = format!("{name}: it has hashes of no package");
+            let text = format!("{name}: it has hashes that match no package");
             printer.line(Tone::Warning, "Differs", &text);
         }
         Some(Ok(change)) if change.is_present && flaw == Some(Flaw::Uncompared) => {
@@ -59,7 +59,7 @@ pub(super) fn print_file(
         }
         Some(Ok(_)) if flaw == Some(Flaw::NoH1) => {
             let text = format!(
-                "{name}: none of its `h1` is that of the installed package, by which clients check it. Either the file lacks this platform, and `tfoci lock --h1` with the same `--platform` adds it, or the package is not the locked one"
+                "{name}: no `h1` in it matches the installed package. Either it lacks this platform, and `tfoci lock --h1` with the same `--platform` adds it, or the package is not the locked one"
             );
             printer.line(Tone::Warning, "Differs", &text);
         }

@@ -133,7 +133,7 @@ impl LockOutcome {
 
     /// The flaws of lock files, by the numbers of the files.
     fn flaws(&self, locked: &[LockedInFiles<'_>], request: &LockRequest) -> BTreeMap<usize, Flaw> {
-        // Clients keep hashes of no package, so only a strict check stops at them.
+        // Clients keep hashes that match no package, so only a strict check stops at them.
         let is_strict =
             request.trust.require_pinned && !request.installs && request.writing == Writing::Locked;
         let flaw_of = |one: &LockedInFiles<'_>| match &one.locked.uncompared {

@@ -100,7 +100,7 @@ fn warn_of_others(subject: &Subject, locked: &Locked, writing: Writing, printer:
 fn warn(subject: &Subject, locked: &Locked, printer: &Printer) {
     if !locked.strangers.is_empty() {
         let text = format!(
-            "{subject}: the lock file has hashes of no package of this release. Clients accept packages that match them; take them out by hand: {}",
+            "{subject}: the lock file has hashes that match no package of this release. Clients accept packages with these hashes; remove them by hand: {}",
             listed(&locked.strangers)
         );
         printer.warning(&text);

@@ -13,11 +13,9 @@ mod tally;
 mod verb;
 mod version_line;
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tfoci::address::ProviderAddr;
 use tfoci::error::{Category, printable_path};
 use tfoci::event::{Reporter, Subject};
 use tfoci::http::Http;

@@ -77,10 +77,9 @@ fn an_unwritable_trust_file_is_reported_before_any_copy() {
         if !given.is_empty() {
             scene.write("none", given);
         }
-        scene.both("--trust none/trust.toml --pin-new").says(
-            1,
-            &format!("\nerror: {says}\n  named by --trust\n"),
-        );
+        scene
+            .both("--trust none/trust.toml --pin-new")
+            .says(1, &format!("\nerror: {says}\n  named by --trust\n"));
         assert_eq!(scene.origin.seen().len(), 0);
     }
 }
