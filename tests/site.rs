@@ -251,7 +251,7 @@ fn a_platform_that_no_version_has_is_an_error() {
     let error = "error: example.com/acme/demo (oci-layout:store): the platform linux_arm is missing
   has linux_amd64, windows_arm64
 
-hint: choose one of these with `--platform`, or push the one that is missing
+hint: choose one of these with `--platform`, or mirror or push the one that is missing
 ";
     assert!(run.stderr.contains(error), "{}", run.stderr);
 }

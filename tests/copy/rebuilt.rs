@@ -94,7 +94,7 @@ fn a_platform_that_is_not_there_is_an_error() {
 error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store/registry.opentofu.org/acme/demo, for oci-layout:other/registry.opentofu.org/acme/demo): the platform windows_amd64 is missing
   has darwin_arm64, linux_amd64
 
-hint: choose one of these with `--platform`, or push the one that is missing
+hint: choose one of these with `--platform`, or mirror or push the one that is missing
 ");
     assert!(!author.scene.path("other").exists());
 }

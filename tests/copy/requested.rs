@@ -193,7 +193,7 @@ fn the_platforms_of_a_mirror_file_need_a_new_index() {
 error: registry.opentofu.org/acme/one 1.0.0 (oci-layout:store/registry.opentofu.org/acme/one, for oci-layout:none/registry.opentofu.org/acme/one): the platform windows_amd64 is missing
   has darwin_arm64, linux_amd64
 
-hint: choose one of these with `--platform`, or push the one that is missing
+hint: choose one of these with `--platform`, or mirror or push the one that is missing
 ");
     }
 }

@@ -79,7 +79,7 @@ fn a_platform_that_the_version_lacks_is_an_error() {
 error: example.com/acme/demo 1.0.0 (oci-layout:store): the platform plan9_mips is missing
   has linux_amd64, windows_arm64
 
-hint: choose one of these with `--platform`, or push the one that is missing
+hint: choose one of these with `--platform`, or mirror or push the one that is missing
 ",
     );
     assert_eq!(names(&scene.path("mirror")), [""; 0]);
