@@ -16,7 +16,7 @@ use tfoci::outcome::Failure;
 
 use super::Ending;
 use super::error::CommandError;
-use super::lock::{self, Common, Writing};
+use super::lock::{self, LockOptions, Writing};
 use super::report::Extent;
 use super::session::place::is_store;
 use super::session::{Session, WantedVersions, requested};
@@ -97,7 +97,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    common: Common,
+    lock: LockOptions,
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
@@ -112,15 +112,15 @@ fn into_working_directory(
     arguments: Arguments,
     session: &Session,
 ) -> Result<lock::LockRequest, CommandError> {
-    let common = arguments.common;
+    let lock = arguments.lock;
     Ok(lock::LockRequest {
-        options: common.options(true, &arguments.platform, session)?,
+        options: lock.options(true, &arguments.platform, session)?,
         providers: arguments.providers,
         from: arguments.from,
         directories: arguments.chdir.into_iter().collect(),
         lock_file: None,
-        client: common.client.map(Client::from),
-        trust: common.trust,
+        client: lock.client.map(Client::from),
+        trust: lock.trust,
         writing: match (arguments.locked, arguments.dry_run) {
             (true, _) => Writing::Locked,
             (_, true) => Writing::DryRun,
@@ -156,7 +156,7 @@ async fn into_mirror(
     let wanted = session.wanted(&arguments.providers, arguments.from.as_deref(), &registry);
     let wanted = wanted.await?;
     let providers = wanted.iter().map(|wanted| &wanted.selection.provider);
-    session.warn_of_unmatched(&arguments.common.trust, &request.trust, providers);
+    session.warn_of_unmatched(&arguments.lock.trust, &request.trust, providers);
     let report = &session.report;
     let extent = Extent {
         providers: wanted.len(),
@@ -204,7 +204,7 @@ fn mirror_request(
             true => Form::Unpacked,
             false => Form::Packed,
         },
-        trust: session.trust_options(&arguments.common.trust)?,
+        trust: session.trust_options(&arguments.lock.trust)?,
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
     })

@@ -22,7 +22,7 @@ use tfoci::lockfile::Client;
 use super::Ending;
 use super::error::CommandError;
 use super::session::Session;
-pub(super) use request::{Common, LockRequest, Writing};
+pub(super) use request::{LockOptions, LockRequest, Writing};
 pub(super) use update::update;
 
 const EXAMPLES: &str = "\
@@ -78,20 +78,20 @@ pub(super) struct Arguments {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    common: Common,
+    lock: LockOptions,
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
-    let common = arguments.common;
-    let options = common.options(arguments.h1, &arguments.platform, session)?;
+    let lock = arguments.lock;
+    let options = lock.options(arguments.h1, &arguments.platform, session)?;
     let request = LockRequest {
         providers: arguments.providers,
         from: arguments.from,
         directories: arguments.chdir,
         lock_file: arguments.lock_file,
-        client: common.client.map(Client::from),
+        client: lock.client.map(Client::from),
         options,
-        trust: common.trust,
+        trust: lock.trust,
         writing: match (arguments.check, arguments.dry_run) {
             (true, _) => Writing::Locked,
             (_, true) => Writing::DryRun,

@@ -15,7 +15,7 @@ use crate::cli::session::{Session, requested};
 ///
 /// Flatten it after all other arguments: clap applies its last help heading to every argument that follows.
 #[derive(Args)]
-pub(in crate::cli) struct Common {
+pub(in crate::cli) struct LockOptions {
     /// Select the newest versions that the configuration admits, even if others are locked
     #[arg(long, help_heading = "Selection")]
     pub(in crate::cli) upgrade: bool,
@@ -34,7 +34,7 @@ pub(in crate::cli) struct Common {
     pub(in crate::cli) trust_store: bool,
 }
 
-impl Common {
+impl LockOptions {
     /// The options of the library. `platforms` are those of `--platform`.
     pub(in crate::cli) fn options(
         &self,
