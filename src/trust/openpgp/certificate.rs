@@ -30,7 +30,7 @@ pub(super) struct Offered {
 
 /// A parsed certificate.
 pub(super) struct Certificate {
-    pub cert: Cert,
+    pub parsed: Cert,
     pub fingerprint: Fingerprint,
     pub anchor: Anchor,
 }
@@ -39,7 +39,7 @@ impl Certificate {
     /// The certificate, ASCII-armoured without comments, which would differ between versions of the library.
     pub fn armoured(&self) -> Option<Vec<u8>> {
         let mut writer = Writer::new(Vec::new(), Armour::PublicKey).ok()?;
-        self.cert.export(&mut writer).ok()?;
+        self.parsed.export(&mut writer).ok()?;
         writer.finalize().ok()
     }
 }
@@ -90,9 +90,9 @@ impl Offered {
         first.truncate(1);
         let packets = first.into_iter().chain(signatures).chain(others);
         let packets: Vec<Packet> = packets.collect();
-        let cert = Cert::from_packets(packets.into_iter()).ok();
-        Ok(cert.map(|cert| Certificate {
-            cert: cert.strip_secret_key_material(),
+        let parsed = Cert::from_packets(packets.into_iter()).ok();
+        Ok(parsed.map(|parsed| Certificate {
+            parsed: parsed.strip_secret_key_material(),
             fingerprint: self.fingerprint.clone(),
             anchor: self.anchor,
         }))

@@ -162,7 +162,7 @@ mod tests {
         for certificate in read(armoured).expect("a ring").iter() {
             let certificate = certificate.open(&Budget::default());
             let certificate = certificate.expect("cheap").expect("a certificate");
-            certificate.cert.export(&mut binary).expect("bytes");
+            certificate.parsed.export(&mut binary).expect("bytes");
         }
         let two = read(binary.repeat(2)).expect("a ring");
         assert_eq!((two.iter().count(), two.read, two.skipped()), (1, 2, false));

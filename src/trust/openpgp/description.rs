@@ -38,8 +38,8 @@ pub(in crate::trust) fn describe(
 
 /// The description of a certificate.
 pub(super) fn of(certificate: &Certificate, now: SystemTime) -> KeyDescription {
-    let cert = &certificate.cert;
-    let signing = cert.keys().filter_map(|key| {
+    let parsed = &certificate.parsed;
+    let signing = parsed.keys().filter_map(|key| {
         let is_usable = key::unsupported(&key).is_none() && !key::revoked(&key);
         key::key_status(&key, now, now).filter(|_| is_usable)
     });
@@ -47,17 +47,17 @@ pub(super) fn of(certificate: &Certificate, now: SystemTime) -> KeyDescription {
     let lasts = expiries.contains(&None);
     KeyDescription {
         fingerprint: certificate.fingerprint.clone(),
-        user_id: key::user_id(cert, now),
-        algorithm: algorithm(cert),
+        user_id: key::user_id(parsed, now),
+        algorithm: algorithm(parsed),
         expires: expiries.iter().flatten().max().filter(|_| !lasts).copied(),
-        is_revoked: cert.primary_key().self_revocations().next().is_some(),
+        is_revoked: parsed.primary_key().self_revocations().next().is_some(),
         can_sign: !expiries.is_empty(),
     }
 }
 
 /// The algorithm of the primary key, with its size or curve.
-fn algorithm(cert: &Cert) -> String {
-    let key = cert.primary_key().key();
+fn algorithm(certificate: &Cert) -> String {
+    let key = certificate.primary_key().key();
     match key.mpis() {
         PublicKey::RSA { n, .. } => format!("RSA {}", n.bits()),
         PublicKey::DSA { p, .. } => format!("DSA {}", p.bits()),

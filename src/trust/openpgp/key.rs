@@ -112,10 +112,10 @@ fn expiry(key: &ValidErasedKeyAmalgamation<'_, PublicParts>) -> Option<SystemTim
 }
 
 /// The user id that the owner of a certificate made the primary one.
-pub(super) fn user_id(cert: &Cert, now: SystemTime) -> Option<String> {
+pub(super) fn user_id(certificate: &Cert, now: SystemTime) -> Option<String> {
     TOLERANCES.into_iter().find_map(|notes| {
         let policy = policy(now, notes);
-        let valid = cert.with_policy(&policy, now).ok()?;
+        let valid = certificate.with_policy(&policy, now).ok()?;
         let user_id = valid.primary_userid().ok()?;
         Some(String::from_utf8_lossy(user_id.userid().value()).into_owned())
     })

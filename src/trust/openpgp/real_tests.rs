@@ -26,7 +26,7 @@ fn files_below(directory: &Path, found: &mut Vec<PathBuf>) {
 fn usable(offered: &Offered) -> bool {
     let certificate = offered.open(&Budget::default()).expect("cheap");
     let certificate = certificate.expect("a certificate");
-    certificate.cert.keys().any(|key| {
+    certificate.parsed.keys().any(|key| {
         key_status(&key, now(), now())
             .is_some_and(|standing| standing.expires.is_none_or(|at| at > now()))
     })

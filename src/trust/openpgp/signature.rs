@@ -212,7 +212,7 @@ impl Verification<'_> {
             return Ok(Err(best));
         };
         let mut is_first = true;
-        for key in certificate.cert.keys().key_handles(issuers.iter()) {
+        for key in certificate.parsed.keys().key_handles(issuers.iter()) {
             match self.verify_with_key(signature, certificate, &key)? {
                 Ok(notes) => {
                     return Ok(Ok(ValidSignature {
