@@ -14,7 +14,7 @@ use tfoci::platform::Platform;
 use plan::Plan;
 
 use super::Ending;
-use super::args::ReadTrust;
+use super::arguments::ReadTrust;
 use super::error::CommandError;
 use super::push::How;
 use super::report::{COPY, Extent};

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::Ending;
-use super::args::Globals;
+use super::arguments::Globals;
 use super::error::CommandError;
 use super::session::Session;
 

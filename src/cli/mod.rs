@@ -1,12 +1,12 @@
 //! The command line: parses arguments, and prints text or JSON. The library does not depend on it.
 //!
-//! Each command has its own file. [`args`] has the arguments that several commands share, and [`session`] creates clients, credentials,
+//! Each command has its own file. [`arguments`] has the arguments that several commands share, and [`session`] creates clients, credentials,
 //! stores and policies from them. [`progress`] and [`trace`] print events, [`pending`] has the open requests, [`report`] prints the results
 //! of journeys, and [`json`] defines the JSON documents. [`error`] has the errors of commands, and [`hints`] suggests what to do about
 //! them. Only [`printer`] writes to stdout and stderr. [`neutral`] and [`redaction`] remove runner commands and passwords from its output.
 //! [`render`] fills in templates.
 
-mod args;
+mod arguments;
 mod cli_config;
 mod completions;
 mod copy;
@@ -57,7 +57,7 @@ use tfoci::disk;
 use tfoci::error::Category;
 use tfoci::outcome::{Failure, Problem};
 
-use args::Globals;
+use arguments::Globals;
 use error::CommandError;
 use hints::meant::Takes;
 use printer::Printer;

@@ -22,7 +22,7 @@ use tfoci::disk;
 use tfoci::event::Subject;
 use tfoci::outcome::{Failure, Problem};
 
-use super::args::{Color, Format, Globals};
+use super::arguments::{Color, Format, Globals};
 use super::error::CommandError;
 use super::finished_line::FinishedLine;
 use super::neutral;

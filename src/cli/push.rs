@@ -19,7 +19,7 @@ use tfoci::store::RepoMut;
 use tfoci::trust::Rule;
 
 use super::Ending;
-use super::args::Trust;
+use super::arguments::Trust;
 use super::error::CommandError;
 use super::report::{Extent, PUSH};
 use super::session::{REFUSED, Session, check};

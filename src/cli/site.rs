@@ -18,7 +18,7 @@ use tfoci::site::{
 };
 
 use super::Ending;
-use super::args::ReadTrust;
+use super::arguments::ReadTrust;
 use super::error::CommandError;
 use super::json::Deleted;
 use super::public_url::public_url;

@@ -12,7 +12,7 @@ use tfoci::selection::Selection;
 use tfoci::version::Version;
 
 use super::Ending;
-use super::args::ReadTrust;
+use super::arguments::ReadTrust;
 use super::error::CommandError;
 use super::json;
 use super::printer::{Printer, Tone};

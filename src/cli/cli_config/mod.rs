@@ -22,7 +22,7 @@ use tfoci::store::{self, Endpoint};
 use tfoci::template::RepositoryTemplate;
 
 use super::Ending;
-use super::args::ClientName;
+use super::arguments::ClientName;
 use super::error::CommandError;
 use super::json;
 use super::render::{Mirror, ProviderInstallationView};

@@ -19,7 +19,7 @@ use tfoci::store::StoredPackage;
 use tfoci::version::Version;
 
 use super::Ending;
-use super::args::ReadTrust;
+use super::arguments::ReadTrust;
 use super::error::CommandError;
 use super::json;
 use super::printer::Printer;

@@ -7,7 +7,7 @@ use tfoci::lock::target::LockChange;
 
 use super::diff::print_diff;
 use super::request::{LockRequest, Writing};
-use crate::cli::args::Format;
+use crate::cli::arguments::Format;
 use crate::cli::error::CommandError;
 use crate::cli::printer::{Printer, Tone};
 

@@ -7,7 +7,7 @@ use clap::Args;
 use tfoci::lock::Options;
 use tfoci::lockfile::Client;
 
-use crate::cli::args::{ClientName, ReadTrust};
+use crate::cli::arguments::{ClientName, ReadTrust};
 use crate::cli::error::CommandError;
 use crate::cli::session::{Session, requested};
 

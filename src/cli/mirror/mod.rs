@@ -27,7 +27,7 @@ use tfoci::source::{Source, SourceAddr};
 use pins::Pins;
 
 use super::Ending;
-use super::args::{NumberError, Trust};
+use super::arguments::{NumberError, Trust};
 use super::error::CommandError;
 use super::printer::Tone;
 use super::report::{Extent, MIRROR};

@@ -23,7 +23,7 @@ use tfoci::install::Installed;
 use tfoci::outcome::{Change, Failure, Published};
 
 use super::Ending;
-use super::args::Format;
+use super::arguments::Format;
 use super::error::CommandError;
 use super::hints::interruption;
 use super::json;

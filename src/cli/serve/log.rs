@@ -11,7 +11,7 @@ use tfoci::serve::{Denied, Notice, Observer, RequestRecord};
 
 use super::events::{Event, with_hint};
 use super::unmatched::Unmatched;
-use crate::cli::args::Format;
+use crate::cli::arguments::Format;
 use crate::cli::error::CommandError;
 use crate::cli::printer::{Printer, Tone};
 

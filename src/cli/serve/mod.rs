@@ -24,7 +24,7 @@ use tfoci::platform::Platform;
 use tfoci::serve::{Server, ServerStore};
 
 use super::Ending;
-use super::args::{Globals, ReadTrust};
+use super::arguments::{Globals, ReadTrust};
 use super::error::CommandError;
 use super::host;
 use super::public_url::public_url;

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tfoci::address::ProviderAddr;
 use tfoci::trust::Policy;
 
-use crate::cli::args::ReadTrust;
+use crate::cli::arguments::ReadTrust;
 use crate::cli::session::unmatched_line;
 
 /// The most providers that are remembered. Clients name the providers that `--fill` mirrors, so there is no other limit.

@@ -10,7 +10,7 @@ use tfoci::credentials::{Environment, Locations, SourceReport};
 use tfoci::secret::Secret;
 use tfoci::source::RequestLimits;
 
-use crate::cli::args::CredentialFiles;
+use crate::cli::arguments::CredentialFiles;
 use crate::cli::printer::Printer;
 
 /// The credential files that options and environment variables name.

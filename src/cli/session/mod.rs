@@ -1,6 +1,6 @@
 //! The session of a command: creates clients, credentials, stores and policies from arguments.
 //!
-//! Arguments are plain data ([`super::args`]), and the library knows no arguments. Only this module turns one into the other, so all
+//! Arguments are plain data ([`super::arguments`]), and the library knows no arguments. Only this module turns one into the other, so all
 //! commands understand an option in the same way.
 
 mod environment;
@@ -31,7 +31,7 @@ use tfoci::store::{Endpoint, Registry, Repo, Store};
 use tfoci::text;
 use tfoci::trust::{Policy, limits};
 
-use super::args::{Globals, ReadTrust};
+use super::arguments::{Globals, ReadTrust};
 use super::error::CommandError;
 use super::printer::Printer;
 use super::report::Report;

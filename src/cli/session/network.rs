@@ -13,7 +13,7 @@ use tfoci::http::{Pem, Settings, Timeouts};
 use tfoci::shown::Shown;
 
 use super::environment::variable;
-use crate::cli::args::Network;
+use crate::cli::arguments::Network;
 use crate::cli::error::CommandError;
 
 /// The size limit in bytes of files with certificates or keys. The bundle of all public authorities is about a quarter of this.

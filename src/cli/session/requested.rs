@@ -12,7 +12,7 @@ use tfoci::mirror::{Locks, VersionFilter};
 use tfoci::platform::Platform;
 
 use super::{read, read_text};
-use crate::cli::args::Trust;
+use crate::cli::arguments::Trust;
 use crate::cli::error::CommandError;
 use crate::cli::printer::Printer;
 

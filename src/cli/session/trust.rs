@@ -10,7 +10,7 @@ use tfoci::trust::rule::key_id_digits;
 use tfoci::trust::{self, Fingerprint, KeyFile, Policy, TrustFile};
 
 use super::{Session, read, read_text};
-use crate::cli::args::{ReadTrust, Trust};
+use crate::cli::arguments::{ReadTrust, Trust};
 use crate::cli::error::CommandError;
 use crate::cli::error::phrases::named_by;
 

@@ -16,7 +16,7 @@ use super::keys::{self, DescribedFile};
 use super::rules;
 use super::warnings;
 use crate::cli::Ending;
-use crate::cli::args::Trust;
+use crate::cli::arguments::Trust;
 use crate::cli::error::CommandError;
 use crate::cli::json;
 use crate::cli::printer::Printer;
