@@ -1,4 +1,4 @@
-//! Whoever reads a zip while it arrives sees what whoever opens the file sees.
+//! A reader of a zip that is still arriving sees the same entries as a reader of the whole file.
 
 use std::collections::BTreeMap;
 use std::io::Cursor;

@@ -111,6 +111,7 @@ pub(super) enum NumberError {
 }
 
 fn jobs(text: &str) -> Result<u8, NumberError> {
+    // Each job holds connections to the source and to every destination, and servers limit the connections of a client.
     const MOST: u8 = 64;
     let number = text.parse().ok().filter(|jobs| (1..=MOST).contains(jobs));
     number.ok_or(NumberError::Range { most: MOST.into() })

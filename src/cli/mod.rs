@@ -71,7 +71,7 @@ const GLOBALS: &str =
 /// The version, the commit and the target.
 const VERSION: &str = env!("TFOCI_VERSION");
 
-/// The widest line of help, in columns.
+/// The widest line of help, in columns. Longer lines are hard to read, however wide the terminal is.
 const HELP_WIDTH: usize = 100;
 
 const EXIT_CODES: &str = "\

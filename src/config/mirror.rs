@@ -150,7 +150,7 @@ impl MirrorFile {
 
 /// Fails if two tables ask for the same versions and platforms in the same stores: one of them is probably meant for something else.
 fn repeated(entries: &[MirrorEntry], text: &str) -> Result<(), Error> {
-    let wish = |entry: &MirrorEntry| {
+    let requested = |entry: &MirrorEntry| {
         let MirrorEntry {
             provider,
             constraints,
@@ -163,7 +163,7 @@ fn repeated(entries: &[MirrorEntry], text: &str) -> Result<(), Error> {
     };
     for (place, entry) in entries.iter().enumerate() {
         let mut earlier = entries.iter().take(place);
-        if let Some(first) = earlier.position(|earlier| wish(earlier) == wish(entry)) {
+        if let Some(first) = earlier.position(|earlier| requested(earlier) == requested(entry)) {
             let line = |place| toml::line_of(text, Some(place), "address", None);
             return Err(Error::Repeated {
                 address: entry.provider.to_string(),

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_that_nobody_uses_are_forgotten() {
+    fn hosts_without_requests_are_forgotten() {
         let limits = Limits::new(1);
         let take = |number: usize| {
             let url: Url = format!("https://h{number}.example/").parse().unwrap();

@@ -20,7 +20,7 @@ use crate::digest::Digest;
 const SHORTEST_KEY: usize = 32;
 /// The fewest hex digits of a token as `tfoci help deployment` makes one, and of a SHA-256.
 const SHORTEST_HEX: usize = 64;
-/// The most keys: the one that signs, and those that are being replaced.
+/// The most keys. A rotation needs two, one that signs and one that is being replaced; each costs an HMAC for every invalid link.
 const MOST_KEYS: usize = 8;
 /// How much the clocks of replicas may differ. With NTP they differ by less than a second; 30 seconds is also the shortest `--url-lifetime`.
 const CLOCK_SKEW: Duration = Duration::from_secs(30);

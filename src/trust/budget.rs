@@ -54,7 +54,10 @@ impl Budget {
     }
 
     /// Subtracts a step's cost before the step is done. A step beyond the budget ends the verification.
-    #[cfg_attr(not(feature = "openpgp"), expect(dead_code))]
+    #[cfg_attr(
+        not(feature = "openpgp"),
+        expect(dead_code, reason = "only OpenPGP verification spends")
+    )]
     pub(super) fn spend(&self, work: u64) -> Result<(), OverBudget> {
         let order = Ordering::Relaxed;
         let paid = self

@@ -211,7 +211,7 @@ fn the_home_page_marks_what_it_has_not_read() {
 }
 
 #[test]
-fn a_provider_that_nobody_can_install_has_no_instructions() {
+fn a_provider_whose_versions_are_all_hidden_has_no_instructions() {
     let store = store();
     let stranger = Signer::stranger().public_armored();
     store.scene.write("stranger.asc", stranger);

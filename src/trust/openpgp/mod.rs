@@ -42,7 +42,10 @@ pub(super) use ring::may_hold_key;
 pub(super) use signature::check;
 
 /// The input of a verification.
-#[cfg_attr(not(feature = "openpgp"), expect(dead_code))]
+#[cfg_attr(
+    not(feature = "openpgp"),
+    expect(dead_code, reason = "only OpenPGP verification reads it")
+)]
 pub(super) struct VerificationInput<'a> {
     /// The bytes that were signed.
     pub document: &'a [u8],

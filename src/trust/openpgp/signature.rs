@@ -22,9 +22,10 @@ use super::measure;
 use super::packets::{self, SignaturePacket};
 use super::{ValidSignature, VerificationInput, verification};
 
-/// The most signatures that are tried for a release. Real ones have one.
+/// The most signatures that are tried for a release. Real ones have one, and two while its owner changes keys.
 const MOST_SIGNATURES: usize = 16;
-/// The most certificates that are tried for a release, of those that its signatures name.
+/// The most certificates that are tried for a release, of those that its signatures name. A signature names one, but two certificates can
+/// share a key id, and a stranger can make any number that share it.
 const MOST_CERTIFICATES: usize = 16;
 
 /// Looks for a good signature. `None` if there is no key at all to check one with.
