@@ -8,13 +8,10 @@ use super::CommandError;
 impl CommandError {
     /// The category, which decides the exit code. Errors about arguments are usage errors.
     pub(in crate::cli) fn category(&self) -> Category {
+        if let Some(failure) = self.failure() {
+            return failure.category();
+        }
         match self {
-            Self::Journey(failure)
-            | Self::Pushing(failure)
-            | Self::Mirroring(failure)
-            | Self::Locking(failure)
-            | Self::NotSelected { failure, .. }
-            | Self::NotLocked { failure, .. } => failure.category(),
             Self::Misspelt { error, .. } => error.category(),
             Self::LockTarget(error) => error.category(),
             Self::LockDiffers { .. } => Category::Differs,
@@ -22,7 +19,6 @@ impl CommandError {
             Self::ModuleMissing { .. } | Self::NotRequired { .. } | Self::NoMethod { .. } => {
                 Category::NotFound
             }
-            Self::File { failure, .. } => failure.category(),
             Self::NotPinned { source, .. } => source.category(),
             Self::KeyFile {
                 error:
