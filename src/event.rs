@@ -16,7 +16,7 @@ use crate::version::Version;
 /// A provider, one of its versions, or one of its packages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Subject {
-    /// The address of the provider.
+    /// Every subject has a provider.
     pub provider: ProviderAddr,
     /// The version, once it is selected.
     pub version: Option<Version>,

@@ -41,7 +41,7 @@ pub enum Error {
         prefix: &'static str,
         expected: String,
     },
-    /// The legacy namespace `-`.
+    /// The namespace `-`, under which old versions of Terraform looked up providers without a namespace.
     #[error("`-/{name}` is a legacy address\n  expected the namespace that the provider has today", name = printable(.type_name))]
     Legacy { type_name: String },
     /// A provider that is built into the client.

@@ -7,7 +7,7 @@ pub(super) const DESCRIPTOR: u16 = 1 << 3;
 /// The flags that change how an entry is read. The others are hints.
 pub(super) const FLAGS_THAT_MATTER: u16 = ENCRYPTED | PATCH | DESCRIPTOR | 1 << 11;
 
-/// The type of an entry.
+/// What an entry becomes when it is unpacked. Anything else, such as a link or a device, is an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryType {
     /// A regular file.

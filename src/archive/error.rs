@@ -69,7 +69,7 @@ pub enum Error {
     /// Too many entries.
     #[error("the zip has too many entries\n  expected at most {limit}\n  received {received}")]
     Entries { limit: u64, received: u64 },
-    /// The central directory is too large.
+    /// Reading the list of entries would take too much memory.
     #[error(
         "the zip's central directory is too large\n  expected at most {limit} bytes\n  received {received}"
     )]

@@ -28,7 +28,7 @@ pub enum Error {
         /// The expected size in bytes.
         expected: u64,
     },
-    /// Fewer bytes than expected.
+    /// The stream ended early.
     #[error(
         "there are fewer bytes than expected\n  expected {expected} bytes\n  received {received} bytes"
     )]

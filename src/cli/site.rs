@@ -80,7 +80,6 @@ pub(super) struct Arguments {
     trust: ReadTrust,
 }
 
-/// Runs the command.
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let request = request(&arguments, session)?;
     let registry = session.registry(&session.http()?);

@@ -38,7 +38,7 @@ pub struct MirrorFile {
 /// One `[[provider]]` table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MirrorEntry {
-    /// The address of the provider.
+    /// `address`.
     pub provider: ProviderAddr,
     /// The acceptable versions.
     pub constraints: VersionConstraints,

@@ -40,7 +40,7 @@ struct GetAnswer {
     secret: Secret,
 }
 
-/// The input of `store`.
+/// What the subcommand `store` reads from stdin.
 #[derive(Serialize)]
 struct StoreInput<'a> {
     #[serde(rename = "ServerURL")]

@@ -19,7 +19,7 @@ pub(super) struct Entry {
 /// The content of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum EntryValue {
-    /// A credential.
+    /// The file itself has the secret.
     Inline(CredentialKind),
     /// A helper that provides the credential.
     Helper(HelperName),

@@ -84,7 +84,7 @@ pub enum Error {
     NotARegistry { text: String },
 }
 
-/// The text without userinfo.
+/// Without the userinfo of a URL, which may be a password.
 fn without_user(text: &str) -> String {
     match text.contains('@') {
         true => Shown::from(text).to_string(),

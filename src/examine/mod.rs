@@ -44,7 +44,7 @@ pub struct TrustOptions {
     pub now: SystemTime,
 }
 
-/// A provider in a store.
+/// A provider, and the repository from which its versions are read.
 #[derive(Clone, Debug)]
 pub struct StoredProvider {
     /// The provider's address.

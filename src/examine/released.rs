@@ -14,7 +14,7 @@ use crate::trust::{Rule, Verified};
 
 /// A release of a source, before it is verified.
 pub struct Released {
-    /// The release.
+    /// The packages of the requested platforms only.
     pub release: Release<PackageMetadata>,
     /// The `h1` of packages of any platform, as the source reports them. No signature covers them.
     pub reported: BTreeSet<PackageHash>,

@@ -39,11 +39,11 @@ pub(super) enum BodyUse {
     Nothing,
     /// Into memory, at most this many bytes.
     Whole(u64),
-    /// As a stream.
+    /// In chunks, by the caller, who limits its size.
     Stream,
 }
 
-/// A request.
+/// What to send, with the limits for the answer. Nothing is sent before [`Http::send`](super::Http::send).
 pub struct Request {
     pub(super) method: Method,
     pub(super) url: Url,

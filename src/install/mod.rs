@@ -106,7 +106,7 @@ pub struct Request {
 /// A provider to install.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// The provider in the store.
+    /// Where its packages come from.
     pub from: StoredProvider,
     /// Selects the version.
     pub selection: Selection,
@@ -128,7 +128,7 @@ pub struct Installed {
     pub hashes: Vec<PackageHash>,
 }
 
-/// An installed package.
+/// A package that is in the directory now, or would be after a dry run.
 #[derive(Clone, Debug, Serialize)]
 pub struct InstalledPackage {
     /// The platform of the package.

@@ -30,7 +30,7 @@ pub enum Fault {
     TooMany {
         /// The noun for the exceeding items, in the plural.
         what: &'static str,
-        /// The limit.
+        /// The largest allowed number of them.
         limit: usize,
     },
 }

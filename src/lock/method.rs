@@ -62,7 +62,7 @@ impl Method {
 
 /// A version, with the first method that has it.
 pub(super) enum Found<'a> {
-    /// In a store.
+    /// The store reads the version again when it is locked.
     Stored(&'a StoredProvider, Version),
     /// In the list of a source.
     Released(&'a Source, AvailableVersion),

@@ -120,7 +120,7 @@ pub struct Locked {
 /// The `h1` in a lock file that may be of a package that the store or source lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uncompared {
-    /// The hashes.
+    /// As they stand in the lock file, sorted.
     pub hashes: Vec<PackageHash>,
     /// The platforms that the checksum document lists and the store or source lacks.
     pub platforms: Vec<Platform>,

@@ -38,7 +38,7 @@ pub const LARGEST: usize = 8 << 20;
 /// The largest number of providers, and of hashes per provider. Real files have at most some dozens of either.
 pub const MOST: usize = 10_000;
 
-/// A lock file.
+/// The entries of a `.terraform.lock.hcl`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LockFile {
     /// The client that the header names. tfoci writes the file as that client does; without a header, as OpenTofu does.

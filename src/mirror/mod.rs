@@ -77,7 +77,7 @@ pub struct Options {
 /// A provider to mirror.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// The address of the provider.
+    /// Whose releases are mirrored.
     pub provider: ProviderAddr,
     /// Filters that select its versions. A version that matches any of them is mirrored.
     pub filters: Vec<VersionFilter>,

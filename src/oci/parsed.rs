@@ -23,7 +23,7 @@ pub(super) enum ManifestKind {
 pub(super) struct ParsedManifest {
     media_type: String,
     artifact_type: String,
-    /// The descriptors of the list.
+    /// Its `manifests` or `layers`.
     pub(super) items: Vec<ListedDescriptor>,
     pub(super) annotations: BTreeMap<String, String>,
     /// Whether a member had its name in an unusual letter case.

@@ -80,7 +80,7 @@ impl AttachedBlobs {
     }
 }
 
-/// A published package.
+/// A package of a version that was written, was complete already, or would be written.
 #[derive(Clone, Debug, Serialize)]
 pub struct PublishedPackage {
     /// The platform of the package.

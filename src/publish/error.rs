@@ -25,7 +25,7 @@ pub struct BlobFailure {
     pub package: Option<FailedPackage>,
     /// The expected digest.
     pub digest: Digest,
-    /// The error of the source.
+    /// What went wrong when it was read.
     pub source: blob::Error,
 }
 
@@ -34,7 +34,7 @@ pub struct BlobFailure {
 pub struct FailedPackage {
     /// The platform that it is built for.
     pub platform: Platform,
-    /// Its file name.
+    /// The name of its zip in the checksum document.
     pub file_name: String,
 }
 

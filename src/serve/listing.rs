@@ -17,7 +17,7 @@ const CONCURRENT_VERSIONS: usize = 8;
 /// A provider in the store.
 #[derive(Debug)]
 pub struct ProviderListing {
-    /// The address of the provider.
+    /// Whose versions these are.
     pub provider: ProviderAddr,
     /// Whether the store has the provider.
     pub exists: bool,

@@ -45,7 +45,7 @@ pub(super) async fn storage_url(package: &ServedPackage) -> Option<Url> {
     blob.elsewhere().await.ok().flatten()
 }
 
-/// A request for a package.
+/// What decides the answer to a `GET` or `HEAD` of a zip.
 pub(super) struct PackageRequest<'a> {
     pub(super) method: &'a Method,
     pub(super) headers: &'a HeaderMap,

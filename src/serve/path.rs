@@ -74,7 +74,7 @@ pub(super) enum NoRoute {
 }
 
 impl ProviderRegistryName {
-    /// The address of the provider on this host.
+    /// Completes the path of the provider registry protocol, which names no host.
     pub(super) fn on(&self, host: &Hostname) -> Result<ProviderAddr, NoRoute> {
         ProviderAddr::new(host.clone(), &self.namespace, &self.type_name)
             .map_err(|_| NoRoute::Unknown)

@@ -69,7 +69,7 @@ pub struct ServedPackage {
     pub canonical_name: String,
     /// The digest and size of the zip.
     pub expected: Expected,
-    /// The `zh:` hash.
+    /// The hash that the network mirror protocol lists, made of the same digest.
     pub zh: PackageHash,
     /// The bytes in the store.
     pub(super) blob: StoreBlob,

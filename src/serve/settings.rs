@@ -12,9 +12,9 @@ use crate::examine::TrustOptions;
 use crate::http::Http;
 use crate::store::{Endpoint, Registry};
 
-/// The settings of a server.
+/// What `tfoci serve` was told on its command line.
 pub struct ServerSettings {
-    /// The address to listen on.
+    /// A port of 0 stands for any free one.
     pub listen: SocketAddr,
     /// The certificate; `None` for plain HTTP behind a proxy.
     pub tls: Option<TlsFiles>,
@@ -43,7 +43,7 @@ pub struct ServerSettings {
     pub fill: Option<FillSettings>,
 }
 
-/// The store of a server.
+/// From where a server reads, and with which clients.
 pub struct ServerStore {
     /// Where the store is.
     pub endpoint: Endpoint,

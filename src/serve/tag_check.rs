@@ -11,7 +11,7 @@ use crate::version::Version;
 /// The digests that a version's tags referred to when it was verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagDigests {
-    /// The digest of the index.
+    /// Of the tag that is the version.
     pub index: Digest,
     /// The digest of the evidence manifest, if there is one.
     pub evidence: Option<Digest>,

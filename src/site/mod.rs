@@ -54,7 +54,7 @@ use folder::ProviderFolder;
 /// own.
 const PROVIDERS: usize = 8;
 
-/// The options of a site.
+/// Where a site is written, and which packages it may publish.
 #[derive(Clone, Debug)]
 pub struct SiteOptions {
     /// The directory of the site.
@@ -74,13 +74,13 @@ pub struct SiteOptions {
 /// A provider to write.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// The provider in the store.
+    /// From where its packages are copied.
     pub from: StoredProvider,
     /// Selects the versions that match; every version without constraints.
     pub constraints: VersionConstraints,
 }
 
-/// A change of the site.
+/// What happened to one version, or would happen in a dry run.
 #[derive(Clone, Debug)]
 pub enum SiteChange {
     /// A version was written, or was complete already.

@@ -19,7 +19,7 @@ pub(super) struct RequestAuth {
 /// The credentials of a request that was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuthTried {
-    /// A token.
+    /// A token was sent.
     Token {
         /// The file, variable or program where the token was found.
         found_in: String,

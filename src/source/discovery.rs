@@ -19,7 +19,7 @@ const SERVICE: &str = "providers.v1";
 
 /// The location of a host's provider registry.
 pub(super) struct RegistryLocation {
-    /// Its base URL.
+    /// The URL that the paths of the protocol are resolved against.
     pub(super) base: Url,
     /// Whether the location is authentic: it comes from the user's configuration, or from a response over verified TLS.
     pub(super) is_verified: bool,

@@ -217,7 +217,7 @@ pub enum Document {
     Checksums,
     /// The signature of the checksum document.
     Signature,
-    /// The package.
+    /// The zip of one platform.
     Package(Platform),
 }
 

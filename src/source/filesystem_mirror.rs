@@ -30,7 +30,7 @@ use crate::release::{Package, Release, canonical_file_name};
 use crate::trust::PackageName;
 use crate::version::{SpelledVersion, Version};
 
-/// A filesystem mirror.
+/// A directory as `tofu providers mirror` writes it, with zips or unpacked packages.
 #[derive(Clone, Debug)]
 pub struct FilesystemMirror {
     directory: PathBuf,

@@ -75,7 +75,7 @@ pub struct Files {
     /// The first zip that the checksum document lists and the folder lacks, if every platform was requested. It is not an error yet,
     /// because the document has not been verified.
     pub missing: Option<String>,
-    /// The checksum document.
+    /// Its `SHA256SUMS`, in which every zip must be listed.
     pub checksums: Document,
     /// The signatures, sorted by name.
     pub signatures: Vec<Document>,

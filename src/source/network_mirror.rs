@@ -34,7 +34,7 @@ const LARGEST_JSON: u64 = 8 << 20;
 /// ([clients: network mirror requests](crate::clients#network-mirror-requests)).
 const MOST_REDIRECTS: usize = 5;
 
-/// A network mirror.
+/// A server of the network mirror protocol. Clones share its connections and credentials.
 #[derive(Clone)]
 pub struct NetworkMirror(Arc<Inner>);
 

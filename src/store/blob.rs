@@ -7,9 +7,9 @@ use crate::blob::{self, BlobInfo, BlobSource, Body};
 /// A blob in a store of any kind.
 #[derive(Clone, Debug)]
 pub enum StoreBlob {
-    /// A file of a layout.
+    /// In a directory of this machine.
     Layout(LayoutBlob),
-    /// A blob of a registry.
+    /// Behind a registry's API.
     Registry(RegistryBlob),
 }
 

@@ -134,7 +134,7 @@ pub fn check(repository: &Repository) -> Result<(), LevelsError> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the registry takes no name with so {} levels\n  expected {expected}{}\n  received {repository}", self.how(), if self.is_exact { "" } else { ", or deeper" })]
 pub struct LevelsError {
-    /// The registry.
+    /// Which registry has this rule.
     pub registry: KnownRegistry,
     /// The repository, with its registry.
     pub repository: String,

@@ -212,7 +212,7 @@ impl Layout {
     }
 }
 
-/// A blob of a layout.
+/// A file below `blobs/sha256`.
 #[derive(Clone, Debug)]
 pub struct LayoutBlob(blob::File);
 

@@ -23,7 +23,7 @@ pub(super) enum Bindings<'p> {
     Unknown,
     /// The clients' placeholder address.
     Placeholder,
-    /// The address of a provider.
+    /// The provider whose repository is wanted.
     Provider(&'p ProviderAddr),
 }
 

@@ -11,7 +11,7 @@ use super::symbol::Symbol;
 use crate::error::printable;
 use crate::oci::repository_name;
 
-/// A problem of a template.
+/// Why clients refuse a template, or would not find its providers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum TemplateProblem {
@@ -36,7 +36,7 @@ pub enum TemplateProblem {
     /// An unknown symbol.
     #[error("the symbol `{}` is not available, only hostname, namespace and type are", printable(.name))]
     Symbol { name: String },
-    /// A refused construct.
+    /// HCL that clients evaluate and tfoci does not.
     #[error("{0}")]
     Refused(Construct),
     /// Two providers would share a repository, because the template omits a symbol.

@@ -88,7 +88,7 @@ impl Checksums {
         }
     }
 
-    /// The digest of a file.
+    /// The digest that the document states for a file; `None` if it does not list the file, or the first line that does has no valid SHA-256.
     pub fn lookup(&self, file_name: &str) -> Option<Digest> {
         self.lines.get(file_name).copied().flatten()
     }

@@ -2,7 +2,7 @@
 
 use toml_edit::{Document, Item, TableLike, Value};
 
-/// The lines of an entry, from 1.
+/// Where an entry is, so that errors and edits find it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EntryLines {
     /// The line of its `match`.

@@ -24,7 +24,7 @@ const LINE_END: [char; 2] = ['\r', '\n'];
 /// The version with which a key was seen for the first time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstSeen {
-    /// The key.
+    /// Whose key it is, and of which kind.
     pub key: KeyDescription,
     /// The version that it signed.
     pub version: Version,

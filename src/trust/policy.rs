@@ -15,7 +15,7 @@ use super::rule::{Rule, Unsigned};
 pub struct PolicyEntry {
     /// The line of its `match` in the trust file, from 1.
     pub line: usize,
-    /// The providers that it is for.
+    /// The entry applies to the providers that it matches and no earlier entry does.
     pub pattern: ProviderPattern,
     /// What their releases must prove.
     pub rule: Rule,

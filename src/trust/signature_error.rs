@@ -68,7 +68,7 @@ pub enum SignatureErrorKind {
 /// The property of a signature that is not supported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UnsupportedSignature {
-    /// Its version.
+    /// A version of the format before 4, which the clients do not accept either.
     Version(u8),
     /// Its type, by name.
     Type(String),

@@ -39,7 +39,7 @@ pub struct TrustFile {
 pub struct TrustEntry {
     /// The line of its `match`, from 1.
     pub line: usize,
-    /// The providers that it is for.
+    /// Its field `match`.
     pub pattern: ProviderPattern,
     /// The line of the first of its `keys`, or of its `match` if it has none, from 1.
     pub keys_line: usize,
@@ -47,7 +47,7 @@ pub struct TrustEntry {
     pub pins: Vec<Fingerprint>,
     /// The comments behind them, which say whose keys these are.
     pub comments: HashMap<Fingerprint, String>,
-    /// The key files in its `keys`.
+    /// The values of its `keys` that are paths and not fingerprints.
     pub files: Vec<KeyFile>,
     /// Whether it has any other field than `match` and `keys`.
     pub has_rules: bool,

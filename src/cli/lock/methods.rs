@@ -80,7 +80,7 @@ impl<'a> Methods<'a> {
         Ok(())
     }
 
-    /// The methods for a provider.
+    /// The methods that are asked for this provider, in order of preference.
     pub(super) fn of(&self, provider: &ProviderAddr) -> Result<Vec<Method>, CommandError> {
         let matching = self.all.iter().filter(|(one, _)| is_for(one, provider));
         let methods: Vec<Method> = matching

@@ -213,7 +213,6 @@ impl Arguments {
     }
 }
 
-/// Runs the command.
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let endpoint = session.endpoint(&arguments.from)?;
     let http = session.http()?;

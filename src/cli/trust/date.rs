@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The date of a time, as `2027-01-31`.
+/// `2027-01-31`, in UTC.
 pub(super) fn date(time: SystemTime) -> String {
     const DAY: u64 = 24 * 60 * 60;
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -21,7 +21,7 @@ pub use traps::{Trap, TrapKind, traps};
 /// The largest accepted configuration, in bytes. Real ones have some hundred bytes.
 pub const LARGEST: usize = 1 << 20;
 
-/// A CLI configuration.
+/// What the `.tofurc` or `.terraformrc` of a user says, as far as tfoci acts on it.
 #[derive(Clone, Debug, Default)]
 pub struct CliConfig {
     /// The `oci_credentials` blocks, in order.
@@ -40,7 +40,7 @@ pub struct CliConfig {
     pub installation: Option<Vec<InstallationMethod>>,
     /// The line of `provider_installation`, from 1; unknown in JSON.
     pub installation_line: Option<usize>,
-    /// The plugin cache.
+    /// The directory of `plugin_cache_dir`, and what clients accept from it.
     pub plugin_cache: PluginCache,
     /// What neither client knows, and credentials without a token: traps that no other field shows.
     pub ignored: Vec<Trap>,

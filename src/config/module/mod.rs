@@ -41,7 +41,7 @@ pub struct Module {
 /// A provider that a module requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requirement {
-    /// The address of the provider.
+    /// Its `source`, completed with the default host and namespace.
     pub source: ProviderAddr,
     /// The versions that this module can use.
     pub constraints: VersionConstraints,

@@ -42,7 +42,7 @@ pub(super) struct Metadata {
     size: Option<u64>,
     /// The URL of the checksum document.
     pub(super) checksums: Option<Url>,
-    /// The URL of its signature.
+    /// The URL of the signature of the checksum document.
     pub(super) signature: Option<Url>,
     pub(super) keys: Vec<KeyRing>,
     /// Whether the keys came from the origin over verified TLS.
@@ -96,7 +96,7 @@ impl Metadata {
         })
     }
 
-    /// The package with its metadata.
+    /// `renewal` requests the metadata again when the download URL has expired.
     pub(super) fn package(self, renewal: Renewal) -> Package<PackageMetadata> {
         Package {
             platform: self.platform,

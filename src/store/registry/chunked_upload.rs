@@ -23,7 +23,7 @@ const LARGEST: usize = 16 << 20;
 /// Of uploads in longer chunks, one runs at a time: four would hold 64 MiB.
 const LONG: usize = 5 << 20;
 
-/// An upload in chunks.
+/// An upload for registries or proxies that refuse a whole package in one request.
 pub(super) struct ChunkedUpload<'a, B> {
     upload: &'a Upload<'a, B>,
     scope: Scope,

@@ -13,7 +13,7 @@ use crate::oci::{LARGEST_READ, Part, Repository};
 use crate::release::Expected;
 use crate::store::Action;
 
-/// A blob of a registry.
+/// A blob that each read requests anew, with `GET` and a range.
 #[derive(Clone, Debug)]
 pub struct RegistryBlob {
     pub(super) registry: Registry,

@@ -32,7 +32,7 @@ pub struct Body<'a> {
     pub blocks: Vec<Block<'a>>,
 }
 
-/// A block.
+/// `NAME "LABEL" { … }`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block<'a> {
     /// The line it begins in, from 1.

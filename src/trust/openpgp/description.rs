@@ -36,7 +36,7 @@ pub(in crate::trust) fn describe(
     Ok(keys)
 }
 
-/// The description of a certificate.
+/// What users are shown of a key, at this time.
 pub(super) fn of(certificate: &Certificate, now: SystemTime) -> KeyDescription {
     let parsed = &certificate.parsed;
     let signing = parsed.keys().filter_map(|key| {

@@ -56,7 +56,7 @@ impl RingElement {
 /// One copy of a certificate as a ring has it. Nothing in it has been verified.
 #[derive(PartialEq)]
 pub(super) struct CertificateCopy {
-    /// The primary key.
+    /// The key that the fingerprint of the certificate belongs to.
     pub primary: Key<PublicParts, UnspecifiedRole>,
     /// The handles of its keys: the primary key's fingerprint first, then those of all subkeys.
     pub handles: Vec<KeyHandle>,

@@ -100,7 +100,7 @@ fn reached(reason: &SignatureErrorKind) -> u8 {
     }
 }
 
-/// The packets of a signature file.
+/// A file may contain several signatures.
 fn read(file: &[u8]) -> Result<Vec<SignaturePacket>, SignatureErrorKind> {
     let limit = limits::SIGNATURE;
     if let Some(received) = limits::excess(file, limit) {
