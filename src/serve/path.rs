@@ -67,10 +67,10 @@ pub(super) enum NoRoute {
     Unknown,
     /// The first segment is none of [`ROOTS`], as in a misspelt `/mirrors/`.
     OtherRoot,
-    /// The URL of the network mirror itself, which people open in a browser.
-    NetworkMirrorRoot,
-    /// The URL of the provider registry itself.
-    ProviderRegistryRoot,
+    /// The URL of the network mirror itself, or of a directory below it, which people open in a browser.
+    NetworkMirrorDirectory,
+    /// The URL of the provider registry itself, or of a directory below it.
+    ProviderRegistryDirectory,
 }
 
 impl ProviderRegistryName {
@@ -90,11 +90,15 @@ impl Route {
         if path == "/" {
             return Ok(Self::Home);
         }
-        match path.strip_suffix('/').unwrap_or(path) {
-            "/mirror" => return Err(NoRoute::NetworkMirrorRoot),
-            "/v1/providers" => return Err(NoRoute::ProviderRegistryRoot),
-            _ => {}
+        match path.strip_suffix('/') {
+            // No route is a directory, but people try one in a browser.
+            Some(file) => Err(Self::of_file(file).err().unwrap_or(NoRoute::Unknown)),
+            None => Self::of_file(path),
         }
+    }
+
+    /// The route of a path without a slash at its end.
+    fn of_file(path: &str) -> Result<Self, NoRoute> {
         if has_other_root(path) {
             return Err(NoRoute::OtherRoot);
         }
@@ -118,6 +122,8 @@ impl Route {
                 };
                 Self::provider_registry(name, rest)
             }
+            ["mirror", ..] => Err(NoRoute::NetworkMirrorDirectory),
+            ["v1", "providers", ..] => Err(NoRoute::ProviderRegistryDirectory),
             _ => Err(NoRoute::Unknown),
         }
     }
@@ -302,14 +308,14 @@ mod tests {
             ("/nothing".to_owned(), Err(NoRoute::OtherRoot)),
             ("/../mirrors".to_owned(), Err(NoRoute::Malformed)),
             ("/%00".to_owned(), Err(NoRoute::Malformed)),
-            ("/mirror".to_owned(), Err(NoRoute::NetworkMirrorRoot)),
-            ("/mirror/".to_owned(), Err(NoRoute::NetworkMirrorRoot)),
+            ("/mirror".to_owned(), Err(NoRoute::NetworkMirrorDirectory)),
+            ("/mirror/".to_owned(), Err(NoRoute::NetworkMirrorDirectory)),
             ("/mirror//".to_owned(), Err(NoRoute::Malformed)),
             (
                 "/v1/providers/".to_owned(),
-                Err(NoRoute::ProviderRegistryRoot),
+                Err(NoRoute::ProviderRegistryDirectory),
             ),
-            ("/v1/".to_owned(), Err(NoRoute::Malformed)),
+            ("/v1/".to_owned(), Err(NoRoute::Unknown)),
             (
                 "/".to_owned() + &"x".repeat(LONGEST + 1),
                 Err(NoRoute::Malformed),

@@ -269,11 +269,11 @@ fn without_route(reason: NoRoute) -> Response {
         }
         NoRoute::Unknown => "nothing is here",
         NoRoute::OtherRoot => "nothing is here; the network mirror is at /mirror/",
-        NoRoute::NetworkMirrorRoot => {
-            "the network mirror begins here, and has no list of all providers\n  expected /mirror/HOST/NAMESPACE/TYPE/index.json\n  the page at / has the configuration for clients"
+        NoRoute::NetworkMirrorDirectory => {
+            "nothing is here: the network mirror has no list of all providers\n  expected /mirror/HOST/NAMESPACE/TYPE/index.json\n  the page at / has the configuration for clients"
         }
-        NoRoute::ProviderRegistryRoot => {
-            "the provider registry begins here, and has no list of all providers\n  expected /v1/providers/NAMESPACE/TYPE/versions\n  the page at / has the configuration for clients"
+        NoRoute::ProviderRegistryDirectory => {
+            "nothing is here: the provider registry has no list of all providers\n  expected /v1/providers/NAMESPACE/TYPE/versions\n  the page at / has the configuration for clients"
         }
     };
     answer::not_found(message, Caching::Never)

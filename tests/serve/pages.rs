@@ -154,6 +154,21 @@ fn pages_that_people_open_by_mistake_name_the_right_path() {
             404,
             "expected /v1/providers/NAMESPACE/TYPE/versions\n",
         ),
+        (
+            "/mirror/registry.acme.test/",
+            404,
+            "expected /mirror/HOST/NAMESPACE/TYPE/index.json\n",
+        ),
+        (
+            "/mirror/registry.acme.test/acme/demo/",
+            404,
+            "expected /mirror/HOST/NAMESPACE/TYPE/index.json\n",
+        ),
+        (
+            "/v1/providers/acme/demo/versions/",
+            404,
+            "nothing is here\n",
+        ),
         ("/mirror//", 400, "the path is malformed\n"),
         (
             "/mirrors/registry.acme.test/acme//",
