@@ -76,12 +76,13 @@ fn one_failure_does_not_stop_the_others() {
 For the client's CLI configuration:
 
 provider_installation {{
+  # Providers that failed are in both lists, so that clients install them from nowhere else.
   filesystem_mirror {{
     path    = "[TMP]/mirror"
-    include = ["example.com/acme/a", "example.com/acme/c"]
+    include = ["example.com/acme/a", "example.com/acme/b", "example.com/acme/c"]
   }}
   direct {{
-    exclude = ["example.com/acme/a", "example.com/acme/c"]
+    exclude = ["example.com/acme/a", "example.com/acme/b", "example.com/acme/c"]
   }}
 }}
 "#,

@@ -45,8 +45,7 @@ impl Run {
         if installed.is_empty() {
             return;
         }
-        let failed = self.failed_providers().filter(|_| is_network);
-        let failed = named(failed.collect());
+        let failed = named(self.failed_providers().collect());
         let view = ProviderInstallationView::with_failed(mirror.clone(), installed, failed);
         printer.say(&format!(
             "\nFor the client's CLI configuration:\n\n{}",
