@@ -381,16 +381,22 @@ fn a_comment_behind_a_fingerprint_says_whose_key_it_is() {
         "trust.toml",
         format!("[[provider]]\nmatch = \"a.example/acme/demo\"\nkeys = [\n  \"{key}\", # Acme <a@acme.example>, first seen with 1.0.0\n]\n"),
     );
-    let check = |more: &[&str]| {
-        let arguments = [&["trust", "check", "trust.toml"], more].concat();
-        author.tfoci(&arguments).succeeds().stdout
-    };
-    let text = check(&[]);
-    let comment = "\n          # Acme <a@acme.example>, first seen with 1.0.0\n";
-    assert!(text.contains(comment), "{text}");
-    let document: Value = serde_json::from_str(&check(&["--format", "json"])).unwrap();
-    assert_eq!(
-        document["entries"][0]["keys"][0]["comment"],
-        "Acme <a@acme.example>, first seen with 1.0.0"
-    );
+    let show = ["trust", "show", "a.example/acme/demo", "--trust"];
+    for (arguments, keys) in [
+        (&["trust", "check"][..], "/entries/0/keys"),
+        (&show, "/keys"),
+    ] {
+        let run = |more: &[&str]| {
+            let arguments = [arguments, &["trust.toml"], more].concat();
+            author.tfoci(&arguments).succeeds().stdout
+        };
+        let text = run(&[]);
+        let comment = "\n          # Acme <a@acme.example>, first seen with 1.0.0\n";
+        assert!(text.contains(comment), "{text}");
+        let document: Value = serde_json::from_str(&run(&["--format", "json"])).unwrap();
+        assert_eq!(
+            document.pointer(keys).unwrap()[0]["comment"],
+            "Acme <a@acme.example>, first seen with 1.0.0"
+        );
+    }
 }

@@ -13,11 +13,12 @@ pub(super) struct EntryLines {
     pub comments: Vec<Option<String>>,
 }
 
-/// The comment behind a key that ends at this byte. Other keys of the line have no comment.
+/// The comment behind a key that ends at this byte, if it is the last key of its line. The list may end before the comment.
 fn comment(text: &str, end: usize) -> Option<String> {
-    let rest = text.get(end..)?.lines().next()?.trim_start();
-    let rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
-    let comment = rest.strip_prefix('#')?.trim();
+    let rest = text.get(end..)?.lines().next()?;
+    let (between, comment) = rest.split_once('#')?;
+    let is_last = between.chars().all(|c| matches!(c, ',' | ']' | ' ' | '\t'));
+    let comment = Some(comment.trim()).filter(|_| is_last)?;
     (!comment.is_empty()).then(|| comment.to_owned())
 }
 

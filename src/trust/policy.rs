@@ -3,12 +3,14 @@
 //! The first matching entry applies, otherwise the defaults. Keys from the command line replace the entry's key files. Finally a
 //! matching `--allow-unsigned` sets `unsigned`, unless keys are pinned: a pinned provider must be signed.
 
+use std::collections::HashMap;
+
 use crate::address::{ProviderAddr, ProviderPattern};
 use crate::authentication::Anchor;
 use crate::release::{Document, KeyRing};
 
 use super::asked_by::AskedBy;
-use super::rule::{Rule, Unsigned};
+use super::rule::{Fingerprint, Rule, Unsigned};
 
 /// An entry of a trust file, with the keys of its key files.
 #[derive(Clone, Debug)]
@@ -19,6 +21,8 @@ pub struct PolicyEntry {
     pub pattern: ProviderPattern,
     /// What their releases must prove.
     pub rule: Rule,
+    /// The comments behind its fingerprints, which say whose keys these are.
+    pub comments: HashMap<Fingerprint, String>,
 }
 
 /// The rules for all providers.

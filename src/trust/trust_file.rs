@@ -156,6 +156,7 @@ impl TrustFile {
                 line: entry.line,
                 pattern: entry.pattern,
                 rule,
+                comments: entry.comments,
             });
         }
         Ok(Policy::of(entries))

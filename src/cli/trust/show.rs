@@ -12,7 +12,7 @@ use tfoci::trust::rule::Unsigned;
 use tfoci::trust::{self, PolicyEntry, Rule};
 
 use super::document::{Applied, Rules, Show};
-use super::keys::{self, DescribedFile};
+use super::keys::{self, DescribedFile, Key};
 use super::rules;
 use super::warnings;
 use crate::cli::Ending;
@@ -60,6 +60,15 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
         let keys = file.keys.iter();
         keys.filter_map(|key| warnings::of_key(key, &file.name, writing.expired, now))
     });
+    let comments = entry.map(|entry| &entry.comments);
+    let with_comment = |key: Key| match comments {
+        Some(comments) => key.with_comment(comments),
+        None => key,
+    };
+    let pinned_keys = match are_files_pinned {
+        true => keys::pinned(&writing.pins, &files, now),
+        false => keys::of_fingerprints(&writing.pins, &files, now),
+    };
     let document = Show {
         schema: json::SCHEMA,
         provider: &provider,
@@ -69,10 +78,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
             pattern: &entry.pattern,
         }),
         pinned: writing.pinned(),
-        keys: match are_files_pinned {
-            true => keys::pinned(&writing.pins, &files, now),
-            false => keys::of_fingerprints(&writing.pins, &files, now),
-        },
+        keys: pinned_keys.into_iter().map(with_comment).collect(),
         writing: documented(&writing),
         reading: documented(&reading),
         warnings: warnings.collect(),
