@@ -176,6 +176,10 @@ fn a_block_that_clients_cannot_use_has_a_warning() {
         print(&["--into", "later"]).succeeds().stderr,
         "   Warning there is no directory later: clients fail until `tfoci install --into later` has written it\n"
     );
+    let scene = Scene::new();
+    scene.write("file", "");
+    let run = scene.tfoci(["cli-config", "--into", "file"]).exits(1);
+    assert_eq!(run.stderr, "error: file is a file, expected a directory\n");
 }
 
 #[test]

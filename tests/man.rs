@@ -27,11 +27,14 @@ fn manual_pages_are_written_for_every_command() {
         );
     }
     scene.write("file", "");
-    let run = scene.tfoci(["man", "file"]).exits(1);
-    assert!(
-        run.stderr
-            .starts_with("error: cannot write manual pages into file"),
-        "{}",
-        run.stderr
-    );
+    for (directory, says) in [
+        ("file", "error: file is a file, expected a directory\n"),
+        (
+            "file/below",
+            "error: cannot write manual pages into file/below\n",
+        ),
+    ] {
+        let run = scene.tfoci(["man", directory]).exits(1);
+        assert!(run.stderr.starts_with(says), "{}", run.stderr);
+    }
 }

@@ -28,12 +28,16 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
     let directory = &arguments.directory;
     let failed = |source| {
-        let problem = Problem::from(disk::Error::Io {
-            action: "write manual pages into",
-            path: directory.clone(),
-            source,
-        });
-        CommandError::from(Failure::from(problem))
+        let path = directory.clone();
+        let error = match directory.is_file() {
+            true => disk::Error::NotDirectory { path },
+            false => disk::Error::Io {
+                action: "write manual pages into",
+                path,
+                source,
+            },
+        };
+        CommandError::from(Failure::from(Problem::from(error)))
     };
     std::fs::create_dir_all(directory).map_err(failed)?;
     clap_mangen::generate_to(super::tfoci(), directory).map_err(failed)?;

@@ -13,6 +13,7 @@ use serde::Serialize;
 use url::Url;
 
 use tfoci::address::ProviderPattern;
+use tfoci::disk;
 use tfoci::error::{printable, printable_path};
 use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
@@ -129,6 +130,11 @@ fn mirror(
     let endpoint = endpoint.transpose()?;
     let store = endpoint.as_ref().map(|store| printable(&store.to_string()));
     if let Some(directory) = &arguments.into {
+        if directory.is_file() {
+            let path = directory.clone();
+            let problem = Problem::from(disk::Error::NotDirectory { path });
+            return Err(CommandError::from(Failure::from(problem)));
+        }
         if !directory.is_dir() {
             let directory = printable_path(directory);
             session.printer.warning(&format!(
