@@ -255,6 +255,18 @@ pub enum Event {
 }
 
 impl Event {
+    /// The transfer of packages of these sizes begins.
+    pub fn planned(subject: Subject, sizes: impl IntoIterator<Item = u64>) -> Self {
+        let add =
+            |(packages, bytes): (usize, u64), size| (packages + 1, bytes.saturating_add(size));
+        let (packages, bytes) = sizes.into_iter().fold((0, 0), add);
+        Self::Planned {
+            subject,
+            packages,
+            bytes,
+        }
+    }
+
     /// The subject, if the event has one.
     pub fn subject_mut(&mut self) -> Option<&mut Subject> {
         match self {

@@ -268,14 +268,8 @@ impl<'a> Installer<'a> {
         let subject = Subject::version(&release.provider, &release.version);
         let authentication = release.authentication().clone();
         let locked = Arc::new(locked.clone());
-        let packages = release.packages.iter();
-        reporter.report(Event::Planned {
-            subject: subject.clone(),
-            packages: release.packages.len(),
-            bytes: packages
-                .map(|package| package.expected.size)
-                .fold(0, u64::saturating_add),
-        });
+        let sizes = release.packages.iter().map(|package| package.expected.size);
+        reporter.report(Event::planned(subject.clone(), sizes));
         let locks = self.locks.acquire(request, reporter).await;
         let locks = locks.map_err(|problem| problem.of(subject.clone(), at.clone()))?;
         let work = release.packages.iter().map(|package| PackageInstallation {

@@ -38,14 +38,8 @@ impl Journey<'_> {
         subject: &Subject,
         at: At,
     ) -> Result<BTreeSet<PackageHash>, Failure> {
-        let packages = release.packages.iter();
-        self.reporter.report(Event::Planned {
-            subject: subject.clone(),
-            packages: release.packages.len(),
-            bytes: packages
-                .map(|package| package.expected.size)
-                .fold(0, u64::saturating_add),
-        });
+        let sizes = release.packages.iter().map(|package| package.expected.size);
+        self.reporter.report(Event::planned(subject.clone(), sizes));
         let work = release.packages.iter().map(|package| Measurement {
             subject: subject.platform(&package.platform),
             package: package.clone(),

@@ -205,14 +205,8 @@ impl Site<'_> {
             subject: subject.clone(),
             authentication: release.authentication().clone(),
         });
-        let packages = release.packages.iter();
-        reporter.report(Event::Planned {
-            subject: subject.clone(),
-            packages: release.packages.len(),
-            bytes: packages
-                .map(|package| package.expected.size)
-                .fold(0, u64::saturating_add),
-        });
+        let sizes = release.packages.iter().map(|package| package.expected.size);
+        reporter.report(Event::planned(subject.clone(), sizes));
         let installed = self
             .packages(&release, &At::From(from.place.clone()))
             .await?;
