@@ -56,6 +56,32 @@ pub fn names(path: &Path) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
+/// The sorted names of the directories in a directory, without those that begin with a dot; none if it does not exist.
+///
+/// # Errors
+/// The system reported an error.
+pub fn subdirectories(path: &Path) -> Result<Vec<String>, Error> {
+    let mut directories = Vec::new();
+    for name in if_exists(names(path))?.unwrap_or_default() {
+        let entry = path.join(&name);
+        let found = std::fs::metadata(&entry).map_err(|source| Error::at("read", &entry, source));
+        let is_directory = if_exists(found)?.is_some_and(|found| found.is_dir());
+        if is_directory && !name.starts_with('.') {
+            directories.push(name);
+        }
+    }
+    Ok(directories)
+}
+
+/// Whether a path exists. If a directory above it cannot be read, that is an error, and not a no.
+///
+/// # Errors
+/// The system reported an error.
+pub fn exists(path: &Path) -> Result<bool, Error> {
+    let exists = path.try_exists();
+    exists.map_err(|source| Error::at("read", path, source))
+}
+
 /// Syncs a directory, so that its entries survive a power failure.
 ///
 /// # Errors

@@ -136,11 +136,12 @@ impl Layout {
     /// The repositories of providers.
     pub(super) fn repositories(&self) -> Result<Vec<Repository>, Error> {
         let mut found = Vec::new();
-        for host in subdirectories(&self.root)? {
-            for namespace in subdirectories(&self.root.join(&host))? {
-                for type_name in subdirectories(&self.root.join(&host).join(&namespace))? {
+        for host in disk::subdirectories(&self.root)? {
+            for namespace in disk::subdirectories(&self.root.join(&host))? {
+                for type_name in disk::subdirectories(&self.root.join(&host).join(&namespace))? {
                     let relative = format!("{host}/{namespace}/{type_name}");
-                    let visible = self.root.join(&relative).join("index.json").exists();
+                    // A directory that cannot be read is an error: without its provider, `site --delete` would delete what it published.
+                    let visible = disk::exists(&self.root.join(&relative).join("index.json"))?;
                     found.extend(Repository::of_directory(&relative).filter(|_| visible));
                 }
             }
@@ -161,7 +162,8 @@ impl Layout {
             paths.push(path.to_owned());
         }
         if !repository.as_str().is_empty() {
-            let others = self.repositories()?.into_iter();
+            // Without their blobs, this one is copied.
+            let others = self.repositories().unwrap_or_default().into_iter();
             let others = others.filter(|other| other != repository);
             paths.extend(others.map(|other| self.blob_path(&other, &expected.digest)));
         }
@@ -363,7 +365,7 @@ impl Layout {
             source,
         })?;
         let blobs = directory.join("blobs");
-        for algorithm in subdirectories(&blobs)? {
+        for algorithm in disk::subdirectories(&blobs)? {
             disk::sync_directory(&blobs.join(algorithm))?;
         }
         disk::sync_directory(&blobs)?;
@@ -385,12 +387,6 @@ impl Layout {
         }
         Ok(())
     }
-}
-
-fn subdirectories(path: &Path) -> Result<Vec<String>, Error> {
-    let mut names = if_exists(disk::names(path))?.unwrap_or_default();
-    names.retain(|name| !name.starts_with('.') && path.join(name).is_dir());
-    Ok(names)
 }
 
 fn matches_digest(path: &Path, expected: &Expected) -> Result<bool, Error> {

@@ -147,3 +147,37 @@ fn unreadable_evidence_is_not_reported_as_forged() {
         assert_eq!(closed.tfoci(&arguments).exits(1).stderr, expected);
     }
 }
+
+/// Without the error, `copy` would leave the provider out, and `site --delete` would delete what it published of it.
+#[test]
+fn a_provider_that_cannot_be_read_fails_every_command_that_lists_the_store() {
+    if !has("setpriv") {
+        return;
+    }
+    let scene = LayoutScene::new(&PLATFORMS);
+    scene.succeeds(&LayoutScene::push("store", &[]));
+    let site = words("site open/site --from oci-layout:store --delete");
+    let closed = Closed::new(scene);
+    closed.tfoci(&site).succeeds();
+    let published = closed.scene.tree("open");
+    let provider = closed.scene.path(format!("store/{PROVIDER}"));
+    let above = provider.parent().unwrap().to_owned();
+    for (directory, mode, unreadable) in [
+        (&provider, 0o000, format!("store/{PROVIDER}/index.json")),
+        // Its entries can be listed, but not looked at.
+        (&above, 0o444, format!("store/{PROVIDER}")),
+    ] {
+        fs::set_permissions(directory, Permissions::from_mode(mode)).unwrap();
+        for arguments in [
+            words("list --from oci-layout:store"),
+            words("copy --from oci-layout:store --to oci-layout:open/copy"),
+            site.clone(),
+        ] {
+            let run = closed.tfoci(&arguments).exits(1);
+            let expected = format!("cannot read {unreadable}\n  Permission denied (os error 13)\n");
+            assert!(run.stderr.contains(&expected), "{}", run.stderr);
+            assert!(closed.scene.tree("open") == published);
+        }
+        fs::set_permissions(directory, Permissions::from_mode(0o555)).unwrap();
+    }
+}
