@@ -12,6 +12,7 @@ use futures_util::future;
 
 use super::cached::{Ages, Cached, CachedValue, Unavailable};
 use super::changes;
+use super::current_trust::CurrentTrust;
 use super::fill::Fill;
 use super::known_listings::{CachedListing, KnownListings};
 use super::listing::ProviderListing;
@@ -21,9 +22,10 @@ use super::store_health::StoreHealth;
 use super::tag_check::TagState;
 use crate::address::{Hostname, ProviderAddr};
 use crate::event::Subject;
-use crate::examine::{StoredProvider, TrustOptions};
+use crate::examine::StoredProvider;
 use crate::outcome::{At, Failure, Problem};
 use crate::store::{Endpoint, Registry, Repo, RepoMut};
+use crate::trust::Policy;
 use crate::version::Version;
 
 /// The store and the lists that were read from it.
@@ -32,7 +34,7 @@ pub(super) struct Catalog {
     pub(super) registry: Registry,
     /// The only host whose providers the store has; `None` for any.
     pub(super) only_host: Option<Hostname>,
-    pub(super) trust: TrustOptions,
+    pub(super) trust: Arc<CurrentTrust>,
     pub(super) ages: Ages,
     /// Mirrors versions that the store lacks.
     pub(super) fill: Option<Arc<Fill>>,
@@ -140,6 +142,15 @@ impl Catalog {
         self.listing(provider).await
     }
 
+    /// Applies another policy. Every version is verified again before it is served.
+    pub(super) fn set_policy(&self, policy: Policy) {
+        self.trust.replace(policy);
+        if let Some(fill) = &self.fill {
+            fill.forget_refusals();
+        }
+        *self.lists() = KnownListings::default();
+    }
+
     /// Returns the providers that the store lists, and those that clients have requested, each with its list if that was read.
     pub(super) async fn providers(
         self: &Arc<Self>,
@@ -185,8 +196,9 @@ impl Catalog {
         let Some(stored) = self.stored(provider)? else {
             return Ok(ProviderListing::absent(provider));
         };
+        let trust = self.trust.options();
         let listing = async {
-            let listing = ProviderListing::read(&stored, &self.trust, old.as_deref()).await;
+            let listing = ProviderListing::read(&stored, &trust, old.as_deref()).await;
             self.store_health.record(&listing);
             listing
         };
@@ -200,7 +212,7 @@ impl Catalog {
         match &listing {
             Ok(listing) => {
                 changes::report(listing, old.as_deref(), &self.metrics, &*self.observer);
-                let is_unmatched = self.trust.policy.rule_for(provider).is_none();
+                let is_unmatched = trust.policy.rule_for(provider).is_none();
                 if is_unmatched && old.is_none() && listing.installable().next().is_some() {
                     self.observer.notice(&Notice::Unmatched { provider });
                 }

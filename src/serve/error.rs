@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use super::{links, tls, tokens};
 use crate::disk;
 use crate::error::Category;
+use crate::text;
+use crate::trust;
 
 /// A server that cannot start, or a changed file that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +31,12 @@ pub enum Error {
         path: PathBuf,
         source: links::KeyError,
     },
+    /// The trust file is invalid, or a file of keys has none.
+    #[error("{} cannot be used", crate::error::printable_path(.path))]
+    Trust { path: PathBuf, source: trust::Error },
+    /// The trust file is no text.
+    #[error("{} is {source}", crate::error::printable_path(.path))]
+    Text { path: PathBuf, source: text::Error },
     /// The operating system refused to listen on the address.
     #[error("cannot listen on {address}")]
     Listen {
@@ -42,7 +50,10 @@ impl Error {
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),
-            Self::Tls { .. } | Self::Tokens { .. } | Self::Keys { .. } => Category::Malformed,
+            Self::Trust { source, .. } => source.category(),
+            Self::Tls { .. } | Self::Tokens { .. } | Self::Keys { .. } | Self::Text { .. } => {
+                Category::Malformed
+            }
             Self::Listen { .. } => Category::Local,
         }
     }

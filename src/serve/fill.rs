@@ -13,12 +13,13 @@ use futures_util::future::{Either, select};
 use tokio::sync::{Semaphore, oneshot};
 
 use super::cached::{Ages, Cached, Unavailable};
+use super::current_trust::CurrentTrust;
 use super::notice::{Notice, Observer};
 use crate::address::{Hostname, ProviderAddr, ProviderPattern};
 use crate::constraint::VersionConstraints;
 use crate::error::Category;
 use crate::event::Reporter;
-use crate::examine::TrustOptions;
+
 use crate::jobs;
 use crate::mirror::{self, Task, VersionFilter};
 use crate::outcome::{At, Change, Failure, Problem, Published};
@@ -38,6 +39,9 @@ const VERSIONS: usize = 4;
 const MOST_REMEMBERED: usize = 4_096;
 /// The shortest time before a version that the policy refused is mirrored again. Each attempt costs the origin a download.
 const LEAST_REFUSAL: Duration = Duration::from_secs(10);
+/// A version that the policy refused stays hidden for as many times [`Ages::fresh`]. Each time it is listed again, the next client selects it
+/// and fails.
+const REFUSAL: u32 = 10;
 /// The number of packages of a version that are transferred concurrently: enough to use the bandwidth while one package waits for its first byte.
 const PACKAGES: usize = 4;
 
@@ -71,7 +75,7 @@ struct RefusedVersion {
 /// The versions that are mirrored on demand.
 pub(super) struct Fill {
     settings: FillSettings,
-    trust: TrustOptions,
+    trust: Arc<CurrentTrust>,
     ages: Ages,
     observer: Arc<dyn Observer>,
     permits: Arc<Semaphore>,
@@ -83,7 +87,7 @@ pub(super) struct Fill {
 impl Fill {
     pub(super) fn new(
         settings: FillSettings,
-        trust: TrustOptions,
+        trust: Arc<CurrentTrust>,
         fresh: Duration,
         observer: Arc<dyn Observer>,
     ) -> Self {
@@ -114,7 +118,7 @@ impl Fill {
         (include.is_empty() || include.iter().any(matches))
             && !exclude.iter().any(matches)
             && own_host.as_ref() != Some(provider.hostname())
-            && self.trust.rule_for(provider).is_ok()
+            && self.trust.options().rule_for(provider).is_ok()
     }
 
     /// The versions that the origin offers, without those that the policy refused; `None` if the origin does not have the provider.
@@ -156,9 +160,9 @@ impl Fill {
             .collect()
     }
 
-    /// Whether a refusal still counts. It expires because an origin may repair what it serves.
+    /// Whether a refusal still counts. It expires because an origin may repair what it serves. A changed policy ends it at once.
     fn is_remembered(&self, refused: &RefusedVersion) -> bool {
-        refused.since.elapsed() < self.ages.fresh.max(LEAST_REFUSAL)
+        refused.since.elapsed() < (self.ages.fresh * REFUSAL).max(LEAST_REFUSAL)
     }
 
     fn refuse(&self, provider: ProviderAddr, version: Version, problem: &Arc<Problem>) {
@@ -172,6 +176,15 @@ impl Fill {
             since: Instant::now(),
         };
         refused.entry(provider).or_default().insert(version, one);
+    }
+
+    /// Forgets which versions the policy refused, and the results of mirroring them.
+    pub(super) fn forget_refusals(&self) {
+        let refused = self.refused.lock();
+        refused.unwrap_or_else(PoisonError::into_inner).clear();
+        let results = self.results.lock();
+        let mut results = results.unwrap_or_else(PoisonError::into_inner);
+        results.retain(|_, one| one.is_refreshing());
     }
 
     /// Mirrors a version. Concurrent calls for a version share one run.
@@ -217,7 +230,8 @@ impl Fill {
         version: Version,
         destination: RepoMut,
     ) -> Result<(), Failure> {
-        let rule = self.trust.policy.rule_for(&provider).unwrap_or_default();
+        let trust = self.trust.options();
+        let rule = trust.policy.rule_for(&provider).unwrap_or_default();
         let task = Task {
             provider: provider.clone(),
             filters: vec![self.filter(VersionConstraints::exactly(version.clone()))],

@@ -31,6 +31,7 @@ mod client_quota;
 mod coalesced_writes;
 mod connection;
 mod connection_tasks;
+mod current_trust;
 mod documents;
 mod error;
 mod exchange;
@@ -62,6 +63,7 @@ mod verified_packages;
 mod watched_files;
 
 pub use cached::Ages;
+pub use current_trust::TrustFiles;
 pub use error::Error;
 pub use fill::FillSettings;
 pub use links::KeyError;

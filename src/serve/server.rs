@@ -15,6 +15,7 @@ use super::access::{AccessControl, acceptor};
 use super::catalog::Catalog;
 use super::client_quota::ClientQuota;
 use super::connection::{self, HANDSHAKE};
+use super::current_trust::CurrentTrust;
 use super::error::Error;
 use super::fill::Fill;
 use super::log_limit::LogLimit;
@@ -67,7 +68,10 @@ impl Server {
             .transpose()?;
         let (connections, grace) = (settings.connections, settings.grace);
         let address = settings.listen;
+        let trust_files = settings.trust_files.clone();
         let service = service(settings, access, store, observer, page);
+        let catalog = service.catalog.clone();
+        files.extend(trust_files.watched(move |policy| catalog.set_policy(policy))?);
         let listener = TcpListener::bind(address).await;
         Ok(Self {
             listener: listener.map_err(|source| Error::Listen { address, source })?,
@@ -159,16 +163,16 @@ fn service(
 ) -> Service {
     let has_tls = settings.tls.is_some();
     let metrics = Arc::new(Metrics::new(Some(store.http)));
-    let (fresh, trust) = (settings.ages.fresh, settings.trust.clone());
-    let filling = observer.clone();
+    let trust = Arc::new(CurrentTrust::new(settings.trust));
+    let (fresh, filling) = (settings.ages.fresh, observer.clone());
     let fill = settings.fill;
-    let fill = fill.map(|fill| Fill::new(fill, trust, fresh, filling));
+    let fill = fill.map(|fill| Fill::new(fill, trust.clone(), fresh, filling));
     let catalog = Catalog {
         fill: fill.map(Arc::new),
         endpoint: store.endpoint,
         registry: store.registry,
         only_host: settings.only_host,
-        trust: settings.trust,
+        trust,
         ages: settings.ages,
         observer: observer.clone(),
         metrics: metrics.clone(),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::cached::Ages;
+use super::current_trust::TrustFiles;
 use super::fill::FillSettings;
 use crate::address::Hostname;
 use crate::examine::TrustOptions;
@@ -39,6 +40,8 @@ pub struct ServerSettings {
     pub grace: Duration,
     /// How versions are verified.
     pub trust: TrustOptions,
+    /// The files that the policy comes from. They are read again when they change.
+    pub trust_files: TrustFiles,
     /// The providers that are mirrored when a client requests them; `None` for none.
     pub fill: Option<FillSettings>,
 }

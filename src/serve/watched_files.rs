@@ -1,4 +1,4 @@
-//! Files that are read again when they change: certificates, tokens, signing keys.
+//! Files that are read again when they change: certificates, tokens, signing keys, trust files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,30 +16,49 @@ const INTERVAL: Duration = Duration::from_secs(5);
 /// The largest file in bytes. It has room for the most tokens, with 400 bytes for each, and a wrong path cannot fill the memory.
 const LARGEST: u64 = 4 << 20;
 
-/// Applies the contents of the files, in order.
-type Apply = Box<dyn Fn(&[Zeroizing<Vec<u8>>]) -> Result<(), Error> + Send + Sync>;
+/// The contents of files.
+pub(super) struct LoadedFiles {
+    /// One digest for each file. The contents are applied if any differs from the last time.
+    pub(super) digests: Vec<Digest>,
+    pub(super) apply: Box<dyn FnOnce() -> Result<(), Error>>,
+}
+
+/// Reads the files.
+type Load = Box<dyn Fn() -> Result<LoadedFiles, Error> + Send + Sync>;
 
 /// Files that are read and applied together.
 pub(super) struct WatchedFiles {
-    paths: Vec<PathBuf>,
-    apply: Apply,
+    /// The file that messages name.
+    path: PathBuf,
+    load: Load,
     applied: Vec<Digest>,
     /// The last reported error as text. An error is reported once and not after each interval.
     reported: Option<String>,
 }
 
 impl WatchedFiles {
-    /// Watches files whose contents were applied already.
+    /// Watches files whose contents were applied already. Messages name the first.
     pub(super) fn new(
         paths: Vec<PathBuf>,
         contents: &[Zeroizing<Vec<u8>>],
         apply: impl Fn(&[Zeroizing<Vec<u8>>]) -> Result<(), Error> + Send + Sync + 'static,
     ) -> Self {
+        let apply = Arc::new(apply);
+        let path = paths.first().cloned().unwrap_or_default();
+        let load = move || {
+            let contents = paths.iter().map(|path| read(path));
+            let contents = contents.collect::<Result<Vec<_>, _>>()?;
+            let apply = apply.clone();
+            Ok(LoadedFiles {
+                digests: digests(&contents),
+                apply: Box::new(move || apply(&contents)),
+            })
+        };
         Self {
-            paths,
+            path,
+            load: Box::new(load),
             applied: digests(contents),
             reported: None,
-            apply: Box::new(apply),
         }
     }
 
@@ -54,25 +73,39 @@ impl WatchedFiles {
         })
     }
 
-    /// Reads the files, and applies them if they changed.
+    /// Loads files, applies their contents, and watches them. Messages name the file at `path`.
+    ///
+    /// # Errors
+    /// A file cannot be used.
+    pub(super) fn loaded(
+        path: PathBuf,
+        load: impl Fn() -> Result<LoadedFiles, Error> + Send + Sync + 'static,
+    ) -> Result<Self, Error> {
+        let LoadedFiles { digests, apply } = load()?;
+        apply()?;
+        Ok(Self {
+            path,
+            load: Box::new(load),
+            applied: digests,
+            reported: None,
+        })
+    }
+
+    /// Loads the files, and applies them if they changed.
     fn refresh(&mut self, observer: &dyn Observer) {
-        let read = self.paths.iter().map(|path| read(path));
-        let contents = match read.collect::<Result<Vec<_>, _>>() {
-            Ok(contents) => contents,
-            Err(error) => return self.refused(&error.into(), observer),
+        let LoadedFiles { digests, apply } = match (self.load)() {
+            Ok(loaded) => loaded,
+            Err(error) => return self.refused(&error, observer),
         };
-        let digests = digests(&contents);
         if digests == self.applied {
             self.reported = None;
             return;
         }
-        match (self.apply)(&contents) {
+        match apply() {
             Ok(()) => {
                 self.applied = digests;
                 self.reported = None;
-                if let Some(path) = self.paths.first() {
-                    observer.notice(&Notice::Reloaded { path });
-                }
+                observer.notice(&Notice::Reloaded { path: &self.path });
             }
             Err(error) => self.refused(&error, observer),
         }
@@ -84,9 +117,8 @@ impl WatchedFiles {
             return;
         }
         self.reported = Some(text);
-        if let Some(path) = self.paths.first() {
-            observer.notice(&Notice::NotReloaded { path, error });
-        }
+        let path = &self.path;
+        observer.notice(&Notice::NotReloaded { path, error });
     }
 }
 

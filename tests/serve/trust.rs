@@ -1,6 +1,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use rustix::process::Signal;
 use serde_json::Value;
 
 use super::stores::{BARE, DEMO, HOST, PLATFORMS, Store, package};
@@ -320,5 +321,53 @@ fn versions_of_another_provider_are_served_with_a_warning() {
     push("1.2.0");
     fs::rename(store.repository(DEMO), &repository).unwrap();
     warnings(&["1.1.0 and an older version", "1.2.0"]);
+    server.stop();
+}
+
+#[test]
+fn a_trust_file_and_its_keys_are_read_again_when_they_change() {
+    let store = Store::demo();
+    let index = format!("/mirror/{DEMO}/index.json");
+    let pin = |keys: &str| {
+        let text = format!("[[provider]]\nmatch = \"{DEMO}\"\nkeys = [\"{keys}\"]\n");
+        store.scene.write("trust.toml", text);
+    };
+    let keys = [("acme.asc", Signer::acme()), ("key.asc", Signer::acme())];
+    for (name, signer) in keys {
+        store.scene.write(name, signer.public_armored());
+    }
+    pin("acme.asc");
+    let server = store.serve(&["--trust", "trust.toml", "--require-pinned"]);
+    let is = |served: bool| {
+        server.signal(Signal::HUP);
+        server.until(&index, |reply| listed(reply).is_empty() != served);
+    };
+    server.get(&index).is(200);
+    let stranger = Signer::stranger();
+    pin(&stranger.fingerprint());
+    is(false);
+    // The container platform sends no signal, and this file was not named at the start.
+    pin("key.asc");
+    server.until(&index, |reply| !listed(reply).is_empty());
+    store.scene.write("key.asc", stranger.public_armored());
+    is(false);
+    pin(&Signer::acme().fingerprint());
+    is(true);
+    // A file that cannot be used leaves the last policy in use.
+    for (text, says) in [
+        (&b"[[provider"[..], "the trust file is malformed"),
+        (b"\xff\xfe[\0", "UTF-16 text, expected UTF-8"),
+    ] {
+        store.scene.write("trust.toml", text);
+        server.signal(Signal::HUP);
+        let line = format!("trust.toml, which stays in use as it was: {says}");
+        server.logs(&line);
+        server.get(&index).is(200);
+    }
+    store.scene.write("key.asc", "nonsense");
+    pin("key.asc");
+    server.signal(Signal::HUP);
+    server.logs("trust.toml, which stays in use as it was: `key.asc` holds no OpenPGP key");
+    server.get(&index).is(200);
     server.stop();
 }

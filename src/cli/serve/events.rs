@@ -122,6 +122,8 @@ fn without_path(error: &serve::Error) -> String {
         serve::Error::Tls { source, .. } => on_one_line(source),
         serve::Error::Tokens { source, .. } => on_one_line(source),
         serve::Error::Keys { source, .. } => on_one_line(source),
+        serve::Error::Trust { source, .. } => on_one_line(source),
+        serve::Error::Text { source, .. } => source.to_string(),
         serve::Error::Disk(error) => joined(&error.to_string()),
         serve::Error::Listen { .. } => on_one_line(error),
     }

@@ -60,7 +60,7 @@ Examples:
 /// runtimes add. With --format json they have one.
 ///
 /// SIGTERM and SIGINT end the server with exit code 0: idle connections at once, downloads within --grace. SIGHUP makes it read the
-/// certificate, tokens and signing keys again; it also notices when these files change.
+/// certificate, tokens, signing keys, trust file and keys again; it also notices when these files change.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -75,7 +75,8 @@ pub(super) struct Arguments {
     /// Mirror versions that the store lacks from their origins, when a client requests them
     ///
     /// The list of a provider then also has the versions of its origin. The first request for a version copies it into the store, verified
-    /// by the same policy. If this takes longer than clients wait, they get 503 with Retry-After, and copying goes on.
+    /// by the same policy. If this takes longer than clients wait, they get 503 with Retry-After, and copying goes on. A version that the policy
+    /// refuses fails the first client that selects it; it is then hidden for ten times --max-age, or until the trust file changes.
     #[arg(long, help_heading = "Pull-through")]
     fill: bool,
     /// Mirror only these providers; may be repeated. `*` stands for any namespace or type

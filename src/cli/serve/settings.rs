@@ -12,7 +12,7 @@ use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::disk;
 use tfoci::error::printable_path;
 use tfoci::outcome::{Failure, Problem};
-use tfoci::serve::{self, AccessFiles, Ages, FillSettings, ServerSettings, TlsFiles};
+use tfoci::serve::{self, AccessFiles, Ages, FillSettings, ServerSettings, TlsFiles, TrustFiles};
 use tfoci::source::origin::Origin;
 use tfoci::source::{self, Source};
 use tfoci::store::Endpoint;
@@ -69,6 +69,11 @@ pub(super) fn of(
         grace: Duration::from_secs(arguments.grace.into()),
         redirects: arguments.redirect,
         trust,
+        trust_files: TrustFiles {
+            trust: arguments.trust.trust.trust.clone(),
+            keys: arguments.trust.trust.key.clone(),
+            allow_unsigned: session.patterns(&arguments.allow_unsigned)?,
+        },
         fill,
     })
 }

@@ -1,0 +1,124 @@
+//! The trust options of a running server. They are read again when one of their files changes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use zeroize::Zeroizing;
+
+use super::error::Error;
+use super::watched_files::{self, LoadedFiles, WatchedFiles};
+use crate::address::ProviderPattern;
+use crate::digest::Digest;
+use crate::disk;
+use crate::examine::TrustOptions;
+use crate::release::Document;
+use crate::text;
+use crate::trust::{Policy, TrustFile, check_key_file};
+
+/// The files that a policy comes from, and what the command line adds to it.
+#[derive(Clone, Debug, Default)]
+pub struct TrustFiles {
+    /// The trust file, which may name files of keys.
+    pub trust: Option<PathBuf>,
+    /// Files of keys for every provider.
+    pub keys: Vec<PathBuf>,
+    /// Providers that may lack a usable key or signature.
+    pub allow_unsigned: Vec<ProviderPattern>,
+}
+
+/// The trust options that apply now.
+pub(super) struct CurrentTrust(ArcSwap<TrustOptions>);
+
+impl CurrentTrust {
+    pub(super) fn new(options: TrustOptions) -> Self {
+        Self(ArcSwap::from_pointee(options))
+    }
+
+    /// The options that apply now. A listing is read with the same options from its begin to its end.
+    pub(super) fn options(&self) -> Arc<TrustOptions> {
+        self.0.load_full()
+    }
+
+    /// Applies another policy.
+    pub(super) fn replace(&self, policy: Policy) {
+        let options = self.options();
+        self.0.store(Arc::new(TrustOptions {
+            policy,
+            ..TrustOptions::clone(&options)
+        }));
+    }
+}
+
+impl TrustFiles {
+    /// Watches the files, and calls `apply` with the policy of their contents: at once, and after each change. `None` if there are none.
+    ///
+    /// # Errors
+    /// A file cannot be used.
+    pub(super) fn watched(
+        self,
+        apply: impl Fn(Policy) + Clone + Send + Sync + 'static,
+    ) -> Result<Option<WatchedFiles>, Error> {
+        let Some(path) = self.trust.as_ref().or(self.keys.first()).cloned() else {
+            return Ok(None);
+        };
+        let load = move || {
+            let mut digests = Vec::new();
+            let policy = self.policy(&mut digests)?;
+            let apply = apply.clone();
+            Ok(LoadedFiles {
+                digests,
+                apply: Box::new(move || {
+                    apply(policy);
+                    Ok(())
+                }),
+            })
+        };
+        WatchedFiles::loaded(path, load).map(Some)
+    }
+
+    /// Reads the policy, and adds the digest of each file.
+    fn policy(&self, digests: &mut Vec<Digest>) -> Result<Policy, Error> {
+        let mut policy = Policy::default();
+        if let Some(path) = &self.trust {
+            let bytes = read(path, digests)?;
+            let text = text::decode(&bytes).map_err(|source| Error::Text {
+                path: path.clone(),
+                source,
+            })?;
+            let mut file = TrustFile::parse(text).map_err(|source| Error::Trust {
+                path: path.clone(),
+                source,
+            })?;
+            file.path.clone_from(path);
+            let beside = path.parent().unwrap_or(Path::new(""));
+            policy = file.resolve(|key| key_file(&beside.join(&key.path), digests))?;
+        }
+        let keys = self.keys.iter().map(|path| {
+            Ok(Document {
+                name: path.display().to_string(),
+                bytes: key_file(path, digests)?,
+            })
+        });
+        let keys = keys.collect::<Result<_, Error>>()?;
+        let policy = policy.with_keys(keys);
+        Ok(policy.with_allow_unsigned(self.allow_unsigned.clone()))
+    }
+}
+
+/// Reads a file of keys.
+fn key_file(path: &Path, digests: &mut Vec<Digest>) -> Result<Vec<u8>, Error> {
+    let bytes = read(path, digests)?;
+    let name = path.display().to_string();
+    check_key_file(&name, &bytes).map_err(|source| Error::Trust {
+        path: path.to_owned(),
+        source,
+    })?;
+    Ok(bytes.to_vec())
+}
+
+fn read(path: &Path, digests: &mut Vec<Digest>) -> Result<Zeroizing<Vec<u8>>, disk::Error> {
+    let bytes = watched_files::read(path)?;
+    digests.push(Digest::of(&bytes));
+    Ok(bytes)
+}
