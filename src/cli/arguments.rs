@@ -183,6 +183,8 @@ pub(super) struct Trust {
     #[arg(long, value_name = "FILE")]
     pub(super) trust: Option<PathBuf>,
     /// File of public keys that may sign; may be repeated
+    ///
+    /// They may sign for every provider, in the place of the key files that the trust file names.
     #[arg(long, value_name = "FILE")]
     pub(super) key: Vec<PathBuf>,
 }

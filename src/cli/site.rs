@@ -36,7 +36,8 @@ Examples:
 /// Write a store as static files: a network mirror that any web server can serve
 ///
 /// Clients install from these files with a `network_mirror` block. tfoci writes every version that matches, or all of the store without
-/// addresses, and only versions that verify. The web server has to send .json files as application/json.
+/// addresses, but none that does not verify. Without --trust or --key, it also writes versions without a signature. The web server has to send
+/// .json files as application/json.
 ///
 /// Packages are written before the documents that name them, and each file appears complete. A second run does not touch files with the right
 /// content. Versions that the store no longer has stay until --delete, and files that tfoci does not know stay in any case.
@@ -64,8 +65,9 @@ pub(super) struct Arguments {
     url: Option<Url>,
     /// Delete versions that the store no longer has, or that no longer verify
     ///
-    /// With --require-pinned, this includes the versions of providers without a pinned key; without addresses, those of providers that the store
-    /// no longer has. While the store cannot be read, nothing is deleted.
+    /// With --require-pinned, this includes the versions of providers without a pinned key. If no addresses are given, this includes providers
+    /// that the store no longer has. Versions that the constraints of an address leave out stay. While the store cannot be read, nothing is
+    /// deleted.
     #[arg(long, help_heading = "Destination")]
     delete: bool,
     /// Verify and print the plan, but write nothing
