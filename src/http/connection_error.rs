@@ -231,6 +231,7 @@ fn bare(name: &str) -> &str {
     inner.unwrap_or(name).trim_matches('"')
 }
 
+/// The reason of an I/O error, or of one that it wraps and that is not its source.
 fn io_reason(error: &(dyn StdError + 'static)) -> Option<Reason> {
     let error = error.downcast_ref::<io::Error>()?;
     Some(match error.kind() {
@@ -241,7 +242,7 @@ fn io_reason(error: &(dyn StdError + 'static)) -> Option<Reason> {
         | io::ErrorKind::ConnectionAborted
         | io::ErrorKind::BrokenPipe
         | io::ErrorKind::UnexpectedEof => Reason::Closed,
-        _ => return None,
+        _ => return error.get_ref().and_then(|inner| io_reason(inner)),
     })
 }
 
@@ -261,4 +262,73 @@ fn causes<'a>(
     error: &'a (dyn StdError + 'static),
 ) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
     std::iter::successors(error.source(), |cause| (*cause).source())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::net::TcpListener;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use reqwest::dns::{Name, Resolve, Resolving};
+
+    use super::super::guard::{Guard, Resolver};
+    use super::*;
+
+    /// A resolver by which every name is another name of one address.
+    struct Alias {
+        address: &'static str,
+        resolver: Resolver,
+    }
+
+    impl Resolve for Alias {
+        fn resolve(&self, _: Name) -> Resolving {
+            self.resolver.resolve(self.address.parse().unwrap())
+        }
+    }
+
+    /// What is said about the failure of a request.
+    fn failure(client: reqwest::ClientBuilder, url: &str) -> String {
+        let runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = { runtime }.enable_all().build().unwrap();
+        // Another test may have installed it already.
+        let _installed_before = rustls::crypto::ring::default_provider().install_default();
+        let client = client.no_proxy().build().unwrap();
+        let error = runtime.block_on(async { client.get(url).send().await });
+        let error = error.unwrap_err();
+        ConnectionError::new(&error, None).to_string()
+    }
+
+    #[test]
+    fn names_of_guarded_addresses_are_told_apart() {
+        for (guard, address, expected) in [
+            (
+                Guard::NoLinks,
+                "169.254.169.254",
+                "the host has only link-local or metadata addresses",
+            ),
+            (
+                Guard::Public,
+                "127.0.0.1",
+                "the host has only private addresses",
+            ),
+        ] {
+            let proxies = BTreeSet::new();
+            let resolver = Resolver { guard, proxies };
+            let alias = Arc::new(Alias { address, resolver });
+            let client = reqwest::Client::builder().dns_resolver(alias);
+            assert_eq!(failure(client, "http://example.test/"), expected);
+        }
+    }
+
+    /// The timeouts of tfoci are reported in words of their own. This one is of the operating system, or of the library.
+    #[test]
+    fn a_host_that_is_silent_for_too_long_did_not_respond() {
+        // Connections wait in the queue of the socket, and no process accepts them.
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let client = reqwest::Client::builder().timeout(Duration::from_millis(20));
+        assert_eq!(failure(client, &url), "the host did not respond in time");
+    }
 }

@@ -1,5 +1,6 @@
 //! Registries that cannot be reached.
 
+use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
@@ -131,6 +132,66 @@ fn certificates_for_another_name_or_time() {
     ] {
         let registry = with_tls(&identity);
         is_unreachable(&scene, registry.host(), more, reason, hint);
+    }
+}
+
+/// The address of a broadcast, to which no connection can be made.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_host_without_a_route() {
+    is_unreachable(
+        &Scene::new(),
+        "127.255.255.255:5000",
+        "",
+        "the network has no route to the host",
+        "check the host and its port; behind a proxy, set HTTPS_PROXY",
+    );
+}
+
+#[test]
+fn a_server_that_closes_every_connection() {
+    let registry = Registry::plain();
+    registry.always(|_| true, Fault::Reset);
+    let run = ask(&Scene::new(), registry.host(), "--plain-http [HOST]");
+    let reason = "the server closed the connection too early";
+    let hint = "if [HOST] uses TLS, leave out `--plain-http [HOST]`";
+    run.says(&unreachable("http", reason, hint));
+}
+
+#[test]
+fn a_certificate_for_clients_only() {
+    let authority = Authority::new("tests");
+    let (scene, more) = trusting(&authority);
+    let registry = with_tls(&authority.client("robot"));
+    let reason = "the server's certificate is invalid";
+    is_unreachable(&scene, registry.host(), more, reason, "");
+}
+
+/// A server that reads the beginning of a handshake, answers each connection with some bytes, and closes it.
+fn says(bytes: &'static [u8]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let host = listener.local_addr().unwrap().to_string();
+    // It ends with the process of the tests.
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            // The client may have gone away.
+            let _read = stream.read(&mut [0; 4096]);
+            let _written = stream.write_all(bytes);
+        }
+    });
+    host
+}
+
+#[test]
+fn a_server_that_ends_the_handshake() {
+    // A fatal alert of TLS 1.2 and 1.3: the handshake failed.
+    const ALERT: [u8; 7] = [21, 3, 3, 0, 2, 2, 40];
+    for (bytes, reason) in [
+        (&ALERT[..], "the server refused the TLS connection"),
+        (&[], "the server closed the connection too early"),
+    ] {
+        is_unreachable(&Scene::new(), &says(bytes), "", reason, "");
     }
 }
 
