@@ -98,17 +98,17 @@ impl PackageRequest<'_> {
     /// The body. This waits for the first bytes, so that a missing package leads to an error status and not to an incomplete body.
     async fn body(&self, range: ByteRange) -> Result<Body, Response> {
         let transfer = Transfer::plan(self, range);
-        let Ok(opened) = timeout(LONGEST_START, transfer.open()).await else {
-            return Err(answer::unavailable("the store does not answer"));
+        let beginning = async {
+            let opened = transfer.open().await?;
+            let mut bytes = sliced(opened, transfer.offset(), range);
+            let first = bytes.next().await.transpose()?;
+            Ok::<_, blob::Error>((first, bytes))
         };
-        let opened = opened.map_err(|error| self.failed(&error))?;
-        let mut bytes = sliced(opened, transfer.offset(), range);
-        let first = match timeout(LONGEST_START, bytes.next()).await {
-            Ok(Some(Err(error))) => return Err(self.failed(&error)),
-            Ok(first) => first,
-            Err(_) => return Err(answer::unavailable("the store does not answer")),
-        };
-        let bytes = futures_util::stream::iter(first).chain(bytes);
+        let (first, rest) = timeout(LONGEST_START, beginning)
+            .await
+            .map_err(|_| answer::unavailable("the store does not answer"))?
+            .map_err(|error| self.failed(&error))?;
+        let bytes = futures_util::stream::iter(first.map(Ok)).chain(rest);
         Ok(Body::from_stream(transfer.checked(bytes)))
     }
 
