@@ -24,6 +24,8 @@ mod http2;
 /// The memory of the process.
 #[cfg(target_os = "linux")]
 mod memory;
+/// The counters of the server.
+mod metrics;
 /// Packages that the store damages.
 mod package_faults;
 /// The pages for people.

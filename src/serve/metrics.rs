@@ -83,7 +83,11 @@ impl Metrics {
 
     fn register(&self) {
         let mut registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
-        registry.register("requests", "Response requests", self.requests.clone());
+        registry.register(
+            "requests",
+            "Requests that were answered",
+            self.requests.clone(),
+        );
         registry.register(
             "request_duration_seconds",
             "Time until the last byte of an answer was sent",
