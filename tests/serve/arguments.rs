@@ -68,7 +68,7 @@ fn mistakes_are_told_before_it_listens() {
                 "localhost:9443",
             ],
             2,
-            "invalid value 'localhost:9443' for '--listen <IP:PORT>': expected an IP address and a port: 127.0.0.1:8443 for this machine only",
+            "invalid value 'localhost:9443' for '--listen <IP:PORT>': expected an IP address and a port: 127.0.0.1:8443 for this machine only, 0.0.0.0:8443 for every network, [::]:8443 for IPv6 too\n",
         ),
         (
             [

@@ -47,7 +47,7 @@ impl Slow {
 
 pub fn slow_senders_are_closed_while_others_are_served() {
     let store = Store::demo();
-    let (plain, tls) = (store.serve(&[]), store.serve_tls(&[]));
+    let (plain, tls) = (store.serve(&[]), store.serve_tls(&["-v"]));
     let header: &[u8] =
         b"GET /healthz HTTP/1.1\r\nHost: server.test\r\nX-Very-Slow: indeed, it takes minutes\r\n";
     let senders = [
@@ -83,6 +83,7 @@ pub fn slow_senders_are_closed_while_others_are_served() {
         }
     });
     plain.get("/healthz").is(200);
+    tls.logs("Handshake 127.0.0.1: it took too long\n");
 }
 
 /// Frames that belong to no request leave an HTTP/2 connection idle, and do not start the time limit of a header.

@@ -85,9 +85,29 @@ fn a_reader_that_never_reads_is_let_go() {
         server.signal(Signal::TERM);
         assert_eq!(server.wait().code(), Some(0), "{}", server.log());
         assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
-        let line = "closed before its end";
+        let line = " to 127.0.0.1, closed before its end\n";
         assert!(server.log().contains(line), "{}", server.log());
     }
+}
+
+/// A load balancer that asks in the last moment must not send clients here.
+#[test]
+fn a_server_that_ends_is_not_ready() {
+    let store = Store::demo();
+    let mut server = store.serve(&[]);
+    let mut asking = server.connect();
+    asking.send(b"GET /readyz HTTP/1.1\r\n");
+    // A connection whose first line was not read would be closed at once. It was read before a later connection is answered twice.
+    let has_both = |reply: &super::http::Reply| reply.text().contains("\ntfoci_connections 2\n");
+    for _ in 0..2 {
+        server.until("/metrics", has_both);
+    }
+    server.signal(Signal::TERM);
+    server.logs("Refusing new connections; downloads may complete\n");
+    asking.send(b"Host: server.test\r\n\r\n");
+    let reply = asking.reply("GET").unwrap().is(503);
+    assert_eq!(reply.text(), "the server is ending\n");
+    assert_eq!(server.wait().code(), Some(0), "{}", server.log());
 }
 
 #[test]

@@ -68,8 +68,11 @@ fn the_number_of_providers_is_reported() {
 #[test]
 fn a_certificate_for_other_names_is_reported() {
     let store = Store::demo();
-    let warning =
-        "does not name providers.example.com, the host of --url: clients will refuse to connect\n";
+    let certificate = store.scene.path("server.crt");
+    let warning = format!(
+        "Warning {} does not name providers.example.com, the host of --url: clients will refuse to connect\n",
+        certificate.display()
+    );
     for (url, is_noticed) in [
         (None, false),
         (Some("https://localhost"), false),
@@ -80,7 +83,7 @@ fn a_certificate_for_other_names_is_reported() {
         let url: Vec<&str> = url.iter().flat_map(|url| ["--url", url]).collect();
         let server = store.serve_tls(&url);
         let log = server.log();
-        assert_eq!(log.contains(warning), is_noticed, "{url:?}\n{log}");
+        assert_eq!(log.contains(&warning), is_noticed, "{url:?}\n{log}");
     }
     // Also in a certificate that replaces the first.
     let server = store.serve_tls(&["--url", "https://localhost"]);
@@ -157,7 +160,9 @@ fn providers_that_no_entry_of_the_trust_file_matches_are_reported_once() {
         server.get(&format!("/mirror/{DEMO}/index.json")).is(200);
     }
     let log = server.stop();
-    let line = format!("no entry of the trust file matches {late}: {served}");
+    let line = format!(
+        "no entry of the trust file matches {late}: served although no key is pinned for it; add an entry, or `--require-pinned` hides such providers"
+    );
     assert_eq!(log.matches(&line).count(), 1, "{log}");
     assert_eq!(log.matches("no entry of").count(), 2, "{log}");
     // Without a trust file, no entry is missing.

@@ -420,7 +420,7 @@ fn files_are_read_again_when_they_change() {
     // An invalid file leaves the last valid content in use, and is reported once.
     store.scene.write("tokens.txt", "no tokens\n");
     server.signal(Signal::HUP);
-    server.logs("which stays in use as it was: line 1 is not a token");
+    server.logs("Refused tokens.txt, which stays in use as it was: line 1 is not a token");
     assert_eq!([TOKEN, "another"].map(ask), [200, 200]);
     write_tokens(&store, &[("all", TOKEN, "")]);
     write_keys(&store, "signing.key", &[1]);

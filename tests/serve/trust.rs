@@ -168,6 +168,18 @@ fn the_policy_decides_what_is_served() {
         }
         let page = server.get(&format!("/providers/{DEMO}")).text();
         assert!(page.contains(status), "{arguments:?} {page}");
+        for (meant, explanation) in [
+            (
+                pinned,
+                "The packages are signed by a key that this server trusts.",
+            ),
+            (
+                embedded,
+                "The packages are signed. The key is stored beside them, so write access to the store is enough to replace both.",
+            ),
+        ] {
+            assert_eq!(page.contains(explanation), status == meant, "{page}");
+        }
         assert!(
             !page.contains("version = &quot;&quot;") && !page.contains("version = \"\""),
             "{page}"
@@ -192,7 +204,8 @@ fn a_page_and_the_log_mark_unsigned_versions() {
         let server = store.serve(&[&["--max-age", "0", "--registry-host", HOST], more].concat());
         let page = server.get(&format!("/providers/{BARE}")).text();
         assert!(page.contains("class=\"weak\""), "{page}");
-        assert!(page.contains("but the list has no signature"), "{page}");
+        let explanation = "A list of checksums names the packages, but the list has no signature.";
+        assert!(page.contains(explanation), "{page}");
         // The provider registry does not list it, so clients need a configuration.
         assert!(
             page.contains("Network mirror only: the versions of this provider have no signature"),
