@@ -56,6 +56,8 @@ fn a_client_certificate_is_sent_to_its_host_only() {
     let ca = "--ca-file=ca.pem";
 
     let run = push(&author, host, &[ca]).exits(1);
+    let reason = "\n  the server requires a client certificate\n";
+    assert!(run.stderr.contains(reason), "{}", run.stderr);
     let hint = format!("hint: show it a certificate with `--client-cert {host}=FILE`");
     assert!(run.stderr.contains(&hint), "{}", run.stderr);
     assert_eq!(registry.seen().len(), 0);

@@ -218,12 +218,22 @@ mod tests {
     #[test]
     fn a_server_that_takes_bytes_too_slowly_is_not_waited_for() {
         let now_and_then = Duration::from_millis(40);
-        assert_eq!(taken(4 << 10, now_and_then), Some(Silence::SlowUpload));
-        assert_eq!(taken(64 << 10, now_and_then), None);
-        assert_eq!(taken(16 << 10, Duration::ZERO), None);
-        assert_eq!(
-            taken(64 << 10, Duration::from_secs(60)),
-            Some(Silence::Upload)
-        );
+        for (piece, every, expected) in [
+            (
+                4 << 10,
+                now_and_then,
+                Some("less than 64 KiB more of the upload was taken"),
+            ),
+            (64 << 10, now_and_then, None),
+            (16 << 10, Duration::ZERO, None),
+            (
+                64 << 10,
+                Duration::from_secs(60),
+                Some("nothing more of the upload was taken"),
+            ),
+        ] {
+            let silence = taken(piece, every).map(|silence| silence.to_string());
+            assert_eq!(silence.as_deref(), expected, "{piece} {every:?}");
+        }
     }
 }
