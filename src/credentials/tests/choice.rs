@@ -132,17 +132,18 @@ fn an_entry_that_cannot_be_used_spoils_itself_and_nothing_else() {
     for (host, wanted) in [
         (
             "colon.example.com",
-            "has no colon between name and password",
+            "its `auth` has no colon between name and password",
         ),
-        ("base64.example.com", "is not base64 of text"),
+        ("base64.example.com", "its `auth` is not base64 of text"),
         (
             "shape.example.com",
-            "is not an object whose members are text",
+            "it is not an object whose members are text",
         ),
     ] {
         let message = failure(&credentials, host);
+        let end = format!(" cannot be used: {wanted}");
         assert!(
-            message.contains(wanted) && !message.contains("hunter2"),
+            message.ends_with(&end) && !message.contains("hunter2"),
             "{message}"
         );
     }
@@ -225,10 +226,9 @@ fn discovery_can_be_switched_off_or_given_its_files() {
     let credentials = home.credentials();
     assert_eq!(found(&credentials, "example.com"), "none");
     let lines = credentials.registry_sources();
-    assert!(matches!(
-        lines.last().unwrap().state,
-        SourceState::SwitchedOff
-    ));
+    let state = "passed over: discover_ambient_credentials is false";
+    let line = format!("{}: {state}", home.path(".docker/config.json").display());
+    assert!(lines.iter().any(|one| one.to_string() == line), "{lines:?}");
     home.write("beside.json", &file(&[("example.com", "beside:2")]));
     home.write(
         ".tofurc",

@@ -22,7 +22,7 @@ fn package_requests_use_the_netrc_entry_of_their_host() {
     scene.write(".netrc", "machine 127.0.0.1 login robot password old\n");
     let run = mirror(&scene, &origin, &[]).exits(1);
     let text = said(&run, &origin);
-    let wanted = "\n\nhint: the password may have changed, or may not read this package\n";
+    let wanted = "    tried the name and password from [TMP]/.netrc (machine 127.0.0.1)\n\nhint: the password may have changed, or may not read this package\n";
     assert!(text.ends_with(wanted), "{text}");
 
     origin.forget();
