@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::census::{texts, tokens};
+use super::census::reading::{texts, tokens};
 use crate::architecture::source::rust_files;
 
 /// Words of libraries, and how they show values.
