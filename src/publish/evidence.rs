@@ -6,6 +6,7 @@
 //! | proves every zip of the index under the rule, with the release's key and no weaker status | it is kept |
 //! | proves every zip, but only by checksums or by another key, and the release is signed | the release's, if it covers every zip too |
 //! | proves every zip, but lacks the key that the release has, or the protocols of its manifest | the release's, if it covers every zip too |
+//! | is signed by another key | as in the other rows; a warning names both keys |
 //! | cannot be read, breaks the rule, or does not prove every zip | the release's, if it proves all and is not weaker; else an error |
 //!
 //! Weaker evidence is written only with `--existing replace` and only if the policy accepts it; tfoci then prints a warning. See

@@ -14,7 +14,7 @@ use crate::prove::prove;
 use crate::release::{Package, Protocols, Release};
 use crate::store::{At, artifact};
 use crate::trust::rule::Unsigned;
-use crate::trust::{self, Rule};
+use crate::trust::{self, Rule, SignatureErrorKind};
 use crate::version::Version;
 
 /// What stored evidence must prove.
@@ -105,6 +105,13 @@ pub(super) enum Decision {
         platform: Platform,
     },
     Replace,
+    /// Replace the signature by that of another key: readers who pinned the old key will refuse the version.
+    ReplaceSigner {
+        /// The fingerprint or id of the old key.
+        from: String,
+        /// The fingerprint of the new key.
+        to: String,
+    },
     /// Replace it, although the new evidence proves less.
     Weaken {
         /// The status that it may have had; `None` if unknown.
@@ -179,6 +186,7 @@ impl ExistingEvidence {
         existing: Existing,
         evidence_policy: &EvidencePolicy,
     ) -> Result<Decision, Problem> {
+        let signer = self.signer();
         let is_richer = candidate
             .as_ref()
             .is_some_and(|one| self.lacks_what_is_in(one));
@@ -223,10 +231,28 @@ impl ExistingEvidence {
         }
         let covers = candidate.covers;
         covers.map_err(|source| Problem::Uncovered { source })?;
-        Ok(match weakens {
-            false => Decision::Replace,
-            true => Decision::Weaken { from, to },
+        Ok(match (weakens, signer, offered.fingerprint.clone()) {
+            (true, _, _) => Decision::Weaken { from, to },
+            (false, Some(from), Some(to)) if from != to => Decision::ReplaceSigner { from, to },
+            (false, _, _) => Decision::Replace,
         })
+    }
+
+    /// The fingerprint or id of the key that signed it, even if the rule does not accept that key; `None` if it is not known.
+    fn signer(&self) -> Option<String> {
+        match &self.proof {
+            Ok(verified) => verified.authentication().fingerprint.clone(),
+            Err(Problem::Evidence {
+                source: trust::Error::Refused(error),
+            }) => match &error.reason {
+                SignatureErrorKind::NotPinned { received, .. } => {
+                    Some(received.fingerprint.to_string())
+                }
+                SignatureErrorKind::OtherKey { received, .. } => received.first().cloned(),
+                _ => None,
+            },
+            Err(_) => None,
+        }
     }
 
     /// Whether a candidate has the key, or the protocols of a manifest, that this evidence lacks.
@@ -273,6 +299,11 @@ impl Decision {
             Self::KeepUncovered { platform } => {
                 return Some(format!(
                     "the checksums of this release do not cover the store's package for {platform}: the version was released again, or in parts"
+                ));
+            }
+            Self::ReplaceSigner { from, to } => {
+                return Some(format!(
+                    "the signature by {from} is replaced by one by {to}: readers who pinned the old key refuse this version"
                 ));
             }
             Self::Weaken { from, to } => (from, to),

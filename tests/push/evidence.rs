@@ -354,13 +354,19 @@ fn a_replacement_with_weaker_evidence_has_a_warning() {
 
 /// The other author's evidence covers the same zips and is consistent in itself.
 #[test]
-fn evidence_of_another_key_is_replaced() {
+fn evidence_of_another_key_is_replaced_with_a_warning() {
     let rival = Author::with_mistake(Mistake::SignatureByStranger);
     rival.push_unsigned(&["--key", "stranger.asc"]).succeeds();
     let author = Author::with_release();
     author.push(&[]).succeeds();
     let ours = author.tagged("evidence-1.0.0");
     tamper::transplant(&rival.repository(""), &author.repository(""), "1.0.0");
-    assert_eq!(pushed_status(&author, &[]), "updated");
+    let warning = "the signature by [STRANGER] is replaced by one by [ACME]: readers who pinned the old key refuse this version\n";
+    for more in [&["--dry-run"][..], &[]] {
+        let run = author.push(more).succeeds();
+        assert_eq!(run.stderr.matches(warning).count(), 1, "{}", run.stderr);
+    }
     assert_eq!(author.tagged("evidence-1.0.0"), ours);
+    let again = author.push(&[]).succeeds();
+    assert!(!again.stderr.contains("is replaced"), "{}", again.stderr);
 }
