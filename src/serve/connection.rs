@@ -49,6 +49,8 @@ const MOST_STREAMS: u32 = 8;
 /// The bytes of an answer that an HTTP/2 stream buffers: one frame of a package. hyper's default of 400 KB for each stream would exceed the
 /// memory of the process with many connections.
 const SEND_BUFFER: usize = 16 << 10;
+/// The status in the log of a request whose client left before there was an answer, as in the logs of nginx.
+const CLIENT_LEFT: u16 = 499;
 /// The longest `User-Agent` in the log, in characters.
 const LONGEST_AGENT: usize = 120;
 
@@ -152,6 +154,26 @@ async fn answer(
     let method = request.method().clone();
     let agent = agent(request.headers());
     let hosts = request.headers().get_all(HOST).iter().count();
+    let path = Exchange::path(request.uri().path());
+    let mut sent = Sent {
+        service: service.clone(),
+        id: id.clone(),
+        client,
+        token: None,
+        denied: None,
+        method: method.clone(),
+        path: printable(&path),
+        route: "none",
+        status: CLIENT_LEFT,
+        is_stale: false,
+        agent,
+        began,
+        bytes: 0,
+        expected: None,
+        is_ended: false,
+        open,
+        permits: Vec::new(),
+    };
     let exchange = match (request.version(), hosts) {
         (Version::HTTP_11, 0) | (_, 2..) => Exchange::ambiguous(request.uri().path()),
         _ if service.is_too_fast(client) => Exchange::too_many(request.uri().path()),
@@ -175,25 +197,14 @@ async fn answer(
         }
         false => length(&answer),
     };
-    let sent = Sent {
-        service,
-        id,
-        client,
-        token,
-        denied,
-        method,
-        path: printable(&path),
-        route,
-        status: answer.status().as_u16(),
-        is_stale,
-        agent,
-        began,
-        bytes: 0,
-        expected,
-        is_ended: false,
-        open,
-        _permits: permits,
-    };
+    sent.token = token;
+    sent.denied = denied;
+    sent.path = printable(&path);
+    sent.route = route;
+    sent.status = answer.status().as_u16();
+    sent.is_stale = is_stale;
+    sent.expected = expected;
+    sent.permits = permits;
     sent.open.waits_for_client();
     answer.map(|body| Body::new(Counted { body, sent }))
 }
@@ -229,7 +240,8 @@ fn length(answer: &Response) -> Option<u64> {
     header.or_else(|| answer.body().size_hint().exact())
 }
 
-/// An answer in transfer. It is reported when it is dropped: at the end of its body, or when the client disconnects.
+/// A request, and its answer in transfer. It is reported when it is dropped: at the end of the body, or when the client disconnects, which may
+/// be before there is an answer.
 struct Sent {
     service: Arc<Service>,
     id: String,
@@ -247,7 +259,8 @@ struct Sent {
     expected: Option<u64>,
     is_ended: bool,
     open: OpenRequest,
-    _permits: Vec<OwnedSemaphorePermit>,
+    /// Held until the answer was sent.
+    permits: Vec<OwnedSemaphorePermit>,
 }
 
 impl Drop for Sent {

@@ -50,8 +50,13 @@ impl Exchange {
             token: None,
             denied: None,
             is_stale: false,
-            path: links::without_signatures(links::split(path).map_or(path, |(_, rest)| rest)),
+            path: Self::path(path),
             permits: Vec::new(),
         }
+    }
+
+    /// The path of a request as the log reports it, without the signature of a link.
+    pub(super) fn path(path: &str) -> String {
+        links::without_signatures(links::split(path).map_or(path, |(_, rest)| rest))
     }
 }

@@ -85,7 +85,7 @@ impl Metrics {
         let mut registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         registry.register(
             "requests",
-            "Requests that were answered",
+            "Requests that were answered, or whose client left before",
             self.requests.clone(),
         );
         registry.register(

@@ -4,7 +4,7 @@ use super::stores::{DEMO, Store};
 
 /// What operators read beside the counters. Their dashboards name them.
 const COUNTERS: &str = "\
-# HELP tfoci_requests Requests that were answered.
+# HELP tfoci_requests Requests that were answered, or whose client left before.
 # TYPE tfoci_requests counter
 # HELP tfoci_request_duration_seconds Time until the last byte of an answer was sent.
 # TYPE tfoci_request_duration_seconds histogram
