@@ -237,6 +237,11 @@ pub enum Problem {
         expected: &'static str,
         received: &'static str,
     },
+    /// A server keeps the documents of versions in memory, and those of this provider are too large together.
+    #[error(
+        "the documents of this provider's versions are too large together\n  expected at most {limit} bytes, counted from the newest version"
+    )]
+    LargeDocuments { limit: usize },
     /// Clients convert the names of zips to lower case, and would search a different version.
     #[error("clients cannot find a version with capital letters in a packed mirror")]
     CapitalLetters,
@@ -327,7 +332,10 @@ impl Problem {
             Self::Trust(error) => error.category(),
             Self::Archive { source, .. } => source.category(),
             Self::Unpack(error) => error.category(),
-            Self::Reference(_) | Self::Oci(_) | Self::CapitalLetters => Category::Unsupported,
+            Self::Reference(_)
+            | Self::Oci(_)
+            | Self::LargeDocuments { .. }
+            | Self::CapitalLetters => Category::Unsupported,
             Self::Exists | Self::Contended { .. } => Category::Conflict,
             Self::Unreadable(_)
             | Self::Evidence { .. }

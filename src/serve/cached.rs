@@ -115,11 +115,12 @@ enum Next<T, E> {
 }
 
 impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
-    /// Returns the value. `load` receives the old value and loads a new one.
+    /// Returns the value. `load` receives the old value and loads a new one. If it returns `None`, because too many values are loaded now, the
+    /// old value is used, or the request is answered at once.
     pub(super) async fn get<F>(
         self: &Arc<Self>,
         ages: Ages,
-        load: impl FnOnce(Option<Arc<T>>) -> F,
+        load: impl FnOnce(Option<Arc<T>>) -> Option<F>,
     ) -> Result<CachedValue<T>, Unavailable<E>>
     where
         F: Future<Output = Result<T, E>> + Send + 'static,
@@ -158,7 +159,11 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
         state.is_invalidated = true;
     }
 
-    fn next<F>(self: &Arc<Self>, ages: Ages, load: impl FnOnce(Option<Arc<T>>) -> F) -> Next<T, E>
+    fn next<F>(
+        self: &Arc<Self>,
+        ages: Ages,
+        load: impl FnOnce(Option<Arc<T>>) -> Option<F>,
+    ) -> Next<T, E>
     where
         F: Future<Output = Result<T, E>> + Send + 'static,
     {
@@ -195,7 +200,10 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
         let refresh = match &state.refresh {
             Some(refresh) => refresh.clone(),
             None => {
-                let refresh = self.refresh(load(known));
+                let Some(loading) = load(known) else {
+                    return Next::Ready(old.ok_or(Unavailable::Slow));
+                };
+                let refresh = self.refresh(loading);
                 state.refresh = Some(refresh.clone());
                 // The task goes on after all waiting clients have disconnected.
                 tokio::spawn(refresh.clone());
@@ -254,9 +262,11 @@ mod tests {
             let (held, ended) = oneshot::channel::<()>();
             let shared = cached.clone();
             let waiting = tokio::spawn(async move {
-                let load = |_| async move {
-                    let _held = held;
-                    std::future::pending().await
+                let load = |_| {
+                    Some(async move {
+                        let _held = held;
+                        std::future::pending().await
+                    })
                 };
                 shared.get(AGES, load).await.is_err()
             });

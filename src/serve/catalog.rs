@@ -5,10 +5,12 @@
 //! recently used are dropped.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future;
+use tokio::sync::Semaphore;
 
 use super::cached::{Ages, Cached, CachedValue, Unavailable};
 use super::changes;
@@ -17,6 +19,7 @@ use super::fill::Fill;
 use super::known_listings::{CachedListing, KnownListings};
 use super::listing::ProviderListing;
 use super::metrics::Metrics;
+use super::new_listings::NewListings;
 use super::notice::{Notice, Observer};
 use super::store_health::StoreHealth;
 use super::tag_check::TagState;
@@ -43,6 +46,10 @@ pub(super) struct Catalog {
     pub(super) listed_providers: Arc<Cached<Vec<ProviderAddr>, Failure>>,
     pub(super) store_health: StoreHealth,
     pub(super) listings: Mutex<KnownListings>,
+    /// Limits the providers that are read for the first time.
+    pub(super) new_listings: NewListings,
+    /// Limits the versions that are read concurrently. Each may have several documents of 4 MiB.
+    pub(super) reads: Semaphore,
 }
 
 impl Catalog {
@@ -50,14 +57,23 @@ impl Catalog {
     pub(super) async fn listing(
         self: &Arc<Self>,
         provider: &ProviderAddr,
+        client: IpAddr,
     ) -> Result<CachedValue<ProviderListing>, Unavailable<Failure>> {
         let cached = self.cached(provider);
         let mut is_hit = true;
         let listing = cached
             .get(self.ages, |old| {
                 is_hit = false;
+                let is_known = old.as_ref().is_some_and(|old| old.exists);
+                let permits = match is_known {
+                    true => Vec::new(),
+                    false => self.new_listings.permits(client, &self.metrics)?,
+                };
                 let (this, provider) = (self.clone(), provider.clone());
-                async move { this.read(&provider, old).await }
+                Some(async move {
+                    let _permits = permits;
+                    this.read(&provider, old).await
+                })
             })
             .await;
         let count = if is_hit {
@@ -77,12 +93,13 @@ impl Catalog {
         self: &Arc<Self>,
         provider: &ProviderAddr,
         version: &Version,
+        client: IpAddr,
     ) -> Result<CachedValue<ProviderListing>, Unavailable<Failure>> {
-        let mut listing = self.listing(provider).await?;
+        let mut listing = self.listing(provider, client).await?;
         if listing.value.offered.contains(version)
             && let Some(fill) = &self.fill
         {
-            listing = self.filled(fill, provider, version).await?;
+            listing = self.filled(fill, provider, version, client).await?;
         }
         let Some(served) = listing.value.versions.get(version) else {
             return Ok(listing);
@@ -97,7 +114,7 @@ impl Catalog {
             TagState::Unchanged => Ok(listing),
             TagState::Moved => {
                 self.cached(provider).invalidate();
-                self.listing(provider).await
+                self.listing(provider, client).await
             }
             // An older list is better than none.
             TagState::Unknown => Ok(CachedValue {
@@ -114,6 +131,7 @@ impl Catalog {
         fill: &Arc<Fill>,
         provider: &ProviderAddr,
         version: &Version,
+        client: IpAddr,
     ) -> Result<CachedValue<ProviderListing>, Unavailable<Failure>> {
         let failed = |problem| {
             let subject = Subject::version(provider, version);
@@ -139,7 +157,7 @@ impl Catalog {
             Err(Unavailable::Slow) => filled?,
         }
         self.cached(provider).invalidate();
-        self.listing(provider).await
+        self.listing(provider, client).await
     }
 
     /// Applies another policy. Every version is verified again before it is served.
@@ -158,7 +176,7 @@ impl Catalog {
         let this = self.clone();
         let listed = self
             .listed_providers
-            .get(self.ages, |_| async move { this.list().await })
+            .get(self.ages, |_| Some(async move { this.list().await }))
             .await;
         let listed = listed
             .map(|listed| listed.value.to_vec())
@@ -198,7 +216,8 @@ impl Catalog {
         };
         let trust = self.trust.options();
         let listing = async {
-            let listing = ProviderListing::read(&stored, &trust, old.as_deref()).await;
+            let listing = ProviderListing::read(&stored, &trust, old.as_deref(), &self.reads);
+            let listing = listing.await;
             self.store_health.record(&listing);
             listing
         };

@@ -92,7 +92,7 @@ pub(super) fn download(
         shasums_signature_url: link(&names.signature),
         keys: vec![SigningKey::new(
             key_id(&documents.fingerprint),
-            documents.certificate.clone(),
+            String::from_utf8_lossy(&documents.certificate).into_owned(),
         )],
         packages: served.packages.iter().map(listed).collect(),
     })

@@ -212,14 +212,14 @@ impl Fill {
         };
         let answer = mirrored.get(self.ages, |_| {
             let (this, provider, version) = (self.clone(), provider.clone(), version.clone());
-            async move {
+            Some(async move {
                 // The semaphore is never closed.
                 let permit = this.permits.clone().acquire_owned().await;
                 on_one_thread(permit, async move || {
                     this.mirror(provider, version, destination).await
                 })
                 .await
-            }
+            })
         });
         answer.await.map(|_| ())
     }

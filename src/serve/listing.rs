@@ -1,11 +1,13 @@
 //! The versions of one provider: served, hidden, or offered by the origin.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use tokio::sync::Semaphore;
 
-use super::served::{HiddenVersion, ServedVersion};
+use super::served::{Documents, HiddenVersion, ServedVersion};
 use crate::address::ProviderAddr;
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::outcome::{Failure, Problem};
@@ -14,6 +16,10 @@ use crate::version::Version;
 /// The number of versions that are read concurrently. Each takes several requests in a row. Eight hide the latency of the store, and a new
 /// provider with hundreds of versions leaves connections for other requests.
 const CONCURRENT_VERSIONS: usize = 8;
+/// The most bytes of documents that a provider's versions may have together. Real providers with hundreds of versions have 3 MiB. One document
+/// may have 4 MiB, so a hostile store could otherwise fill the memory.
+const MOST_DOCUMENTS: usize = 16 << 20;
+
 /// A provider in the store.
 #[derive(Debug)]
 pub struct ProviderListing {
@@ -27,6 +33,8 @@ pub struct ProviderListing {
     pub hidden: BTreeMap<Version, HiddenVersion>,
     /// The versions that are mirrored from the origin when a client requests them.
     pub offered: BTreeSet<Version>,
+    /// The size of all documents in bytes. Versions share equal ones.
+    documents: usize,
 }
 
 impl ProviderListing {
@@ -38,10 +46,12 @@ impl ProviderListing {
             versions: BTreeMap::new(),
             hidden: BTreeMap::new(),
             offered: BTreeSet::new(),
+            documents: 0,
         }
     }
 
-    /// Reads a provider. Versions of the old listing are reused unless a tag moved.
+    /// Reads a provider. Versions of the old listing are reused unless a tag moved. Each version takes one of the permits of `reads` while it is
+    /// read. Versions whose documents are too large together are hidden, the oldest first.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -49,6 +59,7 @@ impl ProviderListing {
         stored: &StoredProvider,
         trust: &TrustOptions,
         old: Option<&Self>,
+        reads: &Semaphore,
     ) -> Result<Self, Failure> {
         let listed = match stored.versions().await {
             Ok(listed) => listed.versions,
@@ -69,17 +80,31 @@ impl ProviderListing {
                 None => new.push(version),
             }
         }
-        let reads = new.into_iter().map(|version| async move {
+        let mut known = KnownDocuments::default();
+        for served in listing.versions.values() {
+            known.add(served.documents.as_ref());
+        }
+        let newest_first = new.into_iter().rev().map(|version| async move {
             // Reads of a layout never yield, so without this thousands of versions would block the thread.
             tokio::task::yield_now().await;
+            // The semaphore is never closed.
+            let _permit = reads.acquire().await.ok();
             let read = ServedVersion::read(stored, &version, trust).await?;
             Ok::<_, Failure>((version, read))
         });
-        let reads: Vec<_> = reads.collect();
-        let mut reads = stream::iter(reads).buffer_unordered(CONCURRENT_VERSIONS);
-        while let Some((version, read)) = reads.try_next().await? {
+        let read: Vec<_> = newest_first.collect();
+        let mut read = stream::iter(read).buffer_unordered(CONCURRENT_VERSIONS);
+        while let Some((version, mut read)) = read.try_next().await? {
+            if let Ok(served) = &mut read
+                && !known.share(served.documents.as_mut())
+            {
+                read = Err(HiddenVersion {
+                    problem: Arc::new(too_large()),
+                });
+            }
             listing.add(version, read);
         }
+        listing.documents = known.size;
         Ok(listing)
     }
 
@@ -136,6 +161,95 @@ impl ProviderListing {
         const EACH: usize = 512;
         let versions = self.versions.values().map(|served| served.weight());
         let others = (self.hidden.len() + self.offered.len()) * EACH;
-        EACH + self.provider.length() + versions.sum::<usize>() + others
+        EACH + self.provider.length() + versions.sum::<usize>() + others + self.documents
+    }
+}
+
+fn too_large() -> Problem {
+    Problem::LargeDocuments {
+        limit: MOST_DOCUMENTS,
+    }
+}
+
+/// The documents of a listing. Versions have equal certificates, and hostile versions may all have one large checksum document.
+#[derive(Default)]
+struct KnownDocuments {
+    all: HashSet<Bytes>,
+    /// The sum of their sizes in bytes.
+    size: usize,
+}
+
+impl KnownDocuments {
+    fn add(&mut self, documents: Option<&Documents>) {
+        for one in documents.into_iter().flat_map(Documents::all) {
+            if self.all.insert(one.clone()) {
+                self.size += one.len();
+            }
+        }
+    }
+
+    /// Replaces documents by known ones with the same bytes, and adds the others. Returns false if they do not fit within the limit.
+    fn share(&mut self, documents: Option<&mut Documents>) -> bool {
+        let Some(documents) = documents else {
+            return true;
+        };
+        let new = documents.all().filter(|one| !self.all.contains(*one));
+        if self.size + new.map(|one| one.len()).sum::<usize>() > MOST_DOCUMENTS {
+            return false;
+        }
+        for one in documents.all_mut() {
+            match self.all.get(one) {
+                Some(known) => *one = known.clone(),
+                None => {
+                    self.size += one.len();
+                    self.all.insert(one.clone());
+                }
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn documents(checksums: Vec<u8>) -> Documents {
+        Documents {
+            checksums: checksums.into(),
+            signature: Bytes::from_static(b"signature"),
+            certificate: Bytes::from_static(b"certificate"),
+            fingerprint: String::new(),
+        }
+    }
+
+    #[test]
+    fn equal_documents_are_kept_once() {
+        let mut known = KnownDocuments::default();
+        let [mut first, mut second] = [(); 2].map(|()| documents(vec![7; MOST_DOCUMENTS / 2]));
+        assert!(known.share(Some(&mut first)));
+        let size = known.size;
+        assert!(known.share(Some(&mut second)));
+        assert_eq!(known.size, size);
+        assert_eq!(first.checksums.as_ptr(), second.checksums.as_ptr());
+        assert!(known.share(None));
+    }
+
+    #[test]
+    fn documents_beyond_the_limit_are_not_kept() {
+        let mut known = KnownDocuments::default();
+        let half = |byte| documents(vec![byte; MOST_DOCUMENTS / 2]);
+        assert!(known.share(Some(&mut half(1))));
+        assert!(!known.share(Some(&mut half(2))));
+        assert_eq!(
+            too_large().to_string(),
+            "the documents of this provider's versions are too large together\n  expected at most 16777216 bytes, counted from the newest version"
+        );
+        assert!(known.share(Some(&mut half(1))));
+        // Those of a listing that is read again count, too.
+        let mut known = KnownDocuments::default();
+        known.add(Some(&half(1)));
+        assert!(!known.share(Some(&mut half(2))));
+        assert!(known.share(Some(&mut documents(vec![3]))));
     }
 }

@@ -43,6 +43,7 @@ mod listing;
 mod log_limit;
 mod metrics;
 mod network_mirror;
+mod new_listings;
 mod notice;
 mod package;
 mod page;

@@ -54,7 +54,7 @@ impl Service {
         request: &RouteRequest<'_>,
         exchange: &mut Exchange,
     ) -> Response {
-        let listing = match self.catalog.listing(provider).await {
+        let listing = match self.catalog.listing(provider, request.client).await {
             Ok(listing) => listing,
             Err(reason) => return unavailable(&reason),
         };

@@ -83,7 +83,7 @@ pub struct Documents {
     /// Its detached signature.
     pub signature: Bytes,
     /// The certificate of the signature, armoured.
-    pub certificate: String,
+    pub certificate: Bytes,
     /// The fingerprint of the certificate's primary key, in hex.
     pub fingerprint: String,
 }
@@ -192,18 +192,29 @@ impl ServedVersion {
         self.has_moved.load(Ordering::Relaxed)
     }
 
-    /// The approximate size in memory, in bytes.
+    /// The approximate size in memory, in bytes, without the documents, which versions share.
     pub(super) fn weight(&self) -> usize {
         // The fields and their allocations, rounded up.
         const EACH: usize = 400;
-        let documents = self.documents.as_ref().map_or(0, |documents| {
-            documents.checksums.len() + documents.signature.len() + documents.certificate.len()
-        });
-        EACH + self.packages.len() * EACH + documents
+        EACH + self.packages.len() * EACH
     }
 }
 
 impl Documents {
+    /// The documents that take memory.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Bytes> {
+        [&self.checksums, &self.signature, &self.certificate].into_iter()
+    }
+
+    /// The documents that take memory, to be replaced by equal ones.
+    pub(super) fn all_mut(&mut self) -> [&mut Bytes; 3] {
+        [
+            &mut self.checksums,
+            &mut self.signature,
+            &mut self.certificate,
+        ]
+    }
+
     /// The documents of a version; `None` if it has no verified signature.
     fn of(release: &Verified<Release<StoreBlob>>) -> Option<Self> {
         let authentication = release.authentication();
@@ -213,7 +224,7 @@ impl Documents {
         Some(Self {
             checksums: release.checksums.as_ref()?.bytes.clone().into(),
             signature: release.signature()?.bytes.clone().into(),
-            certificate: String::from_utf8_lossy(release.certificate()?).into_owned(),
+            certificate: release.certificate()?.to_vec().into(),
             fingerprint: authentication.fingerprint.clone().unwrap_or_default(),
         })
     }

@@ -20,6 +20,7 @@ use super::error::Error;
 use super::fill::Fill;
 use super::log_limit::LogLimit;
 use super::metrics::Metrics;
+use super::new_listings::NewListings;
 use super::notice::{Notice, Observer};
 use super::page::PageRenderer;
 use super::rate_limit::RateLimit;
@@ -28,6 +29,8 @@ use super::settings::{ServerSettings, ServerStore};
 use super::store_health::StoreHealth;
 use super::watched_files::{self, WatchedFiles};
 
+/// The most versions that are read concurrently, the same as requests for documents at one registry.
+const MOST_READS: usize = 16;
 /// How long the server waits after the operating system refused a connection, for example because the process has too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -178,6 +181,8 @@ fn service(
         metrics: metrics.clone(),
         store_health: StoreHealth::default(),
         listings: Mutex::default(),
+        new_listings: NewListings::new(has_tls),
+        reads: Semaphore::new(MOST_READS),
         listed_providers: Arc::default(),
     };
     let base = settings.url.as_deref().filter(|_| has_tls).and_then(path);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::package_faults::large;
 use super::server::Server;
-use super::stores::{DEMO, Store, package};
+use super::stores::{DEMO, HOST, Store, package};
 use crate::support::registry::Registry;
 use crate::support::release::sha256;
 use crate::support::tamper;
@@ -160,5 +160,38 @@ fn long_lists_do_not_block_other_requests() {
         answered.load(Ordering::SeqCst)
     });
     assert_eq!(before, 0);
+    server.stop();
+}
+
+/// A request goes on below after its client has left, so made-up addresses could take all memory, and the queue of the store.
+#[test]
+fn made_up_providers_do_not_wait_without_limit() {
+    // It accepts connections and sends nothing.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let store = Store::at(&silent.local_addr().unwrap().to_string());
+    let server = store.serve(&["--registry-host", HOST]);
+    let index = |number: usize| format!("/mirror/{HOST}/acme/made-up-{number}/index.json");
+    let limited = || {
+        let metrics = server.get("/metrics").is(200).text();
+        let line = metrics
+            .lines()
+            .find_map(|line| line.strip_prefix("tfoci_limited_requests_total "));
+        line.unwrap().parse::<usize>().unwrap()
+    };
+    let mut abandoned = Vec::new();
+    while limited() == 0 {
+        let mut connection = server.connect();
+        connection.request("GET", &index(abandoned.len()), &[]);
+        abandoned.push(connection);
+        assert!(abandoned.len() < 1_000, "{}", server.log());
+    }
+    let refused = server.get(&index(1_000)).is(503);
+    assert_eq!(refused.text(), "the store has not answered yet\n");
+    // The log and the metrics have the requests without an answer.
+    drop(abandoned);
+    server.logs(" 499 GET /mirror/");
+    let metrics = server.get("/metrics").is(200).text();
+    assert!(metrics.contains("status=\"499\"}"), "{metrics}");
+    server.get("/healthz").is(200);
     server.stop();
 }
