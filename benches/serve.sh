@@ -32,9 +32,13 @@ at_layout=$(free_port) at_nginx=$(free_port) at_nginx2=$(free_port) at_registry=
 
 # The same documents and packages as files.
 serve() { # PORT STORE
-    "$tfoci" serve --from "$2" --listen "127.0.0.1:$1" --tls-cert chain.crt --tls-key server.key --ca-file ca.crt --max-rate 0 --quiet >&2 &
+    "$tfoci" serve --from "$2" --listen "127.0.0.1:$1" --tls-cert chain.crt --tls-key server.key --ca-file ca.crt --max-rate 0 --quiet >"serve.$1" 2>&1 &
     serving=$!
-    until listens "$1"; do sleep 0.02; done
+    # Another program may have taken the port meanwhile, and would be measured instead.
+    until grep -q '^Listening' "serve.$1"; do
+        kill -0 "$serving" 2>/dev/null || { cat "serve.$1" >&2 && exit 1; }
+        sleep 0.02
+    done
 }
 serve "$at_layout" oci-layout:store
 base=mirror/registry.example.com/acme
