@@ -196,9 +196,15 @@ pub(super) enum CommandError {
         path: PathBuf,
         source: Box<lockfile::Error>,
     },
+    /// A directory without a lock file.
+    #[error("no lock file is in {}\n  expected .terraform.lock.hcl\n  named by --from-lock", printable_path(.directory))]
+    NoLockFile { directory: PathBuf },
     /// The configuration cannot be read or evaluated.
     #[error(transparent)]
     Configuration(#[from] configuration::Error),
+    /// The same for `mirror --from-config`. This variant exists for its hint: `mirror` has no `--chdir`.
+    #[error(transparent)]
+    ConfigurationToMirror(configuration::Error),
     /// `--pin-new` without a trust file.
     #[error("there is no trust file into which new keys could be written")]
     NoTrustFile,

@@ -129,6 +129,37 @@ fn a_mirror_file_names_no_destination_of_a_copy() {
 }
 
 #[test]
+fn directories_without_what_mirror_reads_from_them() {
+    check(&[
+        Case {
+            label: "no configuration",
+            given: |author| drop(author.scene.write("empty/.keep", "")),
+            arguments: "mirror --from-config empty --to oci-layout:store",
+            exit: 1,
+            says: r"
+error: no configuration is in empty
+  expected files such as main.tf
+
+hint: name another directory, with `--from-config DIR`; or a provider, such as `acme/demo@~> 1.0`
+",
+        },
+        Case {
+            label: "no lock file",
+            given: |author| drop(author.scene.write("empty/.keep", "")),
+            arguments: "mirror --from-lock empty --to oci-layout:store",
+            exit: 1,
+            says: r"
+error: no lock file is in empty
+  expected .terraform.lock.hcl
+  named by --from-lock
+
+hint: `tfoci lock --chdir empty` writes it
+",
+        },
+    ]);
+}
+
+#[test]
 fn an_address_that_is_a_url() {
     check(&[Case {
         label: "the page of a provider",

@@ -83,6 +83,15 @@ pub(super) fn command(error: &CommandError) -> Option<String> {
         CommandError::Configuration(configuration::Error::Empty { .. }) => {
             "name another directory, with `--chdir`; or a provider, such as `acme/demo@~> 1.0`"
         }
+        CommandError::NoLockFile { directory } => {
+            return Some(format!(
+                "`tfoci lock --chdir {}` writes it",
+                printable_path(directory)
+            ));
+        }
+        CommandError::ConfigurationToMirror(configuration::Error::Empty { .. }) => {
+            "name another directory, with `--from-config DIR`; or a provider, such as `acme/demo@~> 1.0`"
+        }
         _ => return None,
     };
     Some(text.to_owned())

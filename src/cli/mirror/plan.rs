@@ -186,7 +186,8 @@ fn required(root: &Path, session: &Session) -> Result<impl Iterator<Item = Item>
         default_host: session.default_host().clone(),
         data: data_directory(),
     };
-    let required = Requirements::read(root, &read_as)?;
+    let required =
+        Requirements::read(root, &read_as).map_err(CommandError::ConfigurationToMirror)?;
     for module in &required.not_followed {
         let line = format!(
             "{}: the module {} is not on this disk",

@@ -93,10 +93,14 @@ pub(in crate::cli) fn platforms(texts: &[String]) -> Result<Platforms, CommandEr
 pub(in crate::cli) fn locks(paths: &[PathBuf], printer: &Printer) -> Result<Locks, CommandError> {
     let mut locks = Locks::default();
     for path in paths {
-        let path = match path.is_dir() {
-            true => path.join(FILE_NAME),
-            false => path.clone(),
+        let directory = path.is_dir().then(|| path.clone());
+        let path = match &directory {
+            Some(directory) => directory.join(FILE_NAME),
+            None => path.clone(),
         };
+        if let Some(directory) = directory.filter(|_| !path.exists()) {
+            return Err(CommandError::NoLockFile { directory });
+        }
         let file = LockFile::parse(&read(&path, "--from-lock")?).map_err(|source| {
             CommandError::LockFile {
                 path: path.clone(),
