@@ -2,7 +2,7 @@
 
 use super::{Case, check};
 use crate::support::author::{Author, two_platforms};
-use crate::support::release::Mistake;
+use crate::support::release::{Mistake, ReleaseFolder};
 use crate::support::signer::Signer;
 use crate::support::testdata;
 
@@ -396,4 +396,28 @@ hint: nothing of this version was written. If it was made while the key was in u
 "#,
         },
     ]);
+}
+
+/// The signature is good, and a rule of the user refuses it.
+#[test]
+fn a_stored_version_whose_key_had_expired() {
+    let author = Author::new();
+    let signer = Signer::expired_before();
+    let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_amd64");
+    release.signed_by(signer).write(&author.scene.path("dist"));
+    author.scene.write("key.asc", signer.public_armored());
+    author.push(&["--key", "key.asc"]).succeeds();
+    pin(&author, "keys = [\"key.asc\"]\nexpired = \"refuse\"");
+    let inspect = "inspect acme/demo --trust trust.toml --from oci-layout:store";
+    let words: Vec<&str> = inspect.split(' ').collect();
+    let says = format!(
+        r#"error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the stored version does not verify
+  the signature `SHA256SUMS.sig` is by an expired key
+    key {}
+
+hint: the trust file refuses expired keys. If the signature was made while the key was in use, `expired = "warn"` lets it pass, as clients do; else do not use these packages
+"#,
+        signer.fingerprint()
+    );
+    assert_eq!(author.tfoci(&words).exits(3).stderr, says);
 }

@@ -91,6 +91,16 @@ fn evidence(error: &trust::Error) -> String {
         Some(SignatureErrorKind::NotPinned { expected, received }) => {
             proof::pin_too(expected, received)
         }
+        // The signature is good, and a rule of the user refuses it.
+        Some(SignatureErrorKind::Expired { .. }) => {
+            const EXPIRED: &str = "the trust file refuses expired keys. If the signature was made while the key was in use, `expired = \"warn\"` lets it pass, as clients do; else do not use these packages";
+            return EXPIRED.to_owned();
+        }
+        Some(SignatureErrorKind::WeakDocument { .. }) => {
+            const WEAK: &str =
+                "`weak = \"warn\"` in a trust file lets it pass; else do not use these packages";
+            return WEAK.to_owned();
+        }
         Some(SignatureErrorKind::OtherKey { expected, .. }) => {
             let advice = proof::name_too(expected);
             format!("If its author has a new key, {advice}")
@@ -127,5 +137,24 @@ pub(super) fn no_provider(address: &str, at: &At) -> String {
         ),
         _ => "`tfoci list --from STORE` lists the providers of the store, with their hosts"
             .to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_that_a_rule_refuses_is_no_sign_of_an_attack() {
+        let key = "A".repeat(40);
+        let reason = SignatureErrorKind::WeakDocument {
+            key: key.parse().expect("a fingerprint"),
+        };
+        let signature = "SHA256SUMS.sig".to_owned();
+        let error = trust::Error::Refused(trust::SignatureError { signature, reason });
+        assert_eq!(
+            evidence(&error),
+            "`weak = \"warn\"` in a trust file lets it pass; else do not use these packages"
+        );
     }
 }
