@@ -63,6 +63,11 @@ impl Drop for Closed {
     }
 }
 
+/// The hint about a file or directory that this user may not use.
+fn hint(path: &str) -> String {
+    format!("\nhint: run tfoci as a user who may use {path}, or change its permissions\n")
+}
+
 fn words(text: &str) -> Vec<String> {
     text.split(' ').map(str::to_owned).collect()
 }
@@ -78,16 +83,19 @@ fn unwritable_directories_are_named_and_nothing_is_written() {
     let closed = Closed::new(scene);
     let lock = format!("cannot lock store/{PROVIDER}/.tfoci.lock");
     let create = format!("cannot create new/{PROVIDER}");
-    for (arguments, what) in [
-        (LayoutScene::push("store", &[]), lock),
-        (LayoutScene::push("new", &[]), create),
+    let store = format!("store/{PROVIDER}/.tfoci.lock");
+    for (arguments, what, place) in [
+        (LayoutScene::push("store", &[]), lock, store.as_str()),
+        (LayoutScene::push("new", &[]), create, "this directory"),
         (
             LayoutScene::install("mirror", &[]),
             "cannot lock mirror/.tfoci.lock".to_owned(),
+            "mirror/.tfoci.lock",
         ),
         (
             LayoutScene::install("new", &[]),
             "cannot create new".to_owned(),
+            "this directory",
         ),
     ] {
         let before = closed.scene.tree(".");
@@ -95,7 +103,8 @@ fn unwritable_directories_are_named_and_nothing_is_written() {
         let (_, error) = run.stderr.split_once("error: ").unwrap();
         let subject = "registry.opentofu.org/acme/demo 1.0.0";
         let cause = "Permission denied (os error 13)";
-        assert_eq!(error, format!("{subject}: {what}\n  {cause}\n"));
+        let hint = hint(place);
+        assert_eq!(error, format!("{subject}: {what}\n  {cause}\n{hint}"));
         assert_eq!(run.stdout, "");
         assert!(closed.scene.tree(".") == before, "something was written");
     }
@@ -138,7 +147,8 @@ fn unreadable_evidence_is_not_reported_as_forged() {
     fs::set_permissions(closed.scene.path(&blob), Permissions::from_mode(0o000)).unwrap();
     let expected = format!(
         "error: {PROVIDER} 1.0.0 (oci-layout:store): the evidence sha256:{digest} cannot be used\n  \
-         cannot read {blob}\n  Permission denied (os error 13)\n"
+         cannot read {blob}\n  Permission denied (os error 13)\n{}",
+        hint(&blob)
     );
     for arguments in [
         words("inspect acme/demo@1.0.0 --from oci-layout:store"),
@@ -146,6 +156,27 @@ fn unreadable_evidence_is_not_reported_as_forged() {
     ] {
         assert_eq!(closed.tfoci(&arguments).exits(1).stderr, expected);
     }
+}
+
+/// A store is not damaged because this user may not read it.
+#[test]
+fn a_package_that_may_not_be_read_is_not_damaged() {
+    if !has("setpriv") {
+        return;
+    }
+    let scene = LayoutScene::new(&PLATFORMS);
+    scene.succeeds(&LayoutScene::push("store", &[]));
+    let zip = "dist/terraform-provider-demo_1.0.0_linux_amd64.zip";
+    let blob = format!("store/{PROVIDER}/blobs/sha256/{}", sha256(&scene.path(zip)));
+    let closed = Closed::new(scene);
+    fs::set_permissions(closed.scene.path(&blob), Permissions::from_mode(0o000)).unwrap();
+    let copy = words("copy acme/demo --from oci-layout:store --to oci-layout:open/copy");
+    let said = closed.tfoci(&copy).exits(1).stderr;
+    let end = format!(
+        "cannot read {blob}\n  Permission denied (os error 13)\n{}",
+        hint(&blob)
+    );
+    assert!(said.ends_with(&end), "{said}");
 }
 
 /// Without the error, `copy` would leave the provider out, and `site --delete` would delete what it published of it.

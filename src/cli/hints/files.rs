@@ -3,9 +3,13 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
+use tfoci::blob;
 use tfoci::disk;
+use tfoci::error::printable_path;
+use tfoci::lock::target;
 use tfoci::lockfile::{self, LockFileErrorKind};
 use tfoci::outcome::Problem;
+use tfoci::source::folder;
 use tfoci::store;
 use tfoci::syntax::outline::SyntaxError;
 use tfoci::text;
@@ -37,6 +41,43 @@ fn missing(error: &CommandError) -> Option<&Path> {
         Problem::Store(store::Error::NoParent { path } | store::Error::NoStore { path, .. }) => {
             Some(path)
         }
+        _ => None,
+    }
+}
+
+/// A hint for a file or directory that the system keeps from this user.
+pub(super) fn permission(error: &CommandError) -> Option<String> {
+    let (disk::Error::Io { path, source, .. } | disk::Error::List { path, source }) = disk(error)?
+    else {
+        return None;
+    };
+    // A file that does not exist yet is created in its directory.
+    let exists = |path: &&Path| path.as_os_str().is_empty() || path.symlink_metadata().is_ok();
+    let place = match path.ancestors().find(exists)? {
+        path if path.as_os_str().is_empty() => "this directory".to_owned(),
+        path => printable_path(path),
+    };
+    (source.kind() == ErrorKind::PermissionDenied)
+        .then(|| format!("run tfoci as a user who may use {place}, or change its permissions"))
+}
+
+/// The error about a local file or directory, if it is one.
+fn disk(error: &CommandError) -> Option<&disk::Error> {
+    if let CommandError::LockTarget(target::Error::Disk(error)) = error {
+        return Some(error);
+    }
+    match &*error.failure()?.problem {
+        Problem::Disk(error)
+        | Problem::Blob(blob::Error::Disk(error))
+        | Problem::Folder(folder::Error::Disk(error)) => Some(error),
+        Problem::Store(error) | Problem::Unread(error) => match error {
+            store::Error::Disk(error)
+            | store::Error::Blob {
+                source: blob::Error::Disk(error),
+                ..
+            } => Some(error),
+            _ => None,
+        },
         _ => None,
     }
 }

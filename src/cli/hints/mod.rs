@@ -38,6 +38,7 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         places::hint,
         keys::hint,
         serve::hint,
+        files::permission,
     ];
     all.into_iter().find_map(|hint| hint(error))
 }
@@ -81,7 +82,10 @@ fn journey(failure: &Failure) -> Option<String> {
         Problem::Mapping(error) => return stores::mapping(error),
         Problem::Source(error) => return origins::at_source(error),
         Problem::Package { source, .. } => return origins::of_package(source),
-        Problem::Unread(store::Error::Blob { .. } | store::Error::Missing { .. }) => {
+        // A blob that this machine or the network kept from tfoci may be whole.
+        Problem::Unread(error @ (store::Error::Blob { .. } | store::Error::Missing { .. }))
+            if !error.is_about_access() =>
+        {
             "this version was not tagged. The store that is copied from is damaged: copy the version onto it again, `tfoci mirror --recheck` it, or push its release with `--existing replace`"
         }
         Problem::Store(error) | Problem::Unread(error) => return stores::store(error),
