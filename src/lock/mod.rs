@@ -111,6 +111,8 @@ pub struct Locked {
     pub installed: Vec<InstalledPackage>,
     /// The only platforms that the hashes are for; `None` for all.
     pub only: Option<Vec<Platform>>,
+    /// The number of hashes of this version that the lock file has besides, and keeps.
+    pub kept: usize,
     /// The hashes in the lock file that match no package of this release; of `h1`, only if every package was unpacked.
     pub strangers: Vec<PackageHash>,
     /// The `h1` in the lock file that could not be compared.
@@ -216,6 +218,7 @@ impl Journey<'_> {
         Ok(Locked {
             strangers: recorded.strangers(wanted, &version, task, &self.options.trust),
             uncompared: recorded.uncompared(wanted, &version, task, &self.options.trust),
+            kept: recorded.kept(wanted, &version, task, &self.options.trust),
             hashes: recorded.hashes_for(wanted.client, task, &self.options.trust),
             version,
             authentication: recorded.authentication.clone(),

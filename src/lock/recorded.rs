@@ -154,6 +154,17 @@ impl Recorded {
         })
     }
 
+    /// The number of hashes of this version in the lock file that stay beside those of the release.
+    pub(super) fn kept(
+        &self,
+        wanted: &Wanted,
+        version: &Version,
+        task: &Task,
+        trust: &TrustOptions,
+    ) -> usize {
+        self.unknown(wanted, version, task, trust).count()
+    }
+
     /// The hashes of this version in the lock file that are not among those of the release.
     fn unknown<'w>(
         &self,

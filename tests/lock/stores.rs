@@ -79,6 +79,35 @@ fn without_a_pinned_key_a_store_is_not_trusted() {
     }
 }
 
+/// The hashes that the lock file has already stay.
+#[test]
+fn other_hashes_of_a_lock_file_are_told_apart_from_those_that_were_compared() {
+    let author = Author::new();
+    author.with_pushed();
+    let zip = "\"zh:";
+    lock(&author, "--key acme.asc").succeeds();
+    let before = read(&author.scene, ".terraform.lock.hcl");
+    let one = before
+        .lines()
+        .rev()
+        .find(|line| line.contains(zip))
+        .unwrap();
+    for (text, kept) in [
+        (before.clone(), " (2 other hashes of the lock file stay)"),
+        (
+            before.replacen(&format!("{one}\n"), "", 1),
+            " (1 other hash of the lock file stays)",
+        ),
+    ] {
+        author.scene.write(".terraform.lock.hcl", text);
+        let said = lock(&author, "--platform linux_amd64").succeeds().stderr;
+        let warning = format!(
+            "   Warning registry.opentofu.org/acme/demo 1.0.0 was compared for linux_amd64 only{kept}, because no key is pinned for it: `--trust FILE` or `--key FILE` locks every platform\n"
+        );
+        assert!(said.contains(&warning), "{said}");
+    }
+}
+
 #[test]
 fn a_version_without_evidence_needs_trust_in_the_store() {
     let author = Author::new();

@@ -76,21 +76,26 @@ fn print_recorded(
 /// Warns that the hashes of only some platforms are known. The lock file may have had those of other platforms before.
 fn warn_of_others(subject: &Subject, locked: &Locked, writing: Writing, printer: &Printer) {
     if let Some(only) = &locked.only {
-        let known = match writing {
-            Writing::Real => "is locked for",
-            Writing::Locked | Writing::DryRun => "was compared for",
+        let known = match (writing, locked.kept) {
+            (Writing::Real, 0) => "is locked for",
+            _ => "was compared for",
         };
         let is_mirror = matches!(
             locked.place.parse(),
             Ok(SourceAddr::NetworkMirror(_) | SourceAddr::FilesystemMirror(_))
         );
-        let only = listed(only);
+        let mut only = listed(only) + " only";
+        match locked.kept {
+            0 => {}
+            1 => only += " (1 other hash of the lock file stays)",
+            kept => only += &format!(" ({kept} other hashes of the lock file stay)"),
+        }
         let text = match is_mirror {
             true => format!(
-                "{subject} {known} {only} only, because a mirror has no signatures: `--from STORE --trust FILE` locks every platform, and `--platform all` those that the mirror has"
+                "{subject} {known} {only}, because a mirror has no signatures: `--from STORE --trust FILE` locks every platform, and `--platform all` those that the mirror has"
             ),
             false => format!(
-                "{subject} {known} {only} only, because no key is pinned for it: `--trust FILE` or `--key FILE` locks every platform"
+                "{subject} {known} {only}, because no key is pinned for it: `--trust FILE` or `--key FILE` locks every platform"
             ),
         };
         printer.warning(&text);
