@@ -238,7 +238,11 @@ pub(super) enum CommandError {
     NoPins,
     /// A store of one repository for `serve`.
     #[error("{} names one repository for several providers", printable(.text))]
-    OneRepository { text: String },
+    OneRepository {
+        text: String,
+        /// Whether `--exact-repository` says so, and not the address.
+        is_exact: bool,
+    },
     /// A store without host names for `serve`.
     #[error("{} has no `${{hostname}}`, so that each host would have the same providers\n  expected --registry-host, the host of these providers", printable(.text))]
     EveryHost { text: String },

@@ -190,6 +190,11 @@ impl Endpoint {
         others.any(|other| repository.as_ref() == Some(&other))
     }
 
+    /// Whether the address names a single repository, as the user said.
+    pub fn is_exact(&self) -> bool {
+        self.exact
+    }
+
     /// The template, if the store is a registry.
     pub fn template(&self) -> Option<&RepositoryTemplate> {
         match &self.kind {

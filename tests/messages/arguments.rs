@@ -225,7 +225,7 @@ hint: put the template in single quotes: between double quotes a shell replaces 
             says: r"
 error: `registry.example.net/providers/other` names one repository, and not that of `registry.opentofu.org/acme/demo`
 
-hint: put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`
+hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`
 ",
         },
         Case {

@@ -122,12 +122,17 @@ fn mistakes_are_told_before_it_listens() {
         (
             [&["--from", layout, "--exact-repository"], &plain[..]].concat(),
             2,
-            "oci-layout:store names one repository for several providers",
+            "oci-layout:store names one repository for several providers\n\nhint: leave out `--exact-repository`: it is for stores of one provider\n",
         ),
         (
             [&["--from", "registry.test/tofu"], &plain[..]].concat(),
             2,
-            "`registry.test/tofu` names one repository, and not that of `a.example/acme/demo`",
+            "registry.test/tofu names one repository for several providers\n\nhint: put `{hostname}`, `{namespace}` and `{type}` into the address\n",
+        ),
+        (
+            [&["--from", "registry.test/tofu/${namespace}"], &plain[..]].concat(),
+            2,
+            "registry.test/tofu/${namespace} names one repository for several providers\n\nhint: ",
         ),
         (
             [&["--from", layout, "--tokens", "tokens.txt"], &plain[..]].concat(),

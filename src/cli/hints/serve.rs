@@ -19,6 +19,12 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
                 "they are swapped: `--tls-cert {certificate} --tls-key {key}`"
             ))
         }
+        CommandError::OneRepository { is_exact: true, .. } => {
+            Some("leave out `--exact-repository`: it is for stores of one provider".to_owned())
+        }
+        CommandError::OneRepository { .. } => {
+            Some("put `{hostname}`, `{namespace}` and `{type}` into the address".to_owned())
+        }
         CommandError::Serve(error) => not_started(error).map(str::to_owned),
         _ => None,
     }

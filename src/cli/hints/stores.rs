@@ -35,7 +35,7 @@ pub(super) fn mapping(error: &MappingError) -> Option<String> {
         MappingError::Template(error) => return template(error),
         MappingError::Levels(error) => return Some(levels(error)),
         MappingError::OneRepository { .. } => {
-            "put `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`"
+            "put `{hostname}`, `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`"
         }
         MappingError::NoType { .. } => {
             "add `{type}` to the template; or, for this one repository, `--exact-repository`"

@@ -16,6 +16,7 @@ use tfoci::serve::{self, AccessFiles, Ages, FillSettings, ServerSettings, TlsFil
 use tfoci::source::origin::Origin;
 use tfoci::source::{self, Source};
 use tfoci::store::Endpoint;
+use tfoci::store::endpoint::MappingError;
 
 use super::Arguments;
 use crate::cli::error::CommandError;
@@ -134,12 +135,19 @@ fn fill(
 
 /// The only host whose providers the store can have, if its repository template has no `${hostname}`.
 fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostname>, CommandError> {
+    let one_repository = || CommandError::OneRepository {
+        text: endpoint.to_string(),
+        is_exact: endpoint.is_exact(),
+    };
     // The samples differ in one part of the address each. The template ignores a part if two samples have the same repository.
     let provider = |text: &str| text.parse::<ProviderAddr>().ok();
     if let Some(sample) = provider("a.example/acme/demo") {
         // With a template that gives no valid repository, the server would answer 404 to every request.
-        let repository = endpoint.repository(&sample);
-        repository.map_err(Problem::from).map_err(Failure::from)?;
+        // A message about the sample would name a provider that the user does not know.
+        endpoint.repository(&sample).map_err(|error| match error {
+            MappingError::OneRepository { .. } | MappingError::NoType { .. } => one_repository(),
+            error => Failure::from(Problem::from(error)).into(),
+        })?;
     }
     let samples = [
         provider("a.example/acme/demo"),
@@ -155,9 +163,7 @@ fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostna
     ];
     let repository = |other: Option<ProviderAddr>| endpoint.repository(&other?).ok();
     if others.map(repository).contains(&first) {
-        return Err(CommandError::OneRepository {
-            text: endpoint.to_string(),
-        });
+        return Err(one_repository());
     }
     match &arguments.registry_host {
         Some(host) => Ok(Some(host.clone())),
