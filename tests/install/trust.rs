@@ -232,6 +232,25 @@ fn an_unsigned_release_is_shown_as_such() {
     );
 }
 
+/// An entry of the trust file refuses unsigned releases, and `--allow-unsigned` accepts those of a pattern.
+#[test]
+fn an_unsigned_release_can_be_accepted() {
+    let scene = Scene::new();
+    let release = demo("1.0.0").mistake(Mistake::SignatureMissing);
+    release.write(&scene.path("release"));
+    let push = "push release --provider example.com/acme/demo --to oci-layout:store --allow-unsigned */*/*";
+    scene.tfoci(push.split(' ')).succeeds();
+    let table = "[[provider]]\nmatch = \"*/*/*\"\nweak = \"warn\"\n";
+    scene.write("trust.toml", table);
+    let trust = ["--trust", "trust.toml"];
+    let run = install_linux(&scene, &trust).exits(3);
+    assert!(run.stderr.contains("is not signed"), "{}", run.stderr);
+    for (pattern, code) in [("example.com/other/*", 3), ("example.com/acme/*", 0)] {
+        let allow = [&trust[..], &["--allow-unsigned", pattern]].concat();
+        install_linux(&scene, &allow).exits(code);
+    }
+}
+
 #[test]
 fn pinned_keys_are_checked() {
     let scene = with_demo();

@@ -59,7 +59,7 @@ pub(super) struct Arguments {
     #[arg(
         long,
         value_name = "DIR",
-        conflicts_with_all = ["upgrade", "client", "allow_unsigned", "trust_store"],
+        conflicts_with_all = ["upgrade", "client", "trust_store"],
         help_heading = "Destination"
     )]
     into: Option<PathBuf>,
@@ -204,7 +204,7 @@ fn mirror_request(
             true => Form::Unpacked,
             false => Form::Packed,
         },
-        trust: session.trust_options(&arguments.lock.trust)?,
+        trust: session.trust_options_with(&arguments.lock.trust, &arguments.lock.allow_unsigned)?,
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
     })
