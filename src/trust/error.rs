@@ -68,8 +68,10 @@ pub enum Error {
     )]
     UnverifiedTransport,
     /// Keys are pinned, and there is no signature.
-    #[error("the checksum document is not signed\n  expected a signature by {}{}\n  received none", listed(.expected), named_by(.asked_by.as_ref()))]
+    #[error("the {}\n  expected a signature by {}{}\n  received none", if *.has_document { "checksum document is not signed" } else { "release has no checksum document" }, listed(.expected), named_by(.asked_by.as_ref()))]
     NotSigned {
+        /// Whether there is a checksum document, which could be signed.
+        has_document: bool,
         expected: Vec<String>,
         asked_by: Option<AskedBy>,
     },

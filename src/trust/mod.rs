@@ -210,7 +210,11 @@ fn what_is_missing<L>(release: &Release<L>, rule: &Rule) -> Error {
         let expected = pins.chain(files).collect();
         let asked_by = rule.asked_by.clone();
         match is_unsigned {
-            true => Error::NotSigned { expected, asked_by },
+            true => Error::NotSigned {
+                has_document: release.checksums.is_some(),
+                expected,
+                asked_by,
+            },
             false => Error::NoPinnedKey { expected, asked_by },
         }
     } else if release.checksums.is_none() {

@@ -123,6 +123,8 @@ fn hashes_of_a_mirror_are_locked_if_the_user_trusts_it() {
     let run = lock(&scene, &format!("{mirror} --key acme.asc")).exits(3);
     let hint = "hint: a mirror of packages has no signatures. `--from STORE` and `--from origin` find them\n";
     assert!(run.stderr.contains(hint), "{}", run.stderr);
+    let said = "the release has no checksum document\n  expected a signature by ";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
     let null = "registry.opentofu.org/hashicorp/null";
     let run = lock(&scene, &format!("{mirror} --allow-unsigned {null}")).succeeds();
     let only = format!(

@@ -309,7 +309,7 @@ fn a_lock_file_does_not_replace_a_pinned_key() {
         .says(
             3,
             "
-error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the checksum document is not signed
+error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the release has no checksum document
   expected a signature by acme.asc (named by --key)
   received none
 
