@@ -89,6 +89,11 @@ impl ConnectionError {
         }
     }
 
+    /// Whether the client itself refused to connect.
+    pub(super) fn is_refusal(&self) -> bool {
+        matches!(self.reason, Reason::Private | Reason::LinkLocal)
+    }
+
     /// Whether no HTTP server responded at the address.
     pub(super) fn is_unconnected(&self) -> bool {
         matches!(
@@ -184,7 +189,9 @@ impl fmt::Display for ConnectionError {
         }
         match &self.reason {
             Reason::UnknownHost => f.write_str("the host name has no address (DNS)"),
-            Reason::Private => f.write_str("the host has only private addresses"),
+            Reason::Private => f.write_str(
+                "only a file or a server names this host, and it has only private addresses",
+            ),
             Reason::LinkLocal => f.write_str("the host has only link-local or metadata addresses"),
             Reason::Refused => f.write_str("the connection was refused"),
             Reason::NoRoute => f.write_str("the network has no route to the host"),
@@ -311,7 +318,7 @@ mod tests {
             (
                 Guard::Public,
                 "127.0.0.1",
-                "the host has only private addresses",
+                "only a file or a server names this host, and it has only private addresses",
             ),
         ] {
             let proxies = BTreeSet::new();

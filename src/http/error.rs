@@ -77,8 +77,8 @@ pub enum Error {
         silence: Silence,
         limit: Duration,
     },
-    /// The connection failed.
-    #[error("cannot reach {url}\n  {error}")]
+    /// The connection failed, or was refused by the client itself.
+    #[error("{} {url}\n  {error}", if .error.is_refusal() { "refusing to connect to" } else { "cannot reach" })]
     Transport { url: Shown, error: ConnectionError },
     /// The body has more than `limit` bytes.
     #[error(

@@ -37,8 +37,9 @@ fn a_private_host_is_not_asked_without_consent() {
         "lock --h1 --upgrade",
     ] {
         let run = tfoci(&scene, &format!("{command} --chdir a")).exits(1);
-        let said = "the host has only private addresses\n";
+        let said = "only a file or a server names this host, and it has only private addresses\n";
         assert!(run.stderr.contains(said), "{}", run.stderr);
+        assert!(run.stderr.contains("refusing to connect to https://"));
         let said = format!(
             "hint: if you know this host, `--allow-private {host}`, or TFOCI_ALLOW_PRIVATE={host}\n"
         );
@@ -126,7 +127,7 @@ fn mirroring_a_private_host_from_a_lock_file_needs_consent_too() {
     let (configuration, lock) = ("--from-config a", "--from-lock a/.terraform.lock.hcl");
     for files in [configuration, lock, &format!("{configuration} {lock}")] {
         let run = mirror(files).exits(1);
-        let said = "the host has only private addresses\n";
+        let said = "only a file or a server names this host, and it has only private addresses\n";
         assert!(run.stderr.contains(said), "{}", run.stderr);
         let said = format!(
             "hint: if you know this host, `--allow-private {host}`, or TFOCI_ALLOW_PRIVATE={host}\n"

@@ -183,8 +183,8 @@ fn a_public_registry_cannot_refer_to_a_name_with_private_addresses() {
             r"
   Selected registry.opentofu.org/acme/demo 1.0.0 (the only match)
 error: registry.opentofu.org/acme/demo 1.0.0 ([HOST]/acme/demo): the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209 cannot be used
-  cannot reach http://localhost:9/blob
-    the host has only private addresses
+  refusing to connect to http://localhost:9/blob
+    only a file or a server names this host, and it has only private addresses
 
 hint: if you know this host, `--allow-private localhost:9`, or TFOCI_ALLOW_PRIVATE=localhost:9
 ",
