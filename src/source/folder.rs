@@ -169,14 +169,19 @@ impl Folder {
 
     /// Fails if the only signature of a checksum document is an armoured one, which clients cannot read.
     fn refuse_armoured(&self, checksums: &str) -> Result<(), Error> {
+        const CLEARSIGNED: &[u8] = b"-----BEGIN PGP SIGNED MESSAGE-----";
         let name = format!("{checksums}.asc");
-        match self.directory.join(&name).is_file() {
-            false => Ok(()),
-            true => Err(Error::ArmouredSignature {
-                name,
-                expected: format!("{checksums}.sig"),
-            }),
+        let path = self.directory.join(&name);
+        if !path.is_file() {
+            return Ok(());
         }
+        let text = disk::read_regular(&path, limits::CHECKSUMS + limits::SIGNATURE);
+        let is_clearsigned = text.is_ok_and(|text| text.starts_with(CLEARSIGNED));
+        Err(Error::ArmouredSignature {
+            name,
+            expected: format!("{checksums}.sig"),
+            clearsigned: is_clearsigned.then(|| checksums.to_owned()),
+        })
     }
 
     /// The first directory in this one that has a release, among as many entries as a project has.

@@ -120,25 +120,45 @@ fn addresses_of_stores_that_are_cut_short() {
 
 #[test]
 fn an_armoured_signature() {
-    check(&[Case {
-        label: "gpg --armor --detach-sign",
-        given: |author| {
-            author.with_release_in_place();
-            let signature = author
-                .scene
-                .path("dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig");
-            let armoured = signature.with_extension("asc");
-            std::fs::rename(signature, armoured).unwrap();
+    check(&[
+        Case {
+            label: "gpg --clearsign",
+            given: |author| {
+                author.with_release_in_place();
+                let name = "dist/terraform-provider-demo_1.0.0_SHA256SUMS";
+                std::fs::remove_file(author.scene.path(format!("{name}.sig"))).unwrap();
+                let text = "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\n";
+                author.scene.write(format!("{name}.asc"), text);
+            },
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
+            exit: 1,
+            says: r"
+error: registry.opentofu.org/acme/demo (dist): `terraform-provider-demo_1.0.0_SHA256SUMS.asc` is a signature in text, which clients do not read
+  expected terraform-provider-demo_1.0.0_SHA256SUMS.sig in binary
+
+hint: it is a signed copy of the document, and no signature of its own: `gpg --detach-sign --output terraform-provider-demo_1.0.0_SHA256SUMS.sig terraform-provider-demo_1.0.0_SHA256SUMS` makes one
+",
         },
-        arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
-        exit: 1,
-        says: r"
+        Case {
+            label: "gpg --armor --detach-sign",
+            given: |author| {
+                author.with_release_in_place();
+                let signature = author
+                    .scene
+                    .path("dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig");
+                let armoured = signature.with_extension("asc");
+                std::fs::rename(signature, armoured).unwrap();
+            },
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
+            exit: 1,
+            says: r"
 error: registry.opentofu.org/acme/demo (dist): `terraform-provider-demo_1.0.0_SHA256SUMS.asc` is a signature in text, which clients do not read
   expected terraform-provider-demo_1.0.0_SHA256SUMS.sig in binary
 
 hint: `gpg --dearmor --output terraform-provider-demo_1.0.0_SHA256SUMS.sig terraform-provider-demo_1.0.0_SHA256SUMS.asc` makes it; next time, leave out `--armor`
 ",
-    }]);
+        },
+    ]);
 }
 
 #[test]

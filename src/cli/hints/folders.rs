@@ -43,7 +43,18 @@ pub(super) fn in_folder(error: &folder::Error, address: &str) -> Option<String> 
         folder::Error::NoChecksums { .. } => {
             "`sha256sum terraform-provider-*` prints its lines; it is signed with `gpg --detach-sign`"
         }
-        folder::Error::ArmouredSignature { name, expected } => {
+        folder::Error::ArmouredSignature {
+            expected,
+            clearsigned: Some(document),
+            ..
+        } => {
+            return Some(format!(
+                "it is a signed copy of the document, and no signature of its own: `gpg --detach-sign --output {} {}` makes one",
+                printable(expected),
+                printable(document)
+            ));
+        }
+        folder::Error::ArmouredSignature { name, expected, .. } => {
             return Some(format!(
                 "`gpg --dearmor --output {} {}` makes it; next time, leave out `--armor`",
                 printable(expected),

@@ -54,7 +54,12 @@ pub enum Error {
     Checksums(trust::Error),
     /// The folder has an armoured signature, which clients do not read, and none in binary.
     #[error("`{}` is a signature in text, which clients do not read\n  expected {} in binary", printable(.name), printable(.expected))]
-    ArmouredSignature { name: String, expected: String },
+    ArmouredSignature {
+        name: String,
+        expected: String,
+        /// The checksum document, if the text holds a copy of it and the signature is one of text.
+        clearsigned: Option<String>,
+    },
     /// The folder has documents but no zip.
     #[error("the folder has no zip\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip")]
     NoZip,
