@@ -160,6 +160,22 @@ hint: `tfoci lock --chdir empty` writes it
 }
 
 #[test]
+fn a_tag_in_a_template() {
+    check(&[Case {
+        label: "a tag",
+        given: |author| author.with_release_in_place(),
+        arguments: "push dist --provider acme/demo --key acme.asc --to r.example/${namespace}/${type}:latest",
+        exit: 2,
+        says: r"
+error: the repository template `r.example/${namespace}/${type}:latest` is wrong
+  `r.example/example-namespace/example-type:latest` is not a repository: only the registry may have a port, and neither tag nor digest is allowed: `:latest`
+
+hint: leave out `:latest`: tfoci makes the tags itself, from the versions
+",
+    }]);
+}
+
+#[test]
 fn an_address_that_is_a_url() {
     check(&[Case {
         label: "the page of a provider",

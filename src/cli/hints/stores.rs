@@ -1,5 +1,6 @@
 //! Hints about stores that cannot be read or written.
 
+use tfoci::address::ProviderAddr;
 use tfoci::blob;
 use tfoci::error::printable;
 use tfoci::nearest::nearest;
@@ -182,9 +183,17 @@ fn template(error: &TemplateError) -> Option<String> {
         return Some(format!("did you mean `{meant}`?"));
     }
     let text = match error.mistake_in_name()? {
-        RepositoryErrorKind::TagOrDigest { found } if found.starts_with(':') => {
-            return Some(host_with_port(error));
-        }
+        RepositoryErrorKind::TagOrDigest { found } => match error {
+            TemplateError::Provider { text, provider, .. } if found.starts_with(':') => {
+                return Some(host_with_port(text, provider));
+            }
+            _ => {
+                return Some(format!(
+                    "leave out `{}`: tfoci makes the tags itself, from the versions",
+                    printable(found)
+                ));
+            }
+        },
         RepositoryErrorKind::EmptyComponent | RepositoryErrorKind::Separator { .. } => {
             "put the template in single quotes: between double quotes a shell replaces `${…}` by nothing. `{namespace}` needs no quotes"
         }
@@ -208,16 +217,9 @@ fn meant_symbol(problem: &TemplateProblem) -> Option<&'static str> {
 }
 
 /// Suggests a template for a provider whose host has a port.
-fn host_with_port(error: &TemplateError) -> String {
-    let (registry, host) = match error {
-        TemplateError::Provider { text, provider, .. } => {
-            let registry = text.split('/').next().unwrap_or_default();
-            (printable(registry), provider.hostname().to_string())
-        }
-        TemplateError::Template { .. } | TemplateError::Address(_) => {
-            ("REGISTRY".to_owned(), "HOST:PORT".to_owned())
-        }
-    };
+fn host_with_port(template: &str, provider: &ProviderAddr) -> String {
+    let registry = printable(template.split('/').next().unwrap_or_default());
+    let host = provider.hostname();
     format!(
         "the name of a repository has no port. Give such a host a template of its own, such as `--to '{registry}/local/${{namespace}}/${{type}}'`, and read it with `--default-host {host}`"
     )
