@@ -210,6 +210,17 @@ impl ReadTrust {
 
     /// Whether any of these options is given.
     pub(super) fn is_given(&self) -> bool {
-        self.require_pinned || self.is_pinning()
+        self.given().is_some()
+    }
+
+    /// The first of these options that is given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let all = [
+            (self.trust.trust.is_some(), "--trust"),
+            (!self.trust.key.is_empty(), "--key"),
+            (self.require_pinned, "--require-pinned"),
+        ];
+        all.into_iter()
+            .find_map(|(is_given, option)| is_given.then_some(option))
     }
 }

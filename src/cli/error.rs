@@ -327,9 +327,9 @@ pub(super) enum CommandError {
     LockTarget(#[from] lock::target::Error),
     /// Trust options for the list of versions of a source.
     #[error(
-        "the list of versions of an origin or mirror proves nothing\n  `tfoci inspect ADDR@VERSION --from origin` verifies a version"
+        "`{option}` verifies the versions of a store\n  received {from}, whose list of versions proves nothing"
     )]
-    ListedOnly,
+    ListedOnly { option: &'static str, from: Shown },
     /// `install --locked`, and the lock file has other providers than the configuration.
     #[error("{} does not lock what the configuration requires\n  {difference}", printable_path(.path))]
     LockDiffers {

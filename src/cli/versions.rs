@@ -29,7 +29,8 @@ Examples:
 /// List the versions of a provider in a store or at its origin
 ///
 /// tfoci lists the versions that clients see, oldest first: the tags that are versions. With `--trust`, `--key` or `--require-pinned`, it
-/// also reads and verifies each version, and leaves out those that fail.
+/// also reads and verifies each version of a store, and leaves out those that fail. They are refused for an origin or a mirror, whose list of
+/// versions proves nothing.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -132,8 +133,9 @@ async fn at_source(
     provider: &ProviderAddr,
     session: &Session,
 ) -> Result<Ending, CommandError> {
-    if arguments.trust.is_given() {
-        return Err(CommandError::ListedOnly);
+    if let Some(option) = arguments.trust.given() {
+        let from = arguments.from.as_str().into();
+        return Err(CommandError::ListedOnly { option, from });
     }
     let StoreOrSource::Source(source) = Places::new(session)?.open(&arguments.from)? else {
         return Err(CommandError::NoSelection);

@@ -43,7 +43,7 @@ fn an_origin_is_a_source_like_a_store() {
     let run = scene
         .tfoci(["versions", &demo, "--from", "origin", "--require-pinned"])
         .exits(2);
-    let said = "the list of versions of an origin or mirror proves nothing\n  `tfoci inspect ADDR@VERSION --from origin` verifies a version";
+    let said = "error: `--require-pinned` verifies the versions of a store\n  received origin, whose list of versions proves nothing\n\nhint: leave out `--require-pinned`; `tfoci inspect ADDR@VERSION --from origin` takes it, and verifies one version\n";
     assert!(run.stderr.contains(said), "{}", run.stderr);
     scene.write(
         "stranger.asc",

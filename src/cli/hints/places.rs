@@ -25,6 +25,11 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
                 "`tfoci install --from {text} --into DIR` writes a filesystem mirror"
             ));
         }
+        CommandError::ListedOnly { option, from } => {
+            return Some(format!(
+                "leave out `{option}`; `tfoci inspect ADDR@VERSION --from {from}` takes it, and verifies one version"
+            ));
+        }
         CommandError::NoSelection => {
             "a directory is written `oci-layout:DIR`. A template whose providers can be listed has `{namespace}` and `{type}`, and no other expressions; else name the provider, such as `acme/demo@1.0.0`"
         }
