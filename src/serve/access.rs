@@ -86,10 +86,17 @@ pub(super) fn acceptor(
     observer: &Arc<dyn Observer>,
     files: &mut Vec<WatchedFiles>,
 ) -> Result<TlsAcceptor, Error> {
-    let path = paths.certificate.clone();
-    let failed = move |source: tls::Error| Error::Tls {
-        path: path.clone(),
-        source,
+    let TlsFiles { certificate, key } = paths.clone();
+    let failed = move |source: tls::Error| match source {
+        tls::Error::NoKey | tls::Error::NoPair => Error::TlsKey {
+            key: key.clone(),
+            certificate: certificate.clone(),
+            source,
+        },
+        tls::Error::NoCertificate | tls::Error::Unusable => Error::Tls {
+            path: certificate.clone(),
+            source,
+        },
     };
     let contents = [
         watched_files::read(&paths.certificate)?,

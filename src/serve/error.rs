@@ -19,6 +19,13 @@ pub enum Error {
     /// The certificate and key cannot be used. The path is that of the certificate.
     #[error("{} is not a certificate for this server", crate::error::printable_path(.path))]
     Tls { path: PathBuf, source: tls::Error },
+    /// The file of the key has none, or one for another certificate.
+    #[error("{} is not the private key of {}", crate::error::printable_path(.key), crate::error::printable_path(.certificate))]
+    TlsKey {
+        key: PathBuf,
+        certificate: PathBuf,
+        source: tls::Error,
+    },
     /// The file of tokens is invalid.
     #[error("{} is not a file of tokens", crate::error::printable_path(.path))]
     Tokens {
@@ -51,9 +58,11 @@ impl Error {
         match self {
             Self::Disk(error) => error.category(),
             Self::Trust { source, .. } => source.category(),
-            Self::Tls { .. } | Self::Tokens { .. } | Self::Keys { .. } | Self::Text { .. } => {
-                Category::Malformed
-            }
+            Self::Tls { .. }
+            | Self::TlsKey { .. }
+            | Self::Tokens { .. }
+            | Self::Keys { .. }
+            | Self::Text { .. } => Category::Malformed,
             Self::Listen { .. } => Category::Local,
         }
     }

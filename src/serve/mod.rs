@@ -75,4 +75,5 @@ pub use served::{Documents, HiddenVersion, ServedPackage, ServedVersion};
 pub use server::Server;
 pub use settings::{AccessFiles, ServerSettings, ServerStore, TlsFiles};
 pub use tag_check::TagDigests;
+pub use tls::Error as TlsError;
 pub use tokens::Error as TokensError;

@@ -191,7 +191,7 @@ fn mistakes_are_told_before_it_listens() {
                 "one.pem",
             ],
             1,
-            "one.pem is not a certificate for this server\n  the file has no private key in PEM",
+            "one.pem is not the private key of one.pem\n  the file has no private key in PEM",
         ),
         (
             vec![
@@ -203,7 +203,7 @@ fn mistakes_are_told_before_it_listens() {
                 "other.key",
             ],
             1,
-            "one.pem is not a certificate for this server\n  the certificate and the private key do not fit together",
+            "other.key is not the private key of one.pem\n  the certificate and the private key do not fit together\n\nhint: name the key that the certificate was made for: `openssl pkey -pubout -in other.key` then prints the same as `openssl x509 -pubkey -noout -in one.pem`\n",
         ),
         (
             vec![

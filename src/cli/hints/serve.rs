@@ -25,6 +25,16 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
         CommandError::OneRepository { .. } => {
             Some("put `{hostname}`, `{namespace}` and `{type}` into the address".to_owned())
         }
+        CommandError::Serve(serve::Error::TlsKey {
+            key,
+            certificate,
+            source: serve::TlsError::NoPair,
+        }) => {
+            let (key, certificate) = (printable_path(key), printable_path(certificate));
+            Some(format!(
+                "name the key that the certificate was made for: `openssl pkey -pubout -in {key}` then prints the same as `openssl x509 -pubkey -noout -in {certificate}`"
+            ))
+        }
         CommandError::Serve(error) => not_started(error).map(str::to_owned),
         _ => None,
     }

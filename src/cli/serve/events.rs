@@ -119,7 +119,9 @@ pub(super) fn with_hint(error: &dyn Error, hinted: &CommandError) -> String {
 /// The reason why a file is refused, without the path that the line begins with.
 fn without_path(error: &serve::Error) -> String {
     match error {
-        serve::Error::Tls { source, .. } => on_one_line(source),
+        serve::Error::Tls { source, .. } | serve::Error::TlsKey { source, .. } => {
+            on_one_line(source)
+        }
         serve::Error::Tokens { source, .. } => on_one_line(source),
         serve::Error::Keys { source, .. } => on_one_line(source),
         serve::Error::Trust { source, .. } => on_one_line(source),

@@ -214,7 +214,7 @@ pub(super) fn not_started(error: serve::Error, arguments: &Arguments) -> Command
                 None => serve::Error::Disk(error).into(),
             }
         }
-        serve::Error::Tls { .. } => match swapped(arguments) {
+        serve::Error::Tls { .. } | serve::Error::TlsKey { .. } => match swapped(arguments) {
             Some((certificate, key)) => CommandError::SwappedTls {
                 error,
                 certificate,
