@@ -293,7 +293,9 @@ fn templates_that_cannot_be_inverted_are_refused() {
         let run = author.scene.tfoci(["list", "--from", from]).exits(2);
         assert_eq!(
             run.stderr,
-            "error: no provider is named, and this store cannot list those that it has\n\nhint: a directory is written `oci-layout:DIR`. A template whose providers can be listed has `{namespace}` and `{type}`, and no other expressions; else name the provider, such as `acme/demo@1.0.0`\n"
+            format!(
+                "error: no provider is named, and `{from}` cannot list those that it has\n\nhint: a directory is written `oci-layout:DIR`. A template whose providers can be listed has `{{namespace}}` and `{{type}}`, and no other expressions; else name the provider, such as `acme/demo@1.0.0`\n"
+            )
         );
     }
 }

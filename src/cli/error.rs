@@ -88,8 +88,12 @@ pub(super) enum CommandError {
     #[error("there is no command and no help topic `{}`", printable(.text))]
     Topic { text: String },
     /// The command names no providers, and the store cannot list its providers.
-    #[error("no provider is named, and this store cannot list those that it has")]
-    NoSelection,
+    #[error("no provider is named, and `{}` cannot list those that it has", printable(.store))]
+    NoSelection {
+        store: String,
+        /// Whether the store is meant to be a registry, and a directory has this path.
+        is_directory: bool,
+    },
     /// `tfoci mirror` without arguments.
     #[error("no provider is named")]
     NothingToMirror,

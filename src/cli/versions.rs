@@ -138,7 +138,7 @@ async fn at_source(
         return Err(CommandError::ListedOnly { option, from });
     }
     let StoreOrSource::Source(source) = Places::new(session)?.open(&arguments.from)? else {
-        return Err(CommandError::NoSelection);
+        return Err(CommandError::no_selection(&arguments.from));
     };
     let name = source.name(provider);
     let available = source.available_versions(provider).await;

@@ -182,7 +182,9 @@ fn one_exact_repository_needs_an_address() {
     let run = from(&[]).exits(2);
     assert_eq!(
         run.stderr,
-        "error: no provider is named, and this store cannot list those that it has\n\nhint: a directory is written `oci-layout:DIR`. A template whose providers can be listed has `{namespace}` and `{type}`, and no other expressions; else name the provider, such as `acme/demo@1.0.0`\n"
+        format!(
+            "error: no provider is named, and `{repository}` cannot list those that it has\n\nhint: a directory is written `oci-layout:DIR`. A template whose providers can be listed has `{{namespace}}` and `{{type}}`, and no other expressions; else name the provider, such as `acme/demo@1.0.0`\n"
+        )
     );
     // The evidence proves the type and the version, and these bytes may well be mirrored under another host.
     let run = from(&["mirror.example/acme/demo"]).succeeds();

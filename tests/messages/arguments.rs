@@ -303,7 +303,7 @@ hint: for the provider that is in it, add `--exact-repository`
             arguments: "install --from oci-layout:store --exact-repository --into out",
             exit: 2,
             says: r"
-error: no provider is named, and this store cannot list those that it has
+error: no provider is named, and `oci-layout:store` cannot list those that it has
 
 hint: a directory is written `oci-layout:DIR`. A template whose providers can be listed has `{namespace}` and `{type}`, and no other expressions; else name the provider, such as `acme/demo@1.0.0`
 ",

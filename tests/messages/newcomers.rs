@@ -160,6 +160,21 @@ hint: `tfoci lock --chdir empty` writes it
 }
 
 #[test]
+fn a_directory_without_the_prefix_of_stores() {
+    check(&[Case {
+        label: "a path that could be a repository",
+        given: |author| drop(author.scene.write("media/disk/.keep", "")),
+        arguments: "copy --from media/disk --to oci-layout:store",
+        exit: 2,
+        says: r"
+error: no provider is named, and `media/disk` cannot list those that it has
+
+hint: did you mean `oci-layout:media/disk`?
+",
+    }]);
+}
+
+#[test]
 fn a_tag_in_a_template() {
     check(&[Case {
         label: "a tag",

@@ -18,6 +18,14 @@ impl CommandError {
         }
     }
 
+    /// No provider is named, and the store cannot list its providers.
+    pub(in crate::cli) fn no_selection(store: &str) -> Self {
+        Self::NoSelection {
+            store: store.to_owned(),
+            is_directory: Path::new(store).is_dir(),
+        }
+    }
+
     pub(in crate::cli) fn trust_file(path: &Path, source: trust::Error) -> Self {
         Self::TrustFile {
             path: path.to_owned(),

@@ -30,7 +30,11 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
                 "leave out `{option}`; `tfoci inspect ADDR@VERSION --from {from}` takes it, and verifies one version"
             ));
         }
-        CommandError::NoSelection => {
+        CommandError::NoSelection {
+            store,
+            is_directory: true,
+        } => return Some(format!("did you mean `oci-layout:{}`?", printable(store))),
+        CommandError::NoSelection { .. } => {
             "a directory is written `oci-layout:DIR`. A template whose providers can be listed has `{namespace}` and `{type}`, and no other expressions; else name the provider, such as `acme/demo@1.0.0`"
         }
         CommandError::NoStore { .. } => {

@@ -122,7 +122,7 @@ async fn stored(
     let texts = std::slice::from_ref(&arguments.provider);
     let wanted = session.wanted(texts, arguments.from.as_deref(), &registry);
     let Some(WantedVersions { selection, from }) = wanted.await?.pop() else {
-        return Err(CommandError::NoSelection);
+        return Err(CommandError::no_selection(&arguments.provider));
     };
     let stored = from?;
     // If the version does not exist, `choose` fails with a list of the existing ones.

@@ -21,7 +21,7 @@ pub(super) async fn find(
 ) -> Result<Found, CommandError> {
     let selection = session.selection(text)?;
     let StoreOrSource::Source(source) = Places::new(session)?.open(from)? else {
-        return Err(CommandError::NoSelection);
+        return Err(CommandError::no_selection(from));
     };
     let provider = &selection.provider;
     let name = source.name(provider);

@@ -133,7 +133,7 @@ impl Session {
             others,
             example,
             is_host_assumed,
-        } = providers?.ok_or(CommandError::NoSelection)?;
+        } = providers?.ok_or_else(|| CommandError::no_selection(&endpoint.to_string()))?;
         // An empty store is usually a wrong directory. A job that copies nothing must fail, so that the mistake is seen.
         if providers.is_empty() {
             let store = endpoint.to_string();
