@@ -60,6 +60,11 @@ fn not_started(error: &serve::Error) -> Option<&'static str> {
         serve::Error::Listen { source, .. } if source.kind() == ErrorKind::AddrInUse => {
             Some("another program listens there: `--listen IP:PORT` names another port")
         }
+        serve::Error::Listen { source, .. } if source.kind() == ErrorKind::PermissionDenied => {
+            Some(
+                "ports below 1024 need a permission: `--listen IP:PORT` names another port, or `AmbientCapabilities=CAP_NET_BIND_SERVICE` in a unit of systemd allows it",
+            )
+        }
         serve::Error::Tokens {
             source: serve::TokensError::Text(_),
             ..
@@ -78,5 +83,25 @@ fn not_started(error: &serve::Error) -> Option<&'static str> {
             "`openssl rand -base64 32` makes a key; `tfoci help deployment` describes the file",
         ),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which ports need a permission depends on the system, and the super-user has it.
+    #[test]
+    fn a_low_port_has_a_hint() {
+        let error = serve::Error::Listen {
+            address: ([127, 0, 0, 1], 80).into(),
+            source: ErrorKind::PermissionDenied.into(),
+        };
+        assert_eq!(
+            not_started(&error),
+            Some(
+                "ports below 1024 need a permission: `--listen IP:PORT` names another port, or `AmbientCapabilities=CAP_NET_BIND_SERVICE` in a unit of systemd allows it"
+            )
+        );
     }
 }
