@@ -203,6 +203,16 @@ fn a_registry_in_which_repositories_are_created_first() {
 
 /// The release process is not done: it writes a zip again while tfoci uploads it.
 #[test]
+fn a_registry_that_may_only_be_read() {
+    let author = author(&[]);
+    let registry = Registry::plain();
+    registry.always(matching("POST", "/blobs/uploads/"), Fault::status(405));
+    let said = push(&author, registry.host(), PLAIN).exits(1).stderr;
+    let hint = "hint: the registry refuses this kind of request: if it is a cache of another one, or may only be read, write to one that takes uploads\n";
+    assert!(said.ends_with(hint), "{said}");
+}
+
+#[test]
 fn a_zip_that_changes_after_its_verification() {
     let author = author(&[]);
     let registry = Registry::plain();

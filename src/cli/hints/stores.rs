@@ -140,6 +140,10 @@ fn access(error: &store::Error) -> Option<String> {
             const OTHER_SERVER: &str = "name the host and port of a registry; its API begins at /v2/. `tfoci serve` is a network mirror, which `--from network-mirror:URL` reads";
             Some(OTHER_SERVER.to_owned())
         }
+        store::Error::Registry { status: 405, .. } => {
+            const READ_ONLY: &str = "the registry refuses this kind of request: if it is a cache of another one, or may only be read, write to one that takes uploads";
+            Some(READ_ONLY.to_owned())
+        }
         store::Error::WantsTls { url, .. } => reach::maybe_tls(url),
         store::Error::RefusedElsewhere { registry, .. } => Some(format!(
             "no login helps: the credentials for {registry} go to no other host. Ask the registry's operator why that host refuses"
