@@ -235,6 +235,11 @@ fn mistakes_are_told_before_it_listens() {
             "\n  named by --tokens\n",
         ),
         (
+            [&["--from", layout, "--include", "*/*/*"], &plain[..]].concat(),
+            2,
+            "  --fill\n\n  tip: these options choose what `--fill` mirrors; without it, the server has what the store has\n",
+        ),
+        (
             [&["--from", "oci-layout:nowhere"], &plain[..]].concat(),
             1,
             "nowhere",

@@ -12,7 +12,19 @@ pub(in crate::cli) fn tip(error: &clap::Error, arguments: &[OsString]) -> Option
         .or_else(|| spelling_tip(error, arguments))
         .or_else(|| check_tip(error))
         .or_else(|| destination_tip(error, arguments))
+        .or_else(|| fill_tip(error))
         .or_else(|| version_tip(error, arguments))
+}
+
+/// Why options of `serve` need another one.
+fn fill_tip(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    missing.iter().any(|option| option == "--fill").then(|| {
+        "these options choose what `--fill` mirrors; without it, the server has what the store has"
+            .to_owned()
+    })
 }
 
 /// The text of a kind, if the error has one.
