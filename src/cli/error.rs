@@ -317,6 +317,9 @@ pub(super) enum CommandError {
     /// A version was not mirrored. This variant exists for its hints: users of `mirror` cannot sign or build the provider again.
     #[error(transparent)]
     Mirroring(Failure),
+    /// A version of a source does not verify. This variant exists for its hints: `inspect` writes nothing.
+    #[error(transparent)]
+    Inspecting(Failure),
     /// A version was not locked. This variant exists for its hints, which are about lock files.
     #[error(transparent)]
     Locking(Failure),

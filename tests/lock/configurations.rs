@@ -102,6 +102,12 @@ fn a_keyless_origin_needs_the_policy_and_its_packages_are_hashed() {
     );
     assert!(run.stderr.contains(&hint), "{}", run.stderr);
     assert!(!scene.path(LOCK).exists());
+    let demo = origin.address("acme/demo");
+    let run = scene.tfoci(["inspect", &demo, "--from", "origin"]).exits(3);
+    let hint = format!(
+        "hint: nothing proves who made it. `tfoci mirror` and `tfoci lock` take it only with `--allow-unsigned {demo}`\n"
+    );
+    assert!(run.stderr.ends_with(&hint), "{}", run.stderr);
     lock(&scene, "--allow-unsigned localhost:*/acme/demo").exits(2);
     let pattern = origin.address("acme/demo");
     lock(&scene, &format!("--allow-unsigned {pattern}")).succeeds();

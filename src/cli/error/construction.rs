@@ -39,6 +39,7 @@ impl CommandError {
             Self::Journey(failure)
             | Self::Pushing(failure)
             | Self::Mirroring(failure)
+            | Self::Inspecting(failure)
             | Self::Locking(failure)
             | Self::NotSelected { failure, .. }
             | Self::NotLocked { failure, .. }

@@ -25,6 +25,7 @@ use tfoci::oci;
 use tfoci::outcome::{At, Failure, Problem};
 use tfoci::platform::Platform;
 use tfoci::store;
+use tfoci::trust;
 
 use super::error::CommandError;
 
@@ -52,6 +53,7 @@ fn of_journey(error: &CommandError) -> Option<String> {
         CommandError::NotLocked { failure, .. } if matches!(failure.at, At::From(_)) => {
             proof::not_locked_in_store(&failure.problem)
         }
+        CommandError::Inspecting(failure) => inspecting(failure),
         CommandError::Mirroring(failure) | CommandError::NotLocked { failure, .. } => {
             mirroring::hint(failure).or_else(|| journey(failure))
         }
@@ -63,6 +65,27 @@ fn of_journey(error: &CommandError) -> Option<String> {
         CommandError::MirrorFile { source, .. } => Some(mirroring::file(source)),
         _ => None,
     }
+}
+
+/// The hint of `mirror`, without what is about writing: `inspect` only reads.
+fn inspecting(failure: &Failure) -> Option<String> {
+    const UNWRITTEN: &str = "nothing of this version was written. ";
+    if let Problem::Trust(
+        trust::Error::NoKey | trust::Error::NoSignature | trust::Error::NoDocument,
+    ) = &*failure.problem
+    {
+        let provider = &failure.subject.as_ref()?.provider;
+        return Some(format!(
+            "nothing proves who made it. `tfoci mirror` and `tfoci lock` take it only with `--allow-unsigned {provider}`"
+        ));
+    }
+    let hint = mirroring::hint(failure).or_else(|| journey(failure))?;
+    let Some(rest) = hint.strip_prefix(UNWRITTEN) else {
+        return Some(hint);
+    };
+    let mut characters = rest.chars();
+    let first = characters.next()?;
+    Some(first.to_lowercase().chain(characters).collect())
 }
 
 /// Suggests the platform that is meant by the name that another tool has for it.

@@ -60,7 +60,7 @@ pub(super) async fn find(
         },
         proof: proof
             .map(|release| release.authentication().clone())
-            .map_err(|problem| CommandError::Mirroring(failed(problem))),
+            .map_err(|problem| CommandError::Inspecting(failed(problem))),
         version,
         source: Some(name),
         provider: selection.provider,
