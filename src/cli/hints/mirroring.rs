@@ -49,7 +49,7 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         }
         Problem::NoPin => {
             return Some(format!(
-                "run it once with `--pin-new` instead of `--require-pinned`, and review the key that it pins for {provider}; or add an entry to the trust file by hand"
+                "run it once with `--trust FILE --pin-new` instead of `--require-pinned`, and review the key that it pins for {provider}; or add an entry to the trust file by hand"
             ));
         }
         Problem::Withdrawn { .. } => {
