@@ -145,7 +145,7 @@ pub enum Error {
         answer: String,
     },
     /// The registry or its token server refused the credentials, or requires some.
-    #[error("{}\n  registry {host}{}\n  answered {status}{}\n  tried {}", unauthorized(.tried.as_deref()), by(.token_server.as_deref()), said(.answer), .tried.as_deref().unwrap_or("no credentials, since none were found"))]
+    #[error("{}\n  registry {host}{}\n  answered {status}{}\n  tried {}", unauthorized(.tried.as_deref()), by(.token_server.as_deref()), said(.answer), .tried.as_deref().unwrap_or("no credentials, since there are none that can be used"))]
     Unauthorized {
         host: String,
         /// The token server, if it refused the credentials and is another host.

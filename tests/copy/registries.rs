@@ -144,7 +144,7 @@ fn a_registry_that_refuses_writes_is_named() {
 error: registry.opentofu.org/acme/demo ([TO]/acme/demo): the registry requires credentials
   registry [TO]
   answered 401 (UNAUTHORIZED: authentication required)
-  tried no credentials, since none were found
+  tried no credentials, since there are none that can be used
 
 hint: `tfoci login [TO]` stores them; in CI, REGISTRY_AUTH_FILE names a file that has them. Some registries answer like this for a repository that they do not have
 ");

@@ -56,7 +56,7 @@ hint: they may be wrong or expired, or not authorize this. `tfoci login [HOST]` 
         "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): the registry requires credentials
   registry [HOST]
   answered 401 (UNAUTHORIZED: authentication required)
-  tried no credentials, since none were found
+  tried no credentials, since there are none that can be used
 
 hint: `tfoci login [HOST]` stores them; in CI, REGISTRY_AUTH_FILE names a file that has them. Some registries answer like this for a repository that they do not have
 "

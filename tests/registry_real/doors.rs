@@ -99,7 +99,7 @@ fn login_stores_a_password_and_logout_removes_it() {
         };
         let site = Site::trusting(&registry, &authority);
         let refused = site.tfoci(VERSIONS).exits(1);
-        let tried = "  tried no credentials, since none were found\n";
+        let tried = "  tried no credentials, since there are none that can be used\n";
         assert!(refused.stderr.contains(tried), "{}", refused.stderr);
         let refused = site.login("wrong").exits(1);
         assert!(

@@ -119,7 +119,7 @@ fn a_wrong_password_is_distinguished_from_a_missing_one() {
     assert!(refused.stderr.contains(told), "{}", refused.stderr);
     std::fs::remove_file(site.scene.path(".docker/config.json")).unwrap();
     let refused = site.tfoci(VERSIONS).exits(1);
-    let told = "\n  tried no credentials, since none were found\n";
+    let told = "\n  tried no credentials, since there are none that can be used\n";
     assert!(refused.stderr.contains(told), "{}", refused.stderr);
 }
 

@@ -186,7 +186,7 @@ fn an_unreachable_store_is_reported_at_the_start() {
         Fault::Answer(refusal),
     );
     let server = store.serve(&["--registry-host", HOST]);
-    server.logs("no credentials, since none were found");
+    server.logs("no credentials, since there are none that can be used");
     assert!(server.log().contains("hint: "), "{}", server.log());
     // A load balancer must not keep clients from cached lists.
     let ready = server.until("/readyz", |reply| reply.text() == UNREACHABLE);
