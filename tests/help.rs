@@ -136,6 +136,9 @@ fn help_command_prints_the_help_of_the_command() {
 fn options_of_every_command_have_one_page() {
     let scene = scene();
     let page = scene.tfoci(["help", "options"]).succeeds().stdout;
+    let words: Vec<&str> = page.split_whitespace().collect();
+    let timeout = "A connection must be made within a quarter of it";
+    assert!(words.join(" ").contains(timeout), "{page}");
     for option in [
         "--format",
         "--quiet",

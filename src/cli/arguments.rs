@@ -88,7 +88,7 @@ pub(super) struct Network {
     /// Seconds that a server may be silent
     ///
     /// Within this time it must send or accept 64 KiB of a body, or finish it. Manifests and other documents may take five times as
-    /// long in total.
+    /// long in total. A connection must be made within a quarter of it.
     #[arg(
         long,
         value_name = "SECONDS",
