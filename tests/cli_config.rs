@@ -169,7 +169,7 @@ fn a_block_that_clients_cannot_use_has_a_warning() {
     let url = |url| print(&["a.example/*/*", "--url", url]).succeeds().stderr;
     assert_eq!(
         url("https://m.example"),
-        "   Warning if https://m.example/ is the URL of `tfoci serve`, its network mirror is at https://m.example/mirror/\n"
+        "   Warning https://m.example/ fits a site that `tfoci site` wrote. The network mirror of `tfoci serve` is at https://m.example/mirror/\n"
     );
     assert_eq!(url("https://m.example/mirror"), "");
     assert_eq!(

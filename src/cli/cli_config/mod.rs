@@ -179,7 +179,7 @@ fn network_mirror(
     }
     if url.path() == "/" {
         session.printer.warning(&format!(
-            "if {url} is the URL of `tfoci serve`, its network mirror is at {url}mirror/"
+            "{url} fits a site that `tfoci site` wrote. The network mirror of `tfoci serve` is at {url}mirror/"
         ));
     }
     Ok(Mirror::Network { url: url.into() })
