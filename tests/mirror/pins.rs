@@ -115,7 +115,7 @@ fn versions_mirrored_before_a_run_was_stopped_are_pinned() {
             0,
             "
     Copied [ORIGIN]/acme/other 1.0.0   1 package, 409 B   signed [STRANGER ID] (origin)
-    Pinned [ORIGIN]/acme/other   [STRANGER] in trust.toml
+    Pinned [ORIGIN]/acme/other   [STRANGER] in trust.toml   Another Author (test key) <else@stranger.example>, Ed25519, first seen with 1.0.0
       Note compare the keys in trust.toml with those that their authors publish, and commit the file
   Mirrored 1 version, 1 package (409 B copied, 1 already present) in [TIME]
 ",
@@ -138,7 +138,7 @@ fn keys_are_pinned_with_a_lock_file_too() {
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (lock)
-    Pinned [ORIGIN]/acme/demo   [ACME] in trust.toml
+    Pinned [ORIGIN]/acme/demo   [ACME] in trust.toml   Acme Provider Signing (test key) <security@acme.example>, Ed25519, first seen with 1.0.0
       Note compare the keys in trust.toml with those that their authors publish, and commit the file
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
@@ -178,7 +178,7 @@ fn unchecked_keys_are_reported_and_recheck_pins_them() {
         "
    Present [ORIGIN]/acme/demo 1.0.0   1 package   signed [ACME ID] (pinned)
    Present [ORIGIN]/acme/other 1.0.0   1 package   signed [STRANGER ID] (origin)
-    Pinned [ORIGIN]/acme/other   [STRANGER] in trust.toml
+    Pinned [ORIGIN]/acme/other   [STRANGER] in trust.toml   Another Author (test key) <else@stranger.example>, Ed25519, first seen with 1.0.0
       Note compare the keys in trust.toml with those that their authors publish, and commit the file
   Mirrored nothing: 2 packages already present, in [TIME]
 ",
@@ -216,8 +216,8 @@ fn the_keys_of_all_versions_are_pinned() {
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
     Copied [ORIGIN]/acme/demo 1.1.0   1 package, 406 B   signed [STRANGER ID] (origin)
-    Pinned [ORIGIN]/acme/demo   [ACME] in trust.toml
-    Pinned [ORIGIN]/acme/demo   [STRANGER] in trust.toml
+    Pinned [ORIGIN]/acme/demo   [ACME] in trust.toml   Acme Provider Signing (test key) <security@acme.example>, Ed25519, first seen with 1.0.0
+    Pinned [ORIGIN]/acme/demo   [STRANGER] in trust.toml   Another Author (test key) <else@stranger.example>, Ed25519, first seen with 1.1.0
       Note compare the keys in trust.toml with those that their authors publish, and commit the file
   Mirrored 2 versions, 2 packages (812 B copied) in [TIME]
 ",

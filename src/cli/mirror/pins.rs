@@ -213,13 +213,10 @@ impl<'a> Pins<'a> {
                 .iter()
                 .filter(|(key, _)| !keys.saved.contains(key));
             report.pinned(new.clone().map(|(_, seen)| self.pin(provider, seen)));
-            let new: Vec<String> = new.map(|(key, _)| key.to_string()).collect();
-            let line = format!(
-                "{provider}   {} in {}",
-                new.join(", "),
-                printable_path(path)
-            );
-            printer.line(Tone::Done, "Pinned", &line);
+            for (key, seen) in new {
+                let line = format!("{provider}   {key} in {}   {seen}", printable_path(path));
+                printer.line(Tone::Done, "Pinned", &line);
+            }
             self.has_written.store(true, Ordering::Relaxed);
         }
         keys.saved = keys.seen.keys().cloned().collect();

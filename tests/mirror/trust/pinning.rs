@@ -29,7 +29,7 @@ Would mirror 1 version, 1 package (406 B to copy) in [TIME]
         0,
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
-    Pinned [ORIGIN]/acme/demo   [ACME] in trust.toml
+    Pinned [ORIGIN]/acme/demo   [ACME] in trust.toml   Acme Provider Signing (test key) <security@acme.example>, Ed25519, first seen with 1.0.0
       Note compare the keys in trust.toml with those that their authors publish, and commit the file
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
