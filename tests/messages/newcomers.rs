@@ -191,6 +191,20 @@ hint: leave out `:latest`: tfoci makes the tags itself, from the versions
 }
 
 #[test]
+fn commands_that_are_misspelt_or_are_topics() {
+    let said = |words: &[&str]| Scene::new().tfoci(words).exits(2).stderr;
+    let run = said(&["pusch"]);
+    assert!(run.contains("\n  tip: did you mean `push`?\n"), "{run}");
+    let run = said(&["options"]);
+    let tip = "\n  tip: `tfoci help options` explains this topic\n";
+    assert!(run.contains(tip), "{run}");
+    let run = said(&["versio"]);
+    assert!(run.contains("\n  tip: did you mean `versions`?\n"), "{run}");
+    let run = said(&["-v"]);
+    assert!(run.contains("completions, man, schema]"), "{run}");
+}
+
+#[test]
 fn an_address_that_is_a_url() {
     check(&[Case {
         label: "the page of a provider",

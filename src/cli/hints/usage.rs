@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue};
 
+use tfoci::nearest::nearest;
 use tfoci::version::Version;
 
 /// The tip for a usage error, if there is one.
@@ -81,9 +82,23 @@ fn command_tip(error: &clap::Error) -> Option<String> {
             "`tfoci help credentials` says where tfoci finds passwords and tokens"
         }
         "diff" => "`tfoci lock --check` compares a lock file",
-        _ => return None,
+        topic @ ("options" | "mirror-file" | "templates" | "credentials" | "environment"
+        | "deployment" | "json" | "exit-codes") => {
+            return Some(format!("`tfoci help {topic}` explains this topic"));
+        }
+        command => return meant_command(command, error),
     };
     Some(tip.to_owned())
+}
+
+/// The command that is nearest to a misspelt one. clap would name any that have some letters in common.
+fn meant_command(command: &str, error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::Strings(similar)) = error.get(ContextKind::SuggestedSubcommand) else {
+        return None;
+    };
+    let similar: Vec<&str> = similar.iter().map(String::as_str).collect();
+    let meant = nearest(command, &similar)?;
+    Some(format!("did you mean `{meant}`?"))
 }
 
 /// What is meant by an argument that other tools, or other commands, have.
