@@ -3,7 +3,9 @@
 use std::fmt;
 use std::ops::Range;
 
-use serde::de::{Deserialize, DeserializeOwned, Deserializer, SeqAccess, Visitor};
+use serde::de::{
+    Deserialize, DeserializeOwned, Deserializer, IntoDeserializer, SeqAccess, Visitor,
+};
 use toml_edit::{Document, DocumentMut};
 
 use crate::error::printable;
@@ -146,6 +148,33 @@ where
     }
 
     source.deserialize_seq(Tables(std::marker::PhantomData))
+}
+
+/// Parses one of a few words. The derived parser calls any other type of value no text, and does not say which words there are.
+///
+/// # Errors
+/// The value is not a text, or not one of the words.
+pub(crate) fn word<'de, D, T>(source: D, words: &'static str) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    struct Word<T>(&'static str, std::marker::PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Word<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.0)
+        }
+
+        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
+            T::deserialize(text.into_deserializer())
+        }
+    }
+
+    let word = Word(words, std::marker::PhantomData);
+    source.deserialize_any(word).map(Some)
 }
 
 #[cfg(test)]

@@ -243,7 +243,7 @@ fn wrong_types_in_a_trust_file_are_reported_in_plain_words() {
         ),
         (
             "[[provider]]\nmatch = \"*/*/*\"\nunsigned = true\n",
-            "line 3, column 12: expected a text",
+            "line 3, column 12: expected \"refuse\" or \"allow\", received `true`",
             "3 | unsigned = true",
             "           ^^^^",
         ),

@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use crate::address::{ProviderAddr, ProviderPattern};
 use crate::authentication::Anchor;
@@ -82,9 +82,22 @@ struct Table {
     r#match: String,
     #[serde(default)]
     keys: Vec<String>,
+    #[serde(default, deserialize_with = "unsigned")]
     unsigned: Option<Unsigned>,
+    #[serde(default, deserialize_with = "warned")]
     expired: Option<Expired>,
+    #[serde(default, deserialize_with = "warned")]
     weak: Option<Weak>,
+}
+
+fn unsigned<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Unsigned>, D::Error> {
+    toml::word(source, "\"refuse\" or \"allow\"")
+}
+
+fn warned<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    source: D,
+) -> Result<Option<T>, D::Error> {
+    toml::word(source, "\"refuse\" or \"warn\"")
 }
 
 impl TrustFile {
