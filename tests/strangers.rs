@@ -156,6 +156,48 @@ fn links_to_other_files_do_not_reveal_their_content() {
     );
 }
 
+/// A directory whose entries are links to itself has endlessly many below it.
+#[test]
+fn links_to_the_directory_itself_end_every_command_soon() {
+    let scene = Scene::new();
+    fs::create_dir(scene.path("endless")).unwrap();
+    for number in 0..120 {
+        symlink(".", scene.path(format!("endless/h{number}.example"))).unwrap();
+    }
+    let run = |command: &str| {
+        let program = env!("CARGO_BIN_EXE_tfoci");
+        let limited = ["-s", "KILL", "60", program].into_iter();
+        let from = ["--from", "oci-layout:endless"];
+        scene
+            .run("timeout", limited.chain(command.split(' ')).chain(from))
+            .exits(1)
+    };
+    for command in [
+        "list",
+        "install --into out",
+        "copy --to oci-layout:other",
+        "site public",
+    ] {
+        assert_eq!(
+            run(command).stderr,
+            "error: the directory endless has too many entries\n  expected at most 100000 in the three levels HOSTNAME/NAMESPACE/TYPE\n  received more\n",
+            "{command}"
+        );
+    }
+    for command in [
+        "versions acme/demo",
+        "inspect acme/demo",
+        "copy acme/demo --to oci-layout:other",
+        "install acme/demo --into out",
+    ] {
+        let said = run(command).stderr;
+        assert!(
+            said.contains("(oci-layout:endless): the store has no such repository"),
+            "{said}"
+        );
+    }
+}
+
 #[test]
 fn an_oversized_body_is_not_read_to_its_end() {
     let sparse =

@@ -47,13 +47,24 @@ pub fn create_private_directory(path: &Path) -> Result<(), Error> {
 /// # Errors
 /// The system reported an error.
 pub fn names(path: &Path) -> Result<Vec<String>, Error> {
+    let mut left = usize::MAX;
+    Ok(names_within(path, &mut left)?.unwrap_or_default())
+}
+
+/// As [`names`]; `None` if the directory has more than `left` entries. They are subtracted from `left`.
+fn names_within(path: &Path, left: &mut usize) -> Result<Option<Vec<String>>, Error> {
     let error = |source| Error::at_list(path, source);
     let mut names = Vec::new();
     for entry in std::fs::read_dir(path).map_err(error)? {
-        names.extend(entry.map_err(error)?.file_name().into_string());
+        let entry = entry.map_err(error)?;
+        let Some(rest) = left.checked_sub(1) else {
+            return Ok(None);
+        };
+        *left = rest;
+        names.extend(entry.file_name().into_string());
     }
     names.sort_unstable();
-    Ok(names)
+    Ok(Some(names))
 }
 
 /// The sorted names of the directories in a directory, without those that begin with a dot; none if it does not exist.
@@ -61,8 +72,20 @@ pub fn names(path: &Path) -> Result<Vec<String>, Error> {
 /// # Errors
 /// The system reported an error.
 pub fn subdirectories(path: &Path) -> Result<Vec<String>, Error> {
+    let mut left = usize::MAX;
+    Ok(subdirectories_within(path, &mut left)?.unwrap_or_default())
+}
+
+/// As [`subdirectories`]; `None` if the directory has more than `left` entries of any kind. They are subtracted from `left`.
+///
+/// # Errors
+/// The system reported an error.
+pub fn subdirectories_within(path: &Path, left: &mut usize) -> Result<Option<Vec<String>>, Error> {
+    let Some(names) = if_exists(names_within(path, left))?.unwrap_or(Some(Vec::new())) else {
+        return Ok(None);
+    };
     let mut directories = Vec::new();
-    for name in if_exists(names(path))?.unwrap_or_default() {
+    for name in names {
         let entry = path.join(&name);
         let found = std::fs::metadata(&entry).map_err(|source| Error::at("read", &entry, source));
         let is_directory = if_exists(found)?.is_some_and(|found| found.is_dir());
@@ -70,7 +93,7 @@ pub fn subdirectories(path: &Path) -> Result<Vec<String>, Error> {
             directories.push(name);
         }
     }
-    Ok(directories)
+    Ok(Some(directories))
 }
 
 /// Whether a path exists. If a directory above it cannot be read, that is an error, and not a no.

@@ -82,6 +82,7 @@ impl Problem {
                         | store::Error::LayoutRepeated { .. }
                         | store::Error::Unwritten { .. }
                         | store::Error::Marker { .. }
+                        | store::Error::TooManyEntries { .. }
                 )
                 | Self::Unread(store::Error::Disk(_))
                 | Self::Unpack(_)

@@ -100,6 +100,9 @@ pub enum Error {
     /// A directory that is itself a layout was given where a directory of layouts is expected.
     #[error("{} is itself an OCI image layout\n  expected a directory of layouts", printable_path(.path))]
     IsRepository { path: PathBuf },
+    /// A directory of layouts has more entries than any real one, or links to directories above them.
+    #[error("the directory {} has too many entries\n  expected at most {limit} in the three levels HOSTNAME/NAMESPACE/TYPE\n  received more", printable_path(.path))]
+    TooManyEntries { path: PathBuf, limit: usize },
     /// An HTTP request failed.
     #[error(transparent)]
     Http(#[from] http::Error),

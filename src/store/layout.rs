@@ -12,6 +12,7 @@
 //! `index.json` is replaced, which makes a version visible.
 
 mod last_index;
+mod listing;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -135,18 +136,7 @@ impl Layout {
 
     /// The repositories of providers.
     pub(super) fn repositories(&self) -> Result<Vec<Repository>, Error> {
-        let mut found = Vec::new();
-        for host in disk::subdirectories(&self.root)? {
-            for namespace in disk::subdirectories(&self.root.join(&host))? {
-                for type_name in disk::subdirectories(&self.root.join(&host).join(&namespace))? {
-                    let relative = format!("{host}/{namespace}/{type_name}");
-                    // A directory that cannot be read is an error: without its provider, `site --delete` would delete what it published.
-                    let visible = disk::exists(&self.root.join(&relative).join("index.json"))?;
-                    found.extend(Repository::of_directory(&relative).filter(|_| visible));
-                }
-            }
-        }
-        Ok(found)
+        listing::repositories(&self.root)
     }
 
     /// Hard-links a blob from another file, or from another repository of this layout, if that copy is undamaged.

@@ -70,7 +70,8 @@ impl Error {
             | Self::Unwritten { .. }
             | Self::Marker { .. }
             | Self::TooLarge { .. }
-            | Self::TooManyParts { .. } => Category::Malformed,
+            | Self::TooManyParts { .. }
+            | Self::TooManyEntries { .. } => Category::Malformed,
             Self::Missing { .. }
             | Self::NoStore { .. }
             | Self::NoParent { .. }
