@@ -69,6 +69,12 @@ fn refusals_state_what_was_expected_and_received() {
             "a stub before the zip, offsets not shifted",
             stub as fn(&[u8]) -> String,
         ),
+        ("too deep", |_| {
+            "  expected at most 64 levels\n  received 65\n".to_owned()
+        }),
+        ("more directories than the limit", |_| {
+            "  expected at most 10000\n  received more\n".to_owned()
+        }),
         ("pipe", |_| "  received type 0o10000\n".to_owned()),
         ("bzip2", |_| {
             "  expected 0 (stored) or 8 (deflate)\n  received 12\n".to_owned()

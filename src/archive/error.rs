@@ -69,6 +69,11 @@ pub enum Error {
     /// Too many entries.
     #[error("the zip has too many entries\n  expected at most {limit}\n  received {received}")]
     Entries { limit: u64, received: u64 },
+    /// The names of the entries imply too many directories.
+    #[error(
+        "the zip makes too many files and directories\n  expected at most {limit}\n  received more"
+    )]
+    Tree { limit: u64 },
     /// Reading the list of entries would take too much memory.
     #[error(
         "the zip's central directory is too large\n  expected at most {limit} bytes\n  received {received}"
@@ -81,6 +86,13 @@ pub enum Error {
     /// A name that is unsafe as a file name.
     #[error("the entry `{}` {fault}", printable(.name))]
     Name { name: String, fault: Fault },
+    /// A name with more levels of directories than any real one.
+    #[error("the entry `{}` is too many directories deep\n  expected at most {limit} levels\n  received {received}", printable(.name))]
+    Depth {
+        name: String,
+        limit: usize,
+        received: usize,
+    },
     /// Two entries have the same name.
     #[error("the zip holds `{}` twice", printable(.name))]
     Duplicate { name: String },

@@ -2,11 +2,12 @@
 
 use super::Error;
 use super::entry::Record;
+use super::tree::Tree;
 
 /// Limits on a zip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The largest number of entries.
+    /// The largest number of entries, and of the files and directories that they make.
     pub entries: u64,
     /// The largest total size of the contents in bytes.
     pub unpacked: u64,
@@ -31,8 +32,12 @@ impl Limits {
         self.unpacked.min(length.saturating_mul(self.ratio))
     }
 
-    /// Refuses a zip of `length` bytes whose entries exceed the limits by their announced sizes.
+    /// Refuses a zip of `length` bytes whose entries exceed the limits by their names or announced sizes.
     pub(super) fn allow(&self, records: &[Record], length: u64) -> Result<(), Error> {
+        let mut tree = Tree::new(self.entries);
+        records
+            .iter()
+            .try_for_each(|record| tree.add(&record.name))?;
         let limit = self.most_unpacked(length);
         let received = records
             .iter()

@@ -12,6 +12,7 @@
 //! | `extra` | 64-bit sizes, and second names |
 //! | `name` | that names are safe as file names |
 //! | `collision` | that no two names are the same file on some file system |
+//! | `tree` | that the names make no more files and directories than the limit |
 //! | `local` | that local headers agree, and the positions of the data |
 //! | [`Content`] | decompression, with size and CRC-32 |
 //! | [`Frame`] | the end of a zip that is streamed |
@@ -35,6 +36,7 @@ mod local;
 mod name;
 mod skeleton;
 mod stream;
+mod tree;
 
 #[cfg(test)]
 #[path = "../../tests/support/zipfile.rs"]

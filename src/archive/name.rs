@@ -10,13 +10,24 @@ use crate::error::is_deceptive;
 const LONGEST: usize = 1024;
 /// The longest accepted path element in bytes, for the same reason.
 const LONGEST_ELEMENT: usize = 255;
+/// The most elements of an accepted name. Each is a directory, except for the name of a file.
+const DEEPEST: usize = 64;
 
 /// The name as text, if it is safe. The name of a directory ends with a slash.
 pub(super) fn check(bytes: &[u8]) -> Result<&str, Error> {
-    safe(bytes).map_err(|fault| Error::Name {
+    let name = safe(bytes).map_err(|fault| Error::Name {
         name: String::from_utf8_lossy(bytes).into_owned(),
         fault,
-    })
+    })?;
+    let received = name.strip_suffix('/').unwrap_or(name).split('/').count();
+    match received > DEEPEST {
+        true => Err(Error::Depth {
+            name: name.to_owned(),
+            limit: DEEPEST,
+            received,
+        }),
+        false => Ok(name),
+    }
 }
 
 fn safe(bytes: &[u8]) -> Result<&str, Fault> {
@@ -153,6 +164,18 @@ mod tests {
             &"x".repeat(255),
         ] {
             assert_eq!(safe(name.as_bytes()), Ok(name));
+        }
+    }
+
+    #[test]
+    fn a_name_has_at_most_64_levels() {
+        for (name, is_accepted) in [
+            (format!("{}x", "x/".repeat(63)), true),
+            ("x/".repeat(64), true),
+            (format!("{}x", "x/".repeat(64)), false),
+            ("x/".repeat(65), false),
+        ] {
+            assert_eq!(check(name.as_bytes()).is_ok(), is_accepted, "{name}");
         }
     }
 

@@ -21,6 +21,7 @@ use sha2::{Digest as _, Sha256};
 use super::entry::{Compression, DESCRIPTOR, ENCRYPTED, PATCH};
 use super::extra::Extra;
 use super::local::{FIXED_SIZE, Header, LONGEST_DESCRIPTOR, descriptor};
+use super::tree::Tree;
 use super::{Archive, EntryType, Error, Hashes, Limits, Skeleton, ZipEntry, name};
 use crate::hash::Contents;
 
@@ -60,6 +61,7 @@ pub struct Stream<R> {
     left: u64,
     current: Option<Current>,
     read: Vec<Entry>,
+    tree: Tree,
     zip: Contents,
     directory: Contents,
 }
@@ -115,6 +117,7 @@ impl<R: BufRead> Stream<R> {
             left: limits.most_unpacked(length),
             current: None,
             read: Vec::new(),
+            tree: Tree::new(limits.entries),
             zip: Contents::new(),
             directory: Contents::new(),
         }
@@ -150,6 +153,7 @@ impl<R: BufRead> Stream<R> {
         let sizes = sizes.widen([fixed.size, fixed.compressed]);
         let [size, compressed] = sizes.ok_or(Stop::Unsuited)?;
         self.skip(variable);
+        self.tree.add(&name).map_err(unsuited)?;
         let method = method(&fixed).ok_or(Stop::Unsuited)?;
         let has_descriptor = fixed.flags & DESCRIPTOR != 0;
         let inflate = || Decompress::new(false);

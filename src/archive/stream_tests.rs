@@ -174,7 +174,10 @@ fn what_only_the_directory_explains_is_left_to_the_file() {
         descriptor: vec![0; 3],
         ..executable()
     };
-    let named = |n: u32| file(format!("{n:04}/{}", "x/".repeat(500)), "");
+    let named = |n: u32| {
+        let long = format!("{}/", "x".repeat(250));
+        file(format!("{n:04}/{}", long.repeat(3)), "")
+    };
     for (label, bytes) in [
         ("stored, with a descriptor", zip([executable().streamed()])),
         (
@@ -288,6 +291,22 @@ fn a_bomb_stops_at_its_limit() {
         }
     };
     assert!(stopped && passed <= 200 * length, "{passed}");
+}
+
+/// Whoever unpacks while the zip arrives has made the directories before the end.
+#[test]
+fn too_many_directories_stop_it_before_they_are_made() {
+    let named = |n: u32| file(format!("{n}/{}x", "d/".repeat(50)), "");
+    let bytes = zip((0..300).map(named));
+    let (pieces, length) = (Pieces::of(&bytes, &[4096]), bytes.len() as u64);
+    let mut stream = Stream::new(pieces, length, &Limits::default());
+    let mut passed = 0;
+    while let Ok(entry) = stream.next_entry() {
+        assert!(entry.is_some(), "accepted");
+        passed += 1;
+    }
+    // Each makes 51 directories and a file.
+    assert_eq!(passed, 10_000 / 52);
 }
 
 #[test]

@@ -98,6 +98,8 @@ fn ends() -> Vec<Case> {
             with(files(), |zip| (zip.offset_lie, zip.size_lie) = (-1, 1))),
         case("more entries than the limit", 3, "the zip has too many entries",
             with(files(), |zip| zip.entries_lie = 10_000)),
+        case("more directories than the limit", 3, "the zip makes too many files and directories",
+            zip([executable()].into_iter().chain((0..200).map(|n| file(format!("{n:03}/{}x", "d/".repeat(50)), ""))))),
         case("a directory of five megabytes", 3, "the zip's central directory is too large",
             zip((0..80).map(|n| {
                 file(format!("{n}"), "").both(|header| {
@@ -136,6 +138,7 @@ fn names() -> Vec<Case> {
         case("nul", 3, "the entry `x\u{fffd}y` has a control character in its name", named("x\0y")),
         case("not UTF-8", 3, "the entry `\u{fffd}` has a name that is not UTF-8", named([0xff])),
         case("long", 3, LONG, named("x".repeat(1025))),
+        case("too deep", 3, DEEP, named("d/".repeat(64) + "x")),
         case("device", 3, "the entry `nul.txt` has a name that Windows reserves for a device", named("nul.txt")),
         case("device with a raised digit", 3, "the entry `COM¹` has a name that Windows reserves for a device", named("COM¹")),
         case("console", 3, "the entry `docs/CONIN$` has a name that Windows reserves for a device", named("docs/CONIN$")),
@@ -152,6 +155,8 @@ const LONG: &str = concat!(
     "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
     "…` has a name that is longer than file systems allow"
 );
+
+const DEEP: &str = "the entry `d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/x` is too many directories deep";
 
 #[rustfmt::skip] // A table.
 fn collisions() -> Vec<Case> {

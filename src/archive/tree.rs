@@ -1,0 +1,78 @@
+//! The files and directories that a zip makes when it is unpacked.
+//!
+//! A name implies the directories above it, so a few entries can make very many of them.
+
+use std::collections::HashMap;
+
+use super::Error;
+
+/// Counts the files and directories that names of entries make.
+#[derive(Debug)]
+pub(super) struct Tree {
+    limit: u64,
+    files: u64,
+    /// The number of each directory, by that of the directory above it and its name in there. The top has number 0.
+    directories: HashMap<(usize, String), usize>,
+}
+
+impl Tree {
+    /// Nothing, to which at most `limit` files and directories may be added.
+    pub(super) fn new(limit: u64) -> Self {
+        Self {
+            limit,
+            files: 0,
+            directories: HashMap::new(),
+        }
+    }
+
+    /// Adds the name of an entry. That of a directory ends with a slash.
+    pub(super) fn add(&mut self, name: &str) -> Result<(), Error> {
+        if !name.ends_with('/') {
+            self.files += 1;
+        }
+        let above = name.rsplit_once('/').map(|(above, _)| above);
+        let mut at = 0;
+        for element in above.into_iter().flat_map(|above| above.split('/')) {
+            let next = self.directories.len() + 1;
+            let found = self.directories.entry((at, element.to_owned()));
+            at = *found.or_insert(next);
+            self.check()?;
+        }
+        self.check()
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        match self.files + self.directories.len() as u64 > self.limit {
+            true => Err(Error::Tree { limit: self.limit }),
+            false => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many files and directories the names make.
+    fn count(names: &[&str]) -> u64 {
+        let accepts = |limit: u64| {
+            let mut tree = Tree::new(limit);
+            names.iter().all(|name| tree.add(name).is_ok())
+        };
+        (0..).find(|limit| accepts(*limit)).unwrap()
+    }
+
+    #[test]
+    fn directories_count_once_however_they_are_named() {
+        for (names, expected) in [
+            (&["a"][..], 1),
+            (&["a/"], 1),
+            (&["a/b/c"], 3),
+            (&["a/", "a/b", "a/c", "a/d/"], 4),
+            (&["a/b/x", "b/a/x"], 6),
+            (&["a/b/x", "a/c/b/x"], 6),
+        ] {
+            assert_eq!(count(names), expected, "{names:?}");
+        }
+    }
+}
