@@ -22,6 +22,17 @@ pub(crate) fn words(message: &str, object: &str) -> String {
     }
 }
 
+/// What is wrong, without any text of the document: only what a value must be, from a message of serde or of the parser. Names and values of
+/// the document stand between quotes, and before what is expected.
+pub(crate) fn without_text(message: &str, object: &str) -> String {
+    match message.rsplit_once(", expected ") {
+        Some((_, expected)) => format!("expected {}", kind(expected, object)),
+        None if message.starts_with("missing field ") => words(message, object),
+        None if message.contains(['`', '"', '\'']) => "it is not as expected".to_owned(),
+        None => words(message, object),
+    }
+}
+
 /// The name of the field that a message of serde calls unknown.
 pub(crate) fn unknown_field(message: &str) -> Option<&str> {
     let rest = message.strip_prefix("unknown field `")?;
@@ -72,6 +83,27 @@ fn with_article(noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_text_of_the_document_is_told() {
+        let cases = [
+            (
+                "invalid type: string \"SECRET, expected SECRET\", expected a sequence",
+                "expected a list",
+            ),
+            (
+                "unknown field `SECRET`, expected one of `match`, `keys`",
+                "expected one of `match`, `keys`",
+            ),
+            ("missing field `match`", "`match` is missing"),
+            ("key with no value, expected `=`", "expected `=`"),
+            ("`SECRET` is there twice", "it is not as expected"),
+            ("duplicate key", "duplicate key"),
+        ];
+        for (message, expected) in cases {
+            assert_eq!(without_text(message, "table"), expected);
+        }
+    }
 
     #[test]
     fn no_type_of_rust_is_named() {

@@ -21,8 +21,10 @@ pub struct Error {
     /// The number of characters that are wrong, at least 1.
     length: usize,
     message: String,
-    /// The text of the line.
-    text: String,
+    /// What is wrong, without any text of the document.
+    reason: String,
+    /// The text of the line; `None` if it must not be shown.
+    text: Option<String>,
     /// The name of a field that the document does not have.
     unknown_field: Option<String>,
 }
@@ -81,8 +83,21 @@ impl Error {
             column: 1 + before.get(begin..).map_or(0, |part| part.chars().count()),
             length: wrong.chars().count().max(1),
             message: printable(&plain::words(message, "table")),
-            text: line.to_owned(),
+            reason: printable(&plain::without_text(message, "table")),
+            text: Some(line.to_owned()),
             unknown_field: plain::unknown_field(message).map(str::to_owned),
+        }
+    }
+
+    /// The error without any text of the document. For a file that the user did not name: whoever names it may want to see what is in it, such
+    /// as a password.
+    #[must_use]
+    pub(crate) fn without_text(self) -> Self {
+        Self {
+            message: self.reason.clone(),
+            text: None,
+            unknown_field: None,
+            ..self
         }
     }
 
@@ -102,10 +117,14 @@ impl fmt::Display for Error {
             length,
             message,
             text,
+            reason: _,
             unknown_field: _,
         } = self;
         write!(f, "line {line}, column {column}: {message}")?;
-        if text.chars().count() <= WIDEST && printable(text) == *text {
+        if let Some(text) = text
+            && text.chars().count() <= WIDEST
+            && printable(text) == *text
+        {
             let number = line.to_string();
             let (gutter, blanks) = (" ".repeat(number.len()), " ".repeat(column - 1));
             let marks = "^".repeat(*length);

@@ -103,6 +103,7 @@ pub(super) async fn run(
     let path = arguments.file.as_deref();
     let file = path.map(requested::mirror_file).transpose()?;
     let trust = requested::trust_file(&arguments.trust.trust, file.as_ref(), path)?;
+    arguments.trust.trust.is_named_by_file = arguments.trust.trust.trust.is_none();
     arguments.trust.trust.trust = trust;
     let options = options(&arguments, session)?;
     let locks = requested::locks(&arguments.from_lock, &session.printer)?;

@@ -153,6 +153,16 @@ impl Error {
         }
     }
 
+    /// The error about a trust file that another file names, which may be no trust file but one with secrets. No text of it is shown.
+    #[must_use]
+    pub fn without_text(self) -> Self {
+        match self {
+            Self::TrustFile(error) => Self::TrustFile(Box::new(error.without_text())),
+            // The file has the form of a trust file.
+            error => error,
+        }
+    }
+
     /// The category of the error.
     pub fn category(&self) -> Category {
         match self {

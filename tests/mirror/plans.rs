@@ -1,6 +1,7 @@
 use super::origin_scene::OriginScene;
 use super::{DARWIN, LINUX, demo};
 use crate::support::origin::Provider;
+use crate::support::scene::Scene;
 use crate::support::signer::Signer;
 
 fn two() -> [Provider; 2] {
@@ -77,6 +78,75 @@ fn two_destinations_get_the_same_versions() {
     scene
         .run("--file mirror.toml --to oci-layout:store/c -q")
         .gives(&["oci-layout:store/c/[ORIGIN]/acme/demo:1.0.0"]);
+}
+
+/// A stranger's mirror file may name a file with secrets as the trust file.
+#[test]
+fn no_text_of_a_trust_file_that_a_mirror_file_names_is_shown() {
+    let github = Scene::new().env("GITHUB_ACTIONS", "true");
+    for scene in [Scene::new(), github] {
+        let text = "trust = \"secrets\"\nto = [\"oci-layout:x\"]\n[[provider]]\naddress = \"a.example/b/c\"\n";
+        scene.write("mirror.toml", text);
+        for secrets in [
+            "{\"auths\":{\"a.example\":{\"auth\":\"SECRET\"}}}\n",
+            "machine SECRET login SECRET password SECRET\n",
+            "SECRET\n",
+            "SECRET = 'SECRET'\n",
+            "provider = 'SECRET, expected SECRET'\n",
+            "[[provider]]\nmatch = 'a.example/*/*'\nunsigned = 'SECRET'\n",
+            "[[provider]]\nmatch = ['SECRET']\n",
+            "[[provider]]\nmatch = 'a.example/*/*'\n'SECRET' = 1\n",
+            "a = 'SECRET\n",
+        ] {
+            scene.write("secrets", secrets);
+            for command in [
+                "mirror --dry-run",
+                "mirror --pin-new",
+                "copy --from oci-layout:x --to oci-layout:y",
+            ] {
+                for form in ["text", "json"] {
+                    let words = command.split(' ');
+                    let more = ["--file", "mirror.toml", "--format", form];
+                    let run = scene.tfoci(words.chain(more)).exits(2);
+                    let said = run.stderr + &run.stdout;
+                    assert!(said.contains("secrets is not a trust file"), "{said}");
+                    for text in ["SECRET", "auth", "machine"] {
+                        assert!(!said.contains(text), "{command}\n{said}");
+                    }
+                }
+            }
+        }
+    }
+    let scene = OriginScene::of([]);
+    scene.write(
+        "mirror.toml",
+        "trust = \"secrets\"\nto = [\"oci-layout:x\"]\n[[provider]]\naddress = \"a.example/b/c\"\n",
+    );
+    scene.write("secrets", "\nSECRET = 1\n");
+    scene.run("--file mirror.toml").says(
+        2,
+        "
+error: secrets is not a trust file
+  the trust file is malformed
+  line 2, column 1: expected `provider`
+
+hint: `tfoci help trust` shows a trust file
+",
+    );
+    // What the user names is shown to the user.
+    scene.run("--file mirror.toml --trust secrets").says(
+        2,
+        "
+error: secrets is not a trust file
+  the trust file is malformed
+  line 2, column 1: unknown field `SECRET`, expected `provider`
+    |
+  2 | SECRET = 1
+    | ^^^^^^
+
+hint: `tfoci help trust` shows a trust file
+",
+    );
 }
 
 #[test]

@@ -14,6 +14,7 @@ use tfoci::error::printable_path;
 use tfoci::event::Reporter;
 use tfoci::mirror::Task;
 use tfoci::outcome::{Failure, Problem, Published};
+use tfoci::trust;
 use tfoci::trust::pins::{FirstSeen, NewKeys, pin};
 use tfoci::trust::rule::{Fingerprint, Unsigned};
 
@@ -196,7 +197,9 @@ impl<'a> Pins<'a> {
             Some(text) => text.clone(),
             None => current(path)?,
         };
-        let pinned = pin(&text, provider, &keys.saved, &keys.seen)?;
+        // The text was parsed before, so only another one in its place can be malformed now.
+        let pinned = pin(&text, provider, &keys.saved, &keys.seen);
+        let pinned = pinned.map_err(trust::Error::without_text)?;
         if self.dry_run {
             let Some(text) = pinned else { return Ok(()) };
             *draft = Some(text);

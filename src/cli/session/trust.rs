@@ -76,7 +76,15 @@ pub(in crate::cli) fn policy(
     let mut policy = Policy::default();
     if let Some(path) = file {
         let file = TrustFile::parse(&trust_text(path, "--trust")?);
-        let mut file = file.map_err(|source| CommandError::trust_file(path, source))?;
+        let is_named_by_user =
+            !arguments.is_named_by_file && arguments.trust.as_deref() == Some(path);
+        let mut file = file.map_err(|source| {
+            let shown = match is_named_by_user {
+                true => source,
+                false => source.without_text(),
+            };
+            CommandError::trust_file(path, shown)
+        })?;
         path.clone_into(&mut file.path);
         look(path, &file);
         policy = file.resolve(|key| read_key(path, key))?;
