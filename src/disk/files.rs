@@ -39,6 +39,16 @@ pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     read_all(file, size, path, limit)
 }
 
+/// As [`read_regular`], without following a symbolic link.
+///
+/// # Errors
+/// The errors of [`open_unlinked`], or [`Error::TooLarge`].
+pub fn read_unlinked(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+    let file = open_unlinked(path)?;
+    let size = file.metadata().map_or(0, |metadata| metadata.len());
+    read_all(file, size, path, limit)
+}
+
 /// Reads to the end or to the limit. `size` is for the message, and 0 for pipes.
 fn read_all(file: impl io::Read, size: u64, path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     // One byte more than the file has: reallocation would leave copies of a password in memory.
@@ -239,6 +249,9 @@ mod tests {
         std::os::unix::fs::symlink("/dev/zero", path("endless")).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
         assert_eq!(read_regular(&path("link"), 1).unwrap(), b"x");
+        assert_eq!(read_unlinked(&path("file"), 1).unwrap(), b"x");
+        let refused = read_unlinked(&path("link"), 1);
+        assert!(matches!(refused, Err(Error::Link { .. })));
         open_unlinked(&path("file")).unwrap();
         for name in ["link", "endless"] {
             let refused = open_unlinked(&path(name));

@@ -23,7 +23,7 @@ pub use entries::{
     names, remove, subdirectories, subdirectories_within, sweep, sync_directory,
 };
 pub use error::{Error, if_exists};
-pub use files::{Blocks, CHUNK, open, open_unlinked, read, read_regular};
+pub use files::{Blocks, CHUNK, open, open_unlinked, read, read_regular, read_unlinked};
 pub use lock::Lock;
 pub use staged::{Staged, hidden_directory, show_directory, show_link};
 pub use state::FileState;

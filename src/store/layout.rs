@@ -79,13 +79,13 @@ impl Layout {
         let known = self.last_index.unchanged(state.as_ref());
         let read = match &known {
             Some(_) => Some(Vec::new()),
-            None => if_exists(disk::read_regular(&path, LARGEST_INDEX))?,
+            None => if_exists(disk::read_unlinked(&path, LARGEST_INDEX))?,
         };
         let Some(bytes) = read else {
             return Ok(None);
         };
         let marker = directory.join("oci-layout");
-        let mark = if_exists(disk::read_regular(&marker, LARGEST_MARKER))?;
+        let mark = if_exists(disk::read_unlinked(&marker, LARGEST_MARKER))?;
         // Clients refuse a directory without a valid `oci-layout` file.
         if !mark.as_deref().is_some_and(tags::is_layout) {
             return Err(Error::Marker {

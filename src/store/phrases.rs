@@ -1,6 +1,7 @@
 //! Phrases in the messages of errors.
 
 use crate::error::printable;
+use crate::oci;
 
 pub(super) fn said(answer: &str) -> String {
     if answer.is_empty() {
@@ -40,16 +41,15 @@ pub(super) fn received_bytes(count: &Option<u64>) -> String {
     count.map_or_else(|| "no number".to_owned(), |count| format!("{count} bytes"))
 }
 
-/// The content of a file `oci-layout` that clients refuse.
+/// What a file `oci-layout` is that clients refuse. Another content than a version is not shown: the file may be any file, even one with a
+/// password.
 pub(super) fn marker(content: Option<&[u8]>) -> String {
-    // The start is enough to tell what it is.
-    const MOST: usize = 80;
-    match content {
-        None => "no such file".to_owned(),
-        Some([]) => "an empty file".to_owned(),
-        Some(content) => {
-            let start = String::from_utf8_lossy(content.get(..MOST).unwrap_or(content));
-            printable(start.lines().next().unwrap_or_default())
-        }
+    let Some(content) = content else {
+        return "no such file".to_owned();
+    };
+    match oci::tags::layout_version(content) {
+        Some(version) => format!("the version `{}`", printable(&version)),
+        None if content.is_empty() => "an empty file".to_owned(),
+        None => format!("a file of {} bytes without a version", content.len()),
     }
 }
