@@ -105,6 +105,22 @@ pub fn exists(path: &Path) -> Result<bool, Error> {
     exists.map_err(|source| Error::at("read", path, source))
 }
 
+/// Refuses a path of directories below `root` in which one is a symbolic link. A stranger's link would lead writes out of `root`. The root
+/// itself, which the user named, may be a link.
+///
+/// # Errors
+/// [`Error::Link`].
+pub fn refuse_links(root: &Path, below: &Path) -> Result<(), Error> {
+    let mut path = root.to_owned();
+    for name in below.components() {
+        path.push(name);
+        if std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
+            return Err(Error::Link { path });
+        }
+    }
+    Ok(())
+}
+
 /// Syncs a directory, so that its entries survive a power failure.
 ///
 /// # Errors

@@ -23,7 +23,7 @@ use futures_util::StreamExt as _;
 use self::last_index::LastIndex;
 use super::{At, Error, Move, Put, PutError, Tagged};
 use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, Body, proven};
-use crate::digest::Digest;
+use crate::digest::{Algorithm, Digest};
 use crate::disk::{self, FileState, Staged, if_exists, staged};
 use crate::error::Category;
 use crate::event::Reporter;
@@ -171,7 +171,16 @@ impl Layout {
         Ok(false)
     }
 
+    /// Refuses to write into a repository that a symbolic link leads out of the store. A stranger's link could otherwise have files written and
+    /// removed elsewhere. A link that is made between this check and the write is not noticed.
+    fn refuse_links(&self, repository: &Repository, algorithm: Algorithm) -> Result<(), Error> {
+        let blobs = Path::new("blobs").join(algorithm.as_str());
+        let below = Path::new(repository.as_str()).join(blobs);
+        Ok(disk::refuse_links(&self.root, &below)?)
+    }
+
     fn create_parent(&self, repository: &Repository, digest: &Digest) -> Result<PathBuf, Error> {
+        self.refuse_links(repository, digest.algorithm())?;
         let path = self.blob_path(repository, digest);
         if let Some(directory) = path.parent() {
             disk::create_directory(directory)?;
@@ -281,6 +290,7 @@ impl Layout {
         repository: &Repository,
         reporter: &dyn Reporter,
     ) -> Result<disk::Lock, Error> {
+        self.refuse_links(repository, Algorithm::Sha256)?;
         let directory = self.directory(repository);
         disk::create_durable_directory(&directory)?;
         let lock = disk::Lock::acquire(directory.join(".tfoci.lock"), reporter).await?;
@@ -369,6 +379,7 @@ impl Layout {
 
     pub(super) async fn sweep(&self, repository: &Repository) -> Result<(), Error> {
         let used = self.in_use(repository).await?;
+        self.refuse_links(repository, Algorithm::Sha256)?;
         let directory = self.directory(repository).join("blobs").join("sha256");
         for name in disk::names(&directory)? {
             if !used.contains(&format!("sha256:{name}")) {

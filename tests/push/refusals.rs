@@ -203,3 +203,34 @@ hint: nothing of this version was written. The release needs a signature by a ke
     let said = "hint: its owner has revoked this key. Do not use these packages until their author has signed the release by another key, and it is pushed or mirrored again\n";
     assert!(run.exits(3).stderr.contains(said));
 }
+
+/// Who can make links in a store could have files written and removed elsewhere.
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_or_removed_where_a_link_in_the_store_leads() {
+    use std::os::unix::fs::symlink;
+    let parts = ["registry.opentofu.org", "acme", "demo", "blobs", "sha256"];
+    for at in 0..parts.len() {
+        let author = Author::with_release();
+        // What a sweep of unfinished files would remove, wherever the link leads.
+        author.scene.write("victim/.tfoci-tmp-x/file", "kept");
+        author.scene.write("victim/sha256/.tfoci-tmp-x", "kept");
+        let above = parts[..at]
+            .iter()
+            .fold("store".to_owned(), |path, part| path + "/" + part);
+        fs::create_dir_all(author.scene.path(&above)).unwrap();
+        let link = format!("{above}/{}", parts[at]);
+        symlink(author.scene.path("victim"), author.scene.path(&link)).unwrap();
+        let before = author.tree();
+        author.push(&[]).exits(1).without_result().says(&format!(
+            "error: registry.opentofu.org/acme/demo 1.0.0: {link} is a symbolic link, which is not followed\n"
+        ));
+        assert_eq!(author.tree(), before);
+    }
+    // The store itself may be a link.
+    let author = Author::with_release();
+    fs::create_dir(author.scene.path("elsewhere")).unwrap();
+    symlink("elsewhere", author.scene.path("store")).unwrap();
+    author.push(&[]).succeeds();
+    assert_eq!(author.installs().len(), 2);
+}
