@@ -75,7 +75,7 @@ pub fn userinfo(text: &str) -> Option<&str> {
     let before = before.strip_prefix("//").unwrap_or(before);
     let (name, password) = before.split_once(':')?;
     let is_odd = |c: char| c.is_whitespace() || "/\\<>\"'".contains(c);
-    let directories = ["oci-layout", "bundle", "filesystem-mirror"];
+    let directories = ["oci-layout", "filesystem-mirror"];
     let mut parts = password.split('/');
     let has_port = parts
         .next()

@@ -10,7 +10,8 @@ use crate::error::is_deceptive;
 const LONGEST: usize = 1024;
 /// The longest accepted path element in bytes, for the same reason.
 const LONGEST_ELEMENT: usize = 255;
-/// The most elements of an accepted name. Each is a directory, except for the name of a file.
+/// The most elements of an accepted name. Each is a directory, except for the name of a file. Real packages have one or two, and each level
+/// costs a directory that unpacking opens or makes.
 const DEEPEST: usize = 64;
 
 /// The name as text, if it is safe. The name of a directory ends with a slash.

@@ -293,7 +293,7 @@ fn a_bomb_stops_at_its_limit() {
     assert!(stopped && passed <= 200 * length, "{passed}");
 }
 
-/// Whoever unpacks while the zip arrives has made the directories before the end.
+/// A reader that unpacks while the zip arrives has made the directories before the end.
 #[test]
 fn too_many_directories_stop_it_before_they_are_made() {
     let named = |n: u32| file(format!("{n}/{}x", "d/".repeat(50)), "");

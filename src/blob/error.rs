@@ -24,20 +24,12 @@ pub enum Error {
     NotGiven(Unread),
     /// More bytes than expected.
     #[error("there are more bytes than expected\n  expected {expected} bytes\n  received more")]
-    Longer {
-        /// The expected size in bytes.
-        expected: u64,
-    },
+    Longer { expected: u64 },
     /// The stream ended early.
     #[error(
         "there are fewer bytes than expected\n  expected {expected} bytes\n  received {received} bytes"
     )]
-    Shorter {
-        /// The expected size in bytes.
-        expected: u64,
-        /// The received size in bytes.
-        received: u64,
-    },
+    Shorter { expected: u64, received: u64 },
     /// Other bytes than expected.
     #[error("the bytes do not match their digest\n  expected {expected}\n  received {received}")]
     Digest {

@@ -172,7 +172,7 @@ impl Printer {
         .into())
     }
 
-    /// With `--format json`, prints the result as one document.
+    /// With `--format json`, prints the result as one document. Documents are plain structures, which can always be written as JSON.
     pub(super) fn document(&self, document: &impl Serialize) {
         if self.format == Format::Json
             && let Ok(text) = serde_json::to_string_pretty(document)

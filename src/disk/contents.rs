@@ -140,7 +140,6 @@ pub enum Error {
     Entries {
         /// The first entry beyond the limit.
         path: PathBuf,
-        /// The limit in bytes.
         limit: u64,
     },
     /// More bytes than the limit.
@@ -151,7 +150,6 @@ pub enum Error {
     Bytes {
         /// The file that exceeds the limit.
         path: PathBuf,
-        /// The limit in bytes.
         limit: u64,
     },
     /// A name with a line break.

@@ -89,6 +89,7 @@ pub fn subdirectories_within(path: &Path, left: &mut usize) -> Result<Option<Vec
         let entry = path.join(&name);
         let found = std::fs::metadata(&entry).map_err(|source| Error::at("read", &entry, source));
         let is_directory = if_exists(found)?.is_some_and(|found| found.is_dir());
+        // Names with a dot are those of unfinished and hidden directories, which clients ignore too.
         if is_directory && !name.starts_with('.') {
             directories.push(name);
         }
@@ -114,6 +115,7 @@ pub fn refuse_links(root: &Path, below: &Path) -> Result<(), Error> {
     let mut path = root.to_owned();
     for name in below.components() {
         path.push(name);
+        // A path that cannot be looked at cannot be written through either, and the write reports why.
         if std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
             return Err(Error::Link { path });
         }

@@ -20,11 +20,7 @@ pub enum Error {
     },
     /// The system reported an error while it listed a directory.
     #[error("cannot list {}", printable_path(.path))]
-    List {
-        /// The directory.
-        path: PathBuf,
-        source: io::Error,
-    },
+    List { path: PathBuf, source: io::Error },
     /// A temporary file could not be created, written or read.
     #[error("cannot {action} a temporary file in {}", printable_path(.directory))]
     TempFile {
@@ -42,10 +38,7 @@ pub enum Error {
     },
     /// A file where a directory was expected.
     #[error("{} is a file, expected a directory", printable_path(.path))]
-    NotDirectory {
-        /// The file.
-        path: PathBuf,
-    },
+    NotDirectory { path: PathBuf },
     /// A symbolic link where only a file is read.
     #[error("{} is a symbolic link, which is not followed", printable_path(.path))]
     Link {
@@ -59,7 +52,6 @@ pub enum Error {
     #[error("cannot read {}\n  expected at most {limit} bytes\n  received {}", printable_path(.path), or_more(*.size))]
     TooLarge {
         path: PathBuf,
-        /// The limit in bytes.
         limit: u64,
         /// The size of the file in bytes; `None` for pipes.
         size: Option<u64>,

@@ -51,7 +51,7 @@ const MOST_STREAMS: u32 = 8;
 const SEND_BUFFER: usize = 16 << 10;
 /// The status in the log of a request whose client left before there was an answer, as in the logs of nginx.
 const CLIENT_LEFT: u16 = 499;
-/// The longest `User-Agent` in the log, in characters.
+/// The longest `User-Agent` in the log, in characters. Those of `tofu` and `terraform` have at most 60, and a line has to stay readable.
 const LONGEST_AGENT: usize = 120;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

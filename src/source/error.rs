@@ -65,9 +65,7 @@ pub enum Error {
         "the request for the {what} was refused\n  from {url}\n  answered {status}\n  tried {tried}"
     )]
     Unauthorized {
-        /// The requested document.
         what: Document,
-        /// The URL of the response.
         url: Shown,
         status: u16,
         /// The credentials that were sent.
@@ -78,9 +76,7 @@ pub enum Error {
     /// The source responded with an error status.
     #[error("the request for the {what} failed\n  from {url}\n  answered {status}{}{}", said(.answer), asked_for(*.retry_after))]
     Status {
-        /// The requested document.
         what: Document,
-        /// The URL of the response.
         url: Shown,
         status: u16,
         /// The first line of the response body.
@@ -91,9 +87,7 @@ pub enum Error {
     /// The response is not JSON.
     #[error("the {what} is not JSON\n  expected the content type application/json\n  received {}\n  from {url}", content_type(.received.as_deref()))]
     ContentType {
-        /// The requested document.
         what: Document,
-        /// The URL of the response.
         url: Shown,
         /// The content type of the response.
         received: Option<String>,
@@ -101,9 +95,7 @@ pub enum Error {
     /// A document that cannot be parsed.
     #[error("the {what} cannot be understood{}\n  from {url}", other_type(.received))]
     Json {
-        /// The requested document.
         what: Document,
-        /// The URL of the response.
         url: Shown,
         /// The content type if it is not that of JSON, or `none` if it is absent.
         received: Option<String>,
@@ -112,9 +104,7 @@ pub enum Error {
     /// A document with a duplicate member, which different parsers read differently.
     #[error("the {what} repeats a member\n{}\n  from {url}", .repeated.facts(&.what.to_string()))]
     Repeated {
-        /// The requested document.
         what: Document,
-        /// The URL of the response.
         url: Shown,
         /// The duplicate member.
         repeated: json::Error,
@@ -122,9 +112,7 @@ pub enum Error {
     /// A document with a list longer than the limit.
     #[error("the {what} lists too much\n{}\n  from {url}", .counted.facts(&.what.to_string()))]
     TooMany {
-        /// The requested document.
         what: Document,
-        /// The URL of the response.
         url: Shown,
         /// The list and its limit.
         counted: json::Error,
@@ -132,7 +120,6 @@ pub enum Error {
     /// A list of versions with an invalid version. Clients refuse the whole list.
     #[error("the list of versions has an invalid version\n  from {url}")]
     Version {
-        /// The URL of the response.
         url: Shown,
         /// The invalid value, and what is wrong with it.
         source: version::Error,
@@ -142,7 +129,6 @@ pub enum Error {
     Platform {
         /// The document with the platform.
         what: Document,
-        /// The URL of the response.
         url: Shown,
         /// The invalid value, and what is wrong with it.
         source: platform::Error,
@@ -153,7 +139,6 @@ pub enum Error {
         what: Document,
         /// The field that differs.
         field: &'static str,
-        /// The URL of the response.
         url: Shown,
         /// The expected value.
         expected: String,
@@ -164,7 +149,6 @@ pub enum Error {
     #[error("the {what} cannot be used\n  from {url}")]
     Archive {
         what: Document,
-        /// The URL of the response.
         url: Shown,
         source: archive::Error,
     },

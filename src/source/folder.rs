@@ -184,8 +184,9 @@ impl Folder {
         })
     }
 
-    /// The first directory in this one that has a release, among as many entries as a project has.
+    /// The first directory in this one that has a release.
     fn meant(&self) -> Option<PathBuf> {
+        /// The most entries that are looked at. A project has fewer, and the hint is not worth a search of a whole disk.
         const MOST: usize = 1_000;
         let entries = std::fs::read_dir(&self.directory).ok()?;
         let paths = entries.take(MOST).flatten().map(|entry| entry.path());

@@ -28,7 +28,6 @@ pub enum Error {
     Blob {
         /// The part of the artifact.
         what: Part,
-        /// The expected digest.
         digest: Digest,
         /// Why they cannot be used.
         source: blob::Error,
@@ -44,7 +43,6 @@ pub enum Error {
     Missing {
         /// The missing part.
         what: Part,
-        /// The expected digest.
         digest: Digest,
     },
     /// A tag refers to another index than the one that the user named.
@@ -60,7 +58,6 @@ pub enum Error {
     #[error("the {what} is too large\n  expected at most {limit} bytes\n  received {size} bytes")]
     TooLarge {
         what: Part,
-        /// The limit in bytes.
         limit: u64,
         /// Its declared size in bytes.
         size: u64,
@@ -251,10 +248,7 @@ pub enum Error {
     ListRefused(Box<Error>),
     /// The registry started an upload without a `Location`.
     #[error("the registry does not say where to upload to\n  from {url}")]
-    NoLocation {
-        /// The URL of the request.
-        url: http::Shown,
-    },
+    NoLocation { url: http::Shown },
     /// The repository does not exist, and the registry does not create it on push.
     #[error("the registry has no repository `{}`\n  answered 404{}\n  from {url}", printable(.name), said(.answer))]
     NoRepository {
@@ -262,7 +256,6 @@ pub enum Error {
         registry: KnownRegistry,
         /// The repository's name in the registry.
         name: String,
-        /// The URL of the request.
         url: http::Shown,
         /// The error message of the registry.
         answer: String,
@@ -270,7 +263,6 @@ pub enum Error {
     /// The registry reports an impossible number of uploaded bytes.
     #[error("the registry reports an impossible upload offset\n  expected {least} to {most} bytes\n  received {}\n  from {url}", received_bytes(.received))]
     Offset {
-        /// The URL of the request.
         url: http::Shown,
         /// The least number of bytes that it can have.
         least: u64,
@@ -284,9 +276,7 @@ pub enum Error {
         "the registry requires chunks that are too long\n  expected at most {limit} bytes\n  received at least {least} bytes\n  from {url}"
     )]
     LongChunks {
-        /// The URL of the request.
         url: http::Shown,
-        /// The limit in bytes.
         limit: u64,
         /// The least chunk size that the registry accepts, in bytes.
         least: u64,

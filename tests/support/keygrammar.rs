@@ -3,6 +3,12 @@
 //! This module writes bytes and does no key arithmetic: the numbers are of any size, and signatures are noise behind the
 //! right hash prefix. That is enough to make a careless reader compute. The library's unit tests include this file too.
 
+#![allow(
+    clippy::indexing_slicing,
+    dead_code,
+    reason = "each test executable uses its part, and indexes what it built"
+)]
+
 use sequoia_openpgp as openpgp;
 
 use openpgp::parse::Parse as _;

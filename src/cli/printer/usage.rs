@@ -38,7 +38,7 @@ fn remove_hidden_commands(error: &mut clap::Error) {
     }
 }
 
-/// Replaces clap's tips by one of our own, if there is one.
+/// Replaces clap's tips by that of tfoci, if there is one.
 fn add_tip(error: &mut clap::Error, arguments: &[OsString]) {
     if let Some(tip) = hints::usage::tip(error, arguments) {
         error.remove(ContextKind::SuggestedArg);

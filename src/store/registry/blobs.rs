@@ -17,8 +17,8 @@ use crate::http::{Retry, Transient};
 use crate::release::Expected;
 use crate::store::{Action, Put, PutError};
 
-/// The number of times that the upload of a blob may start again from its first byte. Each time may send
-/// the whole blob again.
+/// The number of times that the upload of a blob may start again from its first byte. Each time may send the whole blob again, so with
+/// more than a few, it would take hours to report that a registry cannot take a large one.
 const RETRIES: u32 = 4;
 
 /// Whether to ask the registry for a blob before it is uploaded.

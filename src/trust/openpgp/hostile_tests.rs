@@ -7,9 +7,7 @@ use crate::release::Release;
 use crate::trust::tests::{data, now, release};
 use crate::trust::{Budget, Error, SignatureErrorKind, verify_within};
 
-// The test suite uses more of it.
 #[path = "../../../tests/support/keygrammar.rs"]
-#[allow(clippy::indexing_slicing, dead_code)]
 mod keygrammar;
 
 use keygrammar::{
