@@ -10,15 +10,15 @@ use tfoci::store;
 use tfoci::trust::{self, SignatureErrorKind};
 use tfoci::version::Version;
 
-use super::proof;
+use super::{Effect, proof};
 
-pub(super) fn hint(failure: &Failure) -> Option<String> {
+pub(super) fn hint(failure: &Failure, effect: Effect) -> Option<String> {
     let provider = &failure.subject.as_ref()?.provider;
     let text = match &*failure.problem {
         Problem::Trust(trust::Error::Refused(refusal)) if failure.is_stored => {
-            return of_stored(&refusal.reason).or_else(|| of_signature(&refusal.reason));
+            return of_stored(&refusal.reason).or_else(|| of_signature(&refusal.reason, effect));
         }
-        Problem::Trust(error) => return of_trust(error, provider),
+        Problem::Trust(error) => return of_trust(error, provider, effect),
         Problem::Archive { source, .. }
         | Problem::Source(source::Error::Archive { source, .. }) => {
             return of_zip(source).map(str::to_owned);
@@ -99,45 +99,41 @@ pub(super) fn file(error: &mirror::Error) -> String {
     }
 }
 
-fn of_trust(error: &trust::Error, provider: &ProviderAddr) -> Option<String> {
-    let text = match error {
+fn of_trust(error: &trust::Error, provider: &ProviderAddr, effect: Effect) -> Option<String> {
+    let advice = match error {
         trust::Error::NoKey | trust::Error::NoSignature => {
-            return Some(format!(
-                "nothing of this version was written. To go without proof of who made it, `--allow-unsigned {provider}`, or a pattern such as `{}/{}/*`",
-                provider.hostname(),
-                provider.namespace()
-            ));
+            let (host, namespace) = (provider.hostname(), provider.namespace());
+            let advice = format!(
+                "To go without proof of who made it, `--allow-unsigned {provider}`, or a pattern such as `{host}/{namespace}/*`"
+            );
+            return Some(effect.unwritten(&advice));
         }
         trust::Error::NotSigned { .. } => {
-            "nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them: mirror it from where its author signs it"
+            "Keys are pinned for this provider, so it needs a signature by one of them: mirror it from where its author signs it"
         }
         trust::Error::NoPinnedKey { .. } => {
-            "nothing of this version was written. The origin does not serve the pinned key, which may be an attack: ask the author. If you have the key, name its file with `--key FILE`"
+            "The origin does not serve the pinned key, which may be an attack: ask the author. If you have the key, name its file with `--key FILE`"
         }
-        trust::Error::Costly => {
-            return Some(format!(
-                "nothing of this version was written. {}",
-                proof::COSTLY
-            ));
-        }
+        trust::Error::Costly => proof::COSTLY,
         trust::Error::NoDocument => {
-            return Some(format!(
-                "nothing of this version was written. Mirrors have no signatures: check packages against a lock file with `--from-lock FILE`, or accept them unverified with `--allow-unsigned {provider}`"
-            ));
+            let advice = format!(
+                "Mirrors have no signatures: check packages against a lock file with `--from-lock FILE`, or accept them unverified with `--allow-unsigned {provider}`"
+            );
+            return Some(effect.unwritten(&advice));
         }
         trust::Error::UnverifiedTransport => {
-            "nothing of this version was written. `--ca-file FILE` names the authority by which its origin's certificate can be verified; or pin by hand a key that reached you another way"
+            "`--ca-file FILE` names the authority by which its origin's certificate can be verified; or pin by hand a key that reached you another way"
         }
-        trust::Error::Refused(refusal) => return of_signature(&refusal.reason),
+        trust::Error::Refused(refusal) => return of_signature(&refusal.reason, effect),
         trust::Error::Mismatch(_) | trust::Error::NoLine { .. } => {
-            "nothing of this version was written. Clients refuse this release, too: its author has to publish it again"
+            "Clients refuse this release, too: its author has to publish it again"
         }
         trust::Error::OtherName { .. } => {
-            "nothing of this version was written. The package may be another version's: its author has to publish it again"
+            "The package may be another version's: its author has to publish it again"
         }
         _ => return None,
     };
-    Some(text.to_owned())
+    Some(effect.unwritten(advice))
 }
 
 /// The store has a version whose key is not pinned any more. Other refusals are about what the origin serves now.
@@ -163,30 +159,29 @@ fn of_zip(error: &archive::Error) -> Option<&'static str> {
     })
 }
 
-fn of_signature(reason: &SignatureErrorKind) -> Option<String> {
-    let text = match reason {
+fn of_signature(reason: &SignatureErrorKind, effect: Effect) -> Option<String> {
+    let advice = match reason {
         SignatureErrorKind::Malformed
         | SignatureErrorKind::Armoured
         | SignatureErrorKind::Altered { .. } => {
-            "nothing of this version was written. Clients refuse this release, too: its author has to sign it again"
+            "Clients refuse this release, too: its author has to sign it again"
         }
         SignatureErrorKind::OtherKey { expected, .. } => {
-            let advice = proof::name_too(expected);
-            return Some(format!(
-                "nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, {advice}"
-            ));
+            let name_it = proof::name_too(expected);
+            let advice = format!(
+                "The origin does not serve the key that signed this; if you have it from its author, {name_it}"
+            );
+            return Some(effect.unwritten(&advice));
         }
         SignatureErrorKind::NotPinned { expected, received } => {
             let advice = proof::pin_too(expected, received);
-            return Some(format!("nothing of this version was written. {advice}"));
+            return Some(effect.unwritten(&advice));
         }
         SignatureErrorKind::Revoked { .. } | SignatureErrorKind::NotForSigning { .. } => {
-            "nothing of this version was written. The author has to sign the release with a key that is in use"
+            "The author has to sign the release with a key that is in use"
         }
-        SignatureErrorKind::WeakDocument { .. } => {
-            "nothing of this version was written. `weak = \"warn\"` in a trust file lets it pass"
-        }
+        SignatureErrorKind::WeakDocument { .. } => "`weak = \"warn\"` in a trust file lets it pass",
         _ => return None,
     };
-    Some(text.to_owned())
+    Some(effect.unwritten(advice))
 }

@@ -29,6 +29,29 @@ use tfoci::trust;
 
 use super::error::CommandError;
 
+/// What the command would have done with the version that failed.
+#[derive(Clone, Copy)]
+enum Effect {
+    /// Written it. The hint begins by saying that it did not.
+    Unwritten,
+    /// Shown it.
+    ReadOnly,
+}
+
+impl Effect {
+    /// The advice, which begins with a capital letter, as a hint.
+    fn unwritten(self, advice: &str) -> String {
+        match self {
+            Self::Unwritten => format!("nothing of this version was written. {advice}"),
+            Self::ReadOnly => {
+                let mut rest = advice.chars();
+                let first = rest.next().into_iter().flat_map(char::to_lowercase);
+                first.chain(rest).collect()
+            }
+        }
+    }
+}
+
 /// A suggestion for this error, if there is one.
 pub(super) fn of(error: &CommandError) -> Option<String> {
     let all = [
@@ -47,18 +70,21 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
 /// Suggests what to do about an operation that failed. An author who pushes can sign or build a provider again, a user of `mirror` cannot, and
 /// a user of `lock` has a lock file to change, so each gets other hints.
 fn of_journey(error: &CommandError) -> Option<String> {
+    let effect = Effect::Unwritten;
     match error {
-        CommandError::Journey(failure) => journey(failure),
-        CommandError::Pushing(failure) => folders::changed(failure).or_else(|| journey(failure)),
+        CommandError::Journey(failure) => journey(failure, effect),
+        CommandError::Pushing(failure) => {
+            folders::changed(failure).or_else(|| journey(failure, effect))
+        }
         CommandError::NotLocked { failure, .. } if matches!(failure.at, At::From(_)) => {
             proof::not_locked_in_store(&failure.problem)
         }
         CommandError::Inspecting(failure) => inspecting(failure),
         CommandError::Mirroring(failure) | CommandError::NotLocked { failure, .. } => {
-            mirroring::hint(failure).or_else(|| journey(failure))
+            mirroring::hint(failure, effect).or_else(|| journey(failure, effect))
         }
         CommandError::Locking(failure) | CommandError::NotSelected { failure, .. } => {
-            locking::hint(failure).or_else(|| journey(failure))
+            locking::hint(failure).or_else(|| journey(failure, effect))
         }
         CommandError::Credentials(error) => reach::credentials(error),
         CommandError::WrongPassword { .. } => Some(reach::WRONG_PASSWORD.to_owned()),
@@ -69,7 +95,6 @@ fn of_journey(error: &CommandError) -> Option<String> {
 
 /// The hint of `mirror`, without what is about writing: `inspect` only reads.
 fn inspecting(failure: &Failure) -> Option<String> {
-    const UNWRITTEN: &str = "nothing of this version was written. ";
     if let Problem::Trust(
         trust::Error::NoKey | trust::Error::NoSignature | trust::Error::NoDocument,
     ) = &*failure.problem
@@ -79,13 +104,8 @@ fn inspecting(failure: &Failure) -> Option<String> {
             "nothing proves who made it. `tfoci mirror` and `tfoci lock` take it only with `--allow-unsigned {provider}`"
         ));
     }
-    let hint = mirroring::hint(failure).or_else(|| journey(failure))?;
-    let Some(rest) = hint.strip_prefix(UNWRITTEN) else {
-        return Some(hint);
-    };
-    let mut characters = rest.chars();
-    let first = characters.next()?;
-    Some(first.to_lowercase().chain(characters).collect())
+    let effect = Effect::ReadOnly;
+    mirroring::hint(failure, effect).or_else(|| journey(failure, effect))
 }
 
 /// Suggests the platform that is meant by the name that another tool has for it.
@@ -94,7 +114,7 @@ fn meant_platform(platforms: &[Platform]) -> Option<String> {
     Some(format!("did you mean `--platform {meant}`?"))
 }
 
-fn journey(failure: &Failure) -> Option<String> {
+fn journey(failure: &Failure, effect: Effect) -> Option<String> {
     let provider = failure
         .subject
         .as_ref()
@@ -103,8 +123,8 @@ fn journey(failure: &Failure) -> Option<String> {
     let text = match &*failure.problem {
         Problem::Endpoint(error) => return stores::address(error),
         Problem::Mapping(error) => return stores::mapping(error),
-        Problem::Source(error) => return origins::at_source(error),
-        Problem::Package { source, .. } => return origins::of_package(source),
+        Problem::Source(error) => return origins::at_source(error, effect),
+        Problem::Package { source, .. } => return origins::of_package(source, effect),
         // A blob that this machine or the network kept from tfoci may be whole.
         Problem::Unread(error @ (store::Error::Blob { .. } | store::Error::Missing { .. }))
             if !error.is_about_access() =>

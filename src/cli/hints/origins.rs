@@ -6,16 +6,16 @@ use tfoci::error::printable;
 use tfoci::outcome::PackageError;
 use tfoci::source;
 
-use super::{reach, stores};
+use super::{Effect, reach, stores};
 
 /// A web page in place of a document.
 const PAGE: &str =
     "a page in place of JSON often means that something between here and the server wants a login";
 
 /// Suggests what to do if a source does not provide a package.
-pub(super) fn of_package(error: &PackageError) -> Option<String> {
+pub(super) fn of_package(error: &PackageError, effect: Effect) -> Option<String> {
     let text = match error {
-        PackageError::Source(error) => return at_source(error),
+        PackageError::Source(error) => return at_source(error, effect),
         PackageError::Store(error) => return stores::store(error),
         PackageError::Http(error) => return reach::host(error),
         PackageError::Blob(_) => {
@@ -26,7 +26,7 @@ pub(super) fn of_package(error: &PackageError) -> Option<String> {
 }
 
 /// Suggests what to do if a source fails.
-pub(super) fn at_source(error: &source::Error) -> Option<String> {
+pub(super) fn at_source(error: &source::Error, effect: Effect) -> Option<String> {
     let text = match error {
         source::Error::Http(error) => return reach::host(error),
         source::Error::Credentials(error) => return reach::credentials(error),
@@ -35,11 +35,23 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
         }
         source::Error::Unauthorized { tried, .. } => return authenticate(tried),
         source::Error::Status {
+            status: 404,
+            what: source::Document::Checksums | source::Document::Signature,
+            ..
+        } => {
+            return Some(effect.unwritten(
+                "The origin lists a file that does not exist, so clients cannot install this version either",
+            ));
+        }
+        source::Error::Status {
             status,
             what,
             retry_after,
             ..
-        } => return of_status(*status, what, retry_after.is_some()).map(str::to_owned),
+        } => {
+            let hint = of_status(*status, what, retry_after.is_some());
+            return hint.map(str::to_owned);
+        }
         source::Error::NoService { .. } => {
             "if the registry is on another host, a `host` block in the CLI configuration names it"
         }
@@ -67,7 +79,9 @@ pub(super) fn at_source(error: &source::Error) -> Option<String> {
             "put a directory in the place of the link: only the mirror itself and its zips may be links"
         }
         source::Error::Repeated { .. } => {
-            "nothing of this version was written. Such a document can show one package to tfoci and another to the client that installs it: its owner has to fix it"
+            return Some(effect.unwritten(
+                "Such a document can show one package to tfoci and another to the client that installs it: its owner has to fix it",
+            ));
         }
         source::Error::ContentType { .. } => PAGE,
         error if error.is_page() => PAGE,
@@ -99,9 +113,6 @@ fn of_status(status: u16, what: &source::Document, says_when: bool) -> Option<&'
 /// Suggests what to do if a document or file that the source refers to is missing.
 fn absent(what: &source::Document) -> Option<&'static str> {
     match what {
-        source::Document::Checksums | source::Document::Signature => Some(
-            "nothing of this version was written. The origin lists a file that does not exist, so clients cannot install this version either",
-        ),
         source::Document::Package(_) | source::Document::Archives => {
             Some("the source lists a package that is not there: its owner has to publish it again")
         }
