@@ -9,8 +9,8 @@ use super::listing::ProviderListing;
 use crate::address::ProviderAddr;
 use crate::outcome::Failure;
 
-/// The most memory for all lists together, in bytes. More than a thousand versions for 15 platforms each fit, and a process stays
-/// within the 20 to 48 MiB that `tfoci help deployment` states.
+/// The most memory for all lists together, in bytes. More than a thousand versions for 15 platforms each fit.
+/// `tfoci help deployment` states this number.
 const MOST_BYTES: usize = 16 << 20;
 /// The weight of an empty list without its address in bytes, which is about the size of its structures.
 const EMPTY_LIST_BYTES: usize = 512;
