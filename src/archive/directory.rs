@@ -112,7 +112,8 @@ impl<'a> Raw<'a> {
             return Err(Error::Entry64 { name });
         };
         if kind == EntryType::Directory && size != 0 {
-            return Err(Error::Kind { name });
+            let received = "a name with a slash at its end, and content";
+            return Err(Error::Kind { name, received });
         }
         if method == Compression::Stored && compressed != size {
             return Err(Error::StoredSize {
@@ -151,6 +152,10 @@ impl<'a> Raw<'a> {
         const DIRECTORY: u32 = 0o040000;
         const SYMLINK: u32 = 0o120000;
         let owned = || name.to_owned();
+        let both = || Error::Kind {
+            name: owned(),
+            received: "the attributes of a directory, and a name without a slash at its end",
+        };
         let system = self.made_by >> 8;
         let made_on_unix = system == 3 || system == 19;
         // Check the Unix mode for every system that the entry names, so that a link cannot pass by naming another system.
@@ -159,8 +164,8 @@ impl<'a> Raw<'a> {
         let slash = name.ends_with('/');
         let kind = match unix & 0o170000 {
             SYMLINK => return Err(Error::Symlink { name: owned() }),
-            DIRECTORY if !slash => return Err(Error::Kind { name: owned() }),
-            0 | REGULAR if dos_directory && !slash => return Err(Error::Kind { name: owned() }),
+            DIRECTORY if !slash => return Err(both()),
+            0 | REGULAR if dos_directory && !slash => return Err(both()),
             // The name decides, as it does for clients.
             0 | REGULAR | DIRECTORY if slash => EntryType::Directory,
             0 | REGULAR => EntryType::File,

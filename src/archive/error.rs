@@ -112,8 +112,12 @@ pub enum Error {
     #[error("the entry `{}` is a special file\n  received type {file_type:#o}", printable(.name))]
     Special { name: String, file_type: u32 },
     /// The attributes contradict the name about whether it is a directory, or a directory has content.
-    #[error("the entry `{}` is a file and a directory at once", printable(.name))]
-    Kind { name: String },
+    #[error("the entry `{}` is a file and a directory at once\n  received {received}", printable(.name))]
+    Kind {
+        name: String,
+        /// What contradicts each other.
+        received: &'static str,
+    },
     /// An encrypted entry.
     #[error("the entry `{}` is encrypted", printable(.name))]
     Encrypted { name: String },
@@ -149,8 +153,13 @@ pub enum Error {
         received: u64,
     },
     /// The data descriptor contradicts the central directory.
-    #[error("the data descriptor of the entry `{}` contradicts the central directory", printable(.name))]
-    Descriptor { name: String },
+    #[error("the data descriptor of the entry `{}` contradicts the central directory\n  expected {crc} as CRC-32, and the sizes {compressed} and {size}\n  received other numbers", printable(.name))]
+    Descriptor {
+        name: String,
+        crc: u32,
+        compressed: u64,
+        size: u64,
+    },
     /// Two entries overlap, or an entry overlaps the central directory.
     #[error("the entry `{}` overlaps what follows it", printable(.name))]
     Overlap { name: String },

@@ -7,8 +7,13 @@ use std::fmt;
 pub enum Fault {
     /// An empty name.
     Empty,
-    /// Longer than 1024 bytes, or than 255 in one element.
-    Long,
+    /// Longer than file systems allow.
+    Long {
+        /// The allowed number of bytes, of the whole name or of one element.
+        limit: usize,
+        /// Its length in bytes.
+        received: usize,
+    },
     /// Not UTF-8.
     Encoding,
     /// A control character. A line break, for example, could forge a line of `h1`.
@@ -36,8 +41,13 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Long { limit, received } => {
+                return write!(
+                    f,
+                    "has a name that is longer than file systems allow\n  expected at most {limit} bytes\n  received {received}"
+                );
+            }
             Self::Empty => "has no name",
-            Self::Long => "has a name that is longer than file systems allow",
             Self::Encoding => "has a name that is not UTF-8",
             Self::Control => "has a control character in its name",
             Self::Invisible => "has an invisible character in its name",
@@ -50,5 +60,22 @@ impl fmt::Display for Fault {
             Self::Device => "has a name that Windows reserves for a device",
             Self::Ending => "has an element that ends in a dot or a space",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_says_which_limit_it_exceeds() {
+        let long = Fault::Long {
+            limit: 255,
+            received: 256,
+        };
+        assert_eq!(
+            long.to_string(),
+            "has a name that is longer than file systems allow\n  expected at most 255 bytes\n  received 256"
+        );
     }
 }

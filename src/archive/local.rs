@@ -113,6 +113,9 @@ impl Extent {
             let numbers = (record.crc, record.compressed, record.size);
             extent.end += descriptor(&bytes, numbers).ok_or_else(|| Error::Descriptor {
                 name: record.name.clone(),
+                crc: record.crc,
+                compressed: record.compressed,
+                size: record.size,
             })?;
         }
         Ok(extent)

@@ -36,7 +36,10 @@ fn safe(bytes: &[u8]) -> Result<&str, Fault> {
         return Err(Fault::Empty);
     }
     if bytes.len() > LONGEST {
-        return Err(Fault::Long);
+        return Err(Fault::Long {
+            limit: LONGEST,
+            received: bytes.len(),
+        });
     }
     let name = str::from_utf8(bytes).map_err(|_| Fault::Encoding)?;
     if name.chars().any(char::is_control) {
@@ -70,7 +73,10 @@ fn element(element: &str) -> Result<(), Fault> {
         return Err(Fault::Element);
     }
     if element.len() > LONGEST_ELEMENT {
-        return Err(Fault::Long);
+        return Err(Fault::Long {
+            limit: LONGEST_ELEMENT,
+            received: element.len(),
+        });
     }
     if element.ends_with(['.', ' ']) {
         return Err(Fault::Ending);
@@ -138,8 +144,20 @@ mod tests {
             ("a\u{200b}", Fault::Invisible),
             ("\u{feff}a", Fault::Invisible),
             ("a\u{ad}b", Fault::Invisible),
-            (&"x/".repeat(513), Fault::Long),
-            (&"x".repeat(256), Fault::Long),
+            (
+                &"x/".repeat(513),
+                Fault::Long {
+                    limit: LONGEST,
+                    received: 1026,
+                },
+            ),
+            (
+                &"x".repeat(256),
+                Fault::Long {
+                    limit: LONGEST_ELEMENT,
+                    received: 256,
+                },
+            ),
         ] {
             assert_eq!(safe(name.as_bytes()), Err(fault), "{name:?}");
         }

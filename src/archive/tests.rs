@@ -166,6 +166,28 @@ fn a_zip_cut_anywhere_is_refused() {
     }
 }
 
+#[test]
+fn a_descriptor_that_contradicts_says_what_was_expected() {
+    let mut streamed = license().streamed();
+    streamed.descriptor[4] ^= 1;
+    let error = open(&zip([executable(), streamed])).unwrap_err();
+    let Error::Descriptor {
+        crc,
+        compressed,
+        size,
+        ..
+    } = &error
+    else {
+        panic!("{error:?}");
+    };
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "the data descriptor of the entry `LICENSE` contradicts the central directory\n  expected {crc} as CRC-32, and the sizes {compressed} and {size}\n  received other numbers"
+        )
+    );
+}
+
 proptest! {
     #[test]
     fn noise_never_panics(bytes: Vec<u8>) {

@@ -108,7 +108,7 @@ pub enum Refusal {
     )]
     SeveralZips { count: usize },
     /// The digest of the package layer is not SHA-256, which clients require.
-    #[error("the package layer has no SHA-256 digest\n  received {digest}")]
+    #[error("the package layer has no SHA-256 digest\n  expected sha256:…\n  received {digest}")]
     PackageDigest { digest: Digest },
     /// The `platform` of the package layer differs from that of the index entry.
     #[error("the package layer is for another platform\n  expected {expected}\n  received {}", printable(.received))]

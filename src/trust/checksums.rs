@@ -72,6 +72,8 @@ impl Checksums {
         match self.lines.get(name) {
             Some(first) if *first != digest => Err(Error::TwoDigests {
                 file_name: name.to_owned(),
+                first: *first,
+                second: digest,
             }),
             Some(_) => Ok(()),
             None if self.lines.len() == MOST_LINES => Err(Error::ManyLines { limit: MOST_LINES }),
@@ -170,7 +172,7 @@ mod tests {
             let text = format!("{A}  a.zip\n{second}  a.zip\n");
             let error = Checksums::parse(text.as_bytes());
             assert!(
-                matches!(error, Err(Error::TwoDigests { file_name }) if file_name == "a.zip"),
+                matches!(error, Err(Error::TwoDigests { file_name, .. }) if file_name == "a.zip"),
                 "{text}"
             );
         }

@@ -26,8 +26,14 @@ pub enum Error {
     )]
     ManyLines { limit: usize },
     /// The checksum document lists two digests for one file.
-    #[error("the checksum document has two checksums for `{}`", printable(.file_name))]
-    TwoDigests { file_name: String },
+    #[error("the checksum document has two checksums for `{}`\n  received {}\n  and {}", printable(.file_name), stated(.first), stated(.second))]
+    TwoDigests {
+        file_name: String,
+        /// That of the first line; `None` if it is no SHA-256.
+        first: Option<Digest>,
+        /// That of the second line.
+        second: Option<Digest>,
+    },
     /// No line of the checksum document is for this package.
     #[error("the checksum document has no SHA-256 for `{}`", printable(.file_name))]
     NoLine { file_name: String },
@@ -142,6 +148,13 @@ pub struct Mismatch {
     pub expected: Digest,
     /// The digest of the package.
     pub received: Digest,
+}
+
+fn stated(digest: &Option<Digest>) -> String {
+    digest.map_or_else(
+        || "a text that is no SHA-256".to_owned(),
+        |digest| digest.to_string(),
+    )
 }
 
 impl Error {

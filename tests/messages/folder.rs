@@ -229,6 +229,8 @@ hint: remove the one that the checksum document does not list
             exit: 3,
             says: r"
 error: registry.opentofu.org/acme/demo (dist): the checksum document has two checksums for `terraform-provider-demo_1.0.0_linux_amd64.zip`
+  received sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
+  and sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 ",
         },
         Case {

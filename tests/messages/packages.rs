@@ -121,6 +121,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the platform ma
             1,
             r"
 error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the package layer has no SHA-256 digest
+  expected sha256:…
   received sha512:35bcdc8152973fd41da5131069d83ecc78f01b54422d0dfb07460be9248e57c8e203f3ccddee451141828397d1f59aefb2d3baa756eff7008d82f8d2dc5e70d6
 ",
         ),
