@@ -172,6 +172,11 @@ fn a_block_that_clients_cannot_use_has_a_warning() {
         "   Warning https://m.example/ fits a site that `tfoci site` wrote. The network mirror of `tfoci serve` is at https://m.example/mirror/\n"
     );
     assert_eq!(url("https://m.example/mirror"), "");
+    let with_port = ["a.example:8443/*/*", "--url", "https://m.example/mirror/"];
+    assert_eq!(
+        print(&with_port).succeeds().stderr,
+        "   Warning clients refuse to ask a network mirror for a.example:8443/*/*, because its host has a port: leave it to `direct`\n"
+    );
     assert_eq!(
         print(&["--into", "later"]).succeeds().stderr,
         "   Warning there is no directory later: clients fail until `tfoci install --into later` has written it\n"

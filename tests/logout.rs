@@ -25,6 +25,11 @@ fn the_credentials_are_erased_from_the_file() {
     let text = fs::read_to_string(scene.path(".docker/config.json")).unwrap();
     assert!(!text.contains("bWU6aHVudGVyMg"), "{text}");
     assert!(!text.contains(HOST), "{text}");
+    let again = scene.tfoci(["logout", HOST]).succeeds();
+    assert_eq!(
+        again.stderr,
+        "    Absent nothing was kept for registry.example.com\n"
+    );
 }
 
 #[test]

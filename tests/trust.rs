@@ -400,3 +400,25 @@ fn a_comment_behind_a_fingerprint_says_whose_key_it_is() {
         );
     }
 }
+
+#[test]
+fn keys_that_are_named_twice_or_may_not_sign_have_a_warning() {
+    let author = Author::new();
+    let acme = Signer::acme();
+    author.scene.write("copy.asc", acme.public_armored());
+    let retired = Signer::retired();
+    author
+        .scene
+        .write("retired.asc", retired.armored_without_signing());
+    author.scene.write(
+        "trust.toml",
+        "[[provider]]\nmatch = \"a.example/acme/demo\"\nkeys = [\"acme.asc\", \"copy.asc\", \"retired.asc\"]\n",
+    );
+    let run = author.tfoci(&["trust", "check", "trust.toml"]).succeeds();
+    for warning in [
+        "the key [ACME] is in both acme.asc and copy.asc\n",
+        " in retired.asc may not sign: signatures by it are refused\n",
+    ] {
+        assert!(run.stderr.contains(warning), "{}", run.stderr);
+    }
+}

@@ -84,7 +84,7 @@ const EXCEPTIONS: [(&str, &str); 17] = [
 ];
 
 /// Files and folders whose texts are hints, warnings and lines about what a command does.
-const SPOKEN: [&str; 16] = [
+const SPOKEN: [&str; 20] = [
     "src/cli/hints",
     "src/cli/lock",
     "src/cli/mirror",
@@ -100,6 +100,10 @@ const SPOKEN: [&str; 16] = [
     "src/publish/mod.rs",
     "src/serve",
     "src/cli/serve",
+    "src/cli/trust",
+    "src/cli/cli_config",
+    "src/cli/logout.rs",
+    "src/publish",
     "src/cli/printer/usage.rs",
 ];
 

@@ -310,10 +310,12 @@ fn a_damaged_signature_is_not_replaced_by_less() {
     );
     let allowed = ["--allow-unsigned", "acme/demo"];
     let replace = [&allowed[..], &["--existing", "replace"]].concat();
-    for (layer, said, was) in [
-        (Some(1), known, "is `signed`"),
-        (Some(2), known, "is `signed`"),
-        (None, unknown, "cannot be read"),
+    let signed = "evidence that is `signed` is replaced by `checksum`, as the policy allows";
+    let unread = "evidence that cannot be read is replaced by `checksum`, as the policy allows";
+    for (layer, said, replaced) in [
+        (Some(1), known, signed),
+        (Some(2), known, signed),
+        (None, unknown, unread),
     ] {
         let author = Author::with_release();
         author.push(&[]).succeeds();
@@ -325,9 +327,7 @@ fn a_damaged_signature_is_not_replaced_by_less() {
         let run = author.push_unsigned(&allowed).exits(3).without_result();
         assert!(run.stderr.contains(said), "{}", run.stderr);
         assert_eq!(author.tree(), before);
-        let warning = format!(
-            "   Warning registry.opentofu.org/acme/demo 1.0.0: evidence that {was} is replaced by `checksum`, as the policy allows\n"
-        );
+        let warning = format!("   Warning registry.opentofu.org/acme/demo 1.0.0: {replaced}\n");
         let run = author.push_unsigned(&replace).succeeds();
         assert_eq!(run.stderr.matches(&warning).count(), 1, "{}", run.stderr);
         assert_eq!(status(&author), "checksum");

@@ -247,6 +247,19 @@ Would push 1 version, 1 package (168 B to copy) in [TIME]
     assert_eq!(author.tree(), before);
 }
 
+#[test]
+fn a_dry_run_of_a_replacement_says_that_the_stored_version_cannot_be_read() {
+    let author = made_again();
+    let index = author.document("1.0.0");
+    let manifest = index["manifests"][0]["digest"].as_str().unwrap();
+    fs::write(author.blob(&manifest["sha256:".len()..]), "damaged").unwrap();
+    let run = author
+        .push(&["--existing", "replace", "--dry-run"])
+        .succeeds();
+    let warning = "   Warning registry.opentofu.org/acme/demo 1.0.0: would replace a version that cannot be read\n";
+    assert!(run.stderr.contains(warning), "{}", run.stderr);
+}
+
 /// The JSON document has the plan, and stderr has the changes.
 #[test]
 fn a_dry_run_of_a_replacement_says_which_platforms_it_would_add() {
