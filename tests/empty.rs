@@ -136,4 +136,11 @@ error: registry.opentofu.org/acme/demo (oci-layout:store/registry.opentofu.org/a
 hint: `--all` shows the reasons
 ",
     );
+    let another = ReleaseFolder::new("demo", "2.0.0").platform("linux_amd64");
+    std::fs::remove_dir_all(author.scene.path("dist")).unwrap();
+    another.write(&author.scene.path("dist"));
+    author.push(&[]).succeeds();
+    let run = author.tfoci(&arguments).exits(3);
+    let says = "demo): none of the 2 versions verified\n";
+    assert!(run.stderr.contains(says), "{}", run.stderr);
 }

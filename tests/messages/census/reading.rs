@@ -62,10 +62,13 @@ pub(super) fn of_errors(
         let inner: Vec<TokenTree> = group.stream().into_iter().collect();
         match &inner[..] {
             [TokenTree::Ident(name), TokenTree::Group(arguments)] if name == "error" => {
-                if let Some(TokenTree::Literal(text)) = arguments.stream().into_iter().next() {
+                let mut arguments = arguments.stream().into_iter();
+                if let Some(TokenTree::Literal(text)) = arguments.next() {
                     let line = text.span().start().line;
                     errors.push((line, unquote(&text.to_string()).unwrap()));
                 }
+                // What is put into the placeholders may be sentences, too.
+                spoken(arguments.collect(), errors);
             }
             _ => of_errors(group.stream(), errors, expectations),
         }
