@@ -29,7 +29,14 @@ pub(super) fn protocols(
 ) -> Result<(Protocols, Vec<Note>), Error> {
     match (manifest, listed) {
         (Some(manifest), _) => checked(&manifest, lines),
-        (None, None) => Ok(Default::default()),
+        // A release process may leave the manifest of the sources beside the zips, under the name that it has there.
+        (None, None) => match disk::read_regular(&folder.join(SOURCE_NAME), LARGEST) {
+            Ok(bytes) => {
+                let name = SOURCE_NAME.to_owned();
+                checked(&Document { name, bytes }, lines)
+            }
+            Err(_) => Ok(Default::default()),
+        },
         (None, Some(name)) => match in_sources(folder, name, lines) {
             Some(manifest) => checked(&manifest, lines),
             None => Ok((Protocols::default(), vec![Note::MissingManifest])),

@@ -17,21 +17,24 @@ fn an_unlisted_manifest_is_used_with_a_note_and_a_missing_one_means_protocol_5()
     author.push(&[]).succeeds();
     assert_eq!(protocols(&author), "5.0");
 
-    let author = Author::new();
-    two_platforms()
-        .protocols(&[])
-        .write(&author.scene.path("dist"));
-    let manifest = r#"{"version":1,"metadata":{"protocol_versions":["6.0"]}}"#;
-    author
-        .scene
-        .write("dist/terraform-provider-demo_1.0.0_manifest.json", manifest);
-    let run = author.push(&[]).succeeds();
-    run.says("
+    for name in [
+        "terraform-provider-demo_1.0.0_manifest.json",
+        "terraform-registry-manifest.json",
+    ] {
+        let author = Author::new();
+        two_platforms()
+            .protocols(&[])
+            .write(&author.scene.path("dist"));
+        let manifest = r#"{"version":1,"metadata":{"protocol_versions":["6.0"]}}"#;
+        author.scene.write(format!("dist/{name}"), manifest);
+        let run = author.push(&[]).succeeds();
+        run.says("
     Copied registry.opentofu.org/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (pinned) unlisted-manifest
     Pushed 1 version, 2 packages (813 B copied) in [TIME]
 ");
-    assert_eq!(protocols(&author), "6.0");
-    author.installs();
+        assert_eq!(protocols(&author), "6.0");
+        author.installs();
+    }
 }
 
 /// goreleaser lists the manifest under its name in the release, and leaves the file in the source tree.
