@@ -1,6 +1,6 @@
 //! The lines about a version that was locked or installed, and the warnings about its hashes.
 
-use tfoci::authentication::Anchor;
+use tfoci::authentication::{Anchor, Status};
 use tfoci::event::{Subject, Transfer};
 use tfoci::install::InstalledPackage;
 use tfoci::lock::{Locked, Uncompared};
@@ -90,7 +90,11 @@ fn warn_of_others(subject: &Subject, locked: &Locked, writing: Writing, printer:
             1 => only += " (1 other hash of the lock file stays)",
             kept => only += &format!(" ({kept} other hashes of the lock file stay)"),
         }
+        let is_signed = locked.authentication.status == Status::Signed;
         let text = match is_mirror {
+            false if !is_signed => format!(
+                "{subject} {known} {only}, because the release is not signed: `--platform all` downloads and locks the others"
+            ),
             true => format!(
                 "{subject} {known} {only}, because a mirror has no signatures: `--from STORE --trust FILE` locks every platform, and `--platform all` those that the mirror has"
             ),
