@@ -173,7 +173,7 @@ hint: the full address counts: the same name on another host is another provider
 
 #[test]
 fn a_verification_failure_outranks_a_missing_provider() {
-    let scene = OriginScene::of(Provider::many(3, 1, &[LINUX]));
+    let scene = OriginScene::of(Provider::many(2, 1, &[LINUX]));
     scene
         .origin
         .always(asks("versions acme/p0"), Fault::status(404));
@@ -181,9 +181,8 @@ fn a_verification_failure_outranks_a_missing_provider() {
         .origin
         .always(asks("document acme/p1"), Fault::wrong_bytes());
     scene
-        .mirror("[ORIGIN]/acme/p0 [ORIGIN]/acme/p1 [ORIGIN]/acme/p2 --jobs 1")
+        .mirror("[ORIGIN]/acme/p0 [ORIGIN]/acme/p1 --jobs 1")
         .says(3, "
-    Copied [ORIGIN]/acme/p2 1.0.0   1 package, 400 B   signed [ACME ID] (origin)
 error: [ORIGIN]/acme/p0 ([ORIGIN]): the origin has no such provider
 
 hint: the full address counts: the same name on another host is another provider. A private one may need a token
@@ -192,10 +191,10 @@ error: [ORIGIN]/acme/p1 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is not 
   key [ACME]
 
 hint: nothing of this version was written. Clients refuse this release, too: its author has to sign it again
-  Mirrored 1 version, 1 package (400 B copied) in [TIME]
+  Mirrored nothing in [TIME]
     Failed 2: [ORIGIN]/acme/p0, [ORIGIN]/acme/p1 1.0.0
 ");
-    assert_eq!(scene.installs(), ["acme/p2 1.0.0 linux_amd64"]);
+    assert!(scene.installs().is_empty());
 }
 
 #[test]
