@@ -89,7 +89,7 @@ pub fn subdirectories_within(path: &Path, left: &mut usize) -> Result<Option<Vec
         let entry = path.join(&name);
         let found = std::fs::metadata(&entry).map_err(|source| Error::at("read", &entry, source));
         let is_directory = if_exists(found)?.is_some_and(|found| found.is_dir());
-        // Names with a dot are those of unfinished and hidden directories, which clients ignore too.
+        // A name that begins with a dot is that of an unfinished or hidden directory, which clients ignore too.
         if is_directory && !name.starts_with('.') {
             directories.push(name);
         }

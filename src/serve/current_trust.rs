@@ -35,7 +35,7 @@ impl CurrentTrust {
         Self(ArcSwap::from_pointee(options))
     }
 
-    /// The options that apply now. A listing is read with the same options from its begin to its end.
+    /// The options that apply now. One listing is read with the same options from beginning to end.
     pub(super) fn options(&self) -> Arc<TrustOptions> {
         self.0.load_full()
     }
