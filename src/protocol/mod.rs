@@ -3,7 +3,7 @@
 //! | protocol | documents |
 //! | --- | --- |
 //! | [`discovery`] | where a host has its services ([clients: service discovery](crate::clients#service-discovery)) |
-//! | [`registry`] | versions of a provider and metadata of a package ([clients: registry protocol](crate::clients#registry-protocol)) |
+//! | [`provider_registry`] | versions of a provider and metadata of a package ([clients: registry protocol](crate::clients#registry-protocol)) |
 //! | [`network_mirror`] | versions and packages of a copy ([clients: network mirrors](crate::clients#network-mirrors)) |
 //!
 //! Like clients, the parsers skip unknown members and treat `null` as an absent member. A duplicate of a member that clients read is an
@@ -11,7 +11,7 @@
 
 pub mod discovery;
 pub mod network_mirror;
-pub mod registry;
+pub mod provider_registry;
 
 /// The most versions that a list can have. Real providers have some hundreds.
 const MOST_VERSIONS: usize = 20_000;

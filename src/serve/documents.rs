@@ -7,7 +7,7 @@ use super::listing::ProviderListing;
 use super::served::{Documents, ServedPackage, ServedVersion};
 use crate::address::ProviderAddr;
 use crate::protocol::network_mirror::{self, Archive, Archives, VersionIndex};
-use crate::protocol::registry::{
+use crate::protocol::provider_registry::{
     DownloadMetadata, ListedPackage, ListedVersion, SigningKey, VersionList,
 };
 use crate::version::Version;

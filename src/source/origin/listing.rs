@@ -8,7 +8,7 @@ use super::super::error::Error;
 use super::super::{AvailableVersion, AvailableVersions};
 use crate::address::ProviderAddr;
 use crate::platform::Platform;
-use crate::protocol::registry::{ListedVersion, VersionList};
+use crate::protocol::provider_registry::{ListedVersion, VersionList};
 use crate::release;
 use crate::trust::{Checksums, ReleaseId};
 use crate::version::SpelledVersion;

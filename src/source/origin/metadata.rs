@@ -14,7 +14,7 @@ use crate::digest::{Digest, from_hex};
 use crate::hash::PackageHash;
 use crate::http::Shown;
 use crate::platform::Platform;
-use crate::protocol::registry::{DownloadMetadata, ListedPackage, SigningKey};
+use crate::protocol::provider_registry::{DownloadMetadata, ListedPackage, SigningKey};
 use crate::release::{Expected, KeyRing, Package, Protocols};
 
 /// A request for metadata, and the URL of its response.

@@ -32,7 +32,7 @@ use crate::authentication::Note;
 use crate::digest::Digest;
 use crate::http::{Answer, Request};
 use crate::platform::Platform;
-use crate::protocol::registry::{DownloadMetadata, VersionList};
+use crate::protocol::provider_registry::{DownloadMetadata, VersionList};
 use crate::release::{self, Package, Release};
 use crate::trust::limits;
 use crate::version::SpelledVersion;
