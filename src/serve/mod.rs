@@ -1,8 +1,8 @@
 //! Serves a store to unmodified clients, as a network mirror and as a provider registry.
 //!
 //! ```text
-//! client ── TLS ── connection ── service ──┬── catalog ── examine ── store
-//!                                          └── package ── blob ───── store
+//! client ── TLS ── connection ── service ──┬── served_store ── examine ── store
+//!                                          └── package ─────── blob ───── store
 //! ```
 //!
 //! | path | protocol |
@@ -24,7 +24,6 @@ mod activity;
 mod answer;
 mod byte_range;
 mod cached;
-mod catalog;
 mod changes;
 mod client_network;
 mod client_quota;
@@ -53,6 +52,7 @@ mod protocol_handlers;
 mod provider_registry;
 mod rate_limit;
 mod served;
+mod served_store;
 mod server;
 mod service;
 mod settings;

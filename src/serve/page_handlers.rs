@@ -24,7 +24,7 @@ impl Service {
         let may_list = !request.needs_token || request.token.is_some();
         let search = search(request.uri.query().unwrap_or_default());
         let mut providers = match may_list {
-            true => self.catalog.providers().await,
+            true => self.store.providers().await,
             false => BTreeMap::new(),
         };
         providers.retain(|provider, _| {
@@ -36,7 +36,7 @@ impl Service {
             registry_host: self.registry_host(request.headers, request.uri),
             needs_token: request.needs_token,
             may_list,
-            is_store_unreachable: self.catalog.store_health.is_unreachable(),
+            is_store_unreachable: self.store.store_health.is_unreachable(),
             search,
             providers: &providers,
         };
@@ -54,7 +54,7 @@ impl Service {
         request: &RouteRequest<'_>,
         exchange: &mut Exchange,
     ) -> Response {
-        let listing = match self.catalog.listing(provider, request.client).await {
+        let listing = match self.store.listing(provider, request.client).await {
             Ok(listing) => listing,
             Err(reason) => return unavailable(&reason),
         };

@@ -33,7 +33,7 @@ impl Service {
         exchange: &mut Exchange,
         write: impl Fn(&ProviderListing) -> Option<Vec<u8>>,
     ) -> Response {
-        let listing = match self.catalog.listing(provider, request.client).await {
+        let listing = match self.store.listing(provider, request.client).await {
             Ok(listing) => listing,
             Err(reason) => return unavailable(&reason),
         };
@@ -54,7 +54,7 @@ impl Service {
         exchange: &mut Exchange,
     ) -> Result<(Arc<ServedVersion>, CachedValue<ProviderListing>), Response> {
         let client = request.client;
-        let checked = self.catalog.with_checked_tags(provider, version, client);
+        let checked = self.store.with_checked_tags(provider, version, client);
         let listing = timeout(LONGEST_ANSWER, checked).await;
         let listing = listing.unwrap_or(Err(Unavailable::Slow));
         let listing = listing.map_err(|reason| unavailable(&reason))?;

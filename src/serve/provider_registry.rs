@@ -95,7 +95,7 @@ impl Service {
             return answer::not_found("the version has no signature", Caching::Never);
         };
         let names = DocumentNames::of(&provider, version);
-        let caching = request.caching(self.catalog.ages.fresh);
+        let caching = request.caching(self.store.ages.fresh);
         if file == names.checksums {
             let bytes = signed.checksums.to_vec();
             return answer::document(request.headers, "text/plain", bytes, caching);

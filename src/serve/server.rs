@@ -12,7 +12,6 @@ use tokio_rustls::TlsAcceptor;
 use url::Url;
 
 use super::access::{AccessControl, acceptor};
-use super::catalog::Catalog;
 use super::client_quota::ClientQuota;
 use super::connection::{self, HANDSHAKE};
 use super::current_trust::CurrentTrust;
@@ -24,6 +23,7 @@ use super::new_listings::NewListings;
 use super::notice::{Notice, Observer};
 use super::page::PageRenderer;
 use super::rate_limit::RateLimit;
+use super::served_store::ServedStore;
 use super::service::{MOST_PACKAGES, Service};
 use super::settings::{ServerSettings, ServerStore};
 use super::store_health::StoreHealth;
@@ -73,8 +73,8 @@ impl Server {
         let address = settings.listen;
         let trust_files = settings.trust_files.clone();
         let service = service(settings, access, store, observer, page);
-        let catalog = service.catalog.clone();
-        files.extend(trust_files.watched(move |policy| catalog.set_policy(policy))?);
+        let store = service.store.clone();
+        files.extend(trust_files.watched(move |policy| store.set_policy(policy))?);
         let listener = TcpListener::bind(address).await;
         Ok(Self {
             listener: listener.map_err(|source| Error::Listen { address, source })?,
@@ -115,8 +115,8 @@ impl Server {
             reload,
             service.observer.clone(),
         ));
-        let catalog = service.catalog.clone();
-        background.spawn(async move { catalog.ping().await });
+        let store = service.store.clone();
+        background.spawn(async move { store.ping().await });
         let (drain, draining) = watch::channel(false);
         let mut open = JoinSet::new();
         let mut stop = std::pin::pin!(stop);
@@ -170,7 +170,7 @@ fn service(
     let (fresh, filling) = (settings.ages.fresh, observer.clone());
     let fill = settings.fill;
     let fill = fill.map(|fill| Fill::new(fill, trust.clone(), fresh, filling));
-    let catalog = Catalog {
+    let served_store = ServedStore {
         fill: fill.map(Arc::new),
         endpoint: store.endpoint,
         registry: store.registry,
@@ -187,7 +187,7 @@ fn service(
     };
     let base = settings.url.as_deref().filter(|_| has_tls).and_then(path);
     Service {
-        catalog: Arc::new(catalog),
+        store: Arc::new(served_store),
         access,
         base: base.unwrap_or_default(),
         url: settings.url,

@@ -12,7 +12,6 @@ use tokio::sync::Semaphore;
 
 use super::access::{self, AccessControl};
 use super::answer::{self, Caching, Response};
-use super::catalog::Catalog;
 use super::client_quota::ClientQuota;
 use super::documents;
 use super::exchange::Exchange;
@@ -23,6 +22,7 @@ use super::notice::{Denied, Observer};
 use super::page::PageRenderer;
 use super::path::{NoRoute, Route};
 use super::rate_limit::RateLimit;
+use super::served_store::ServedStore;
 use super::tokens::{self, ClientToken};
 use super::verified_packages::VerifiedPackages;
 use crate::address::Hostname;
@@ -38,7 +38,7 @@ pub(super) const MOST_PACKAGES: usize = 256;
 
 /// The state that all requests share.
 pub(super) struct Service {
-    pub(super) catalog: Arc<Catalog>,
+    pub(super) store: Arc<ServedStore>,
     pub(super) access: Option<Arc<AccessControl>>,
     /// The public URL without a slash at its end.
     pub(super) url: Option<String>,
@@ -186,7 +186,7 @@ impl Service {
                 answer::unavailable("the server is ending")
             }
             // While the store is unreachable, cached lists are served, so a load balancer must not remove this server.
-            Route::Ready if self.catalog.store_health.is_unreachable() => answer::text(
+            Route::Ready if self.store.store_health.is_unreachable() => answer::text(
                 StatusCode::OK,
                 "ready, but the last request to the store failed",
             ),

@@ -32,7 +32,7 @@ use crate::trust::Policy;
 use crate::version::Version;
 
 /// The store and the lists that were read from it.
-pub(super) struct Catalog {
+pub(super) struct ServedStore {
     pub(super) endpoint: Endpoint,
     pub(super) registry: Registry,
     /// The only host whose providers the store has; `None` for any.
@@ -52,7 +52,7 @@ pub(super) struct Catalog {
     pub(super) reads: Semaphore,
 }
 
-impl Catalog {
+impl ServedStore {
     /// Returns the versions of a provider.
     pub(super) async fn listing(
         self: &Arc<Self>,
