@@ -108,9 +108,7 @@ impl<'a> Raw<'a> {
         let method = self.method(&name)?;
         let extra = Extra::of_entry(&name, self.extra)?;
         let narrow = [self.size, self.compressed, self.header];
-        let Some([size, compressed, header]) = extra.widen(narrow) else {
-            return Err(Error::Entry64 { name });
-        };
+        let [size, compressed, header] = extra.widen(&name, narrow)?;
         if kind == EntryType::Directory && size != 0 {
             let received = "a name with a slash at its end, and content";
             return Err(Error::Kind { name, received });

@@ -10,8 +10,8 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-use super::Error;
 use super::fields::Fields;
+use super::{End64Fault, Error};
 
 const RECORD: [u8; 4] = *b"PK\x05\x06";
 const RECORD_SIZE: usize = 22;
@@ -60,7 +60,7 @@ pub(super) fn find_in(front: &[u8], tail: &[u8], length: u64) -> Result<End, Err
     let mut numbers = Numbers::read(end).ok_or_else(|| no_end_record(front, length))?;
     let mut directory_end = start + before.len() as u64;
     if let Some(wide) = numbers_64(before, directory_end)? {
-        numbers = numbers.widened(wide).ok_or(Error::End64)?;
+        numbers = numbers.widened(wide)?;
         directory_end -= BOTH_64_SIZE as u64;
     }
     numbers.end(directory_end)
@@ -156,20 +156,40 @@ impl Numbers {
     }
 
     /// The 64-bit numbers, if each ordinary number equals its 64-bit number or is the placeholder.
-    fn widened(self, wide: Self) -> Option<Self> {
-        let agree = |narrow: u64, limit: u64, wide: u64| narrow == limit || narrow == wide;
+    fn widened(self, wide: Self) -> Result<Self, Error> {
         let (short, long) = (u64::from(u16::MAX), u64::from(u32::MAX));
-        let all = agree(self.disk.into(), short, wide.disk.into())
-            && agree(
-                self.directory_disk.into(),
+        for (field, placeholder, expected, received) in [
+            (
+                "the file's number",
                 short,
+                self.disk.into(),
+                wide.disk.into(),
+            ),
+            (
+                "the number of the directory's file",
+                short,
+                self.directory_disk.into(),
                 wide.directory_disk.into(),
-            )
-            && agree(self.entries_here, short, wide.entries_here)
-            && agree(self.entries, short, wide.entries)
-            && agree(self.size, long, wide.size)
-            && agree(self.offset, long, wide.offset);
-        all.then_some(wide)
+            ),
+            (
+                "the number of entries here",
+                short,
+                self.entries_here,
+                wide.entries_here,
+            ),
+            ("the number of entries", short, self.entries, wide.entries),
+            ("the directory's size", long, self.size, wide.size),
+            ("the directory's position", long, self.offset, wide.offset),
+        ] {
+            if expected != placeholder && expected != received {
+                return Err(Error::End64(End64Fault::Number {
+                    field,
+                    expected,
+                    received,
+                }));
+            }
+        }
+        Ok(wide)
     }
 
     fn end(self, directory_end: u64) -> Result<End, Error> {
@@ -206,8 +226,13 @@ fn numbers_64(before: &[u8], end: u64) -> Result<Option<Numbers>, Error> {
         let (_, record) = rest.split_last_chunk::<56>()?;
         let mut fields = Fields(locator.get(4..)?);
         let (disk, offset, disks) = (fields.u32()?, fields.u64()?, fields.u32()?);
-        let honest = disk == 0 && disks == 1 && offset == end.checked_sub(BOTH_64_SIZE as u64)?;
-        honest.then(|| Numbers::read_64(record))?
+        let place = end.checked_sub(BOTH_64_SIZE as u64)?;
+        (disk == 0 && disks == 1).then_some((record, place, offset))
     };
-    read().map(Some).ok_or(Error::End64)
+    let form = || Error::End64(End64Fault::Form);
+    let (record, expected, received) = read().ok_or_else(form)?;
+    if received != expected {
+        return Err(Error::End64(End64Fault::Place { expected, received }));
+    }
+    Numbers::read_64(record).map(Some).ok_or_else(form)
 }

@@ -55,8 +55,8 @@ pub enum Error {
     #[error("the zip has more than one end record")]
     Ends,
     /// The 64-bit end records contradict the ordinary one, or are in the wrong place.
-    #[error("the zip's 64-bit end record contradicts its other records")]
-    End64,
+    #[error("the zip's 64-bit end record contradicts its other records\n{0}")]
+    End64(End64Fault),
     /// The central directory does not end where the end record begins.
     #[error(
         "the zip's central directory is not where its end record says\n  expected its end at byte {expected}\n  received byte {received}"
@@ -135,8 +135,14 @@ pub enum Error {
         received: u64,
     },
     /// The 64-bit sizes are missing or contradict the others.
-    #[error("the 64-bit sizes of the entry `{}` contradict its other sizes", printable(.name))]
-    Entry64 { name: String },
+    #[error("the 64-bit sizes of the entry `{}` contradict its other sizes\n  expected numbers for {}\n  received {}", printable(.name), numbers(.short), long_field(.long.as_deref()))]
+    Entry64 {
+        name: String,
+        /// The 32-bit sizes, and the position if it is in the central directory. Those of 4,294,967,295 stand in the 64-bit field.
+        short: Vec<u32>,
+        /// The numbers in the 64-bit field; `None` if the entry has no such field.
+        long: Option<Vec<u64>>,
+    },
 
     /// There is no local header at the position in the central directory.
     #[error("the local header of the entry `{}` is not at byte {offset}", printable(.name))]
@@ -193,6 +199,38 @@ pub enum Error {
     /// The hash `h1` is not defined for a name.
     #[error(transparent)]
     Hash(#[from] hash::NameError),
+}
+
+/// What is wrong with the 64-bit end record of a zip, or with the locator that leads to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
+pub enum End64Fault {
+    /// The locator does not lead to the record before it. Readers differ in which one they follow.
+    #[error("  expected it at byte {expected}\n  received byte {received}")]
+    Place { expected: u64, received: u64 },
+    /// The locator names more than one file, or the record has another form than the one that every reader knows.
+    #[error("  expected a record of 56 bytes in a zip of one file\n  received another one")]
+    Form,
+    /// A number differs from that of the ordinary record.
+    #[error("  expected {expected} as {field}\n  received {received}")]
+    Number {
+        field: &'static str,
+        expected: u64,
+        received: u64,
+    },
+}
+
+fn numbers<T: ToString>(numbers: &[T]) -> String {
+    let numbers: Vec<_> = numbers.iter().map(T::to_string).collect();
+    numbers.join(", ")
+}
+
+fn long_field(found: Option<&[u64]>) -> String {
+    match found {
+        None => "no 64-bit sizes".to_owned(),
+        Some([]) => "an empty field".to_owned(),
+        Some(found) => numbers(found),
+    }
 }
 
 /// Describes the first bytes of a file that is not a zip; as text, if they are text.

@@ -53,8 +53,17 @@ impl<'a> Extra<'a> {
             .map(|value| value.get(5..).unwrap_or_default())
     }
 
-    /// Reads numbers whose 32-bit fields are at their maximum from the 64-bit field; `None` if they contradict each other.
-    pub fn widen<const N: usize>(&self, narrow: [u32; N]) -> Option<[u64; N]> {
+    /// Reads the sizes and the position of the entry `name`. Those whose 32-bit fields are at their maximum are in the 64-bit field.
+    pub fn widen<const N: usize>(&self, name: &str, narrow: [u32; N]) -> Result<[u64; N], Error> {
+        self.widened(narrow).ok_or_else(|| Error::Entry64 {
+            name: name.to_owned(),
+            short: narrow.to_vec(),
+            long: self.sizes.map(numbers),
+        })
+    }
+
+    /// The numbers; `None` if they contradict each other.
+    fn widened<const N: usize>(&self, narrow: [u32; N]) -> Option<[u64; N]> {
         let full = narrow.iter().filter(|n| **n == u32::MAX).count();
         let value = self.sizes.unwrap_or_default();
         // The standard lists only the numbers at their maximum. Some writers list all; then the others must be equal.
@@ -76,6 +85,12 @@ impl<'a> Extra<'a> {
     }
 }
 
+/// All complete numbers of a 64-bit field.
+fn numbers(value: &[u8]) -> Vec<u64> {
+    let mut fields = Fields(value);
+    std::iter::from_fn(|| fields.u64()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,14 +106,14 @@ mod tests {
             sizes: Some(&value),
             unicode_path: None,
         };
-        extra.widen(narrow)
+        extra.widened(narrow)
     }
 
     #[test]
     fn full_fields_are_read_in_order() {
         const FULL: u32 = u32::MAX;
-        assert_eq!(Extra::default().widen([1, 2, 3]), Some([1, 2, 3]));
-        assert_eq!(Extra::default().widen([1, FULL]), None);
+        assert_eq!(Extra::default().widened([1, 2, 3]), Some([1, 2, 3]));
+        assert_eq!(Extra::default().widened([1, FULL]), None);
         assert_eq!(widen(&[9], [1, FULL, 3]), Some([1, 9, 3]));
         assert_eq!(widen(&[9, 8], [FULL, 2, FULL]), Some([9, 2, 8]));
         assert_eq!(widen(&[9, 2, 3], [FULL, 2, 3]), Some([9, 2, 3]));
@@ -121,7 +136,7 @@ mod tests {
         #[test]
         fn never_panics(bytes: Vec<u8>, narrow: [u32; 3]) {
             if let Some(extra) = Extra::read(&bytes) {
-                let _ = (extra.widen(narrow), extra.second_name());
+                let _ = (extra.widened(narrow), extra.second_name());
             }
         }
     }

@@ -184,11 +184,7 @@ impl Header {
             });
         }
         let extra = Extra::of_entry(&record.name, extra)?;
-        let Some([size, compressed]) = extra.widen([self.size, self.compressed]) else {
-            return Err(Error::Entry64 {
-                name: record.name.clone(),
-            });
-        };
+        let [size, compressed] = extra.widen(&record.name, [self.size, self.compressed])?;
         let flags = |flags: u16| u64::from(flags & FLAGS_THAT_MATTER);
         let open = record.flags & DESCRIPTOR != 0;
         let crc = u64::from(self.crc);

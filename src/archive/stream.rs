@@ -150,8 +150,8 @@ impl<R: BufRead> Stream<R> {
             .ok_or(Stop::Unsuited)?;
         let name = name::check(name).map_err(unsuited)?.to_owned();
         let sizes = Extra::of_entry(&name, extra).map_err(unsuited)?;
-        let sizes = sizes.widen([fixed.size, fixed.compressed]);
-        let [size, compressed] = sizes.ok_or(Stop::Unsuited)?;
+        let sizes = sizes.widen(&name, [fixed.size, fixed.compressed]);
+        let [size, compressed] = sizes.map_err(unsuited)?;
         self.skip(variable);
         self.tree.add(&name).map_err(unsuited)?;
         let method = method(&fixed).ok_or(Stop::Unsuited)?;

@@ -167,6 +167,60 @@ fn a_zip_cut_anywhere_is_refused() {
 }
 
 #[test]
+fn a_contradiction_of_64_bit_numbers_shows_both_sides() {
+    const END: &str = "the zip's 64-bit end record contradicts its other records\n";
+    const SIZES: &str = "the 64-bit sizes of the entry `x` contradict its other sizes\n";
+    let wide = with([executable()], |zip| zip.wide = true);
+    let at = wide.len() - 22 - 20;
+    let changed = |place: usize, value: u8| {
+        let mut bytes = wide.clone();
+        bytes[place] = value;
+        bytes
+    };
+    let sized = |size: u32, extra: &[u8]| {
+        let odd = file("x", "content").both(|header| {
+            header.size = size;
+            header.extra = extra.to_vec();
+        });
+        zip([executable(), odd])
+    };
+    let record = at - 56;
+    for (bytes, expected) in [
+        (
+            changed(wide.len() - 12, 7),
+            format!("{END}  expected 65287 as the number of entries\n  received 1"),
+        ),
+        (
+            changed(at + 8, wide[at + 8] ^ 1),
+            format!(
+                "{END}  expected it at byte {record}\n  received byte {}",
+                record ^ 1
+            ),
+        ),
+        (
+            changed(at + 16, 2),
+            format!(
+                "{END}  expected a record of 56 bytes in a zip of one file\n  received another one"
+            ),
+        ),
+        (
+            sized(u32::MAX, &[]),
+            format!("{SIZES}  expected numbers for 4294967295, 7, 66\n  received no 64-bit sizes"),
+        ),
+        (
+            sized(u32::MAX, &[1, 0, 0, 0]),
+            format!("{SIZES}  expected numbers for 4294967295, 7, 66\n  received an empty field"),
+        ),
+        (
+            sized(7, &[1, 0, 8, 0, 9, 0, 0, 0, 0, 0, 0, 0]),
+            format!("{SIZES}  expected numbers for 7, 7, 66\n  received 9"),
+        ),
+    ] {
+        assert_eq!(open(&bytes).err().unwrap().to_string(), expected);
+    }
+}
+
+#[test]
 fn a_descriptor_that_contradicts_says_what_was_expected() {
     let mut streamed = license().streamed();
     streamed.descriptor[4] ^= 1;
