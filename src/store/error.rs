@@ -14,7 +14,7 @@ use crate::disk;
 use crate::error::{printable, printable_path};
 use crate::http;
 use crate::json;
-use crate::oci::{self, Part, Refusal, Tag};
+use crate::oci::{self, Part, Refusal, Repository, Tag};
 
 /// An operation that a store could not do or refused.
 #[derive(Debug, thiserror::Error)]
@@ -88,7 +88,7 @@ pub enum Error {
         source: serde_json::Error,
     },
     /// A directory has an `index.json`, but no valid `oci-layout` file.
-    #[error("{} is not the mark of an OCI image layout\n  expected {}\n  received {}", printable_path(.path), String::from_utf8_lossy(oci::tags::LAYOUT), marker(.received.as_deref()))]
+    #[error("{} is not the `oci-layout` file of an OCI image layout\n  expected {}\n  received {}", printable_path(.path), String::from_utf8_lossy(oci::tags::LAYOUT), marker(.received.as_deref()))]
     Marker {
         path: PathBuf,
         /// The content of the file; `None` if it does not exist.
@@ -136,9 +136,10 @@ pub enum Error {
         answer: String,
     },
     /// The registry does not allow an existing tag to change.
-    #[error("the registry does not let the tag move\n  {reference}\n  answered {status}{}", said(.answer))]
+    #[error("the registry does not let the tag move\n  {repository}:{reference}\n  answered {status}{}", said(.answer))]
     Immutable {
-        /// The repository and tag.
+        repository: Repository,
+        /// The tag or digest that was to be written.
         reference: String,
         status: u16,
         /// The error message of the registry.
@@ -162,8 +163,7 @@ pub enum Error {
         /// The user of the credentials; `None` for a token.
         username: Option<String>,
         action: Action,
-        /// The repository with its registry.
-        repository: String,
+        repository: Repository,
         /// The host of the registry.
         host: String,
         /// The source of the credentials.
@@ -173,11 +173,7 @@ pub enum Error {
     },
     /// The host has no API of registries.
     #[error("{host} is not an OCI registry ({answered})")]
-    NoRegistry {
-        host: String,
-        /// What shows this.
-        answered: String,
-    },
+    NoRegistry { host: String, answered: NotRegistry },
     /// Another host refused the request: the target of a redirect, or the `Location` of an upload. tfoci sends it no credentials.
     #[error("the registry leads to a host that refuses the request for the {what}\n  registry {registry}\n  from {url}\n  answered {status}{}\n  tried no credentials, since they are for the registry alone", said(.answer))]
     RefusedElsewhere {
@@ -291,6 +287,17 @@ pub enum Error {
         /// Whether the path is that of a directory.
         is_directory: bool,
     },
+}
+
+/// What shows that a host is not a registry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotRegistry {
+    /// An answer for people.
+    #[error("it answers with a web page")]
+    Page,
+    /// The status of the answer for `/v2/`, which every registry has.
+    #[error("/v2/ answered {0}")]
+    Status(u16),
 }
 
 impl Error {

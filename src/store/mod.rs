@@ -28,7 +28,7 @@ pub use action::Action;
 pub use artifact::{Artifact, StoredEvidence, StoredPackage};
 pub use blob::StoreBlob;
 pub use endpoint::Endpoint;
-pub use error::Error;
+pub use error::{Error, NotRegistry};
 pub use layout::Layout;
 pub use put_error::PutError;
 pub use registry::{Confirmation, Registry};

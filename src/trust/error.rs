@@ -1,5 +1,6 @@
 //! Why a release or a trust file is not accepted.
 
+use crate::address::ProviderPattern;
 use crate::digest::Digest;
 use crate::error::{Category, printable};
 use crate::hash::PackageHash;
@@ -122,8 +123,8 @@ pub enum Error {
     #[error("no table can be added to the trust file as it is written")]
     NoPlace,
     /// An entry of the trust file both pins keys and allows unsigned releases.
-    #[error("the trust file's entry for `{}` has `keys` and `unsigned = \"allow\"`", printable(.pattern))]
-    UnsignedPin { pattern: String },
+    #[error("the trust file's entry for `{}` has `keys` and `unsigned = \"allow\"`", printable(&.pattern.to_string()))]
+    UnsignedPin { pattern: ProviderPattern },
     /// The trust file has an invalid pattern.
     #[error(transparent)]
     Pattern(#[from] crate::address::pattern::Error),

@@ -188,7 +188,6 @@ impl TrustEntry {
         let pattern = pattern.map_err(|error| Error::from(error).in_line(lines.entry))?;
         let unsigned = table.unsigned.unwrap_or_default();
         if !table.keys.is_empty() && unsigned == Unsigned::Allow {
-            let pattern = table.r#match;
             return Err(Error::UnsignedPin { pattern }.in_line(lines.entry));
         }
         let mut entry = Self {

@@ -9,9 +9,6 @@ use super::wire::{ErrorItem, ErrorList};
 use crate::error::printable;
 use crate::http::Answer;
 
-/// What a host answers that is no registry.
-pub(super) const A_PAGE: &str = "it answers with a web page";
-
 /// Whether an answer is a web page.
 pub(super) fn is_page(answer: &Answer) -> bool {
     media_type(answer).eq_ignore_ascii_case("text/html")

@@ -18,6 +18,7 @@ use super::headers::{self, AuthScheme};
 use super::wire::TokenAnswer;
 use crate::credentials::Credential;
 use crate::http::{Answer, Authorization, Http, Payload, Request, Retry, authority};
+use crate::oci::Repository;
 
 /// The largest answer of a token server in bytes ([clients: authentication flow](crate::clients#authentication-flow)).
 const LARGEST_TOKEN: u64 = 128 << 10;
@@ -264,7 +265,7 @@ impl Auth {
     pub(super) fn forbidden(
         &self,
         action: Action,
-        repository: String,
+        repository: Repository,
         body: &[u8],
     ) -> Option<Error> {
         let credential = self.credential.as_ref()?;

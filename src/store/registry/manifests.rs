@@ -193,8 +193,7 @@ impl Registry {
             Err(error) => return Err(error),
         };
         let retry_after = retry_after(&answer);
-        let reference = format!("{repository}:{}", put.reference);
-        let (rejection, error) = rejection(&session, manifest.part(), reference, answer);
+        let (rejection, error) = rejection(&session, repository, put, answer);
         let error = Box::new(error);
         Ok(match retry_after {
             Some(retry_after) => PutOutcome::Failed { retry_after, error },
@@ -253,13 +252,14 @@ fn named_digest(answer: &Answer) -> Option<Digest> {
 /// Why a registry rejects a manifest, and the error for it.
 fn rejection(
     session: &RepositorySession,
-    part: Part,
-    reference: String,
+    repository: &Repository,
+    put: &ManifestPut<'_>,
     answer: Answer,
 ) -> (ManifestRejection, Error) {
     let (url, status) = (answer.url().clone(), answer.status().as_u16());
     let body = answer.into_body();
     let rejection = ManifestRejection::read(status, &body);
+    let part = put.manifest.part();
     let answer = answer::text(&body);
     if part == Part::Evidence && rejection == ManifestRejection::MediaType {
         session.cache().refuses_evidence = true;
@@ -272,7 +272,8 @@ fn rejection(
             answer,
         },
         ManifestRejection::Immutable => Error::Immutable {
-            reference,
+            repository: repository.clone(),
+            reference: put.reference.to_owned(),
             status,
             answer,
         },

@@ -10,6 +10,7 @@ use super::auth::Scope;
 use super::session::RepositorySession;
 use super::{Error, Registry, answer};
 use crate::json::{self, Fault, Object};
+use crate::store::NotRegistry;
 
 /// The largest page in bytes ([clients: tag lists](crate::clients#tag-lists)).
 const LARGEST_PAGE: u64 = 4 << 20;
@@ -84,7 +85,7 @@ impl Registry {
             if is_page {
                 return Err(Error::NoRegistry {
                     host: session.auth.host(),
-                    answered: answer::A_PAGE.to_owned(),
+                    answered: NotRegistry::Page,
                 });
             }
             let most = list.most - items.len();

@@ -13,8 +13,8 @@ use crate::credentials::Credential;
 use crate::digest::Digest;
 use crate::http::{Answer, Request, Retry, authority};
 use crate::oci::Repository;
-use crate::store::Action;
 use crate::store::known::KnownRegistry;
+use crate::store::{Action, NotRegistry};
 
 /// The most times that a request is sent until its authentication is accepted: the first answer names the scheme, the second
 /// one may reject a token that was revoked, the third one is final.
@@ -248,8 +248,8 @@ impl RepositorySession {
             return None;
         }
         let answered = match (answer::is_page(answer), is_unknown_path) {
-            (true, _) => answer::A_PAGE.to_owned(),
-            (false, true) => format!("/v2/ answered {}", status.as_u16()),
+            (true, _) => NotRegistry::Page,
+            (false, true) => NotRegistry::Status(status.as_u16()),
             (false, false) => return None,
         };
         let host = self.auth.host();
@@ -301,7 +301,9 @@ impl RepositorySession {
     ) -> Error {
         if self.auth.is_own(url) {
             let repository = repository_of(url).filter(|_| status == 403);
-            let repository = repository.map(|name| format!("{}/{name}", self.auth.host()));
+            let repository = repository.and_then(|name| {
+                Repository::in_registry(&format!("{}/{name}", self.auth.host())).ok()
+            });
             let forbidden = repository.and_then(|name| self.auth.forbidden(action, name, body));
             return forbidden.unwrap_or_else(|| self.auth.refused(url, status, body));
         }
