@@ -237,7 +237,9 @@ fn links_and_pipes_are_refused_as_lock_files() {
         make_pipe(&path);
         let told = run(&author).exits(1).stderr;
         assert!(
-            told.contains(&format!(": {lock} is not a regular file\n")),
+            told.contains(&format!(
+                ": {lock} is not a regular file\n  received a pipe\n"
+            )),
             "{told}"
         );
         let _reader = fs::File::options()
@@ -262,7 +264,7 @@ fn pipes_without_a_writer_are_errors() {
         let run = author.push_unsigned(arguments).exits(exit);
         assert!(
             run.stderr
-                .contains("error: cannot read pipe\n  no program writes to it\n"),
+                .contains("error: cannot read pipe\n  no program wrote to it within 5 seconds\n"),
             "{}",
             run.stderr
         );
@@ -280,7 +282,9 @@ fn pipes_without_a_writer_are_errors() {
         make_pipe(&path);
         let told = author.push(&[]).exits(1).stderr;
         assert!(
-            told.contains(&format!("dist/{name} is not a regular file")),
+            told.contains(&format!(
+                "dist/{name} is not a regular file\n  received a pipe\n"
+            )),
             "{told}"
         );
     }

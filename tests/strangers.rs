@@ -94,27 +94,31 @@ fn devices_pipes_and_directories_are_not_read() {
         } else {
             ""
         };
-        let expected = format!(
-            "error: {at} 1.0.0{of} (oci-layout:layout): the {kind} sha256:{what} cannot be used\n  layout/{path} is not a regular file\n\n\
+        let expected = |received: &str| {
+            format!(
+                "error: {at} 1.0.0{of} (oci-layout:layout): the {kind} sha256:{what} cannot be used\n  layout/{path} is not a regular file\n    received {received}\n\n\
              hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole\n"
-        );
-        let link = expected.replace(
-            "is not a regular file",
+            )
+        };
+        let link = expected("").replace(
+            "is not a regular file\n    received ",
             "is a symbolic link, which is not followed",
         );
         assert_eq!(told(what, endless), link);
-        assert_eq!(told(what, make_pipe), expected);
-        assert_eq!(told(what, directory), expected);
+        assert_eq!(told(what, make_pipe), expected("a pipe"));
+        assert_eq!(told(what, directory), expected("a directory"));
     }
     for name in ["index.json", "oci-layout"] {
-        let expected = format!("error: {at}: layout/{name} is not a regular file\n");
-        let link = expected.replace(
-            "is not a regular file",
+        let expected = |received: &str| {
+            format!("error: {at}: layout/{name} is not a regular file\n  received {received}\n")
+        };
+        let link = expected("").replace(
+            "is not a regular file\n  received ",
             "is a symbolic link, which is not followed",
         );
         assert_eq!(told(name, endless), link);
-        assert_eq!(told(name, make_pipe), expected);
-        assert_eq!(told(name, directory), expected);
+        assert_eq!(told(name, make_pipe), expected("a pipe"));
+        assert_eq!(told(name, directory), expected("a directory"));
     }
 }
 
@@ -259,7 +263,7 @@ fn a_directory_with_another_marker_is_no_layout() {
         });
         assert_eq!(
             install(&scene).exits(1).stderr,
-            "error: registry.opentofu.org/acme/demo: layout/oci-layout is not the mark of an OCI image layout\n  \
+            "error: registry.opentofu.org/acme/demo: layout/oci-layout is not the `oci-layout` file of an OCI image layout\n  \
              expected {\"imageLayoutVersion\":\"1.0.0\"}\n  received ".to_owned()
                 + received
                 + "\n"

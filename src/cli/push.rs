@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use clap::{Args, ValueEnum};
 
 use tfoci::address::{Hostname, ProviderAddr};
-use tfoci::disk::{self, staged::Staged};
+use tfoci::disk::{self, FileKind, staged::Staged};
 use tfoci::event::Subject;
 use tfoci::lockfile::Client;
 use tfoci::oci::{TITLE, VERSION};
@@ -177,6 +177,7 @@ fn stage_digest_file(path: &Path) -> Result<Staged, CommandError> {
     let staged = match path.is_dir() {
         true => Err(disk::Error::Special {
             path: path.to_owned(),
+            received: FileKind::Directory,
         }),
         false => Staged::new(path),
     };

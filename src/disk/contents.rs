@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+use super::FileKind;
 use crate::archive::Limits;
 use crate::error::{Category, printable};
 use crate::hash::{self, Contents, PackageHash};
@@ -72,7 +73,8 @@ impl Walk<'_> {
                 return Err(Error::LinkToDirectory { path });
             } else {
                 // Opening a pipe would block until a program opens its other end.
-                return Err(Error::Special { path });
+                let received = target.file_type().into();
+                return Err(Error::Special { path, received });
             }
         }
         Ok(())
@@ -81,12 +83,10 @@ impl Walk<'_> {
     fn file(&mut self, path: &Path) -> Result<[u8; 32], Error> {
         let mut file = match super::open(path) {
             Ok(file) => file,
-            Err(super::Error::Io { source, .. }) => return Err(Error::local(path, source)),
-            Err(_) => {
-                return Err(Error::Special {
-                    path: path.to_owned(),
-                });
+            Err(super::Error::Special { path, received }) => {
+                return Err(Error::Special { path, received });
             }
+            Err(error) => return Err(error.into()),
         };
         let mut hasher = Sha256::new();
         loop {
@@ -114,12 +114,8 @@ impl Walk<'_> {
 #[non_exhaustive]
 pub enum Error {
     /// A file or directory cannot be read.
-    #[error("cannot read `{}`", shown(path))]
-    Local {
-        /// The device, pipe or socket.
-        path: PathBuf,
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Disk(#[from] super::Error),
     /// A symbolic link to a directory, which clients cannot hash either.
     #[error("`{}` is a symbolic link to a directory", shown(path))]
     LinkToDirectory {
@@ -127,11 +123,8 @@ pub enum Error {
         path: PathBuf,
     },
     /// A device, pipe or socket.
-    #[error("`{}` is a special file", shown(path))]
-    Special {
-        /// The device, pipe or socket.
-        path: PathBuf,
-    },
+    #[error("`{}` is {received}, which has no place in a package", shown(path))]
+    Special { path: PathBuf, received: FileKind },
     /// More entries than the limit.
     #[error(
         "the directory of `{}` has too many entries\n  expected at most {limit}\n  received more",
@@ -161,16 +154,13 @@ impl Error {
     /// The category of the error.
     pub fn category(&self) -> Category {
         match self {
-            Self::Local { .. } => Category::Local,
+            Self::Disk(error) => error.category(),
             _ => Category::Untrusted,
         }
     }
 
     fn local(path: &Path, source: io::Error) -> Self {
-        Self::Local {
-            path: path.to_owned(),
-            source,
-        }
+        super::Error::at("read", path, source).into()
     }
 }
 
@@ -239,7 +229,11 @@ mod tests {
     fn sockets_and_line_breaks_have_no_h1() {
         let demo = demo();
         let _socket = std::os::unix::net::UnixListener::bind(demo.path().join("s")).unwrap();
-        assert!(matches!(h1(demo.path()), Err(Error::Special { .. })));
+        let error = h1(demo.path()).unwrap_err().to_string();
+        let socket = demo.path().join("s");
+        let socket = socket.display();
+        let expected = format!("`{socket}` is a socket, which has no place in a package");
+        assert_eq!(error, expected);
         let broken = directory(&[("a\nb", "")]);
         assert!(matches!(h1(broken.path()), Err(Error::Name(_))));
     }

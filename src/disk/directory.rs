@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
+use super::error::Refusal;
+
 /// An open directory.
 #[derive(Debug)]
 pub struct Directory {
@@ -67,12 +69,18 @@ impl Directory {
                 DIRECTORY | OFlags::NOFOLLOW,
                 Mode::empty(),
             );
-            opened(open).map_err(|error| if self.is_link(name) { link() } else { error })?
+            opened(open).map_err(|error| {
+                if self.is_link(name) {
+                    Refusal::Link.into()
+                } else {
+                    error
+                }
+            })?
         };
         #[cfg(not(unix))]
         {
             if self.is_link(name) {
-                return Err(link());
+                return Err(Refusal::Link.into());
             }
             std::fs::read_dir(&path)?;
         }
@@ -118,7 +126,7 @@ impl Directory {
     /// The system reported an error, or the entry is a symbolic link.
     pub fn metadata(&self, name: &str) -> io::Result<Option<Metadata>> {
         if self.is_link(name) {
-            return Err(link());
+            return Err(Refusal::Link.into());
         }
         // Opened relative to this directory, because its path may refer to another directory by now.
         #[cfg(unix)]
@@ -160,7 +168,7 @@ impl Directory {
     /// The system reported an error, or the entry is a symbolic link or not a regular file.
     pub fn read(&self, name: &str) -> io::Result<File> {
         if self.is_link(name) {
-            return Err(link());
+            return Err(Refusal::Link.into());
         }
         #[cfg(unix)]
         let file = {
@@ -173,10 +181,10 @@ impl Directory {
         };
         #[cfg(not(unix))]
         let file = File::open(self.path.join(name))?;
-        if file.metadata()?.is_file() {
-            Ok(file)
-        } else {
-            Err(io::Error::other("it is not a regular file"))
+        let found = file.metadata()?;
+        match found.is_file() {
+            true => Ok(file),
+            false => Err(Refusal::Special(found.file_type().into()).into()),
         }
     }
 
@@ -308,11 +316,6 @@ fn opened(result: rustix::io::Result<std::os::fd::OwnedFd>) -> io::Result<File> 
     result.map(File::from).map_err(io::Error::from)
 }
 
-/// The error for a symbolic link, which is not followed.
-pub(super) fn link() -> io::Error {
-    io::Error::other("it is a symbolic link, and none is followed here")
-}
-
 #[cfg(all(test, unix))]
 mod tests {
     use std::io::{Read as _, Write as _};
@@ -333,13 +336,15 @@ mod tests {
         let top = Directory::open(&path("top")).unwrap();
         assert!(top.enter("inner").is_ok());
         for name in ["link", "file-link", "dangling"] {
-            let said = link().to_string();
+            let said = Refusal::Link.to_string();
             assert_eq!(top.enter(name).unwrap_err().to_string(), said);
             assert_eq!(top.enter_or_create(name).unwrap_err().to_string(), said);
             assert_eq!(top.metadata(name).unwrap_err().to_string(), said);
             assert_eq!(top.read(name).unwrap_err().to_string(), said);
             assert!(top.create(name).is_err());
         }
+        let said = top.read("inner").unwrap_err().to_string();
+        assert_eq!(said, "it is a directory, not a regular file");
         let mut text = String::new();
         top.read("file").unwrap().read_to_string(&mut text).unwrap();
         assert_eq!(text, "x");

@@ -1,7 +1,10 @@
 //! Errors of local files and directories.
 
+use std::fmt;
+use std::fs::FileType;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::error::{Category, printable_path};
 
@@ -31,11 +34,8 @@ pub enum Error {
         source: io::Error,
     },
     /// A directory, device, pipe or socket where a regular file was expected.
-    #[error("{} is not a regular file", printable_path(.path))]
-    Special {
-        /// The directory, device, pipe or socket.
-        path: PathBuf,
-    },
+    #[error("{} is not a regular file\n  received {received}", printable_path(.path))]
+    Special { path: PathBuf, received: FileKind },
     /// A file where a directory was expected.
     #[error("{} is a file, expected a directory", printable_path(.path))]
     NotDirectory { path: PathBuf },
@@ -58,6 +58,76 @@ pub enum Error {
     },
 }
 
+/// What a path that is not a regular file refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum FileKind {
+    Directory,
+    /// A named pipe, such as that of `<(program)`.
+    Pipe,
+    Socket,
+    /// A terminal or another device.
+    Device,
+    /// A regular file that replaced something else a moment ago, or a kind that this system alone has.
+    Other,
+}
+
+impl From<FileType> for FileKind {
+    fn from(found: FileType) -> Self {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::FileTypeExt as _;
+            if found.is_fifo() {
+                return Self::Pipe;
+            } else if found.is_socket() {
+                return Self::Socket;
+            } else if found.is_char_device() || found.is_block_device() {
+                return Self::Device;
+            }
+        }
+        if found.is_dir() {
+            Self::Directory
+        } else {
+            Self::Other
+        }
+    }
+}
+
+impl fmt::Display for FileKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Directory => "a directory",
+            Self::Pipe => "a pipe",
+            Self::Socket => "a socket",
+            Self::Device => "a device",
+            Self::Other => "another kind of file",
+        })
+    }
+}
+
+/// What this module refuses to open although the system would: the source of an [`io::Error`].
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Refusal {
+    /// A symbolic link where another user may have put it.
+    #[error("it is a symbolic link, and none is followed here")]
+    Link,
+    /// A directory, device, pipe or socket.
+    #[error("it is {0}, not a regular file")]
+    Special(FileKind),
+    /// A pipe that no program opened for writing.
+    #[error("no program wrote to it within {} seconds", .0.as_secs())]
+    NoWriter(Duration),
+    /// A pipe or terminal from which more may come.
+    #[error("it did not come to an end within {} seconds", .0.as_secs())]
+    Endless(Duration),
+}
+
+impl From<Refusal> for io::Error {
+    fn from(refusal: Refusal) -> Self {
+        Self::other(refusal)
+    }
+}
+
 fn or_more(size: Option<u64>) -> String {
     size.map_or_else(|| "more".to_owned(), |size| format!("{size} bytes"))
 }
@@ -75,6 +145,14 @@ impl Error {
             action,
             path: path.to_owned(),
             source,
+        }
+    }
+
+    /// An error about a path that refers to something other than a regular file.
+    pub fn special(path: &Path, found: FileType) -> Self {
+        Self::Special {
+            path: path.to_owned(),
+            received: found.into(),
         }
     }
 

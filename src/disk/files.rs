@@ -94,19 +94,16 @@ pub fn open(path: &Path) -> Result<std::fs::File, Error> {
 
 fn open_with(path: &Path, options: &std::fs::OpenOptions) -> Result<std::fs::File, Error> {
     let failed = |source| Error::at("read", path, source);
-    let special = || Error::Special {
-        path: path.to_owned(),
+    let checked = |found: std::fs::Metadata| match found.is_file() {
+        true => Ok(()),
+        false => Err(Error::special(path, found.file_type())),
     };
     // Checked before opening, because opening a device can have effects, and again afterwards, because the file may have been replaced
     // in between.
-    if !std::fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(special());
-    }
+    checked(std::fs::metadata(path).map_err(failed)?)?;
     let file = options.open(path).map_err(failed)?;
-    match file.metadata().map_err(failed)?.is_file() {
-        true => Ok(file),
-        false => Err(special()),
-    }
+    checked(file.metadata().map_err(failed)?)?;
+    Ok(file)
 }
 
 /// Without this flag, opening a pipe would block until another process opens its other end.

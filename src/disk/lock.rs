@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Error;
-use super::directory::link;
+use super::error::Refusal;
 use crate::event::{Event, Reporter};
 
 /// The pause between two attempts to acquire a lock, which is too short to be noticed.
@@ -98,20 +98,19 @@ impl Lock {
 
     fn attempt(path: &Path, options: &OpenOptions, lock: TryLock) -> Result<Option<Self>, Error> {
         let error = |source| Error::at("lock", path, source);
-        let special = || Error::Special {
-            path: path.to_owned(),
-        };
         let file = options.open(path).map_err(|source| {
             let found = path.symlink_metadata();
             match found.map(|found| found.file_type()) {
-                Ok(kind) if kind.is_symlink() && !path.is_dir() => error(link()),
-                Ok(kind) if !kind.is_file() && !kind.is_symlink() && !kind.is_dir() => special(),
+                Ok(kind) if kind.is_symlink() && !path.is_dir() => error(Refusal::Link.into()),
+                Ok(kind) if !kind.is_file() && !kind.is_symlink() && !kind.is_dir() => {
+                    Error::special(path, kind)
+                }
                 _ => error(source),
             }
         })?;
         let found = file.metadata().map_err(error)?;
         if !found.is_file() && !found.is_dir() {
-            return Err(special());
+            return Err(Error::special(path, found.file_type()));
         }
         match lock(&file) {
             Ok(()) => Ok(Some(Self { _file: file })),
@@ -196,7 +195,7 @@ mod tests {
         let error = std::error::Error::source(&attempt("link").unwrap_err())
             .unwrap()
             .to_string();
-        assert_eq!(error, link().to_string());
+        assert_eq!(error, Refusal::Link.to_string());
         assert!(!path("elsewhere").exists());
         let made = std::process::Command::new("mkfifo")
             .arg(path("pipe"))

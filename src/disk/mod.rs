@@ -22,7 +22,7 @@ pub use entries::{
     create_directory, create_durable_directory, create_private_directory, directory_of, exists,
     names, refuse_links, remove, subdirectories, subdirectories_within, sweep, sync_directory,
 };
-pub use error::{Error, if_exists};
+pub use error::{Error, FileKind, if_exists};
 pub use files::{Blocks, CHUNK, open, open_unlinked, read, read_regular, read_unlinked};
 pub use lock::Lock;
 pub use staged::{Staged, hidden_directory, show_directory, show_link};

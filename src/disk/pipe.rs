@@ -4,11 +4,16 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
+use super::error::Refusal;
+
 /// The time limit for a program to open the pipe for writing. Shells start the program of `<(program)` before tfoci, so that
 /// only a pipe without any writer takes so long.
 const UNTIL_A_WRITER: Duration = Duration::from_secs(5);
 /// The time limit to read to the end. A program may have to prompt the user or query a network.
+#[cfg(not(test))]
 const UNTIL_THE_END: Duration = Duration::from_secs(30);
+#[cfg(test)]
+const UNTIL_THE_END: Duration = Duration::from_secs(1);
 /// The pause between two attempts to read. It adds no noticeable delay.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -33,11 +38,11 @@ impl PipeReader {
 impl Read for PipeReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            let (limit, what) = match self.file.read(buffer) {
-                Ok(0) if self.may_begin => (UNTIL_A_WRITER, "no program writes to it"),
+            let (limit, refusal) = match self.file.read(buffer) {
+                Ok(0) if self.may_begin => (UNTIL_A_WRITER, Refusal::NoWriter(UNTIL_A_WRITER)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.may_begin = false;
-                    (UNTIL_THE_END, "it does not come to an end")
+                    (UNTIL_THE_END, Refusal::Endless(UNTIL_THE_END))
                 }
                 read => {
                     self.may_begin = false;
@@ -45,7 +50,7 @@ impl Read for PipeReader {
                 }
             };
             if self.opened.elapsed() > limit {
-                return Err(io::Error::other(what));
+                return Err(refusal.into());
             }
             std::thread::sleep(PAUSE);
         }
@@ -61,4 +66,31 @@ fn is_pipe(metadata: &Metadata) -> bool {
 #[cfg(not(unix))]
 fn is_pipe(_: &Metadata) -> bool {
     false
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_that_stays_open_is_an_error() {
+        let scene = tempfile::tempdir().unwrap();
+        let path = scene.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let mut options = File::options();
+        let file = super::super::files::non_blocking(options.read(true))
+            .open(&path)
+            .unwrap();
+        let mut writer = File::options().write(true).open(&path).unwrap();
+        writer.write_all(b"key").unwrap();
+        let metadata = file.metadata().unwrap();
+        let mut received = Vec::new();
+        let read = PipeReader::new(file, &metadata).read_to_end(&mut received);
+        let said = read.unwrap_err().to_string();
+        assert_eq!(said, "it did not come to an end within 1 seconds");
+        assert_eq!(received, b"key");
+    }
 }

@@ -244,6 +244,19 @@ mod tests {
     }
 
     #[test]
+    fn errors_name_the_directory_in_which_nothing_can_be_created() {
+        let scene = tempfile::tempdir().unwrap();
+        let missing = scene.path().join("missing");
+        let error = hidden_directory(&missing).unwrap_err();
+        let expected = format!("cannot create a directory in {}", missing.display());
+        assert_eq!(error.to_string(), expected);
+        let open = Directory::open(scene.path()).unwrap();
+        let error = show_link(scene.path(), &missing, &open, "link").unwrap_err();
+        let expected = format!("cannot create a link in {}", missing.display());
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
     fn a_file_appears_whole_or_not_at_all() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("file");

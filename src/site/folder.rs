@@ -117,7 +117,9 @@ pub(super) fn read(
     let failed = |error| unusable(&path, error);
     match directory.metadata(name).map_err(failed)? {
         None => return Ok(None),
-        Some(found) if !found.is_file() => return Err(disk::Error::Special { path }),
+        Some(found) if !found.is_file() => {
+            return Err(disk::Error::special(&path, found.file_type()));
+        }
         Some(_) => {}
     }
     let mut bytes = Vec::new();

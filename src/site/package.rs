@@ -108,7 +108,7 @@ impl<B: BlobSource> PackageWriting<B> {
             return Ok(None);
         };
         if !found.is_file() {
-            return Err(disk::Error::Special { path }.into());
+            return Err(disk::Error::special(&path, found.file_type()).into());
         }
         if !self.may_be(&found) {
             return Ok(None);

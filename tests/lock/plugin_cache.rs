@@ -185,6 +185,8 @@ fn obstacles_are_replaced_only_if_nothing_is_lost() {
     let run = install(&scene, "").exits(3);
     let said = "something else is at the path of the package";
     assert!(run.stderr.contains(said), "{}", run.stderr);
+    let what = "\n  received something other than that package\n";
+    assert!(run.stderr.contains(what), "{}", run.stderr);
     assert!(path.join("mine").exists());
     fs::remove_dir_all(&path).unwrap();
 

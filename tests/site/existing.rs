@@ -159,7 +159,8 @@ fn a_directory_or_pipe_at_the_place_of_a_file_is_an_error() {
         fs::create_dir_all(of_demo(&scene, &name)).unwrap();
         let run = site(&scene, &[]).exits(1);
         assert!(
-            run.stderr.contains("is not a regular file"),
+            run.stderr
+                .contains(" is not a regular file\n  received a directory\n"),
             "{}",
             run.stderr
         );

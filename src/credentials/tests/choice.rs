@@ -70,7 +70,7 @@ fn a_malformed_file_hides_no_good_one_but_a_named_one_must_be_good() {
             "~/run/containers/auth.json: cannot be used: ~/run/containers/auth.json is not a file of credentials, expected a JSON object, as docker and podman write it, at line 1, column 11",
             "~/.config/containers/auth.json: absent",
             "~/.docker/config.json: 1 entry, used",
-            "~/.dockercfg: cannot be used: ~/.dockercfg is not a regular file",
+            "~/.dockercfg: cannot be used: ~/.dockercfg is not a regular file, received a directory",
         ]
     );
     home.write(

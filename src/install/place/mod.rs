@@ -130,8 +130,7 @@ impl Place {
                 return Ok(None);
             };
             if !found.is_file() {
-                let path = path.clone();
-                return Err(disk::Error::Special { path }.into());
+                return Err(disk::Error::special(path, found.file_type()).into());
             }
             let open = || directory.read(name).map_err(|error| unusable(path, error));
             let received = disk::Blocks::of(open()?, path).digest(Algorithm::Sha256)?;
