@@ -1,10 +1,12 @@
 //! Downloads of packages.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 
 use super::arriving::{self, Reader};
-use super::{Arc, At, Event, Package, Problem, Reporter, Subject, disk, jobs, store};
+use super::{At, Event, Package, Problem, Reporter, Subject, disk, jobs, store};
 use crate::blob::{self, BlobSource, Body, proven};
 use crate::oci::Part;
 use crate::publish::{BlobFailure, FailedPackage};

@@ -1,7 +1,10 @@
 //! Links in a working directory to packages in the clients' plugin cache ([clients: plugin folders](crate::clients#plugin-folders)).
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
 use super::entry_path::EntryPath;
-use super::{BTreeSet, Limits, PackageHash, Path, PathBuf, Problem, disk};
+use super::{Limits, PackageHash, Problem, disk};
 use crate::disk::exposed::exposed;
 
 /// The link to a package in the plugin cache.

@@ -1,13 +1,16 @@
 //! Installs one package.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use super::arriving::Reader;
 use super::download::Download;
 use super::place::Held;
 use super::{
-    Arc, At, Authentication, BTreeSet, Event, Hashes, InstalledPackage, Package, PackageHash,
-    Place, Problem, Reporter, Subject, Transfer, disk, jobs, trust,
+    At, Authentication, Event, Hashes, InstalledPackage, Package, PackageHash, Place, Problem,
+    Reporter, Subject, Transfer, disk, jobs, trust,
 };
 use crate::blob::{BlobSource, Body};
 use crate::disk::temp_file::TempFileWriter;

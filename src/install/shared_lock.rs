@@ -1,8 +1,11 @@
 //! The locks of the directories that packages are installed into.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use std::sync::Weak;
 
-use super::{Arc, DirectoryKind, Held, Path, Problem, Reporter, Request, disk};
+use super::{DirectoryKind, Held, Problem, Reporter, Request, disk};
 
 /// The locks of an installation.
 #[derive(Default)]

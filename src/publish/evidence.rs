@@ -15,14 +15,16 @@
 //! Some registries accept only known media types, and so refuse evidence. tfoci then publishes the provider without it, and
 //! warns that readers will see `unverified`.
 
+use std::collections::BTreeSet;
+
 use super::existing::{Candidate, Decision, ExistingEvidence};
 use super::{
-    BTreeSet, Blob, BlobSource, ContentGraph, Digest, EMPTY_BYTES, Edition, Options, Package,
-    Platform, Problem, Release, RepoMut, Tag, TagUpdate, Verified,
+    Blob, BlobSource, ContentGraph, Digest, Edition, Options, Package, Platform, Problem, Release,
+    RepoMut, Tag, TagUpdate, Verified,
 };
 use crate::authentication::Status;
-use crate::oci::Evidence;
 use crate::oci::evidence::KEYS;
+use crate::oci::{EMPTY_BYTES, Evidence};
 use crate::release::Document;
 use crate::store;
 

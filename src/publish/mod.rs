@@ -21,7 +21,7 @@ use crate::blob::BlobSource;
 use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::http::Retry;
-use crate::oci::{EMPTY_BYTES, RawManifest, Tag};
+use crate::oci::{RawManifest, Tag};
 use crate::outcome::{AttachedBlobs, Change, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::release::{Expected, Package, Release};

@@ -1,12 +1,14 @@
 //! The plan that merges a release into the version that the repository has.
 
+use std::collections::BTreeSet;
+
 use crate::oci::{self, EMPTY_BYTES, Index, RawManifest, Tag, manifest};
 use crate::outcome::Problem;
 use crate::publish::evidence::{self, Question};
 use crate::publish::transfer::is_intact_blob;
 use crate::publish::{
-    BTreeSet, Blob, BlobSource, ContentGraph, Digest, Edition, Existing, Expected, Options,
-    Package, Platform, Publication, Release, RepoMut, TagUpdate,
+    Blob, BlobSource, ContentGraph, Digest, Edition, Existing, Expected, Options, Package,
+    Platform, Publication, Release, RepoMut, TagUpdate,
 };
 use crate::store::{self, Artifact, At};
 
@@ -40,10 +42,9 @@ pub(super) async fn plan<B: BlobSource>(
         return Err(Problem::Exists);
     }
     let replaces = was.is_some() && options.existing == Existing::Replace;
-    let existing = match stored.stored {
-        Some(stored) => to_compare(stored, release, options)?,
-        None => None,
-    };
+    let found = stored.stored;
+    let existing = found.map(|index| to_compare(index, release, options));
+    let existing = existing.transpose()?.flatten();
     let (root, steps) = compare(release, existing.as_ref(), to, options).await?;
     let is_other = was != Some(root.expected.digest);
     let moves_index = is_other || damage.is_some();

@@ -5,11 +5,13 @@
 //! | [`verbatim`] | the index of another store, byte for byte, if the tag is free, already refers to it, or is replaced |
 //! | [`merge`] | the release's packages, and the platforms that the repository already has |
 
+use std::collections::BTreeSet;
+
 use std::borrow::Cow;
 
 use super::{
-    BTreeSet, BlobSource, Edition, Error, Existing, Options, Problem, Publication, Release,
-    RepoMut, Snapshot, Tag,
+    BlobSource, Edition, Error, Existing, Options, Problem, Publication, Release, RepoMut,
+    Snapshot, Tag,
 };
 use crate::oci::reference::version_of;
 use crate::store;

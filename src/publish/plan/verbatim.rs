@@ -1,12 +1,14 @@
 //! The plan that copies an index of another store byte for byte.
 
+use std::collections::BTreeSet;
+
 use crate::digest::Digest;
 use crate::oci::Tag;
 use crate::outcome::Problem;
 use crate::publish::evidence::{self, Question};
 use crate::publish::{
-    BTreeSet, Blob, BlobSource, ContentGraph, Edition, Existing, Options, Package, Publication,
-    RepoMut, TagUpdate, is_whole,
+    Blob, BlobSource, ContentGraph, Edition, Existing, Options, Package, Publication, RepoMut,
+    TagUpdate, is_whole,
 };
 use crate::store;
 
