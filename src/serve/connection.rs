@@ -150,23 +150,20 @@ async fn answer(
     open: OpenRequest,
 ) -> Response {
     let began = Instant::now();
-    let id = next_id();
-    let method = request.method().clone();
-    let agent = agent(request.headers());
     let hosts = request.headers().get_all(HOST).iter().count();
     let path = Exchange::path(request.uri().path());
     let mut sent = Sent {
         service: service.clone(),
-        id: id.clone(),
+        id: next_id(),
         client,
         token: None,
         denied: None,
-        method: method.clone(),
+        method: request.method().clone(),
         path: printable(&path),
         route: "none",
         status: CLIENT_LEFT,
         is_stale: false,
-        agent,
+        agent: agent(request.headers()),
         began,
         bytes: 0,
         expected: None,
@@ -179,33 +176,7 @@ async fn answer(
         _ if service.is_too_fast(client) => Exchange::too_many(request.uri().path()),
         _ => service.answer(client, request.map(Body::new)).await,
     };
-    let Exchange {
-        mut answer,
-        route,
-        token,
-        denied,
-        is_stale,
-        path,
-        permits,
-    } = exchange;
-    answer::set(&mut answer, REQUEST_ID, &id);
-    answer::set(&mut answer, DATE, &answer::date());
-    let expected = match method == Method::HEAD {
-        true => {
-            remove_body(&mut answer);
-            Some(0)
-        }
-        false => length(&answer),
-    };
-    sent.token = token;
-    sent.denied = denied;
-    sent.path = printable(&path);
-    sent.route = route;
-    sent.status = answer.status().as_u16();
-    sent.is_stale = is_stale;
-    sent.expected = expected;
-    sent.permits = permits;
-    sent.open.waits_for_client();
+    let answer = sent.sends(exchange);
     answer.map(|body| Body::new(Counted { body, sent }))
 }
 
@@ -261,6 +232,39 @@ struct Sent {
     open: OpenRequest,
     /// Held until the answer was sent.
     permits: Vec<OwnedSemaphorePermit>,
+}
+
+impl Sent {
+    /// Completes the headers of an answer, and notes what of it is reported. Returns the answer.
+    fn sends(&mut self, exchange: Exchange) -> Response {
+        let Exchange {
+            mut answer,
+            route,
+            token,
+            denied,
+            is_stale,
+            path,
+            permits,
+        } = exchange;
+        answer::set(&mut answer, REQUEST_ID, &self.id);
+        answer::set(&mut answer, DATE, &answer::date());
+        self.expected = match self.method == Method::HEAD {
+            true => {
+                remove_body(&mut answer);
+                Some(0)
+            }
+            false => length(&answer),
+        };
+        self.token = token;
+        self.denied = denied;
+        self.path = printable(&path);
+        self.route = route;
+        self.status = answer.status().as_u16();
+        self.is_stale = is_stale;
+        self.permits = permits;
+        self.open.waits_for_client();
+        answer
+    }
 }
 
 impl Drop for Sent {

@@ -83,6 +83,12 @@ impl Metrics {
 
     fn register(&self) {
         let mut registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        self.register_requests(&mut registry);
+        self.register_store(&mut registry);
+    }
+
+    /// Registers what clients cause.
+    fn register_requests(&self, registry: &mut Registry) {
         registry.register(
             "requests",
             "Requests that were answered, or whose client left before",
@@ -103,6 +109,21 @@ impl Metrics {
             "Answers that were older than --max-age, because the store was unreachable",
             self.stale.clone(),
         );
+        registry.register("connections", "Open connections", self.connections.clone());
+        registry.register(
+            "limited_requests",
+            "Requests that were refused because their client sent too many, or downloads too many packages",
+            self.limited.clone(),
+        );
+        registry.register(
+            "limited_connections",
+            "Connections that were closed because their client had too many",
+            self.limited_connections.clone(),
+        );
+    }
+
+    /// Registers what the store, origins and their versions cause.
+    fn register_store(&self, registry: &mut Registry) {
         registry.register(
             "list_hits",
             "Lists that were answered from memory",
@@ -127,17 +148,6 @@ impl Metrics {
             "store_failures",
             "Failed reads of the store",
             self.store_failures.clone(),
-        );
-        registry.register("connections", "Open connections", self.connections.clone());
-        registry.register(
-            "limited_requests",
-            "Requests that were refused because their client sent too many, or downloads too many packages",
-            self.limited.clone(),
-        );
-        registry.register(
-            "limited_connections",
-            "Connections that were closed because their client had too many",
-            self.limited_connections.clone(),
         );
         registry.register(
             "store_requests",

@@ -12,6 +12,12 @@ const COUNTERS: &str = "\
 # TYPE tfoci_sent_bytes counter
 # HELP tfoci_stale_answers Answers that were older than --max-age, because the store was unreachable.
 # TYPE tfoci_stale_answers counter
+# HELP tfoci_connections Open connections.
+# TYPE tfoci_connections gauge
+# HELP tfoci_limited_requests Requests that were refused because their client sent too many, or downloads too many packages.
+# TYPE tfoci_limited_requests counter
+# HELP tfoci_limited_connections Connections that were closed because their client had too many.
+# TYPE tfoci_limited_connections counter
 # HELP tfoci_list_hits Lists that were answered from memory.
 # TYPE tfoci_list_hits counter
 # HELP tfoci_list_misses Lists that were read from the store.
@@ -22,12 +28,6 @@ const COUNTERS: &str = "\
 # TYPE tfoci_versions_unsigned counter
 # HELP tfoci_store_failures Failed reads of the store.
 # TYPE tfoci_store_failures counter
-# HELP tfoci_connections Open connections.
-# TYPE tfoci_connections gauge
-# HELP tfoci_limited_requests Requests that were refused because their client sent too many, or downloads too many packages.
-# TYPE tfoci_limited_requests counter
-# HELP tfoci_limited_connections Connections that were closed because their client had too many.
-# TYPE tfoci_limited_connections counter
 # HELP tfoci_store_requests HTTP requests to the store and to origins.
 # TYPE tfoci_store_requests counter
 ";

@@ -185,6 +185,24 @@ impl Progress {
         self.printer.short_line(Tone::Plain, "Selected", &text);
     }
 
+    fn finished(
+        &self,
+        subject: &Subject,
+        size: u64,
+        transfer: Transfer,
+        authentication: &Authentication,
+    ) {
+        let text = self.printer.fitted(&FinishedLine {
+            name: subject.to_string(),
+            count: None,
+            size: Some(HumanBytes(size).to_string()),
+            authentication: Some(authentication),
+            is_explained: false,
+        });
+        self.printer
+            .package(subject, tone(authentication), verb(transfer), &text);
+    }
+
     /// Prints that a version, or one of its packages, is present. On a terminal, the line of the version comes from the report.
     fn present(&self, subject: &Subject) {
         let (verb, text) = (verb(Transfer::Present), subject.to_string());
@@ -270,15 +288,7 @@ impl Reporter for Progress {
                 authentication,
             } => {
                 self.state().ledger.finish(&subject, size);
-                let text = self.printer.fitted(&FinishedLine {
-                    name: subject.to_string(),
-                    count: None,
-                    size: Some(HumanBytes(size).to_string()),
-                    authentication: Some(&authentication),
-                    is_explained: false,
-                });
-                self.printer
-                    .package(&subject, tone(&authentication), verb(transfer), &text);
+                self.finished(&subject, size, transfer, &authentication);
             }
             Event::AttachedFinished {
                 subject,
