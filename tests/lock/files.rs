@@ -218,13 +218,11 @@ fn concurrent_changes_of_the_file_are_kept_or_reported() {
     let write = move || fs::write(&file, &written).unwrap();
     origin.fault(1, asks("signature"), Fault::after(write));
     let run = lock(&scene, "").exits(1);
-    assert!(
-        run.stderr.contains(
-            "another program changed the versions in project/.terraform.lock.hcl meanwhile"
-        ),
-        "{}",
-        run.stderr
+    let said = format!(
+        "another program changed the version of {}/acme/demo in project/.terraform.lock.hcl meanwhile\n  expected 1.2.0\n  received 1.1.0\n",
+        origin.host()
     );
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
     assert_eq!(read(&scene, &format!("project/{LOCK}")), changed);
 }
 
