@@ -6,7 +6,7 @@ use super::end::End;
 use super::entry::{Compression, ENCRYPTED, PATCH, Record};
 use super::extra::Extra;
 use super::fields::Fields;
-use super::{EntryType, Error, Limits, name};
+use super::{EntryType, Error, KindContradiction, Limits, name};
 
 const SIGNATURE: [u8; 4] = *b"PK\x01\x02";
 
@@ -110,7 +110,7 @@ impl<'a> Raw<'a> {
         let narrow = [self.size, self.compressed, self.header];
         let [size, compressed, header] = extra.widen(&name, narrow)?;
         if kind == EntryType::Directory && size != 0 {
-            let received = "a name with a slash at its end, and content";
+            let received = KindContradiction::Content(size);
             return Err(Error::Kind { name, received });
         }
         if method == Compression::Stored && compressed != size {
@@ -152,7 +152,7 @@ impl<'a> Raw<'a> {
         let owned = || name.to_owned();
         let both = || Error::Kind {
             name: owned(),
-            received: "the attributes of a directory, and a name without a slash at its end",
+            received: KindContradiction::FileName,
         };
         let system = self.made_by >> 8;
         let made_on_unix = system == 3 || system == 19;

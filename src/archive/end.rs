@@ -138,21 +138,32 @@ impl Numbers {
         })
     }
 
-    fn read_64(record: &[u8]) -> Option<Self> {
+    fn read_64(record: &[u8]) -> Result<Self, End64Fault> {
         let mut fields = Fields(record);
-        // A record of another length contains data that only some readers know.
-        if fields.array()? != RECORD_64 || fields.u64()? != 44 {
-            return None;
+        if fields.array() != Some(RECORD_64) {
+            return Err(End64Fault::Missing);
         }
-        fields.array::<4>()?;
-        Some(Self {
-            disk: fields.u32()?,
-            directory_disk: fields.u32()?,
-            entries_here: fields.u64()?,
-            entries: fields.u64()?,
-            size: fields.u64()?,
-            offset: fields.u64()?,
-        })
+        // The length does not count itself and the signature.
+        match fields.u64() {
+            Some(44) => {}
+            Some(length) => {
+                let received = length.saturating_add(12);
+                return Err(End64Fault::Length { received });
+            }
+            None => return Err(End64Fault::Missing),
+        }
+        let read = |mut fields: Fields<'_>| {
+            fields.array::<4>()?;
+            Some(Self {
+                disk: fields.u32()?,
+                directory_disk: fields.u32()?,
+                entries_here: fields.u64()?,
+                entries: fields.u64()?,
+                size: fields.u64()?,
+                offset: fields.u64()?,
+            })
+        };
+        read(fields).ok_or(End64Fault::Missing)
     }
 
     /// The 64-bit numbers, if each ordinary number equals its 64-bit number or is the placeholder.
@@ -225,14 +236,16 @@ fn numbers_64(before: &[u8], end: u64) -> Result<Option<Numbers>, Error> {
     let read = || {
         let (_, record) = rest.split_last_chunk::<56>()?;
         let mut fields = Fields(locator.get(4..)?);
-        let (disk, offset, disks) = (fields.u32()?, fields.u64()?, fields.u32()?);
-        let place = end.checked_sub(BOTH_64_SIZE as u64)?;
-        (disk == 0 && disks == 1).then_some((record, place, offset))
+        let (disk, received, disks) = (fields.u32()?, fields.u64()?, fields.u32()?);
+        let expected = end.checked_sub(BOTH_64_SIZE as u64)?;
+        Some(if disk != 0 || disks != 1 {
+            Err(End64Fault::Files { received: disks })
+        } else if received != expected {
+            Err(End64Fault::Place { expected, received })
+        } else {
+            Numbers::read_64(record)
+        })
     };
-    let form = || Error::End64(End64Fault::Form);
-    let (record, expected, received) = read().ok_or_else(form)?;
-    if received != expected {
-        return Err(Error::End64(End64Fault::Place { expected, received }));
-    }
-    Numbers::read_64(record).map(Some).ok_or_else(form)
+    let read = read().unwrap_or(Err(End64Fault::Missing));
+    read.map(Some).map_err(Error::End64)
 }

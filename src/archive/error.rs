@@ -115,8 +115,7 @@ pub enum Error {
     #[error("the entry `{}` is a file and a directory at once\n  received {received}", printable(.name))]
     Kind {
         name: String,
-        /// What contradicts each other.
-        received: &'static str,
+        received: KindContradiction,
     },
     /// An encrypted entry.
     #[error("the entry `{}` is encrypted", printable(.name))]
@@ -159,12 +158,12 @@ pub enum Error {
         received: u64,
     },
     /// The data descriptor contradicts the central directory.
-    #[error("the data descriptor of the entry `{}` contradicts the central directory\n  expected {crc} as CRC-32, and the sizes {compressed} and {size}\n  received other numbers", printable(.name))]
+    #[error("the data descriptor of the entry `{}` contradicts the central directory\n  expected {expected}\n  received {}", printable(.name), .received.map_or_else(|| "the end of the zip".to_owned(), |received| received.to_string()))]
     Descriptor {
         name: String,
-        crc: u32,
-        compressed: u64,
-        size: u64,
+        expected: DescriptorNumbers,
+        /// What it says with 32-bit sizes; `None` if it is cut short.
+        received: Option<DescriptorNumbers>,
     },
     /// Two entries overlap, or an entry overlaps the central directory.
     #[error("the entry `{}` overlaps what follows it", printable(.name))]
@@ -201,6 +200,17 @@ pub enum Error {
     Hash(#[from] hash::NameError),
 }
 
+/// What of an entry is that of a file, and what that of a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KindContradiction {
+    /// The attributes are those of a directory.
+    #[error("the attributes of a directory, and a name without a slash at its end")]
+    FileName,
+    /// A directory cannot have this many bytes of content.
+    #[error("a name with a slash at its end, and {0} bytes of content")]
+    Content(u64),
+}
+
 /// What is wrong with the 64-bit end record of a zip, or with the locator that leads to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
@@ -208,9 +218,17 @@ pub enum End64Fault {
     /// The locator does not lead to the record before it. Readers differ in which one they follow.
     #[error("  expected it at byte {expected}\n  received byte {received}")]
     Place { expected: u64, received: u64 },
-    /// The locator names more than one file, or the record has another form than the one that every reader knows.
-    #[error("  expected a record of 56 bytes in a zip of one file\n  received another one")]
-    Form,
+    /// The locator names more than one file, or another one than this.
+    #[error(
+        "  expected a zip of one file\n  received one of {received}, or a record in another file"
+    )]
+    Files { received: u32 },
+    /// The record has data that only some readers know.
+    #[error("  expected a record of 56 bytes\n  received {received}")]
+    Length { received: u64 },
+    /// There is no record before the locator.
+    #[error("  expected a record of 56 bytes\n  received a locator without one")]
+    Missing,
     /// A number differs from that of the ordinary record.
     #[error("  expected {expected} as {field}\n  received {received}")]
     Number {
@@ -218,6 +236,29 @@ pub enum End64Fault {
         expected: u64,
         received: u64,
     },
+}
+
+/// The numbers after the data of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct DescriptorNumbers {
+    pub crc: u32,
+    pub compressed: u64,
+    pub size: u64,
+}
+
+impl fmt::Display for DescriptorNumbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            crc,
+            compressed,
+            size,
+        } = self;
+        write!(
+            f,
+            "{crc:08x} as CRC-32, and the sizes {compressed} and {size}"
+        )
+    }
 }
 
 fn numbers<T: ToString>(numbers: &[T]) -> String {

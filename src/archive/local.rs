@@ -7,7 +7,7 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use super::entry::{DESCRIPTOR, FLAGS_THAT_MATTER, Record};
-use super::error::{Error, Field};
+use super::error::{DescriptorNumbers, Error, Field};
 use super::extra::Extra;
 use super::fields::Fields;
 
@@ -110,12 +110,15 @@ impl Extent {
         };
         if record.flags & DESCRIPTOR != 0 && data_end <= end {
             let bytes = read_at(reader, data_end, LONGEST_DESCRIPTOR, end)?;
-            let numbers = (record.crc, record.compressed, record.size);
-            extent.end += descriptor(&bytes, numbers).ok_or_else(|| Error::Descriptor {
-                name: record.name.clone(),
+            let expected = DescriptorNumbers {
                 crc: record.crc,
                 compressed: record.compressed,
                 size: record.size,
+            };
+            extent.end += descriptor(&bytes, expected).ok_or_else(|| Error::Descriptor {
+                name: record.name.clone(),
+                expected,
+                received: short_descriptor(&bytes),
             })?;
         }
         Ok(extent)
@@ -216,17 +219,13 @@ impl Header {
 
 /// The length of the data descriptor at the front of `bytes`, with or without signature, with 32-bit or 64-bit sizes; `None` unless it has
 /// this CRC-32, compressed size and size.
-pub(super) fn descriptor(bytes: &[u8], numbers: (u32, u64, u64)) -> Option<u64> {
+pub(super) fn descriptor(bytes: &[u8], expected: DescriptorNumbers) -> Option<u64> {
     let unsigned = |fields: Fields<'_>| {
-        let narrow = |mut f: Fields<'_>| Some((f.u32()?, f.u32()?.into(), f.u32()?.into(), 12));
-        let wide = |mut f: Fields<'_>| Some((f.u32()?, f.u64()?, f.u64()?, 20));
-        let agrees = |(crc, compressed, size, _): &(u32, u64, u64, u64)| {
-            (*crc, *compressed, *size) == numbers
-        };
-        narrow(fields)
-            .filter(agrees)
-            .or_else(|| wide(fields).filter(agrees))
-            .map(|(_, _, _, length)| length)
+        if short_numbers(fields) == Some(expected) {
+            Some(12)
+        } else {
+            (long_numbers(fields) == Some(expected)).then_some(20)
+        }
     };
     let mut fields = Fields(bytes);
     let signed = fields.array() == Some(DESCRIPTOR_SIGNATURE);
@@ -235,4 +234,26 @@ pub(super) fn descriptor(bytes: &[u8], numbers: (u32, u64, u64)) -> Option<u64> 
         .flatten()
         .map(|length| length + 4)
         .or_else(|| unsigned(Fields(bytes)))
+}
+
+/// The numbers of a data descriptor with 32-bit sizes, behind its signature if it has one.
+fn short_descriptor(bytes: &[u8]) -> Option<DescriptorNumbers> {
+    let signature = DESCRIPTOR_SIGNATURE.as_slice();
+    short_numbers(Fields(bytes.strip_prefix(signature).unwrap_or(bytes)))
+}
+
+fn short_numbers(mut fields: Fields<'_>) -> Option<DescriptorNumbers> {
+    Some(DescriptorNumbers {
+        crc: fields.u32()?,
+        compressed: fields.u32()?.into(),
+        size: fields.u32()?.into(),
+    })
+}
+
+fn long_numbers(mut fields: Fields<'_>) -> Option<DescriptorNumbers> {
+    Some(DescriptorNumbers {
+        crc: fields.u32()?,
+        compressed: fields.u64()?,
+        size: fields.u64()?,
+    })
 }

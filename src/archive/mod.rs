@@ -50,7 +50,7 @@ use std::io::{Read, Seek, SeekFrom};
 
 pub use content::Content;
 pub use entry::{EntryType, ZipEntry};
-pub use error::{End64Fault, Error, Field};
+pub use error::{DescriptorNumbers, End64Fault, Error, Field, KindContradiction};
 pub use fault::Fault;
 pub use frame::Frame;
 pub use limits::Limits;

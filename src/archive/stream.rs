@@ -22,7 +22,9 @@ use super::entry::{Compression, DESCRIPTOR, ENCRYPTED, PATCH};
 use super::extra::Extra;
 use super::local::{FIXED_SIZE, Header, LONGEST_DESCRIPTOR, descriptor};
 use super::tree::Tree;
-use super::{Archive, EntryType, Error, Hashes, Limits, Skeleton, ZipEntry, name};
+use super::{
+    Archive, DescriptorNumbers, EntryType, Error, Hashes, Limits, Skeleton, ZipEntry, name,
+};
 use crate::hash::Contents;
 
 /// The size of the buffer for decompressed bytes. Larger ones are not faster.
@@ -287,16 +289,14 @@ impl<R: BufRead> Stream<R> {
         }
         current.entry.crc = current.crc.sum();
         current.entry.compressed = current.compressed.passed;
-        let Entry {
-            crc,
-            compressed,
-            size,
-            has_descriptor,
-            ..
-        } = current.entry;
-        if has_descriptor {
+        let numbers = DescriptorNumbers {
+            crc: current.entry.crc,
+            compressed: current.entry.compressed,
+            size: current.entry.size,
+        };
+        if current.entry.has_descriptor {
             let bytes = self.look(LONGEST_DESCRIPTOR)?;
-            let length = descriptor(bytes, (crc, compressed, size)).ok_or(Stop::Unsuited)?;
+            let length = descriptor(bytes, numbers).ok_or(Stop::Unsuited)?;
             self.skip(length);
         }
         let sha256 = current.sha256.finalize().into();

@@ -187,6 +187,14 @@ fn a_contradiction_of_64_bit_numbers_shows_both_sides() {
     let record = at - 56;
     for (bytes, expected) in [
         (
+            changed(wide.len() - 16, 7),
+            format!("{END}  expected 7 as the number of the directory's file\n  received 0"),
+        ),
+        (
+            changed(wide.len() - 14, 7),
+            format!("{END}  expected 65287 as the number of entries here\n  received 1"),
+        ),
+        (
             changed(wide.len() - 12, 7),
             format!("{END}  expected 65287 as the number of entries\n  received 1"),
         ),
@@ -200,8 +208,16 @@ fn a_contradiction_of_64_bit_numbers_shows_both_sides() {
         (
             changed(at + 16, 2),
             format!(
-                "{END}  expected a record of 56 bytes in a zip of one file\n  received another one"
+                "{END}  expected a zip of one file\n  received one of 2, or a record in another file"
             ),
+        ),
+        (
+            changed(record + 4, 45),
+            format!("{END}  expected a record of 56 bytes\n  received 57"),
+        ),
+        (
+            changed(record, b'x'),
+            format!("{END}  expected a record of 56 bytes\n  received a locator without one"),
         ),
         (
             sized(u32::MAX, &[]),
@@ -221,23 +237,42 @@ fn a_contradiction_of_64_bit_numbers_shows_both_sides() {
 }
 
 #[test]
+fn an_entry_that_is_a_file_and_a_directory_says_why() {
+    const BOTH: &str = "is a file and a directory at once\n  received";
+    for (odd, expected) in [
+        (
+            file("x/", "content"),
+            format!("the entry `x/` {BOTH} a name with a slash at its end, and 7 bytes of content"),
+        ),
+        (
+            file("x", "").mode(0o040755),
+            format!(
+                "the entry `x` {BOTH} the attributes of a directory, and a name without a slash at its end"
+            ),
+        ),
+    ] {
+        let error = open(&zip([executable(), odd])).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
+}
+
+#[test]
 fn a_descriptor_that_contradicts_says_what_was_expected() {
     let mut streamed = license().streamed();
     streamed.descriptor[4] ^= 1;
     let error = open(&zip([executable(), streamed])).unwrap_err();
-    let Error::Descriptor {
-        crc,
-        compressed,
-        size,
-        ..
-    } = &error
-    else {
+    let Error::Descriptor { expected, .. } = &error else {
         panic!("{error:?}");
+    };
+    let received = DescriptorNumbers {
+        crc: expected.crc ^ 1,
+        ..*expected
     };
     assert_eq!(
         error.to_string(),
         format!(
-            "the data descriptor of the entry `LICENSE` contradicts the central directory\n  expected {crc} as CRC-32, and the sizes {compressed} and {size}\n  received other numbers"
+            "the data descriptor of the entry `LICENSE` contradicts the central directory\n  expected {:08x} as CRC-32, and the sizes 13 and 13\n  received {:08x} as CRC-32, and the sizes 13 and 13",
+            expected.crc, received.crc
         )
     );
 }
