@@ -7,10 +7,11 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use url::Url;
 
 use super::auth::RequestAuth;
+use super::contradiction::Contradiction;
 use super::error::{Document, Error};
 use super::fetch::{self, Access, RequestKind};
 use crate::address::Hostname;
-use crate::http::{Request, Shown};
+use crate::http::Request;
 use crate::protocol::discovery::services;
 
 /// The largest discovery document in bytes, which is the limit of clients.
@@ -102,13 +103,17 @@ fn place(document: &Url, service: Result<&str, &str>) -> Result<Url, Error> {
     let url = service.ok().and_then(|text| join(document, text));
     url.ok_or_else(|| Error::Contradiction {
         what: Document::Discovery,
-        field: SERVICE,
         url: document.clone().into(),
-        expected: "a URL without a user's name".to_owned(),
-        received: match service {
-            Ok(text) => Shown::from(text).to_string(),
-            Err(json) => json.to_owned(),
-        },
+        contradiction: Box::new(match service {
+            Ok(text) => Contradiction::ServiceUrl {
+                field: SERVICE,
+                received: text.into(),
+            },
+            Err(json) => Contradiction::ServiceValue {
+                field: SERVICE,
+                received: json.to_owned(),
+            },
+        }),
     })
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::auth::AuthTried;
+use super::contradiction::Contradiction;
 use crate::address::Hostname;
 use crate::archive;
 use crate::credentials;
@@ -134,16 +135,11 @@ pub enum Error {
         source: platform::Error,
     },
     /// A document contradicts the request or another document.
-    #[error("the {what} has another {field} than expected\n  expected {}\n  received {}\n  from {url}", printable(.expected), printable(.received))]
+    #[error("the {what} has {contradiction}\n  from {url}")]
     Contradiction {
         what: Document,
-        /// The field that differs.
-        field: &'static str,
         url: Shown,
-        /// The expected value.
-        expected: String,
-        /// The received value.
-        received: String,
+        contradiction: Box<Contradiction>,
     },
     /// A downloaded package is not a valid zip.
     #[error("the {what} cannot be used\n  from {url}")]

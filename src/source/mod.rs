@@ -25,6 +25,7 @@ use network_mirror::NetworkMirror;
 use origin::Origin;
 
 mod auth;
+mod contradiction;
 mod discovery;
 mod download;
 mod error;
@@ -39,6 +40,7 @@ mod package;
 mod source_package;
 
 pub use auth::AuthTried;
+pub use contradiction::Contradiction;
 pub use error::{Document, Error};
 pub use fetch::{Access, RequestLimits};
 pub use opened::OpenAnswers;

@@ -15,6 +15,7 @@ use tokio::sync::OnceCell;
 use url::Url;
 
 use super::auth::RequestAuth;
+use super::contradiction::Contradiction;
 use super::error::{Document, Error};
 use super::fetch::{self, Access, RequestKind};
 use super::location::{PackageLocation, RemoteMetadata};
@@ -175,17 +176,15 @@ impl NetworkMirror {
         platform: &Platform,
         from: &Url,
     ) -> Result<RemoteMetadata, Error> {
-        let contradicts = |field, expected: &str, received: String| Error::Contradiction {
+        let contradicts = |contradiction| Error::Contradiction {
             what: Document::Archives,
-            field,
             url: from.clone().into(),
-            expected: expected.to_owned(),
-            received,
+            contradiction: Box::new(contradiction),
         };
         let url = from.join(&archive.url).ok();
         let Some(url) = url.filter(|url| matches!(url.scheme(), "http" | "https")) else {
-            let received = Shown::from(&*archive.url).to_string();
-            return Err(contradicts("url", "an https URL", received));
+            let (field, received) = ("url", Shown::from(&*archive.url));
+            return Err(contradicts(Contradiction::Url { field, received }));
         };
         let location = PackageLocation {
             access: self.0.access.clone(),
@@ -197,7 +196,8 @@ impl NetworkMirror {
         let mut hashes = Vec::new();
         for text in archive.hashes {
             let hash = PackageHash::claimed(&text);
-            hashes.push(hash.map_err(|_| contradicts("hash", "SCHEME:VALUE", text))?);
+            let no_hash = |received| contradicts(Contradiction::NoHash { received });
+            hashes.push(hash.map_err(|_| no_hash(text))?);
         }
         let digests: BTreeSet<_> = hashes.iter().filter_map(PackageHash::zip_digest).collect();
         Ok(RemoteMetadata {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 
+use super::contradiction::Contradiction;
 use super::download::PackageDownload;
 use super::error::Error;
 use super::location::RemoteMetadata;
@@ -245,10 +246,11 @@ impl RemoteMetadata {
         }
         Err(Error::Contradiction {
             what: self.location.what(),
-            field: "hash",
             url: self.location.url.clone().into(),
-            expected: list(hashes),
-            received: list(&Vec::from_iter(zh.into_iter().chain([h1]))),
+            contradiction: Box::new(Contradiction::Hashes {
+                expected: hashes.clone(),
+                received: zh.into_iter().chain([h1]).collect(),
+            }),
         })
     }
 }
@@ -275,9 +277,4 @@ async fn h1(file: &TempFile, permit: &Arc<Permit>) -> Result<PackageHash, archiv
     let inflated = inflating.await;
     drop(wanted);
     inflated
-}
-
-fn list(hashes: &[PackageHash]) -> String {
-    let texts: Vec<String> = hashes.iter().map(PackageHash::to_string).collect();
-    texts.join(", ")
 }

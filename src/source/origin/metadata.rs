@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use url::Url;
 
+use super::super::contradiction::Contradiction;
 use super::super::error::{Document, Error};
 use super::super::fetch::Access;
 use super::super::location::{PackageLocation, RemoteMetadata, Renewal};
@@ -12,7 +13,6 @@ use super::super::package::PackageMetadata;
 use crate::authentication::Anchor;
 use crate::digest::{Digest, from_hex};
 use crate::hash::PackageHash;
-use crate::http::Shown;
 use crate::platform::Platform;
 use crate::protocol::provider_registry::{DownloadMetadata, ListedPackage, SigningKey};
 use crate::release::{Expected, KeyRing, Package, Protocols};
@@ -59,15 +59,19 @@ impl Metadata {
     pub(super) fn read(said: DownloadMetadata, asked: &MetadataRequest<'_>) -> Result<Self, Error> {
         let target = format!("{}_{}", said.os, said.arch);
         if target != asked.platform.to_string() {
-            return Err(asked.contradicts("platform", asked.platform.to_string(), target));
+            return Err(asked.contradicts(Contradiction::Platform {
+                expected: asked.platform.clone(),
+                received: target,
+            }));
         }
         let sha256 = from_hex(&said.shasum.to_ascii_lowercase()).map(Digest::from_sha256);
         let Some(digest) = sha256 else {
-            return Err(asked.contradicts("shasum", "64 hex digits".to_owned(), said.shasum));
+            let received = said.shasum;
+            return Err(asked.contradicts(Contradiction::NoDigest { received }));
         };
         let protocols = Protocols::parse(said.protocols.iter().map(String::as_str));
-        let protocols = protocols
-            .map_err(|error| asked.contradicts("protocol", "such as 6.0".to_owned(), error.text))?;
+        let no_protocol = |received| asked.contradicts(Contradiction::Protocol { received });
+        let protocols = protocols.map_err(|error| no_protocol(error.text))?;
         let (packages, size) = packages(&said, digest, asked)?;
         let url = |field, text: &str| match text {
             "" => Ok(None),
@@ -125,10 +129,11 @@ impl Metadata {
         }
         Err(Error::Contradiction {
             what: Document::Download(self.platform),
-            field: "shasum",
             url: self.from.into(),
-            expected: digest.hex(),
-            received: self.digest.hex(),
+            contradiction: Box::new(Contradiction::Digest {
+                expected: digest,
+                received: self.digest,
+            }),
         })
     }
 }
@@ -157,8 +162,10 @@ fn packages(
         package_size,
     }) = said.packages.get(&name)
     else {
-        let listed: Vec<&str> = said.packages.keys().map(String::as_str).collect();
-        return Err(asked.contradicts("list of packages", name, listed.join(", ")));
+        return Err(asked.contradicts(Contradiction::Packages {
+            expected: asked.platform.clone(),
+            received: said.packages.keys().cloned().collect(),
+        }));
     };
     let zips: Vec<&str> = hashes
         .iter()
@@ -166,12 +173,14 @@ fn packages(
         .collect();
     let expected = digest.hex();
     if zips.is_empty() || zips.iter().any(|zip| *zip != expected) {
-        return Err(asked.contradicts("hash of the package", expected, hashes.join(", ")));
+        return Err(asked.contradicts(Contradiction::PackageDigest {
+            expected: digest,
+            received: hashes.clone(),
+        }));
     }
-    // Descriptors have signed sizes.
     if *package_size == 0 || i64::try_from(*package_size).is_err() {
-        let expected = format!("1 to {}", i64::MAX);
-        return Err(asked.contradicts("package size", expected, package_size.to_string()));
+        let received = *package_size;
+        return Err(asked.contradicts(Contradiction::Size { received }));
     }
     Ok((platforms, Some(*package_size)))
 }
@@ -204,18 +213,16 @@ impl MetadataRequest<'_> {
         let url = self.url.join(text).ok();
         url.filter(|url| matches!(url.scheme(), "http" | "https"))
             .ok_or_else(|| {
-                let received = Shown::from(text).to_string();
-                self.contradicts(field, "an https URL".to_owned(), received)
+                let received = text.into();
+                self.contradicts(Contradiction::Url { field, received })
             })
     }
 
-    fn contradicts(&self, field: &'static str, expected: String, received: String) -> Error {
+    fn contradicts(&self, contradiction: Contradiction) -> Error {
         Error::Contradiction {
             what: Document::Download(self.platform.clone()),
-            field,
             url: self.url.clone().into(),
-            expected,
-            received,
+            contradiction: Box::new(contradiction),
         }
     }
 }
