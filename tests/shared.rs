@@ -104,13 +104,13 @@ fn a_package_that_others_can_change_is_refused() {
             "--packed",
             PACKED,
             0o646,
-            "the same, but writable by all users",
+            "the same, but it is writable by all users",
         ),
         (
             "--packed",
             PACKED,
             0o4755,
-            "the same, but setuid, setgid or sticky",
+            "the same, but it is setuid, setgid or sticky",
         ),
         (
             "--unpacked",

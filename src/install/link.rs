@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::entry_path::EntryPath;
 use super::{Limits, PackageHash, Problem, disk};
 use crate::disk::exposed::exposed;
+use crate::outcome::Occupant;
 
 /// The link to a package in the plugin cache.
 #[derive(Clone, Debug)]
@@ -82,8 +83,8 @@ impl Link {
                 } else if found.is_some() {
                     return Err(Problem::Occupied {
                         path: self.path().to_owned(),
-                        expected: h1.clone(),
-                        received: "something other than that package".to_owned(),
+                        expected: Box::new(Occupant::Directory(h1.clone())),
+                        received: Box::new(Occupant::Other),
                     });
                 }
             }

@@ -1,5 +1,6 @@
 //! Problems that stop a journey.
 
+use super::Occupant;
 use crate::address::{self, ProviderAddr};
 use crate::archive;
 use crate::authentication::Status;
@@ -8,7 +9,6 @@ use crate::constraint::VersionConstraints;
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::{Category, printable, printable_path};
-use crate::hash::PackageHash;
 use crate::http;
 use crate::oci::{self, Tag};
 use crate::platform::Platform;
@@ -227,8 +227,8 @@ pub enum Problem {
     #[error("something else is at the path of the package\n  {}\n  expected {expected}\n  received {received}", printable_path(.path))]
     Occupied {
         path: std::path::PathBuf,
-        expected: PackageHash,
-        received: String,
+        expected: Box<Occupant>,
+        received: Box<Occupant>,
     },
     /// The mirror has the package in the other form.
     #[error("the mirror has the package in the other form\n  {}\n  expected {expected}\n  received {received}", printable_path(.path))]

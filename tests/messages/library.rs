@@ -25,7 +25,7 @@ fn directories_without_a_hash() {
     let (package, limits) = (scene.path("package"), Limits::default());
     assert_eq!(
         message(&scene.path("none"), &limits),
-        "cannot read `[TMP]/none`"
+        "cannot read [TMP]/none"
     );
     let few = Limits {
         entries: 0,

@@ -14,11 +14,10 @@ use super::{
     Path, PathBuf, Platform, Problem, ProviderAddr, Request, Staged, Transfer, Version,
     canonical_file_name, disk, unfinished,
 };
-use crate::digest::Algorithm;
 use crate::disk::exposed::{exposed, exposure};
 use crate::disk::temp_file::TempFile;
-use crate::error::printable_path;
 use crate::jobs;
+use crate::outcome::Occupant;
 
 /// The locks on directories, which are held while anything is written there.
 pub(super) type Held = Vec<Arc<disk::Lock>>;
@@ -123,7 +122,7 @@ impl Place {
             return Ok(None);
         }
         let (place, expected) = (self.clone(), package.expected.digest);
-        let (zh, file) = (package.zh(), package.file_name.clone());
+        let file = package.file_name.clone();
         let compare = move || {
             let EntryPath { name, path, .. } = &place.packed;
             let Some((directory, found)) = place.packed.find(&place.into)? else {
@@ -133,20 +132,18 @@ impl Place {
                 return Err(disk::Error::special(path, found.file_type()).into());
             }
             let open = || directory.read(name).map_err(|error| unusable(path, error));
-            let received = disk::Blocks::of(open()?, path).digest(Algorithm::Sha256)?;
+            let received = disk::Blocks::of(open()?, path).digest(expected.algorithm())?;
             let occupied = |received| Problem::Occupied {
                 path: path.clone(),
-                expected: zh.unwrap_or(PackageHash::Zh([0; 32])),
-                received,
+                expected: Box::new(Occupant::Zip(expected)),
+                received: Box::new(received),
             };
             if received != expected {
-                let hash = PackageHash::of_zip(&received);
-                return Err(occupied(
-                    hash.map_or_else(String::new, |hash| hash.to_string()),
-                ));
+                return Err(occupied(Occupant::Zip(received)));
             }
             if let Some(exposure) = exposure(&found) {
-                return Err(occupied(format!("the same, but {exposure}")));
+                let within = None;
+                return Err(occupied(Occupant::Exposed { within, exposure }));
             }
             hashes(open()?, &place.type_name, &file).map(Some)
         };
@@ -268,29 +265,26 @@ impl Place {
         let path = &self.unpacked.path;
         let there = match disk::directory_h1(path, &Limits::default()) {
             Ok(hash) => hash,
-            Err(error) => return Err(self.occupied(&hashes, error.to_string())),
+            Err(error) => return Err(self.occupied(&hashes, Occupant::Unreadable(error))),
         };
         if there != hashes.directory {
-            return Err(self.occupied(&hashes, there.to_string()));
+            return Err(self.occupied(&hashes, Occupant::Directory(there)));
         }
         match exposed(path).map_err(|error| unusable(path, error))? {
             None => Ok(hashes),
             Some((exposed, exposure)) => {
-                let which = exposed.strip_prefix(path).unwrap_or(&exposed);
-                let which = match which.as_os_str().is_empty() {
-                    true => "it".to_owned(),
-                    false => format!("`{}`", printable_path(which)),
-                };
-                Err(self.occupied(&hashes, format!("the same, but {which} is {exposure}")))
+                let within = exposed.strip_prefix(path).ok().map(Path::to_owned);
+                let within = within.filter(|within| !within.as_os_str().is_empty());
+                Err(self.occupied(&hashes, Occupant::Exposed { within, exposure }))
             }
         }
     }
 
-    fn occupied(&self, hashes: &Hashes, received: String) -> Problem {
+    fn occupied(&self, hashes: &Hashes, received: Occupant) -> Problem {
         Problem::Occupied {
             path: self.unpacked.path.clone(),
-            expected: hashes.directory.clone(),
-            received,
+            expected: Box::new(Occupant::Directory(hashes.directory.clone())),
+            received: Box::new(received),
         }
     }
 }

@@ -1,0 +1,50 @@
+//! What is at the path of a package.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::digest::Digest;
+use crate::disk::{contents, exposed::Exposure};
+use crate::error::printable_path;
+use crate::hash::PackageHash;
+
+/// What is at the path of a package.
+#[derive(Debug)]
+pub enum Occupant {
+    /// A zip.
+    Zip(Digest),
+    /// An unpacked package.
+    Directory(PackageHash),
+    /// The package, which another user may change.
+    Exposed {
+        /// The file or directory within the package; `None` for the package itself.
+        within: Option<PathBuf>,
+        /// Why another user may change it.
+        exposure: Exposure,
+    },
+    /// A directory without hash.
+    Unreadable(contents::Error),
+    /// Anything else. It may belong to the user, so it is not read.
+    Other,
+}
+
+impl fmt::Display for Occupant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Zip(digest) => match PackageHash::of_zip(digest) {
+                Some(zh) => zh.fmt(f),
+                None => digest.fmt(f),
+            },
+            Self::Directory(h1) => h1.fmt(f),
+            Self::Exposed { within, exposure } => match within {
+                None => write!(f, "the same, but it is {exposure}"),
+                Some(path) => {
+                    let path = printable_path(path);
+                    write!(f, "the same, but `{path}` is {exposure}")
+                }
+            },
+            Self::Unreadable(error) => error.fmt(f),
+            Self::Other => f.write_str("something other than that package"),
+        }
+    }
+}
