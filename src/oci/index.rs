@@ -120,10 +120,12 @@ impl Index {
     pub fn select(&self, platform: &Platform) -> Result<&Descriptor, Refusal> {
         let mut chosen = None;
         for entry in self.entries.iter().filter(|entry| entry.is_provider()) {
-            if self.target(entry)?.is(platform) && chosen.replace(&entry.descriptor).is_some() {
-                return Err(Refusal::Ambiguous {
-                    platform: platform.clone(),
-                });
+            if !self.target(entry)?.is(platform) {
+                continue;
+            }
+            let second = &entry.descriptor;
+            if let Some(first) = chosen.replace(second) {
+                return Err(ambiguous(platform, first, second));
             }
         }
         chosen.ok_or_else(|| self.without(platform))
@@ -141,13 +143,11 @@ impl Index {
             }
         }
         all.sort_by(|a, b| a.0.cmp(&b.0));
-        if let Some(platform) = all.windows(2).find_map(|pair| match pair {
-            [(a, _), (b, _)] if a == b => Some(a),
+        if let Some(refusal) = all.windows(2).find_map(|pair| match pair {
+            [(a, first), (b, second)] if a == b => Some(ambiguous(a, first, second)),
             _ => None,
         }) {
-            return Err(Refusal::Ambiguous {
-                platform: platform.clone(),
-            });
+            return Err(refusal);
         }
         if all.is_empty() && !self.entries.iter().any(ListedDescriptor::is_provider) {
             return Err(self.foreign());
@@ -266,6 +266,14 @@ impl Serialize for Index {
             map.serialize_entry(key, value)?;
         }
         map.end()
+    }
+}
+
+fn ambiguous(platform: &Platform, first: &Descriptor, second: &Descriptor) -> Refusal {
+    Refusal::Ambiguous {
+        platform: platform.clone(),
+        first: first.digest.clone(),
+        second: second.digest.clone(),
     }
 }
 

@@ -82,8 +82,14 @@ pub enum Refusal {
     #[error("an entry of the index has no platform\n  entry {}", printable(.digest))]
     EntryWithoutPlatform { digest: String },
     /// Two entries for the same platform, even if they have the same digest.
-    #[error("the platform {platform} has several entries")]
-    Ambiguous { platform: Platform },
+    #[error("the platform {platform} has several entries\n  received {}\n  and {}", printable(.first), printable(.second))]
+    Ambiguous {
+        platform: Platform,
+        /// The digest of the first entry, as written.
+        first: String,
+        /// The digest of the second entry, as written.
+        second: String,
+    },
     /// The index has no entry for this platform.
     #[error("the platform {platform} is missing\n  has {}", list(.available))]
     NoPlatform {
@@ -227,5 +233,20 @@ fn fault(error: &DescriptorError) -> &'static str {
         DescriptorError::Digest(_) => "digest-malformed",
         DescriptorError::Size { .. } => "size-malformed",
         DescriptorError::Large { .. } => "size-too-large",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_whose_platforms_no_client_can_ask_for_says_so() {
+        let refusal = Refusal::NoPlatform {
+            platform: "linux_amd64".parse().unwrap(),
+            available: Vec::new(),
+        };
+        let expected = "the platform linux_amd64 is missing\n  has none that can be asked for";
+        assert_eq!(refusal.to_string(), expected);
     }
 }

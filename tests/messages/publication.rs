@@ -123,6 +123,8 @@ hint: nothing of this version was changed. `--existing replace` puts the provide
             says: r"
 error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the tag refers to something other than a provider
   the platform linux_amd64 has several entries
+    received sha256:c652b8ee0e8e0fe1742335dedee2e8706bc47fdeabfb02d6dcd6cc1ee6380d4e
+    and sha256:c652b8ee0e8e0fe1742335dedee2e8706bc47fdeabfb02d6dcd6cc1ee6380d4e
 
 hint: nothing of this version was changed. `--existing replace` puts the provider in its place
 ",

@@ -238,6 +238,8 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): an entry of the
             1,
             r"
 error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the platform linux_amd64 has several entries
+  received sha256:c652b8ee0e8e0fe1742335dedee2e8706bc47fdeabfb02d6dcd6cc1ee6380d4e
+  and sha256:c652b8ee0e8e0fe1742335dedee2e8706bc47fdeabfb02d6dcd6cc1ee6380d4e
 ",
         ),
         shape(
