@@ -35,6 +35,9 @@ use tfoci::trust;
 /// An error that ends a command, or one of its providers.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CommandError {
+    /// The threads of the process cannot be started.
+    #[error("the system starts no threads for tfoci")]
+    NoThreads { source: std::io::Error },
     /// An argument is not a provider address.
     #[error(transparent)]
     Address(#[from] address::Error),

@@ -53,9 +53,7 @@ use std::time::Duration;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use tfoci::disk;
 use tfoci::error::Category;
-use tfoci::outcome::{Failure, Problem};
 
 use arguments::Globals;
 use error::CommandError;
@@ -241,15 +239,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
             ended
         }
-        Err(source) => {
-            let path = Path::new("the asynchronous runtime").to_owned();
-            let problem = Problem::from(disk::Error::Io {
-                action: "start",
-                path,
-                source,
-            });
-            Some(Err(Failure::from(problem).into()))
-        }
+        Err(source) => Some(Err(CommandError::NoThreads { source })),
     };
     let report = &session.report;
     let failed = match ended {

@@ -150,10 +150,7 @@ impl AccessControl {
             .transpose()?;
         let links = match &key_file {
             Some((path, content)) => keys_of(path, content, paths.lifetime)?,
-            None => Links::of_this_process(paths.lifetime).map_err(|source| Error::Keys {
-                path: Path::new("the system").to_owned(),
-                source,
-            })?,
+            None => Links::of_this_process(paths.lifetime).ok_or(Error::Random)?,
         };
         let access = Arc::new(Self {
             tokens: ArcSwap::from_pointee(tokens),

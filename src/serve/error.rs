@@ -38,6 +38,9 @@ pub enum Error {
         path: PathBuf,
         source: links::KeyError,
     },
+    /// No key for signed links can be made.
+    #[error("the system has no random numbers")]
+    Random,
     /// The trust file is invalid, or a file of keys has none.
     #[error("{} cannot be used", crate::error::printable_path(.path))]
     Trust { path: PathBuf, source: trust::Error },
@@ -63,7 +66,7 @@ impl Error {
             | Self::Tokens { .. }
             | Self::Keys { .. }
             | Self::Text { .. } => Category::Malformed,
-            Self::Listen { .. } => Category::Local,
+            Self::Random | Self::Listen { .. } => Category::Local,
         }
     }
 }

@@ -50,9 +50,6 @@ pub enum KeyError {
     /// The file has no key, or too many.
     #[error("there are {count} signing keys\n  expected one to {MOST_KEYS}")]
     Count { count: usize },
-    /// The operating system gave no random numbers.
-    #[error("the system has no random numbers")]
-    Random,
 }
 
 impl Links {
@@ -84,15 +81,12 @@ impl Links {
         }
     }
 
-    /// Makes a key that only this process knows.
-    ///
-    /// # Errors
-    /// The operating system gave no random numbers.
-    pub fn of_this_process(lifetime: Duration) -> Result<Self, KeyError> {
+    /// Makes a key that only this process knows; `None` if the operating system gives no random numbers.
+    pub fn of_this_process(lifetime: Duration) -> Option<Self> {
         let mut bytes = [0; SHORTEST_KEY];
         let random = SystemRandom::new();
-        random.fill(&mut bytes).map_err(|_| KeyError::Random)?;
-        Ok(Self {
+        random.fill(&mut bytes).ok()?;
+        Some(Self {
             keys: vec![key(&bytes)],
             lifetime,
         })

@@ -15,7 +15,7 @@ impl CommandError {
             Self::Misspelt { error, .. } => error.category(),
             Self::LockTarget(error) => error.category(),
             Self::LockDiffers { .. } => Category::Differs,
-            Self::DataLink { .. } => Category::Local,
+            Self::DataLink { .. } | Self::NoThreads { .. } => Category::Local,
             Self::ModuleMissing { .. } | Self::NotRequired { .. } | Self::NoMethod { .. } => {
                 Category::NotFound
             }

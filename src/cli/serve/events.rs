@@ -127,7 +127,7 @@ fn without_path(error: &serve::Error) -> String {
         serve::Error::Trust { source, .. } => on_one_line(source),
         serve::Error::Text { source, .. } => source.to_string(),
         serve::Error::Disk(error) => joined(&error.to_string()),
-        serve::Error::Listen { .. } => on_one_line(error),
+        serve::Error::Random | serve::Error::Listen { .. } => on_one_line(error),
     }
 }
 
