@@ -274,6 +274,8 @@ mod tests {
             assert_eq!(error.line, line, "{text}");
             assert!(!error.to_string().contains("hunter2"));
         }
+        let open = Netrc::parse(b"machine a password \"hunter2").unwrap_err();
+        assert_eq!(open.expected, "a quote at the end of the word");
     }
 
     #[test]

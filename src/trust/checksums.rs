@@ -176,6 +176,12 @@ mod tests {
                 "{text}"
             );
         }
+        let text = format!("{A}  a.zip\nabcd  a.zip\n");
+        let error = Checksums::parse(text.as_bytes()).unwrap_err();
+        let expected = format!(
+            "the checksum document has two checksums for `a.zip`\n  received sha256:{A}\n  and a text that is no SHA-256"
+        );
+        assert_eq!(error.to_string(), expected);
         let same = read(&format!("{A}  a.zip\n{}  a.zip\n", A.to_uppercase()));
         assert_eq!(same.lines().count(), 1);
     }
