@@ -239,6 +239,11 @@ fn lock_files() {
             "an attribute or block is followed by something in the same line",
             1,
         ),
+        (
+            "a { b { c = 1 } }\n",
+            "a block on one line holds one attribute at most, and no block",
+            1,
+        ),
         ("a = (1\n]\n", "`]` closes nothing", 2),
         (&deep, "nested too deeply", 1),
         (

@@ -23,6 +23,9 @@ impl<'a> Scanner<'a> {
         let from = self.rest;
         let mut open = Vec::new();
         while !(open.is_empty() && self.ends(ends)) {
+            if open.is_empty() && self.separates() {
+                return Err(self.mistake(SyntaxError::SameLine));
+            }
             self.step(&mut open)?;
             if open.len() > DEEPEST {
                 return Err(self.mistake(SyntaxError::Depth));
@@ -56,6 +59,12 @@ impl<'a> Scanner<'a> {
             || self.rest.is_empty()
             || self.rest.starts_with(ends)
             || self.rest.starts_with([')', ']', '}'])
+    }
+
+    /// Whether a character follows that occurs in no expression outside of brackets, such as the second `=` of `a = 1 b = 2`.
+    fn separates(&self) -> bool {
+        let assigns = self.rest.starts_with('=') && !self.rest.starts_with("==");
+        assigns || self.rest.starts_with([',', ';'])
     }
 
     /// Reads one step within the innermost open bracket, quote or heredoc.
@@ -132,6 +141,10 @@ impl<'a> Scanner<'a> {
             }
             Some(')' | ']' | '}') => {
                 open.pop();
+            }
+            // `==`, `!=`, `<=` and `>=` are one operator each.
+            Some('=' | '!' | '<' | '>') => {
+                self.eat("=");
             }
             _ => {}
         }

@@ -45,6 +45,9 @@ pub enum SyntaxError {
     /// Two attributes or blocks on one line.
     #[error("an attribute or block is followed by something in the same line")]
     SameLine,
+    /// A block whose content begins in the line of its opening brace, and is more than an attribute.
+    #[error("a block on one line holds one attribute at most, and no block")]
+    OneLine,
     /// A closing bracket without an opening one.
     #[error("`{found}` closes nothing")]
     Closing { found: char },

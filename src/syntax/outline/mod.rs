@@ -80,13 +80,7 @@ impl<'a> Body<'a> {
             scanner.space()?;
             match scanner.peek() {
                 None if depth == 0 => return Ok(body),
-                None => {
-                    let mistake = SyntaxError::Unclosed { what: "{".into() };
-                    return Err(Error {
-                        line: opened,
-                        mistake,
-                    });
-                }
+                None => return Err(unclosed_block(opened)),
                 Some('}') if depth > 0 => {
                     scanner.next();
                     return Ok(body);
@@ -94,10 +88,29 @@ impl<'a> Body<'a> {
                 _ => body.read_item(scanner, depth)?,
             }
             scanner.blanks()?;
-            let closes = depth > 0 && scanner.peek() == Some('}');
-            if !closes && !scanner.at_end_of_line() {
+            if !scanner.at_end_of_line() {
                 return Err(scanner.mistake(SyntaxError::SameLine));
             }
+        }
+    }
+
+    /// Reads what follows the opening brace of a block.
+    fn read_block(scanner: &mut Scanner<'a>, depth: usize) -> Result<Self, Error> {
+        let opened = scanner.line();
+        scanner.blanks()?;
+        if scanner.at_end_of_line() || scanner.peek() == Some('}') {
+            return Self::read(scanner, depth);
+        }
+        let mut body = Self::default();
+        body.read_item(scanner, depth)?;
+        scanner.blanks()?;
+        match scanner.peek() {
+            None => Err(unclosed_block(opened)),
+            Some('}') if body.blocks.is_empty() => {
+                scanner.next();
+                Ok(body)
+            }
+            _ => Err(scanner.mistake(SyntaxError::OneLine)),
         }
     }
 
@@ -124,7 +137,7 @@ impl<'a> Body<'a> {
             scanner.count()?;
             scanner.blanks()?;
         }
-        let body = Self::read(scanner, depth + 1)?;
+        let body = Self::read_block(scanner, depth + 1)?;
         self.blocks.push(Block {
             line,
             name,
@@ -133,6 +146,11 @@ impl<'a> Body<'a> {
         });
         Ok(())
     }
+}
+
+fn unclosed_block(line: usize) -> Error {
+    let mistake = SyntaxError::Unclosed { what: "{".into() };
+    Error { line, mistake }
 }
 
 #[cfg(test)]

@@ -54,6 +54,8 @@ fn expressions_end_where_they_end_for_clients() {
             "{\n for k, v in x : k =>\n a\n ? {\n b = 1 }\n : {} }",
         ),
         ("a < 1 ? x[\"y\"] : z.*.w", "a < 1 ? x[\"y\"] : z.*.w"),
+        ("a == b && c != d", "a == b && c != d"),
+        ("a <= b || c >= d", "a <= b || c >= d"),
     ] {
         assert_eq!(value(text), wanted, "{text}");
     }
@@ -74,6 +76,10 @@ fn mistakes_have_a_line() {
         ),
         ("a {} b {}", 1, SyntaxError::SameLine),
         ("a {\n}}", 2, SyntaxError::SameLine),
+        ("a {\n b = 1 c = 2\n}", 2, SyntaxError::SameLine),
+        ("a {\n b = 1 /* x\n */ c = 2\n}", 3, SyntaxError::SameLine),
+        ("a = 1,", 1, SyntaxError::SameLine),
+        ("a = 1;", 1, SyntaxError::SameLine),
         ("}", 1, SyntaxError::Name),
         ("a = (1\n]", 2, SyntaxError::Closing { found: ']' }),
         ("a = 1)", 1, SyntaxError::SameLine),
@@ -106,6 +112,41 @@ fn mistakes_have_a_line() {
     assert_eq!(error.to_string(), "line 2: not UTF-8 text");
     let error = Body::parse(b"a\0 \0=\0\n\0").unwrap_err();
     assert_eq!(error.to_string(), "line 1: UTF-16 text, expected UTF-8");
+}
+
+/// As `tofu` and `terraform` read them.
+#[test]
+fn a_block_on_one_line_holds_one_attribute() {
+    for text in [
+        "a {}",
+        "a { }",
+        "a { /* x\n */ }",
+        "a { b = 1 }",
+        "a { /* x\n */ b = 1 /* y\n */ } // z",
+        "a { b = [\n1,\n] }",
+        "a { b = { c = 1, d = 2 } }\r\n",
+        "a { // b }\n}",
+        "a { # b\r\n b = 1\r\n}\r\n",
+        "a {\n/* x */ b { }\n}",
+    ] {
+        assert_eq!(parse(text).blocks.len(), 1, "{text:?}");
+    }
+    let (one, same) = (SyntaxError::OneLine, SyntaxError::SameLine);
+    for (text, line, mistake) in [
+        ("a { b {} }", 1, &one),
+        ("a { b {\n} }", 2, &one),
+        ("a { /* x\n */ b {} }", 2, &one),
+        ("a { b = 1\n}", 1, &one),
+        ("a { b = 1 # x\n}", 1, &one),
+        ("a { b = 1 \r\n}", 1, &one),
+        ("a { b = <<E\nx\nE\n}", 3, &one),
+        ("a { b = 1 c = 2 }", 1, &same),
+        ("a {\n b = 1 }", 2, &same),
+        ("a {\n b {} }", 2, &same),
+    ] {
+        let error = Body::parse(text.as_bytes()).unwrap_err();
+        assert_eq!((error.line, &error.mistake), (line, mistake), "{text:?}");
+    }
 }
 
 #[test]
