@@ -142,7 +142,8 @@ fn a_version_signed_by_an_unpinned_key_is_refused() {
                 "error: {ABOUT}: the stored version does not verify\n  \
                  the signature `SHA256SUMS.sig` is by a key that is not pinned\n    \
                  expected {expected}\n    received {FINGERPRINT} `{USER_ID}`\n\nhint: this version is not signed by a key that you named. \
-                 If the author says that this is a new key, {advice}; else do not use these packages\n"
+                 If the author says that this is a new key, {advice}; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE {} FILE` lists the versions that verify\n",
+                pin[0],
             )
         );
     }

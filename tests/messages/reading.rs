@@ -292,7 +292,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the stored vers
     expected [STRANGER] `Another Author (test key) <else@stranger.example>` (named by --key)
     received [ACME] `Acme Provider Signing (test key) <security@acme.example>`
 
-hint: this version is not signed by a key that you named. If the author says that this is a new key, name its file by another `--key FILE`; else do not use these packages
+hint: this version is not signed by a key that you named. If the author says that this is a new key, name its file by another `--key FILE`; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE --key FILE` lists the versions that verify
 ",
         },
         Case {
@@ -323,8 +323,22 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the stored vers
     expected a signature by acme.asc (named by trust.toml, line 3)
     received none
 
-hint: it was stored without a signature. If its author does not sign, an entry of its own in the trust file accepts it, with `unsigned = "allow"` and without `keys`; else do not use these packages
+hint: it was stored without a signature. If its author does not sign, add an entry for registry.opentofu.org/acme/demo above the one in trust.toml, line 3, with `unsigned = "allow"` and without `keys`: it unpins all versions of this provider; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE --trust FILE` lists the versions that verify
 "#,
+        },
+        Case {
+            label: "no signature, and a key is named",
+            given: unsigned,
+            arguments: "install acme/demo --platform linux_amd64 --key acme.asc --from oci-layout:store --into out",
+            exit: 3,
+            says: r"
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the stored version does not verify
+  the checksum document is not signed
+    expected a signature by acme.asc (named by --key)
+    received none
+
+hint: it was stored without a signature. If its author does not sign, leave out `--key`; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE --key FILE` lists the versions that verify
+",
         },
     ]);
 }

@@ -313,7 +313,7 @@ error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): th
   expected a signature by acme.asc (named by --key)
   received none
 
-hint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them: mirror it from where its author signs it
+hint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them: mirror it from where its author signs it. An older version may be signed: `ADDR@VERSION` names it
 ",
         );
     assert_eq!(scene.installs(), [""; 0]);

@@ -169,7 +169,7 @@ fn a_release_without_a_key_needs_allow_unsigned() {
     refused(Release::from(folder()).keys(&[]), "", 3, "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature of the checksum document cannot be checked without a key
 
-hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
+hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`. An older version may be signed: `ADDR@VERSION` names it
 ");
     refused(
         Release::from(folder()).keys(&[]),
@@ -178,7 +178,7 @@ hint: nothing of this version was written. To go without proof of who made it, `
         "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature of the checksum document cannot be checked without a key
 
-hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
+hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`. An older version may be signed: `ADDR@VERSION` names it
 ",
     );
     let scene = OriginScene::release(Release::from(folder()).keys(&[]));
@@ -211,7 +211,7 @@ fn a_release_without_a_signature_needs_allow_unsigned() {
     scene.demo("").says(3, "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the checksum document is not signed
 
-hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
+hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`. An older version may be signed: `ADDR@VERSION` names it
 ");
     scene.demo("--allow-unsigned [ORIGIN]/acme/demo").says(
         0,

@@ -12,6 +12,9 @@ use tfoci::version::Version;
 
 use super::{Effect, proof};
 
+/// Which other versions are signed is not known without a request for each.
+const OLDER: &str = "An older version may be signed: `ADDR@VERSION` names it";
+
 pub(super) fn hint(failure: &Failure, effect: Effect) -> Option<String> {
     let provider = &failure.subject.as_ref()?.provider;
     let text = match &*failure.problem {
@@ -104,12 +107,15 @@ fn of_trust(error: &trust::Error, provider: &ProviderAddr, effect: Effect) -> Op
         trust::Error::NoKey | trust::Error::NoSignature => {
             let (host, namespace) = (provider.hostname(), provider.namespace());
             let advice = format!(
-                "To go without proof of who made it, `--allow-unsigned {provider}`, or a pattern such as `{host}/{namespace}/*`"
+                "To go without proof of who made it, `--allow-unsigned {provider}`, or a pattern such as `{host}/{namespace}/*`. {OLDER}"
             );
             return Some(effect.unwritten(&advice));
         }
         trust::Error::NotSigned { .. } => {
-            "Keys are pinned for this provider, so it needs a signature by one of them: mirror it from where its author signs it"
+            let advice = format!(
+                "Keys are pinned for this provider, so it needs a signature by one of them: mirror it from where its author signs it. {OLDER}"
+            );
+            return Some(effect.unwritten(&advice));
         }
         trust::Error::NoPinnedKey { .. } => {
             "The origin does not serve the pinned key, which may be an attack: ask the author. If you have the key, name its file with `--key FILE`"

@@ -5,7 +5,7 @@ use tfoci::error::printable_path;
 use tfoci::outcome::{At, Problem};
 use tfoci::source::filesystem_mirror::nearby;
 use tfoci::store::Endpoint;
-use tfoci::trust::{self, SignatureErrorKind};
+use tfoci::trust::{self, AskedBy, SignatureErrorKind};
 use tfoci::version::Version;
 
 use super::{places, proof};
@@ -16,7 +16,7 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
         Problem::NoEvidence => {
             "the version was published without evidence, or the evidence was removed: find out which before you use it. Publishing the signed release again writes its evidence"
         }
-        Problem::Evidence { source } => return Some(evidence(source)),
+        Problem::Evidence { source } => return Some(evidence(source, address)),
         Problem::Weaker { .. } | Problem::PerhapsWeaker { .. } => {
             return Some(format!(
                 "nothing of this version was changed. Push the release with its signature and key. Only `--existing replace` makes evidence weaker, where a policy accepts that: `unsigned = \"allow\"` for `{address}` in a trust file"
@@ -73,23 +73,20 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
 }
 
 /// What to do about evidence that does not prove the packages beside it. The key may be a new one of the author.
-fn evidence(error: &trust::Error) -> String {
+fn evidence(error: &trust::Error, address: &str) -> String {
     let reason = match error {
         // This is no sign of an attack: many releases of public registries have no signature.
-        trust::Error::NotSigned { .. } => {
-            const UNSIGNED: &str = "it was stored without a signature. If its author does not sign, an entry of its own in the trust file accepts it, with `unsigned = \"allow\"` and without `keys`; else do not use these packages";
-            return UNSIGNED.to_owned();
-        }
+        trust::Error::NotSigned { asked_by, .. } => return unsigned(asked_by.as_ref(), address),
         trust::Error::Refused(refusal) => Some(&refusal.reason),
         _ => None,
     };
-    let advice = match reason {
+    let (advice, expected) = match reason {
         Some(SignatureErrorKind::Revoked { .. }) => {
             const REVOKED: &str = "its owner has revoked this key. Do not use these packages until their author has signed the release by another key, and it is pushed or mirrored again";
             return REVOKED.to_owned();
         }
         Some(SignatureErrorKind::NotPinned { expected, received }) => {
-            proof::pin_too(expected, received)
+            (proof::pin_too(expected, received), expected)
         }
         // The signature is good, and a rule of the user refuses it.
         Some(SignatureErrorKind::Expired { .. }) => {
@@ -103,16 +100,44 @@ fn evidence(error: &trust::Error) -> String {
         }
         Some(SignatureErrorKind::OtherKey { expected, .. }) => {
             let advice = proof::name_too(expected);
-            format!("If its author has a new key, {advice}")
+            (format!("If its author has a new key, {advice}"), expected)
         }
         _ => {
             const TAMPERED: &str = "do not use these packages: either the store was tampered with, or the key that you named is not the author's";
             return TAMPERED.to_owned();
         }
     };
+    let verified = verified(expected.asked_by.as_ref(), address);
     format!(
-        "this version is not signed by a key that you named. {advice}; else do not use these packages"
+        "this version is not signed by a key that you named. {advice}; else do not use these packages. {verified}"
     )
+}
+
+/// What to do about a version without a signature, whose provider has a pinned key.
+fn unsigned(asked_by: Option<&AskedBy>, address: &str) -> String {
+    let accept = match asked_by {
+        Some(AskedBy::Option) => "leave out `--key`".to_owned(),
+        Some(AskedBy::TrustFile { .. }) | None => {
+            let above =
+                asked_by.map_or_else(String::new, |entry| format!(" above the one in {entry}"));
+            format!(
+                "add an entry for {address}{above}, with `unsigned = \"allow\"` and without `keys`: it unpins all versions of this provider"
+            )
+        }
+    };
+    let verified = verified(asked_by, address);
+    format!(
+        "it was stored without a signature. If its author does not sign, {accept}; else do not use these packages. {verified}"
+    )
+}
+
+/// The command that shows which other versions can be used.
+fn verified(asked_by: Option<&AskedBy>, address: &str) -> String {
+    let trust = match asked_by {
+        Some(AskedBy::Option) => "--key",
+        Some(AskedBy::TrustFile { .. }) | None => "--trust",
+    };
+    format!("`tfoci versions {address} --from STORE {trust} FILE` lists the versions that verify")
 }
 
 /// Users forget the host most often: an address of two parts is on the default host. A layout may also lie in a directory nearby.
@@ -153,7 +178,7 @@ mod tests {
         let signature = "SHA256SUMS.sig".to_owned();
         let error = trust::Error::Refused(trust::SignatureError { signature, reason });
         assert_eq!(
-            evidence(&error),
+            evidence(&error, "ADDR"),
             "`weak = \"warn\"` in a trust file lets it pass; else do not use these packages"
         );
     }
