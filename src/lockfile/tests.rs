@@ -49,7 +49,8 @@ fn what_people_write_is_put_in_order() {
     let text = r#"// Theirs
 provider "b.example/a/b" {
 hashes=["h9:a\"$${b}", "h9:a\"$${b}","h1:"]
-version="1.0.0" }
+version="1.0.0"
+}
 module "x" {
   anything = 1
 }
