@@ -1,6 +1,6 @@
 //! Errors of provider addresses.
 
-use crate::address::{ProviderAddr, hostname, name};
+use crate::address::{ProviderAddr, REDUNDANT_PREFIXES, after_prefix, hostname, name};
 use crate::error::{Category, printable};
 
 /// A text that is not a provider address, or an address of a provider that cannot be installed.
@@ -8,7 +8,7 @@ use crate::error::{Category, printable};
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// One segment. Clients complete it with `hashicorp` and their own default host.
-    #[error("`{name}` is a type without a namespace\n  expected hashicorp/{name}, if that is meant", name = printable(.type_name))]
+    #[error("`{}` is a type without a namespace\n  expected {}", printable(.type_name), with_namespace(.type_name))]
     TypeAlone { type_name: String },
     /// Two segments, and the caller has no default host.
     #[error("`{}` names no host\n  expected HOSTNAME/NAMESPACE/TYPE", printable(.text))]
@@ -52,6 +52,20 @@ pub enum Error {
         "`{address}` has letters that no OCI repository can have in its name\n  expected a namespace and type in ASCII"
     )]
     NotForOci { address: ProviderAddr },
+}
+
+/// The form of an address with this type.
+fn with_namespace(type_name: &str) -> String {
+    let repository = REDUNDANT_PREFIXES
+        .iter()
+        .find_map(|prefix| type_name.strip_prefix(prefix));
+    let meant = repository.map_or(type_name, after_prefix);
+    match (name::normalize(meant), repository) {
+        (Ok(name), None) => format!("NAMESPACE/{name}, such as hashicorp/{name}"),
+        // The repository of its sources, whose owner is usually the namespace.
+        (Ok(name), Some(_)) => format!("NAMESPACE/{name}"),
+        (Err(_), _) => "NAMESPACE/TYPE".to_owned(),
+    }
 }
 
 impl Error {

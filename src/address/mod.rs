@@ -67,7 +67,7 @@ impl ProviderAddr {
             if let Some(rest) = type_name.strip_prefix(prefix) {
                 return Err(Error::RedundantPrefix {
                     prefix,
-                    expected: rest.strip_prefix("provider-").unwrap_or(rest).to_owned(),
+                    expected: after_prefix(rest).to_owned(),
                     name: type_name,
                 });
             }
@@ -92,6 +92,7 @@ impl ProviderAddr {
     /// packages should see the complete address.
     pub fn parse(text: &str, default_host: &Hostname) -> Result<Self, Error> {
         if let Some((name, version)) = text.rsplit_once(':')
+            && let version = version.strip_prefix('v').unwrap_or(version)
             && name.contains('/')
             && version.parse::<Version>().is_ok()
         {
@@ -194,6 +195,11 @@ impl ProviderAddr {
             })
         }
     }
+}
+
+/// The type in the name of a source repository, without a redundant prefix.
+fn after_prefix(rest: &str) -> &str {
+    rest.strip_prefix("provider-").unwrap_or(rest)
 }
 
 impl fmt::Display for ProviderAddr {

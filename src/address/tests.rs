@@ -76,7 +76,7 @@ fn refusals_say_what_to_write() {
         ),
         (
             "random",
-            "`random` is a type without a namespace\n  expected hashicorp/random, if that is meant",
+            "`random` is a type without a namespace\n  expected NAMESPACE/random, such as hashicorp/random",
         ),
         (
             "a/b/c/d",

@@ -73,9 +73,10 @@ pub(super) enum CommandError {
     /// `--from` beside references, which name their stores.
     #[error("`--from` names a store, and so does each reference")]
     TwoStores,
-    /// `versions` lists all versions, so its argument names none.
-    #[error("`versions` takes an address without a version\n  expected {provider}\n  received {}", printable(.text))]
+    /// A command about a provider, whose argument names no version.
+    #[error("`{command}` takes an address without a version\n  expected {provider}\n  received {}", printable(.text))]
     NoVersionWanted {
+        command: &'static str,
         text: String,
         provider: Box<address::ProviderAddr>,
         /// Whether the argument names one version.

@@ -32,7 +32,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
     let printer = &session.printer;
-    let provider = session.provider(&arguments.provider)?;
+    let provider = session.provider(&arguments.provider, "resolve")?;
     let endpoint = session.endpoint(&arguments.from)?;
     check(&endpoint, std::slice::from_ref(&provider))?;
     let repository = endpoint

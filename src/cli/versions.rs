@@ -8,7 +8,6 @@ use tfoci::event::Subject;
 use tfoci::examine::{Platforms, StoredProvider, TrustOptions, Versions};
 use tfoci::oci::Tag;
 use tfoci::outcome::{At, Problem};
-use tfoci::selection::Selection;
 use tfoci::version::Version;
 
 use super::Ending;
@@ -50,17 +49,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
-    let Selection {
-        provider,
-        constraints,
-    } = session.selection(&arguments.provider)?;
-    if !constraints.is_any() {
-        return Err(CommandError::NoVersionWanted {
-            text: arguments.provider,
-            provider: Box::new(provider),
-            is_exact: constraints.as_exact().is_some(),
-        });
-    }
+    let provider = session.provider(&arguments.provider, "versions")?;
     if is_source(&arguments.from) {
         return at_source(&arguments, &provider, session).await;
     }

@@ -15,7 +15,7 @@ fn addresses() {
             exit: 2,
             says: r"
 error: `demo` is a type without a namespace
-  expected hashicorp/demo, if that is meant
+  expected NAMESPACE/demo, such as hashicorp/demo
 ",
         },
         Case {
@@ -165,6 +165,8 @@ error: `latest` is not a version constraint: `latest` is not a version
             says: r"
 error: `v1.0.0` is not a version constraint: its version begins with `v`
   expected it without the `v`
+
+hint: did you mean `1.0.0`?
 ",
         },
         Case {

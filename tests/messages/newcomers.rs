@@ -234,3 +234,63 @@ fn a_file_in_the_place_of_a_directory() {
         assert!(run.stderr.starts_with(says), "{}", run.stderr);
     }
 }
+
+#[test]
+fn names_of_source_repositories_and_tags() {
+    check(&[
+        Case {
+            label: "the name of a repository in the place of an address",
+            given: |author| author.with_release_in_place(),
+            arguments: "push dist --provider terraform-provider-demo --key acme.asc --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `terraform-provider-demo` is a type without a namespace
+  expected NAMESPACE/demo
+",
+        },
+        Case {
+            label: "the name of a tag, after an operator",
+            given: NOTHING,
+            arguments: "mirror acme/demo@>=v1.0.0 --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `>=v1.0.0` is not a version constraint: its version begins with `v`
+  expected it without the `v`
+
+hint: did you mean `>=1.0.0`?
+",
+        },
+        Case {
+            label: "a tag after a colon",
+            given: NOTHING,
+            arguments: "versions acme/demo:v1.0.0 --from oci-layout:store",
+            exit: 2,
+            says: r"
+error: `acme/demo:v1.0.0`: a version is written after `@`
+  expected acme/demo@1.0.0
+",
+        },
+        Case {
+            label: "a version of a command without versions",
+            given: NOTHING,
+            arguments: "resolve acme/demo@1.0.0 --from oci-layout:store",
+            exit: 2,
+            says: r"
+error: `resolve` takes an address without a version
+  expected registry.opentofu.org/acme/demo
+  received acme/demo@1.0.0
+",
+        },
+        Case {
+            label: "a version of a command of two words",
+            given: NOTHING,
+            arguments: "trust show acme/demo@1.0.0",
+            exit: 2,
+            says: r"
+error: `trust show` takes an address without a version
+  expected registry.opentofu.org/acme/demo
+  received acme/demo@1.0.0
+",
+        },
+    ]);
+}

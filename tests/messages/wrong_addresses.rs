@@ -15,7 +15,7 @@ fn arguments_that_are_no_addresses() {
             exit: 2,
             says: r"
 error: `mirror.toml` is a type without a namespace
-  expected hashicorp/mirror.toml, if that is meant
+  expected NAMESPACE/TYPE
 
 hint: a mirror file is named with `--file mirror.toml`
 ",
@@ -27,7 +27,7 @@ hint: a mirror file is named with `--file mirror.toml`
             exit: 2,
             says: r"
 error: `.terraform.lock.hcl` is a type without a namespace
-  expected hashicorp/.terraform.lock.hcl, if that is meant
+  expected NAMESPACE/TYPE
 
 hint: a lock file is named with `--from-lock .terraform.lock.hcl`
 ",
@@ -39,7 +39,7 @@ hint: a lock file is named with `--from-lock .terraform.lock.hcl`
             exit: 2,
             says: r"
 error: `1.0.0` is a type without a namespace
-  expected hashicorp/1.0.0, if that is meant
+  expected NAMESPACE/TYPE
 
 hint: a version follows its provider: `ADDR@1.0.0`
 ",

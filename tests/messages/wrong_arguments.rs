@@ -154,7 +154,7 @@ fn a_directory_in_the_place_of_an_address() {
         (
             "lock",
             "p1",
-            "error: `p1` is a type without a namespace\n  expected hashicorp/p1, if that is meant\n",
+            "error: `p1` is a type without a namespace\n  expected NAMESPACE/p1, such as hashicorp/p1\n",
         ),
         ("lock", "p1/", "error: `` is not a provider type: "),
         ("install", "./p1", "error: `.` is not a namespace: "),

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use tfoci::address::pattern;
+use tfoci::constraint::{self, ConstraintError};
 use tfoci::error::{printable, printable_path};
 use tfoci::selection;
 use tfoci::version::Version;
@@ -15,8 +16,12 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
     let text = match error {
         CommandError::Misspelt { meant, .. } => return Some(meant::hint(meant)),
         CommandError::Selection(selection::Error::Address { text, .. }) => return address(text),
+        CommandError::Selection(selection::Error::Constraints(error)) => {
+            return without_v(error);
+        }
         CommandError::Pattern(pattern::Error::Name { name, .. }) => return pattern(name),
         CommandError::NoVersionWanted {
+            command: "versions",
             text,
             is_exact: true,
             ..
@@ -61,6 +66,15 @@ fn pattern(name: &str) -> Option<String> {
     name.contains('.').then(|| {
         let name = printable(name);
         format!("`{name}/*/*` is every provider of a host")
+    })
+}
+
+/// The constraint that is meant by the name of a release tag, such as `v1.0.0`.
+fn without_v(error: &constraint::Error) -> Option<String> {
+    let is_tag = error.mistake == ConstraintError::LeadingV;
+    is_tag.then(|| {
+        let meant = error.text.replacen(['v', 'V'], "", 1);
+        format!("did you mean `{}`?", printable(&meant))
     })
 }
 

@@ -178,8 +178,25 @@ impl Session {
         hosts.any(|host| host == registry || host == bare)
     }
 
-    pub(super) fn provider(&self, text: &str) -> Result<ProviderAddr, CommandError> {
-        Ok(ProviderAddr::parse(text, self.default_host())?)
+    /// Parses the argument of a command that takes an address without a version.
+    pub(super) fn provider(
+        &self,
+        text: &str,
+        command: &'static str,
+    ) -> Result<ProviderAddr, CommandError> {
+        let Selection {
+            provider,
+            constraints,
+        } = self.selection(text)?;
+        if constraints.is_any() {
+            return Ok(provider);
+        }
+        Err(CommandError::NoVersionWanted {
+            command,
+            text: text.to_owned(),
+            provider: Box::new(provider),
+            is_exact: constraints.as_exact().is_some(),
+        })
     }
 
     /// Parses a provider address with constraints.

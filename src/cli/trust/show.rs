@@ -43,7 +43,7 @@ pub(super) struct Arguments {
 /// Prints the entry, the keys and the rules that apply to one provider. The rules of commands that write a store may differ from those of
 /// commands that read one.
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
-    let provider = session.provider(&arguments.provider)?;
+    let provider = session.provider(&arguments.provider, "trust show")?;
     let now = SystemTime::now();
     let file = arguments.trust.trust.as_deref();
     let policy = policy(&arguments.trust, file, |_, _| ())?;
