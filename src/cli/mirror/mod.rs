@@ -29,6 +29,7 @@ use pins::Pins;
 use super::Ending;
 use super::arguments::{NumberError, Trust};
 use super::error::CommandError;
+use super::hints::meant::ORIGIN;
 use super::printer::Tone;
 use super::report::{Extent, MIRROR};
 use super::session::{Session, requested};
@@ -51,7 +52,7 @@ pub(super) struct Arguments {
     /// The providers, with constraints on their versions
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
-    /// Use network-mirror:URL or filesystem-mirror:DIR instead of the origin
+    /// Read network-mirror:URL or filesystem-mirror:DIR; the default is `origin`, each provider's own registry
     // A string, because clap's parser errors would repeat a password in the URL.
     #[arg(long, value_name = "SOURCE", help_heading = "Source")]
     from: Option<String>,
@@ -125,7 +126,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     if arguments.providers.is_empty() && !has_files {
         return Err(CommandError::NothingToMirror);
     }
-    let from: Option<SourceAddr> = arguments.from.as_deref().map(str::parse).transpose()?;
+    let elsewhere = arguments.from.as_deref().filter(|from| *from != ORIGIN);
+    let from: Option<SourceAddr> = elsewhere.map(str::parse).transpose()?;
     let http = session.http()?;
     let locks = requested::locks(&arguments.from_lock, &session.printer)?;
     let tasks = plan::tasks(&arguments, session, &locks, &http)?;
