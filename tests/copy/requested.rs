@@ -288,7 +288,7 @@ hint: this version was not copied. If the lock file was made for other platforms
 error: registry.opentofu.org/acme/one (oci-layout:store): no version matches `3.0.0`
   has 2.0.0, 1.1.0-rc.1, 1.0.0
 
-hint: pre-releases are chosen only by name
+hint: choose among these by other constraints
 ",
     );
 }

@@ -80,7 +80,7 @@ fn constraints_narrow_and_admit_pre_releases_only_by_name() {
 error: registry.opentofu.org/acme/one (oci-layout:store): no version matches `>= 3.0.0`
   has 2.0.0, 1.1.0-rc.1, 1.0.0
 
-hint: pre-releases are chosen only by name
+hint: choose among these by other constraints
 ",
     );
 }

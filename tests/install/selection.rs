@@ -42,9 +42,18 @@ fn constraints_select_the_newest_matching_version() {
 #[test]
 fn when_nothing_matches_the_versions_are_listed() {
     let scene = with_versions(&["1.0.0", "1.10.0", "1.9.0-rc.1"]);
-    for (asked, said) in [
-        ("@~> 2.0", " `~> 2.0`"),
-        ("@>= 1.9.0-rc.1, < 1.10", " `>= 1.9.0-rc.1, < 1.10.0`"),
+    let others = "choose among these by other constraints";
+    let named = "pre-releases are chosen only by name, such as `1.9.0-rc.1`";
+    for (asked, said, hint) in [
+        ("@~> 2.0", " `~> 2.0`", others),
+        ("@1.9.1", " `1.9.1`", others),
+        ("@1.9.0", " `1.9.0`", named),
+        ("@~> 1.9.0", " `~> 1.9.0`", named),
+        (
+            "@>= 1.9.0-rc.1, < 1.10",
+            " `>= 1.9.0-rc.1, < 1.10.0`",
+            named,
+        ),
     ] {
         let selection = format!("{DEMO}{asked}");
         let run = install_linux(&scene, &[&selection]).exits(1);
@@ -56,7 +65,7 @@ fn when_nothing_matches_the_versions_are_listed() {
                     "error: {DEMO} (oci-layout:store): no version matches{said}
   has 1.10.0, 1.9.0-rc.1, 1.0.0
 
-hint: pre-releases are chosen only by name
+hint: {hint}
 "
                 )
                 .as_str()
@@ -75,7 +84,7 @@ fn pre_releases_alone_are_not_selected() {
 error: example.com/acme/demo (oci-layout:store): no version is stable
   has 1.0.0-rc.1
 
-hint: pre-releases are chosen only by name
+hint: pre-releases are chosen only by name, such as `1.0.0-rc.1`
 ",
     );
 }

@@ -165,7 +165,7 @@ hint: choose among these by other constraints
 error: registry.opentofu.org/acme/demo (oci-layout:store): no version is stable
   has 1.0.0-RC1
 
-hint: pre-releases are chosen only by name
+hint: pre-releases are chosen only by name, such as `1.0.0-RC1`
 ",
         },
         Case {

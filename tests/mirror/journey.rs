@@ -231,9 +231,35 @@ fn unmet_constraints_list_the_available_versions() {
 error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `>= 2.0.0`
   has 1.2.0-rc.1, 1.1.0, 1.0.0, 0.9.0
 
-hint: pre-releases are chosen by name, or with `--prereleases`
+hint: these are all that there are: choose among them by other constraints
 ",
     );
+    for (wanted, constraints, hint) in [
+        (
+            ">1.1.0",
+            "> 1.1.0",
+            "pre-releases are chosen by name, or with `--prereleases`",
+        ),
+        (
+            "~>1.2.0",
+            "~> 1.2.0",
+            "pre-releases are chosen by name, such as `1.2.0-rc.1`",
+        ),
+    ] {
+        scene
+            .mirror(&format!("[ORIGIN]/acme/demo@{wanted} --from origin"))
+            .says(
+                1,
+                &format!(
+                    "
+error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `{constraints}`
+  has 1.2.0-rc.1, 1.1.0, 1.0.0, 0.9.0
+
+hint: {hint}
+"
+                ),
+            );
+    }
     scene.mirror("[ORIGIN]/acme/none").says(1, "
 error: [ORIGIN]/acme/none ([ORIGIN]): the origin has no such provider
 

@@ -3,6 +3,7 @@
 use tfoci::address::{self, DEFAULT_HOST, ProviderAddr};
 use tfoci::archive;
 use tfoci::config::mirror::{self, MirrorEntryError};
+use tfoci::constraint::VersionConstraints;
 use tfoci::error::{Category, printable};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::source;
@@ -10,7 +11,7 @@ use tfoci::store;
 use tfoci::trust::{self, SignatureErrorKind};
 use tfoci::version::Version;
 
-use super::{Effect, proof};
+use super::{Effect, proof, versions};
 
 /// Which other versions are signed is not known without a request for each.
 const OLDER: &str = "An older version may be signed: `ADDR@VERSION` names it";
@@ -44,12 +45,10 @@ pub(super) fn hint(failure: &Failure, effect: Effect) -> Option<String> {
         Problem::NoVersion { available, .. } if available.is_empty() => {
             "the source knows the provider, and lists no version of it"
         }
-        Problem::NoVersion { available, .. } if available.iter().any(Version::is_prerelease) => {
-            "pre-releases are chosen by name, or with `--prereleases`"
-        }
-        Problem::NoVersion { .. } => {
-            "these are all that there are: choose among them by other constraints"
-        }
+        Problem::NoVersion {
+            constraints,
+            available,
+        } => return Some(no_version(constraints, available)),
         Problem::NoPin => {
             return Some(format!(
                 "run it once with `--trust FILE --pin-new` instead of `--require-pinned`, and review the key that it pins for {provider}; or add an entry to the trust file by hand"
@@ -61,6 +60,17 @@ pub(super) fn hint(failure: &Failure, effect: Effect) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+/// Which of the available versions may be meant by constraints that admit none of them.
+fn no_version(constraints: &VersionConstraints, available: &[Version]) -> String {
+    match versions::prerelease(constraints, available) {
+        Some(version) if constraints.spans(version) => {
+            "pre-releases are chosen by name, or with `--prereleases`".to_owned()
+        }
+        Some(version) => format!("pre-releases are chosen by name, such as `{version}`"),
+        None => "these are all that there are: choose among them by other constraints".to_owned(),
+    }
 }
 
 /// A hint for a mirror file that cannot be used.

@@ -1,6 +1,7 @@
 //! Hints about what a repository or a directory has of a version.
 
 use tfoci::address::DEFAULT_HOST;
+use tfoci::constraint::VersionConstraints;
 use tfoci::error::printable_path;
 use tfoci::outcome::{At, Problem};
 use tfoci::source::filesystem_mirror::nearby;
@@ -56,10 +57,17 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
                 "pushing the version again gives it that tag; `tfoci versions {address} --from STORE --all` explains the others"
             ));
         }
-        Problem::NoVersion { available, .. } if available.iter().any(Version::is_prerelease) => {
-            "pre-releases are chosen only by name"
+        Problem::NoVersion {
+            constraints,
+            available,
+        } => {
+            return Some(match prerelease(constraints, available) {
+                Some(version) => {
+                    format!("pre-releases are chosen only by name, such as `{version}`")
+                }
+                None => "choose among these by other constraints".to_owned(),
+            });
         }
-        Problem::NoVersion { .. } => "choose among these by other constraints",
         Problem::CapitalLetters => "install it with `--unpacked`",
         Problem::Occupied { .. } => {
             "nothing was replaced. Remove it, or install into another directory"
@@ -70,6 +78,19 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+/// The newest pre-release that the constraints would admit if it were a release, or whose release they would admit.
+pub(super) fn prerelease<'a>(
+    constraints: &VersionConstraints,
+    available: &'a [Version],
+) -> Option<&'a Version> {
+    let is_meant = |version: &&Version| {
+        let release = Version::new(version.major(), version.minor(), version.patch());
+        version.is_prerelease() && (constraints.spans(version) || constraints.spans(&release))
+    };
+    let meant = available.iter().filter(is_meant);
+    meant.max_by(|a, b| a.cmp_precedence(b))
 }
 
 /// What to do about evidence that does not prove the packages beside it. The key may be a new one of the author.
