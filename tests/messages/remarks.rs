@@ -74,7 +74,7 @@ fn a_template_that_a_host_with_a_port_does_not_fit() {
 error: the repository template `registry.example.net/{hostname}/{namespace}/{type}` has no repository for `h.example:8443/acme/demo`
   `registry.example.net/h.example:8443/acme/demo` is not a repository: only the registry may have a port, and neither tag nor digest is allowed: `:8443/acme/demo`
 
-hint: the name of a repository has no port. Give such a host a template of its own, such as `--to 'registry.example.net/local/${namespace}/${type}'`, and read it with `--default-host h.example:8443`
+hint: the name of a repository has no port. Give such a host a template of its own, such as `'registry.example.net/local/${namespace}/${type}'`, and read it with `--default-host h.example:8443`
 ",
     }]);
 }

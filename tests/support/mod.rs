@@ -7,6 +7,7 @@ pub mod expected;
 #[cfg(unix)]
 pub mod files;
 pub mod foreign;
+pub mod hints;
 pub mod hostile;
 pub mod judge;
 pub mod keygrammar;

@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
+use super::hints;
+
 /// A temporary home directory, which is also the working directory. It is removed with the scene.
 pub struct Scene {
     home: TempDir,
@@ -52,8 +54,12 @@ impl Scene {
     }
 
     /// Runs `tfoci`.
+    #[track_caller]
     pub fn tfoci<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Run {
-        self.run(env!("CARGO_BIN_EXE_tfoci"), arguments)
+        let arguments: Vec<A> = arguments.into_iter().collect();
+        let run = self.run(env!("CARGO_BIN_EXE_tfoci"), &arguments);
+        hints::check(&arguments, &run.stderr);
+        run
     }
 
     /// Runs `oci-push`.

@@ -225,6 +225,6 @@ fn host_with_port(template: &str, provider: &ProviderAddr) -> String {
     let registry = printable(template.split('/').next().unwrap_or_default());
     let host = provider.hostname();
     format!(
-        "the name of a repository has no port. Give such a host a template of its own, such as `--to '{registry}/local/${{namespace}}/${{type}}'`, and read it with `--default-host {host}`"
+        "the name of a repository has no port. Give such a host a template of its own, such as `'{registry}/local/${{namespace}}/${{type}}'`, and read it with `--default-host {host}`"
     )
 }
