@@ -73,7 +73,7 @@ fn a_file_is_printed_with_its_keys_and_warnings() {
         "match     a.example/acme/demo   line 3
 key       [STRANGER]   only the fingerprint: the origin or the store has the key; `push` needs `--key FILE`
 key       {ACME}
-unsigned  refused: a release needs a signature by one of these keys
+unsigned  refused: a release needs a signature by [STRANGER ID] or [ACME ID]
 expired   accepted with a note: a signature by an expired key
 weak      refused: SHA-1 over the checksum document
 
@@ -84,7 +84,7 @@ weak      accepted with a note: SHA-1 over the checksum document
 
 match     a.example/acme/late   line 12
 key       [STRANGER]   Another Author (test key) <else@stranger.example>, Ed25519, does not expire   stranger.asc
-unsigned  refused: a release needs a signature by one of these keys
+unsigned  refused: a release needs a signature by [STRANGER ID]
 expired   accepted with a note: a signature by an expired key
 weak      refused: SHA-1 over the checksum document
 
@@ -97,7 +97,7 @@ match     c.example/*/*   line 19
 key       [ACME]   only the fingerprint: the origin or the store has the key; `push` needs `--key FILE`
 key       [EXPIRED]   Expired Since (test key) <since@acme.example>, Ed25519, expired 2020-04-10   expired.asc
 key       [REVOKED]   Revoked (test key) <revoked@acme.example>, Ed25519, revoked   revoked.asc
-unsigned  refused: a release needs a signature by one of these keys
+unsigned  refused: a release needs a signature by [ACME ID]
 expired   refused: a signature by an expired key
 weak      refused: SHA-1 over the checksum document
 "
@@ -123,7 +123,7 @@ fn every_problem_is_reported_with_its_line() {
     assert_eq!(
         run.stdout,
         format!(
-            "match     a.example/*/*   line 4\nkey       {ACME}\nunsigned  refused: a release needs a signature by one of these keys\nexpired   accepted with a note: a signature by an expired key\nweak      refused: SHA-1 over the checksum document\n"
+            "match     a.example/*/*   line 4\nkey       {ACME}\nunsigned  refused: a release needs a signature by [ACME ID]\nexpired   accepted with a note: a signature by an expired key\nweak      refused: SHA-1 over the checksum document\n"
         )
     );
     run.says(
@@ -291,13 +291,15 @@ fn the_entry_that_applies_is_shown() {
     let author = Author::with_trust(FILE);
     let weak = "weak      refused: SHA-1 over the checksum document\n";
     let expired = "expired   accepted with a note: a signature by an expired key\n";
-    let pinned = "unsigned  refused: a release needs a signature by one of these keys\n";
+    let pinned = |by: &str| format!("unsigned  refused: a release needs a signature by {by}\n");
+    let both = pinned("[STRANGER ID] or [ACME ID]");
+    let stranger = pinned("[STRANGER ID]");
     let show = |arguments: &str| author.trust(&format!("show {arguments}")).succeeds();
     let run = show("a.example/acme/demo --trust trust.toml").says("");
     assert_eq!(
         run.stdout,
         format!(
-            "provider  a.example/acme/demo\nentry     trust.toml, line 3: a.example/acme/demo\nkey       [STRANGER]   only the fingerprint: the origin or the store has the key; `push` needs `--key FILE`\nkey       {ACME}\n{pinned}{expired}{weak}"
+            "provider  a.example/acme/demo\nentry     trust.toml, line 3: a.example/acme/demo\nkey       [STRANGER]   only the fingerprint: the origin or the store has the key; `push` needs `--key FILE`\nkey       {ACME}\n{both}{expired}{weak}"
         )
     );
     // A key on the command line supplies the certificate of a pinned fingerprint, and replaces key files.
@@ -305,7 +307,7 @@ fn the_entry_that_applies_is_shown() {
     assert_eq!(
         run.stdout,
         format!(
-            "provider  a.example/acme/demo\nentry     trust.toml, line 3: a.example/acme/demo\nkey       [STRANGER]   Another Author (test key) <else@stranger.example>, Ed25519, does not expire   stranger.asc\n{pinned}{expired}{weak}"
+            "provider  a.example/acme/demo\nentry     trust.toml, line 3: a.example/acme/demo\nkey       [STRANGER]   Another Author (test key) <else@stranger.example>, Ed25519, does not expire   stranger.asc\n{stranger}{expired}{weak}"
         )
     );
     let run = show("a.example/acme/late --trust trust.toml").says("");
@@ -420,5 +422,39 @@ fn keys_that_are_named_twice_or_may_not_sign_have_a_warning() {
         " in retired.asc may not sign: signatures by it are refused\n",
     ] {
         assert!(run.stderr.contains(warning), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn strict_checks_end_with_a_refusal() {
+    let author = Author::with_trust(FILE);
+    let run = author.trust("check trust.toml --strict").exits(3);
+    let usual = author.trust("check trust.toml").succeeds();
+    assert_eq!((run.stdout, run.stderr), (usual.stdout, usual.stderr));
+    let sound = "[[provider]]\nmatch = \"a.example/*/*\"\nkeys = [\"acme.asc\"]\n";
+    for (text, exit) in [(sound, 0), ("", 3), ("[[provider]]\n", 2)] {
+        author.scene.write("trust.toml", text);
+        author.trust("check trust.toml --strict").exits(exit);
+    }
+}
+
+#[test]
+fn the_keys_that_may_sign_are_named_or_counted() {
+    let fingerprints: Vec<String> = (1..=4).map(|digit| digit.to_string().repeat(40)).collect();
+    let ids: Vec<&str> = fingerprints.iter().map(|one| &one[24..]).collect();
+    let revoked = ["revoked.asc".to_owned()];
+    for (keys, by) in [
+        (&fingerprints[..3], ids[..3].join(" or ")),
+        (&fingerprints[..], "one of 4 keys".to_owned()),
+        (
+            &revoked[..],
+            "a pinned key, and none that can sign is pinned".to_owned(),
+        ),
+    ] {
+        let text = format!("[[provider]]\nmatch = \"a.example/*/*\"\nkeys = {keys:?}\n");
+        let author = Author::with_trust(&text);
+        let run = author.trust("check trust.toml").succeeds();
+        let line = format!("unsigned  refused: a release needs a signature by {by}\n");
+        assert!(run.stdout.contains(&line), "{}", run.stdout);
     }
 }

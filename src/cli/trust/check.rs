@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use clap::Args;
 
-use tfoci::error::printable_path;
+use tfoci::error::{Category, printable_path};
 use tfoci::trust::{self, KeyDescription, KeyFile, TrustEntry, TrustFile};
 
 use super::document::{Check, Entry, Rules, Warning};
@@ -21,19 +21,22 @@ use crate::cli::session::{Session, read_key, trust_text};
 const EXAMPLES: &str = "\
 Examples:
   tfoci trust check trust.toml
-  tfoci trust check trust.toml --format json";
+  tfoci trust check trust.toml --strict";
 
 /// Check a trust file and the key files that it names
 ///
 /// It prints every entry with its keys and rules, and warns of entries that are never used or have no effect, and of keys that have
 /// expired or are revoked. The exit code is that of other commands that use the file: 2 if it is malformed or a key file holds no key, 1 if a
-/// key file cannot be read.
+/// key file cannot be read. With `--strict`, it is 3 if there is a warning.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// The trust file
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// Exit with 3 if there is a warning
+    #[arg(long)]
+    strict: bool,
 }
 
 /// Prints every entry, warning and error of a trust file. An entry that cannot be used does not hide the others.
@@ -71,7 +74,11 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
         session.printer.failure(error);
     }
     session.printer.document(&document);
-    Ok(Ending::of(errors.iter()))
+    let is_doubtful = !document.warnings.is_empty() || document.is_empty();
+    Ok(match Ending::of(errors.iter()) {
+        Ending::Done if arguments.strict && is_doubtful => Ending::Failed(Category::Untrusted),
+        ending => ending,
+    })
 }
 
 /// A trust file while it is checked.
@@ -138,7 +145,9 @@ fn print(document: &Check, file: &TrustFile, printer: &Printer) {
         for key in &entry.keys {
             key.print(printer);
         }
-        rules::print_unsigned(parsed.has_keys(), parsed.unsigned, None, printer);
+        let signers = keys::signers(&entry.keys, parsed.expired);
+        let signers = parsed.has_keys().then_some(&*signers);
+        rules::print_unsigned(signers, parsed.unsigned, None, printer);
         rules::print_doubtful(parsed.expired, parsed.weak, printer);
     }
     for warning in &document.warnings {
@@ -146,7 +155,7 @@ fn print(document: &Check, file: &TrustFile, printer: &Printer) {
         let text = format!("{}, line {line}: {message}", document.file);
         printer.warning(&text);
     }
-    if document.entries.is_empty() && document.errors.is_empty() {
+    if document.is_empty() {
         let text = format!("{} has no entries", document.file);
         printer.warning(&text);
     }

@@ -19,6 +19,13 @@ pub(super) struct Check {
     pub(super) errors: Vec<json::Error>,
 }
 
+impl Check {
+    /// Whether the file has nothing in it, not even a mistake.
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.errors.is_empty()
+    }
+}
+
 /// An entry of a trust file.
 #[derive(Serialize)]
 pub(super) struct Entry {

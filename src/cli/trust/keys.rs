@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
+use tfoci::trust::rule::Expired;
 use tfoci::trust::{Fingerprint, KeyDescription};
 
 use super::date::date;
@@ -87,7 +88,32 @@ fn once(mut keys: Vec<Key>) -> Vec<Key> {
     keys
 }
 
+/// The keys of which one has to sign, by their key ids.
+pub(super) fn signers(keys: &[Key], expired: Expired) -> String {
+    // Fits on a line.
+    const NAMED: usize = 3;
+    let can_sign = |key: &&Key| match key.status {
+        None | Some(Status::Usable) => true,
+        Some(Status::Expired) => expired == Expired::Warn,
+        Some(Status::Revoked | Status::CannotSign) => false,
+    };
+    let ids: Vec<&str> = keys.iter().filter(can_sign).map(Key::id).collect();
+    match ids.as_slice() {
+        [] => "a pinned key, and none that can sign is pinned".to_owned(),
+        [one] => (*one).to_owned(),
+        ids if ids.len() <= NAMED => ids.join(" or "),
+        ids => format!("one of {} keys", ids.len()),
+    }
+}
+
 impl Key {
+    /// The end of the fingerprint, as clients show it.
+    fn id(&self) -> &str {
+        const DIGITS: usize = 16;
+        let start = self.fingerprint.len().saturating_sub(DIGITS);
+        self.fingerprint.get(start..).unwrap_or_default()
+    }
+
     /// A key that is known by its fingerprint only.
     fn named(fingerprint: &Fingerprint) -> Self {
         Self {

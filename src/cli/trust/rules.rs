@@ -4,22 +4,24 @@ use tfoci::trust::rule::{Expired, Unsigned, Weak};
 
 use crate::cli::printer::Printer;
 
-/// Prints what happens to a release without a signature. `commands` names the commands, if others treat it differently.
+/// Prints what happens to a release without a signature. `signers` are the pinned keys, if some are. `commands` names the commands, if others
+/// treat it differently.
 pub(super) fn print_unsigned(
-    is_pinned: bool,
+    signers: Option<&str>,
     unsigned: Unsigned,
     commands: Option<&str>,
     printer: &Printer,
 ) {
     let by = commands.map(|commands| format!(" by {commands}"));
     let by = by.unwrap_or_default();
-    match (is_pinned, unsigned) {
-        (true, _) => printer
-            .result("unsigned  refused: a release needs a signature by one of these keys"),
-        (false, Unsigned::Refuse) => printer.result(&format!(
+    match (signers, unsigned) {
+        (Some(signers), _) => printer.result(&format!(
+            "unsigned  refused: a release needs a signature by {signers}"
+        )),
+        (None, Unsigned::Refuse) => printer.result(&format!(
             "unsigned  refused{by}: a release needs a signature, by any key"
         )),
-        (false, Unsigned::Allow) => printer.result(&format!(
+        (None, Unsigned::Allow) => printer.result(&format!(
             "unsigned  accepted{by}: a release without a signature is shown as `checksum` or `unverified`"
         )),
     }

@@ -4,7 +4,6 @@ use std::time::SystemTime;
 
 use clap::Args;
 
-use tfoci::address::ProviderAddr;
 use tfoci::authentication::Anchor;
 use tfoci::error::printable_path;
 use tfoci::release::KeyRing;
@@ -85,7 +84,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     };
     let printer = &session.printer;
     print(&document, arguments, entry, printer);
-    print_rules(&provider, &writing, &reading, printer);
+    print_rules(&document, &writing, &reading, printer);
     for warning in &document.warnings {
         printer.warning(warning);
     }
@@ -136,9 +135,12 @@ fn print(
 }
 
 /// Prints what the rules mean for releases.
-fn print_rules(provider: &ProviderAddr, writing: &Rule, reading: &Rule, printer: &Printer) {
+fn print_rules(document: &Show<'_>, writing: &Rule, reading: &Rule, printer: &Printer) {
+    let provider = document.provider;
     let print_unsigned = |rule: &Rule, commands| {
-        rules::print_unsigned(rule.pinned(), rule.unsigned, commands, printer);
+        let signers = keys::signers(&document.keys, rule.expired);
+        let signers = rule.pinned().then_some(&*signers);
+        rules::print_unsigned(signers, rule.unsigned, commands, printer);
     };
     if writing.pinned() || writing.unsigned == reading.unsigned {
         print_unsigned(writing, None);
