@@ -113,7 +113,7 @@ pub enum Notice<'a> {
         file: &'a str,
         error: &'a blob::Error,
     },
-    /// A changed file was read, and is in use.
+    /// A changed file was read, and is in use; or one that could not be used is again as it was.
     Reloaded { path: &'a Path },
     /// A changed file cannot be used, so the last valid content stays in use.
     NotReloaded { path: &'a Path, error: &'a Error },

@@ -98,7 +98,10 @@ impl WatchedFiles {
             Err(error) => return self.refused(&error, observer),
         };
         if digests == self.applied {
-            self.reported = None;
+            // The error was reported, so its end is too.
+            if self.reported.take().is_some() {
+                observer.notice(&Notice::Reloaded { path: &self.path });
+            }
             return;
         }
         match apply() {

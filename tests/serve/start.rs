@@ -62,7 +62,27 @@ fn the_number_of_providers_is_reported() {
     }
     let server = Server::plain(&scene, &["--from", "oci-layout:empty", "--fill"]);
     server.logs("Serving 0 providers\n");
+    server.logs("Filling every provider that clients request, from the host that its address names; `--include` limits it\n");
     assert!(!server.stop().contains("no provider is in"));
+}
+
+#[test]
+fn the_providers_that_are_mirrored_are_named() {
+    let scene = Scene::new();
+    scene.write("empty/.keep", "");
+    let server = Server::plain(
+        &scene,
+        &[
+            "--from",
+            "oci-layout:empty",
+            "--fill",
+            "--include",
+            "a.example/*/*",
+            "--include",
+            "b.example/acme/*",
+        ],
+    );
+    server.logs("Filling a.example/*/*, b.example/acme/*, from their origins\n");
 }
 
 #[test]

@@ -422,6 +422,12 @@ fn files_are_read_again_when_they_change() {
     server.signal(Signal::HUP);
     server.logs("Refused tokens.txt, which stays in use as it was: line 1 is not a token");
     assert_eq!([TOKEN, "another"].map(ask), [200, 200]);
+    // The file is again as it was. The end of the error is reported, too.
+    let reloaded = |log: String| log.matches("Reloaded tokens.txt").count();
+    let before = reloaded(server.log());
+    write_tokens(&store, &[("all", TOKEN, ""), ("other", "another", "")]);
+    server.signal(Signal::HUP);
+    server.until("/healthz", |_| reloaded(server.log()) == before + 1);
     write_tokens(&store, &[("all", TOKEN, "")]);
     write_keys(&store, "signing.key", &[1]);
     server.signal(Signal::HUP);

@@ -91,6 +91,15 @@ impl Log {
         }
     }
 
+    /// Prints which providers are mirrored from their origins.
+    pub(super) fn filling(&self, include: &[String]) {
+        let text = match include {
+            [] => "every provider that clients request, from the host that its address names; `--include` limits it".to_owned(),
+            patterns => format!("{}, from their origins", patterns.join(", ")),
+        };
+        self.event("filling", Tone::Plain, "Filling", text);
+    }
+
     fn line(&self, event: &'static str, details: &impl Serialize) {
         let time = SystemTime::now()
             .duration_since(UNIX_EPOCH)

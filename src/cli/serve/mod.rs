@@ -256,6 +256,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let hung_up = signals::hung_up(|| reload.notify_one());
     let interrupted = signals::interrupted();
     log.listening(&url, address);
+    if arguments.fill {
+        log.filling(&arguments.include);
+    }
     let reporting = async {
         // The list of a registry can be long, refused or slow, and the page shows it on request.
         if endpoint.template().is_none() {
