@@ -153,30 +153,52 @@ fn printed_blocks_are_those_expected() {
 }
 
 #[test]
-fn a_block_that_clients_cannot_use_has_a_warning() {
+fn a_block_with_which_no_client_could_install_is_refused() {
     let plain = |host| {
         let from = "h.example:5000/${namespace}/${type}";
-        let run = print(&["*/*", "--from", from, "--plain-http", host]);
-        run.succeeds().stderr
+        print(&["*/*", "--from", from, "--plain-http", host])
     };
     for host in ["h.example", "h.example:5000"] {
-        assert_eq!(
-            plain(host),
-            "   Warning OpenTofu speaks only HTTPS to registries, and h.example:5000 is given to `--plain-http`: OpenTofu cannot install from it\n"
+        plain(host).exits(2).without_result().says(
+            "error: OpenTofu speaks only HTTPS to registries
+  received h.example:5000, which `--plain-http` names
+
+hint: leave out `--plain-http` if the registry has HTTPS for clients; else use `--into DIR` or `--url URL`
+",
         );
     }
-    assert_eq!(plain("other.example"), "");
+    assert_eq!(plain("other.example").succeeds().stderr, "");
+    let with_port = ["a.example:8443/*/*", "--url", "https://m.example/mirror/"];
+    print(&with_port).exits(2).without_result().says(
+        "error: clients ask no network mirror for a provider whose host has a port
+  received a.example:8443/*/*
+
+hint: leave it out: `direct` installs it from its own registry. `--into DIR` can have it
+",
+    );
+    let scene = Scene::new();
+    scene.write("store/a.example/acme/demo/index.json", "{}");
+    scene.write("store/a.example/acme/demo/oci-layout", "{}");
+    for into in ["store", "oci-layout:store"] {
+        let run = scene.tfoci(["cli-config", "--into", into]).exits(2);
+        run.without_result().says(
+            "error: clients cannot install from oci-layout:store
+  expected a registry, or `--into DIR` or `--url URL`
+
+hint: `tfoci install --from oci-layout:store --into DIR` writes a filesystem mirror
+",
+        );
+    }
+}
+
+#[test]
+fn a_block_that_clients_may_be_unable_to_use_has_a_warning() {
     let url = |url| print(&["a.example/*/*", "--url", url]).succeeds().stderr;
     assert_eq!(
         url("https://m.example"),
         "   Warning https://m.example/ fits a site that `tfoci site` wrote. The network mirror of `tfoci serve` is at https://m.example/mirror/\n"
     );
     assert_eq!(url("https://m.example/mirror"), "");
-    let with_port = ["a.example:8443/*/*", "--url", "https://m.example/mirror/"];
-    assert_eq!(
-        print(&with_port).succeeds().stderr,
-        "   Warning clients refuse to ask a network mirror for a.example:8443/*/*, because its host has a port: leave it to `direct`\n"
-    );
     assert_eq!(
         print(&["--into", "later"]).succeeds().stderr,
         "   Warning there is no directory later: clients fail until `tfoci install --into later` has written it\n"

@@ -8,6 +8,7 @@ mod host_failure;
 mod lock_difference;
 mod meant;
 pub(super) mod phrases;
+mod unusable;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -31,6 +32,7 @@ use tfoci::shown::Shown;
 use tfoci::source;
 use tfoci::text;
 use tfoci::trust;
+pub(super) use unusable::Unusable;
 
 /// An error that ends a command, or one of its providers.
 #[derive(Debug, thiserror::Error)]
@@ -151,6 +153,9 @@ pub(super) enum CommandError {
     /// A client that would have to read an OCI layout.
     #[error("clients cannot install from {}\n  expected a registry, or `--into DIR` or `--url URL`", printable(.text))]
     NoClientReads { text: String },
+    /// A configuration with which no client could install.
+    #[error(transparent)]
+    Unusable(#[from] Unusable),
     /// A text that is not the URL of a network mirror.
     #[error("`{text}` is not a URL from which clients install\n  expected https://HOST/PATH/")]
     MirrorUrl { text: Shown },

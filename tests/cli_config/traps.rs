@@ -263,11 +263,11 @@ fn the_file_is_the_one_that_the_client_uses() {
     );
     scene.write(".terraformrc", &oci);
     let run = of("tofu").succeeds();
-    assert!(run.stdout.contains("[TMP]/.terraformrc, line 2: note: terraform reads this file too, and ignores `oci_mirror`\n"), "{}", run.stdout);
+    assert!(run.stdout.contains("[TMP]/.terraformrc, line 2: note: terraform reads this file too: it does not know `oci_mirror`, prints an error about the block, and goes on without it\n"), "{}", run.stdout);
     let run = of("terraform").exits(1);
     assert_eq!(
         run.stdout,
-        "[TMP]/.terraformrc, line 2: problem: terraform has no `oci_mirror`, and ignores the block: `tfoci install --into DIR` writes a directory for `filesystem_mirror`\n"
+        "[TMP]/.terraformrc, line 2: problem: terraform does not know `oci_mirror`: it prints an error about the block, and goes on without it. `tfoci install --into DIR` writes a directory for `filesystem_mirror`\n"
     );
     // Only OpenTofu reads this file, and it then reads no other one.
     scene.write(".tofurc", "{\"provider_installation\": {\"foo\": {}}}");

@@ -24,10 +24,11 @@ use tfoci::template::RepositoryTemplate;
 
 use super::Ending;
 use super::arguments::ClientName;
-use super::error::CommandError;
+use super::error::{CommandError, Unusable};
 use super::json;
 use super::render::{Mirror, ProviderInstallationView};
 use super::session::Session;
+use super::session::place::is_store;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,6 +44,8 @@ Examples:
 ///
 /// OpenTofu reads an OCI registry itself (`oci_mirror`). Terraform cannot: it needs a directory that `tfoci install` wrote (`--into`), or a
 /// network mirror (`--url`). OpenTofu can use these too.
+///
+/// It is an error if no client could install with the configuration.
 ///
 /// `--check` names the traps in the configuration that the client uses, and fails if it finds one. Notes are not failures.
 #[derive(Args)]
@@ -135,6 +138,11 @@ fn mirror(
             let problem = Problem::from(disk::Error::NotDirectory { path });
             return Err(CommandError::from(Failure::from(problem)));
         }
+        if is_store(directory) {
+            let text = directory.to_string_lossy();
+            let text = format!("oci-layout:{}", text.trim_start_matches("oci-layout:"));
+            return Err(CommandError::NoClientReads { text });
+        }
         if !directory.is_dir() {
             let directory = printable_path(directory);
             session.printer.warning(&format!(
@@ -142,11 +150,8 @@ fn mirror(
             ));
         }
         if let Some(meant) = mirror_above(directory) {
-            session.printer.warning(&format!(
-                "no HOSTNAME/NAMESPACE/TYPE is below {}; did you mean {}?",
-                printable_path(directory),
-                printable_path(&meant)
-            ));
+            let directory = directory.clone();
+            return Err(Unusable::BelowMirror { directory, meant }.into());
         }
         let comment =
             store.map(|store| format!("`tfoci install` writes this directory from {store}."));
@@ -172,10 +177,9 @@ fn network_mirror(
     session: &Session,
 ) -> Result<Mirror, CommandError> {
     let url = directory_url(url)?;
-    for pattern in include.iter().filter(|one| one.to_string().contains(':')) {
-        session.printer.warning(&format!(
-            "clients refuse to ask a network mirror for {pattern}, because its host has a port: leave it to `direct`"
-        ));
+    if let Some(pattern) = include.iter().find(|one| one.to_string().contains(':')) {
+        let pattern = Box::new(pattern.clone());
+        return Err(Unusable::Port { pattern }.into());
     }
     if url.path() == "/" {
         session.printer.warning(&format!(
@@ -206,27 +210,27 @@ fn oci_mirror(
             .map_err(Problem::from)
             .map_err(Failure::from)?;
     }
-    warn_of_plain_http(template, include, session);
+    refuse_plain_http(template, include, session)?;
     let template = template.hcl().to_owned();
     Ok(Mirror::Oci { template })
 }
 
-/// Warns if tfoci uses plain HTTP for a registry of the template, because clients use HTTPS only.
-fn warn_of_plain_http(
+/// Refuses a registry of the template for which tfoci uses plain HTTP, because clients use HTTPS only.
+fn refuse_plain_http(
     template: &RepositoryTemplate,
     include: &[ProviderPattern],
     session: &Session,
-) {
+) -> Result<(), CommandError> {
     let examples = include.iter();
     let examples = examples.filter_map(|pattern| template.example(pattern)?.ok());
     for repository in examples.chain(template.placeholder()) {
         let registry = repository.as_str().split('/').next().unwrap_or_default();
         if session.uses_plain_http(registry) {
-            session.printer.warn_once(format!(
-                "OpenTofu speaks only HTTPS to registries, and {registry} is given to `--plain-http`: OpenTofu cannot install from it"
-            ));
+            let registry = registry.to_owned();
+            return Err(Unusable::PlainHttp { registry }.into());
         }
     }
+    Ok(())
 }
 
 /// The base URL of a network mirror as clients need it: with a slash at its end.

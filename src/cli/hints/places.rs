@@ -6,7 +6,7 @@ use tfoci::error::{printable, printable_path};
 use tfoci::shown::Shown;
 
 use super::meant;
-use crate::cli::error::CommandError;
+use crate::cli::error::{CommandError, Unusable};
 
 pub(super) fn hint(error: &CommandError) -> Option<String> {
     let text = match error {
@@ -25,6 +25,7 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
                 "`tfoci install --from {text} --into DIR` writes a filesystem mirror"
             ));
         }
+        CommandError::Unusable(error) => return Some(unusable(error)),
         CommandError::ListedOnly { option, from } => {
             return Some(format!(
                 "leave out `{option}`; `tfoci inspect ADDR@VERSION --from {from}` takes it, and verifies one version"
@@ -81,6 +82,22 @@ fn not_a_store(text: &str) -> String {
             format!("`tfoci mirror ADDR --from {text} --to STORE` copies from it into a store")
         }
     }
+}
+
+/// Suggests another configuration.
+fn unusable(error: &Unusable) -> String {
+    let text = match error {
+        Unusable::PlainHttp { .. } => {
+            "leave out `--plain-http` if the registry has HTTPS for clients; else use `--into DIR` or `--url URL`"
+        }
+        Unusable::Port { .. } => {
+            "leave it out: `direct` installs it from its own registry. `--into DIR` can have it"
+        }
+        Unusable::BelowMirror { meant, .. } => {
+            return format!("did you mean {}?", printable_path(meant));
+        }
+    };
+    text.to_owned()
 }
 
 /// Explains that a directory is a filesystem mirror.

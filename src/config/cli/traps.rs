@@ -106,11 +106,13 @@ pub enum TrapKind {
     },
     /// Only OpenTofu has `oci_mirror`.
     #[error(
-        "terraform has no `oci_mirror`, and ignores the block: `tfoci install --into DIR` writes a directory for `filesystem_mirror`"
+        "terraform does not know `oci_mirror`: it prints an error about the block, and goes on without it. `tfoci install --into DIR` writes a directory for `filesystem_mirror`"
     )]
     NotForTerraform,
     /// The file is one that Terraform reads too.
-    #[error("terraform reads this file too, and ignores `oci_mirror`")]
+    #[error(
+        "terraform reads this file too: it does not know `oci_mirror`, prints an error about the block, and goes on without it"
+    )]
     ReadByTerraform,
     /// Clients use the directories of `dev_overrides` without checking versions and lock files.
     #[error("`dev_overrides` replaces {}: clients ignore versions and the lock file for it", list(.providers))]
