@@ -151,7 +151,9 @@ impl LockTarget {
             before,
             after: after.to_string(),
             is_present: match self.update {
-                Update::Lock => file.is_some() && is_same_client && known.entries == after.entries,
+                // Without providers, `init` leaves no file.
+                Update::Lock if file.is_none() => after.entries.is_empty(),
+                Update::Lock => is_same_client && known.entries == after.entries,
                 Update::Init => are_installed_alike(&known, &after),
             },
             has_same_versions: versions(&known) == versions(&after),

@@ -216,7 +216,6 @@ fn cases() -> Vec<Case> {
         project("two providers, two platforms", two).everywhere(),
         project("two names of one provider", "a = { source = \"[HOST]/acme/demo\", version = \">= 1\" }\n    b = { source = \"[HOST]/acme/demo\", version = \"< 1.2\" }"),
         project("the default host", "null = \"~> 3.0\""),
-        project("nothing", ""),
         project("no `required_providers`", "").file("main.tf", "resource \"null_resource\" \"x\" {}\n"),
         constraint(">= 1").named("an override").file("x_override.tf", "terraform {\n  required_providers {\n    demo = { source = \"[HOST]/acme/demo\", version = \"~> 1.0.0\" }\n  }\n}\n"),
         constraint(">= 1").named("a `provider` block").file("p.tf", "provider \"demo\" {\n  version = \"< 1.1\"\n}\n"),
@@ -246,6 +245,28 @@ fn clients_write_the_same_lock_file() {
                 case.assert_same(number, client, &scene, &origin);
             }
         }
+    }
+}
+
+/// `providers lock` would write a file of its header alone.
+#[test]
+fn without_providers_there_is_no_lock_file_as_after_init() {
+    let scene = Scene::new();
+    scene.write("project/main.tf", "locals {\n  a = 1\n}\n");
+    for client in ["terraform", "tofu"] {
+        if has(client) {
+            let directory = scene.path("project");
+            run(&scene, &directory, client, ["init", "-no-color"]).succeeds();
+            assert!(!scene.path(format!("project/{LOCK}")).exists(), "{client}");
+        }
+    }
+    let line =
+        format!(" Unchanged project/{LOCK}: no provider is required, so that no file is needed\n");
+    for command in ["lock --check", "lock", "install", "install --locked"] {
+        let arguments = format!("{command} --chdir project");
+        let run = scene.tfoci(arguments.split(' ')).succeeds();
+        assert_eq!(run.stderr, line, "{command}");
+        assert!(!scene.path(format!("project/{LOCK}")).exists(), "{command}");
     }
 }
 

@@ -63,6 +63,10 @@ pub(super) fn print_file(
             );
             printer.line(Tone::Warning, "Differs", &text);
         }
+        Some(Ok(change)) if change.is_present && change.before.is_empty() => {
+            let text = format!("{name}: no provider is required, so that no file is needed");
+            printer.line(Tone::Plain, "Unchanged", &text);
+        }
         Some(Ok(change)) if change.is_present => {
             printer.line(Tone::Plain, "Unchanged", &name);
         }
