@@ -5,14 +5,17 @@
 
 mod unpacked;
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
 use std::io::{Read, Seek};
 
 use super::entry_path::{EntryPath, unusable};
 use super::link::Link;
 use super::{
-    Arc, Archive, BTreeSet, Client, DirectoryKind, Form, Hashes, Limits, Package, PackageHash,
-    Path, PathBuf, Platform, Problem, ProviderAddr, Request, Staged, Transfer, Version,
-    canonical_file_name, disk, unfinished,
+    Archive, Client, DirectoryKind, Form, Hashes, Limits, Package, PackageHash, Platform, Problem,
+    ProviderAddr, Request, Staged, Transfer, Version, canonical_file_name, disk, unfinished,
 };
 use crate::disk::exposed::{exposed, exposure};
 use crate::disk::temp_file::TempFile;
