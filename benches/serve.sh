@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `tfoci serve` beside nginx, which serves the same files over TLS: requests a second and latency of VERSION.json over kept connections,
 # the throughput of packages, TLS handshakes, `terraform init` of ten providers, and memory. All in one run, since machines differ.
+# `proxy` is nginx as well: it passes on the packages of the same registry unread, which is the least that a server in front of it costs.
 #
 #   benches/serve.sh [SECONDS]        needs nginx, wrk, curl, openssl, terraform, GNU time, docker-registry
 #
@@ -28,7 +29,7 @@ free_port() {
     until found=$((20000 + RANDOM % 10000)) && ! listens "$found"; do :; done
     echo "$found"
 }
-at_layout=$(free_port) at_nginx=$(free_port) at_nginx2=$(free_port) at_registry=$(free_port)
+at_layout=$(free_port) at_nginx=$(free_port) at_nginx2=$(free_port) at_registry=$(free_port) at_proxy=$(free_port) at_proxy2=$(free_port)
 
 # The same documents and packages as files.
 serve() { # PORT STORE
@@ -48,6 +49,18 @@ for name in "${names[@]}"; do
         curl --cacert ca.crt -fsS "https://127.0.0.1:$at_layout/$base/$name/$file" -o "www/$base/$name/$file"
     done
 done
+# The address in the registry of each package.
+passed_on() {
+    local name digest
+    for name in "${names[@]}"; do
+        digest=$(sha256sum "www/$base/$name/terraform-provider-${name}_1.0.0_$platform.zip" | cut -d' ' -f1)
+        cat <<NGINX
+        location = /$base/$name/terraform-provider-${name}_1.0.0_$platform.zip {
+            proxy_pass https://registry/v2/tofu/registry.example.com/acme/$name/blobs/sha256:$digest;
+        }
+NGINX
+    done
+}
 cat >nginx.conf <<NGINX
 worker_processes 2; pid $scene/nginx.pid; error_log stderr; daemon off;
 events { worker_connections 1024; }
@@ -56,6 +69,12 @@ http {
     client_body_temp_path $scene/t1; proxy_temp_path $scene/t2; fastcgi_temp_path $scene/t3; uwsgi_temp_path $scene/t4; scgi_temp_path $scene/t5;
     server {
         listen 127.0.0.1:$at_nginx ssl; listen 127.0.0.1:$at_nginx2 ssl http2; ssl_certificate $scene/chain.crt; ssl_certificate_key $scene/server.key; root $scene/www;
+    }
+    upstream registry { server $registry; keepalive 16; }
+    server {
+        listen 127.0.0.1:$at_proxy ssl; listen 127.0.0.1:$at_proxy2 ssl http2; ssl_certificate $scene/chain.crt; ssl_certificate_key $scene/server.key; root $scene/www;
+        proxy_http_version 1.1; proxy_set_header Connection ""; proxy_max_temp_file_size 0; proxy_buffers 16 64k; proxy_buffer_size 64k;
+$(passed_on)
     }
 }
 NGINX
@@ -70,13 +89,13 @@ of() { sed -n "s|^$1:$2 ||p" samples | median; }
 print() { # ROW UNIT
     local server peer
     peer=$(of "$1" nginx)
-    for server in nginx layout registry; do
+    for server in nginx layout registry proxy; do
         grep -q "^$1:$server " samples || continue
         awk -v row="$1" -v unit="$2" -v server="$server" -v value="$(of "$1" "$server")" -v peer="$peer" \
             'BEGIN { printf "%-38s %-10s %10.2f %-12s %5.2f of nginx\n", row, server, value, unit, value / peer }'
     done
 }
-port_of() { case $1 in nginx) echo "$at_nginx" ;; nginx2) echo "$at_nginx2" ;; layout) echo "$at_layout" ;; registry) echo "$at_registry" ;; esac }
+port_of() { case $1 in nginx) echo "$at_nginx" ;; nginx2) echo "$at_nginx2" ;; proxy) echo "$at_proxy" ;; proxy2) echo "$at_proxy2" ;; layout) echo "$at_layout" ;; registry) echo "$at_registry" ;; esac }
 all='nginx layout registry'
 
 # Milliseconds of what `wrk` prints, as `812.00us` or `1.20ms`.
@@ -98,14 +117,15 @@ zip=${names[0]}/terraform-provider-${names[0]}_1.0.0_$platform.zip
 size=$(($(stat -c %s "www/$base/$zip") / 1000000))
 fetch() { # SERVER READERS VERSION
     local began=$EPOCHREALTIME url
-    url=https://127.0.0.1:$(port_of "$1$([[ $1$3 != nginx2 ]] || echo 2)")/$base/$zip
+    # nginx offers HTTP/2 at a port of its own.
+    url=https://127.0.0.1:$(port_of "$1$([[ $1$3 != nginx2 && $1$3 != proxy2 ]] || echo 2)")/$base/$zip
     for _ in $(seq "$2"); do curl "--http$3" --cacert ca.crt -fsS "$url" -o /dev/null & done
     wait $(jobs -p | tail -n "$2")
     note "$size MB, $2 readers, HTTP/$3" "$1" "$(awk "BEGIN { print $2 * $size / ($EPOCHREALTIME - $began) }")"
 }
 for version in 1.1 2; do
     for readers in 1 4; do
-        for _ in 1 2 3 4 5; do for server in $all; do fetch "$server" "$readers" "$version"; done; done
+        for _ in 1 2 3 4 5; do for server in $all proxy; do fetch "$server" "$readers" "$version"; done; done
         print "$size MB, $readers readers, HTTP/$version" MB/s
     done
 done
@@ -139,7 +159,7 @@ init() { # SERVER
     (cd work && TF_CLI_CONFIG_FILE=client.tfrc CHECKPOINT_DISABLE=1 terraform init -no-color >init.log) || cat work/init.log
     note "terraform init of ${#alike[@]} providers" "$1" "$(since "$began")"
 }
-for _ in 1 2 3 4 5; do for server in $all; do init "$server"; done; done
+for _ in 1 2 3 4 5; do for server in $all proxy; do init "$server"; done; done
 print "terraform init of ${#alike[@]} providers" s
 
 peak() { awk '/VmHWM/ { print $2 / 1024 " MiB" }' "/proc/$serving/status"; }
