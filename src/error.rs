@@ -59,6 +59,24 @@ impl fmt::Display for Category {
     }
 }
 
+/// The text of an error on one line: its facts follow a colon, with commas between them.
+pub struct OneLine<'a, E>(pub &'a E);
+
+impl<E: fmt::Display> fmt::Display for OneLine<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.0.to_string();
+        for (number, line) in text.lines().enumerate() {
+            match number {
+                0 => {}
+                1 => f.write_str(": ")?,
+                _ => f.write_str(", ")?,
+            }
+            f.write_str(line.trim())?;
+        }
+        Ok(())
+    }
+}
+
 /// Makes untrusted text safe to print: replaces control and bidirectional characters, and truncates after 200 characters.
 ///
 /// Otherwise a version, a file name or a server's message could move the cursor, hide a warning, or imitate a message of tfoci.
@@ -116,6 +134,19 @@ mod tests {
             printable("a\u{ad}b\u{e0041}\u{180e}"),
             "a\u{fffd}b\u{fffd}\u{fffd}"
         );
+    }
+
+    #[test]
+    fn facts_follow_on_the_same_line() {
+        for (text, expected) in [
+            ("a zip", "a zip"),
+            (
+                "a zip differs\n  expected a\n  received b",
+                "a zip differs: expected a, received b",
+            ),
+        ] {
+            assert_eq!(OneLine(&text).to_string(), expected);
+        }
     }
 
     #[test]

@@ -70,30 +70,30 @@ impl ProviderPattern {
 
     /// Whether the pattern matches a provider.
     pub fn matches(&self, provider: &ProviderAddr) -> bool {
+        let host = provider.hostname().as_ascii();
+        let names = [host, provider.namespace(), provider.type_name()];
+        let mut segments = self.segments().into_iter().zip(names);
+        segments.all(|(segment, name)| segment.is_none_or(|segment| segment == name))
+    }
+
+    /// The host; `None` for `*`.
+    pub fn hostname(&self) -> Option<&Hostname> {
         match &self.0 {
-            PatternScope::Everything => true,
-            PatternScope::Host(host) => host == provider.hostname(),
-            PatternScope::Namespace(host, namespace) => {
-                host == provider.hostname() && namespace == provider.namespace()
-            }
-            PatternScope::Provider(host, namespace, type_name) => {
-                host == provider.hostname()
-                    && namespace == provider.namespace()
-                    && type_name == provider.type_name()
-            }
+            PatternScope::Everything => None,
+            PatternScope::Host(host)
+            | PatternScope::Namespace(host, _)
+            | PatternScope::Provider(host, _, _) => Some(host),
         }
     }
 
     /// The host in punycode, the namespace and the type; `None` for `*`.
     pub fn segments(&self) -> [Option<&str>; 3] {
+        let host = self.hostname().map(Hostname::as_ascii);
         match &self.0 {
-            PatternScope::Everything => [None; 3],
-            PatternScope::Host(host) => [Some(host.as_ascii()), None, None],
-            PatternScope::Namespace(host, namespace) => {
-                [Some(host.as_ascii()), Some(namespace), None]
-            }
-            PatternScope::Provider(host, namespace, type_name) => {
-                [Some(host.as_ascii()), Some(namespace), Some(type_name)]
+            PatternScope::Everything | PatternScope::Host(_) => [host, None, None],
+            PatternScope::Namespace(_, namespace) => [host, Some(namespace), None],
+            PatternScope::Provider(_, namespace, type_name) => {
+                [host, Some(namespace), Some(type_name)]
             }
         }
     }
@@ -122,14 +122,11 @@ impl ProviderPattern {
     /// The patterns that match every provider that this one matches: the widest first, itself last.
     pub fn covering(&self) -> Vec<Self> {
         let mut scopes = vec![PatternScope::Everything];
+        scopes.extend(self.hostname().cloned().map(PatternScope::Host));
         match &self.0 {
-            PatternScope::Everything => {}
-            PatternScope::Host(host) => scopes.push(PatternScope::Host(host.clone())),
-            PatternScope::Namespace(host, _) => {
-                scopes.extend([PatternScope::Host(host.clone()), self.0.clone()]);
-            }
+            PatternScope::Everything | PatternScope::Host(_) => {}
+            PatternScope::Namespace(..) => scopes.push(self.0.clone()),
             PatternScope::Provider(host, namespace, _) => scopes.extend([
-                PatternScope::Host(host.clone()),
                 PatternScope::Namespace(host.clone(), namespace.clone()),
                 self.0.clone(),
             ]),

@@ -12,7 +12,7 @@ use clap::{ArgGroup, Args};
 use serde::Serialize;
 use url::Url;
 
-use tfoci::address::ProviderPattern;
+use tfoci::address::{Hostname, ProviderPattern};
 use tfoci::disk;
 use tfoci::error::{printable, printable_path};
 use tfoci::lockfile::Client;
@@ -177,7 +177,9 @@ fn network_mirror(
     session: &Session,
 ) -> Result<Mirror, CommandError> {
     let url = directory_url(url)?;
-    if let Some(pattern) = include.iter().find(|one| one.to_string().contains(':')) {
+    let mut patterns = include.iter();
+    let has_port = |one: &&ProviderPattern| one.hostname().is_some_and(Hostname::has_port);
+    if let Some(pattern) = patterns.find(has_port) {
         let pattern = Box::new(pattern.clone());
         return Err(Unusable::Port { pattern }.into());
     }

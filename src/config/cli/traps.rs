@@ -6,8 +6,8 @@ use url::Url;
 
 use super::installation::METHODS;
 use super::{CliConfig, InstallationMethod, MethodKind};
-use crate::address::ProviderPattern;
-use crate::error::{printable, printable_path};
+use crate::address::{Hostname, ProviderPattern};
+use crate::error::{OneLine, printable, printable_path};
 use crate::lockfile::Client;
 use crate::nearest::nearest;
 use crate::oci::Repository;
@@ -49,7 +49,7 @@ pub enum TrapKind {
     #[error("the repository template is wrong: {0}")]
     Template(TemplateProblem),
     /// The repository template gives no repository for providers that `include` names.
-    #[error("{}", .0.to_string().replace("\n  ", ": "))]
+    #[error("{}", OneLine(.0))]
     NoRepository(template::Error),
     /// tfoci does not evaluate all templates that clients do.
     #[error("the repository template is not checked: {0}")]
@@ -266,7 +266,8 @@ impl InstallationMethod {
             MethodKind::NetworkMirror { url } => match url.as_deref() {
                 None | Some("") => no("network_mirror", "url"),
                 Some(url) => {
-                    let has_port = |one: &&ProviderPattern| one.to_string().contains(':');
+                    let has_port =
+                        |one: &&ProviderPattern| one.hostname().is_some_and(Hostname::has_port);
                     let providers: Vec<_> =
                         self.included().iter().filter(has_port).cloned().collect();
                     let ports = (!providers.is_empty()).then_some(TrapKind::Ports { providers });
