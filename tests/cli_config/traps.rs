@@ -210,7 +210,7 @@ fn notes_do_not_fail_the_check() {
         (
             REGISTRY.replace("known", "unseen"),
             "no_credentials",
-            "line 2: note: clients find no credentials for repositories such as unseen.example/example.com/example-namespace/example-type: they can pull only if it is public; those in unseen/config.json are for tfoci only, unless `docker_style_config_files` of a block `oci_default_credentials` names the file",
+            "line 2: note: clients find no credentials for repositories such as unseen.example/example.com/example-namespace/example-type: they can pull only if it is public; they do not read unseen/config.json; name the file in `docker_style_config_files` of a block `oci_default_credentials`",
         ),
         (
             REGISTRY.replace("known", "none"),
@@ -226,7 +226,11 @@ fn notes_do_not_fail_the_check() {
         let run = check(&methods, &["--format", "json"]).succeeds();
         let document: Value = serde_json::from_str(&run.stdout).unwrap();
         follows("cli-config", &document);
-        assert_eq!(document["notes"][0]["kind"], kind);
+        let note = &document["notes"][0];
+        assert_eq!(note["kind"], kind);
+        let parts = ["message", "hint"].map(|part| note[part].as_str());
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
+        assert_eq!(says, format!("line 2: note: {}", parts.join("; ")));
         assert_eq!(document["problems"], Value::Array(vec![]));
     }
 }
@@ -267,7 +271,7 @@ fn the_file_is_the_one_that_the_client_uses() {
     let run = of("terraform").exits(1);
     assert_eq!(
         run.stdout,
-        "[TMP]/.terraformrc, line 2: problem: terraform does not know `oci_mirror`: it prints an error about the block, and goes on without it. `tfoci install --into DIR` writes a directory for `filesystem_mirror`\n"
+        "[TMP]/.terraformrc, line 2: problem: terraform does not know `oci_mirror`: it prints an error about the block, and goes on without it; `tfoci install --into DIR` writes a directory for `filesystem_mirror`\n"
     );
     // Only OpenTofu reads this file, and it then reads no other one.
     scene.write(".tofurc", "{\"provider_installation\": {\"foo\": {}}}");

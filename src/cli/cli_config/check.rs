@@ -17,6 +17,7 @@ use tfoci::template::RepositoryTemplate;
 
 use crate::cli::Ending;
 use crate::cli::error::CommandError;
+use crate::cli::hints;
 use crate::cli::json;
 use crate::cli::session::Session;
 
@@ -37,6 +38,8 @@ struct Finding {
     line: Option<usize>,
     kind: &'static str,
     message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
 }
 
 impl From<&Trap> for Finding {
@@ -45,6 +48,7 @@ impl From<&Trap> for Finding {
             line: trap.line,
             kind: trap.kind.as_str(),
             message: trap.kind.to_string(),
+            hint: hints::traps::of(&trap.kind),
         }
     }
 }
@@ -108,7 +112,9 @@ fn print(file: Option<&str>, traps: &[Trap], session: &Session) {
         let line = line.map(|line| format!(", line {line}"));
         let line = line.unwrap_or_default();
         let severity = if kind.is_note() { "note" } else { "problem" };
-        printer.result(&format!("{file}{line}: {severity}: {kind}"));
+        let hint = hints::traps::of(kind).map(|hint| format!("; {hint}"));
+        let hint = hint.unwrap_or_default();
+        printer.result(&format!("{file}{line}: {severity}: {kind}{hint}"));
     }
     if traps.iter().all(|trap| trap.kind.is_note()) {
         printer.result(&format!(

@@ -17,6 +17,7 @@ mod proof;
 mod reach;
 mod serve;
 mod stores;
+pub(super) mod traps;
 pub(super) mod usage;
 mod versions;
 

@@ -28,7 +28,7 @@ pub struct Trap {
 pub enum TrapKind {
     /// Clients fail if the first of two methods lacks a version that the second one has
     /// ([clients: installation methods](crate::clients#installation-methods)).
-    #[error("`{first}` and `{second}`{} both install {}: clients take the newest version of both, and fail if the first lacks it; name them in `exclude` of one", at(.line), list(.providers))]
+    #[error("`{first}` and `{second}`{} both install {}: clients take the newest version of both, and fail if the first lacks it", at(.line), list(.providers))]
     Overlap {
         first: String,
         second: String,
@@ -55,8 +55,11 @@ pub enum TrapKind {
     #[error("the repository template is not checked: {0}")]
     Unchecked(TemplateProblem),
     /// The symbols of the template have the form that only tfoci replaces.
-    #[error("clients do not replace `{{hostname}}`, `{{namespace}}` and `{{type}}`; write {}", printable(.hcl))]
-    Spelling { hcl: String },
+    #[error("clients do not replace `{{hostname}}`, `{{namespace}}` and `{{type}}`")]
+    Spelling {
+        /// The template as clients need it.
+        hcl: String,
+    },
     /// A mirror without its directory or URL.
     #[error("`{method}` has no `{argument}`: clients ignore the block")]
     NoArgument {
@@ -70,19 +73,19 @@ pub enum TrapKind {
     #[error("`{}` has no slash at its end: clients drop what follows the last one", printable(.url))]
     NoSlash { url: String },
     /// Clients put the host of a provider into the URL of a mirror, where a port breaks it.
-    #[error("clients refuse to ask a network mirror for {}: the host has a port; name it in `exclude`, and leave it to `direct`", list(.providers))]
+    #[error("clients refuse to ask a network mirror for {}: the host has a port", list(.providers))]
     Ports { providers: Vec<ProviderPattern> },
     /// Clients fail if the directory of the plugin cache does not exist.
     #[error("there is no directory {}: clients do not start without the plugin cache that `plugin_cache_dir` names", printable(.path))]
     NoCache { path: String },
     /// A top-level block that clients do not know.
-    #[error("unknown block `{}`: clients ignore it{}", printable(.name), did_you_mean(*.meant))]
+    #[error("unknown block `{}`: clients ignore it", printable(.name))]
     UnknownBlock {
         name: String,
         meant: Option<&'static str>,
     },
     /// An argument that clients do not know, of a block or at the top.
-    #[error("unknown argument `{}`{}: clients ignore it{}", printable(.name), of_block(.block.as_deref()), did_you_mean(*.meant))]
+    #[error("unknown argument `{}`{}: clients ignore it", printable(.name), of_block(.block.as_deref()))]
     UnknownArgument {
         name: String,
         /// `None` at the top.
@@ -99,14 +102,14 @@ pub enum TrapKind {
     #[error("`provider_installation` has no installation method: clients find no provider")]
     NoMethods,
     /// A block of `provider_installation` that clients do not know.
-    #[error("there is no installation method `{}`: clients ignore the block{}", printable(.name), did_you_mean(*.meant))]
+    #[error("there is no installation method `{}`: clients ignore the block", printable(.name))]
     UnknownMethod {
         name: String,
         meant: Option<&'static str>,
     },
     /// Only OpenTofu has `oci_mirror`.
     #[error(
-        "terraform does not know `oci_mirror`: it prints an error about the block, and goes on without it. `tfoci install --into DIR` writes a directory for `filesystem_mirror`"
+        "terraform does not know `oci_mirror`: it prints an error about the block, and goes on without it"
     )]
     NotForTerraform,
     /// The file is one that Terraform reads too.
@@ -127,32 +130,15 @@ pub enum TrapKind {
         providers: Vec<ProviderPattern>,
     },
     /// The directory lies in the filesystem mirror that is probably meant.
-    #[error("no HOSTNAME/NAMESPACE/TYPE is below {}; did you mean {}?", printable(.path), printable_path(.meant))]
+    #[error("no HOSTNAME/NAMESPACE/TYPE is below {}", printable(.path))]
     BelowMirror { path: String, meant: PathBuf },
     /// Without credentials, clients can pull from public repositories only.
-    #[error(
-        "clients find no credentials for repositories such as {repository}: they can pull only if it is public; {}",
-        to_have_credentials(repository, .unread.as_deref())
-    )]
+    #[error("clients find no credentials for repositories such as {repository}: they can pull only if it is public{}", not_read(.unread.as_deref()))]
     NoCredentials {
         repository: Repository,
         /// A file with credentials for it that clients do not read.
         unread: Option<PathBuf>,
     },
-}
-
-/// How clients find credentials.
-fn to_have_credentials(repository: &Repository, unread: Option<&Path>) -> String {
-    match unread {
-        Some(file) => format!(
-            "those in {} are for tfoci only, unless `docker_style_config_files` of a block `oci_default_credentials` names the file",
-            printable_path(file)
-        ),
-        None => {
-            let (registry, _) = repository.as_str().split_once('/').unwrap_or_default();
-            format!("`tfoci login {registry}` stores some")
-        }
-    }
 }
 
 impl TrapKind {
@@ -363,15 +349,15 @@ fn of_url(text: &str) -> Option<TrapKind> {
     }
 }
 
-fn of_block(block: Option<&str>) -> String {
-    block
-        .map(|block| format!(" of `{block}`"))
+/// Credentials that only tfoci reads.
+fn not_read(file: Option<&Path>) -> String {
+    file.map(|file| format!("; they do not read {}", printable_path(file)))
         .unwrap_or_default()
 }
 
-fn did_you_mean(meant: Option<&str>) -> String {
-    meant
-        .map(|meant| format!("; did you mean `{meant}`?"))
+fn of_block(block: Option<&str>) -> String {
+    block
+        .map(|block| format!(" of `{block}`"))
         .unwrap_or_default()
 }
 
