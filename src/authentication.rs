@@ -107,20 +107,18 @@ impl Note {
             Self::UnverifiedTransport => "unverified-transport",
         }
     }
-}
 
-impl Authentication {
     /// A warning for people, if the word alone is easily overlooked.
-    pub fn warning(&self) -> Option<&'static str> {
-        self.notes.iter().find_map(|note| match note {
-            Note::NoEvidence => Some(
+    pub fn warning(self) -> Option<&'static str> {
+        match self {
+            Self::NoEvidence => Some(
                 "no evidence is stored for this version: it was published without any, or the evidence was removed",
             ),
-            Note::MissingManifest => Some(
-                "the checksum document lists a manifest that is not in the folder: plugin protocol 5.0 is assumed. Copy terraform-registry-manifest.json there",
+            Self::MissingManifest => Some(
+                "the checksum document lists a manifest that is not in the folder: plugin protocol 5.0 is assumed",
             ),
             _ => None,
-        })
+        }
     }
 }
 

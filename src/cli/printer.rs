@@ -18,6 +18,7 @@ use console::{Style, Term, truncate_str};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use serde::Serialize;
 
+use tfoci::authentication::Authentication;
 use tfoci::disk;
 use tfoci::event::Subject;
 use tfoci::outcome::{Failure, Problem};
@@ -25,6 +26,7 @@ use tfoci::outcome::{Failure, Problem};
 use super::arguments::{Color, Format, Globals};
 use super::error::CommandError;
 use super::finished_line::FinishedLine;
+use super::hints;
 use super::neutral;
 use super::pending::PendingRequests;
 use super::redaction::Redaction;
@@ -269,6 +271,17 @@ impl Printer {
         let mut warned = warned.unwrap_or_else(PoisonError::into_inner);
         if warned.insert(text.clone()) {
             self.warning(&text);
+        }
+    }
+
+    /// Prints the warnings about the notes of a version, with what to do about them.
+    pub(super) fn warn_of_notes(&self, subject: &Subject, authentication: &Authentication) {
+        for note in &authentication.notes {
+            if let Some(warning) = note.warning() {
+                let hint = hints::notes::of(*note).map(|hint| format!(". {hint}"));
+                let hint = hint.unwrap_or_default();
+                self.warning(&format!("{subject}: {warning}{hint}"));
+            }
         }
     }
 

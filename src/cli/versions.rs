@@ -187,17 +187,12 @@ async fn doubt(
         Ok(examined) => {
             let made_for = examined.warning(&stored.provider);
             let subject = Subject::version(&stored.provider, version);
-            let warn = |warning: &str| {
+            if let Some(warning) = made_for {
                 printer.warning(&format!("{subject}: {warning}"));
-            };
-            made_for.iter().for_each(|warning| warn(warning));
+            }
             match examined.proof {
                 Ok(release) => {
-                    release
-                        .authentication()
-                        .warning()
-                        .into_iter()
-                        .for_each(warn);
+                    printer.warn_of_notes(&subject, release.authentication());
                     None
                 }
                 Err(problem) => Some(json::sentence(&problem)),

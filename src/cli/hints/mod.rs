@@ -11,6 +11,7 @@ mod keys;
 mod locking;
 pub(super) mod meant;
 mod mirroring;
+pub(super) mod notes;
 mod origins;
 mod places;
 mod proof;

@@ -97,10 +97,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     };
     let printer = &session.printer;
     print(&inspection, printer);
-    let authentication = inspection.authentication.as_ref();
-    if let Some(warning) = authentication.and_then(Authentication::warning) {
+    if let Some(authentication) = &inspection.authentication {
         let subject = Subject::version(&found.provider, &found.version);
-        printer.warning(&format!("{subject}: {warning}"));
+        printer.warn_of_notes(&subject, authentication);
     }
     printer.document(&inspection);
     Ok(match error {

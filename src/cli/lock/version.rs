@@ -124,9 +124,7 @@ fn warn(subject: &Subject, locked: &Locked, printer: &Printer) {
         );
         printer.warning(&text);
     }
-    if let Some(warning) = locked.authentication.warning() {
-        printer.warning(&format!("{subject}: {warning}"));
-    }
+    printer.warn_of_notes(subject, &locked.authentication);
 }
 
 fn listed(all: &[impl ToString]) -> String {

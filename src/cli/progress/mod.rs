@@ -230,9 +230,7 @@ impl Progress {
         });
         self.printer
             .package(subject, tone(authentication), verb, &text);
-        if let Some(warning) = authentication.warning() {
-            self.printer.warning(&format!("{subject}: {warning}"));
-        }
+        self.printer.warn_of_notes(subject, authentication);
     }
 }
 
