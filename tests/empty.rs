@@ -85,7 +85,7 @@ fn a_store_is_not_copied_onto_itself() {
     let arguments = ["copy", "acme/demo", "--from", "oci-layout:disk/store"];
     let run = author.tfoci(&[&arguments[..], &["--to", "oci-layout:disk/store"]].concat());
     run.exits(2).without_result().says(
-        "error: registry.opentofu.org/acme/demo (oci-layout:disk/store): the source and the destination are the same repository\n",
+        "error: registry.opentofu.org/acme/demo (oci-layout:disk/store): the copy would read and write the same repository\n",
     );
 }
 

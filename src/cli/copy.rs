@@ -35,7 +35,7 @@ Examples:
 /// constraints, all versions that satisfy them. Without addresses, it copies every provider, if the store can list them. Content that the
 /// destination already has is not transferred again; between layouts of one file system, it is linked and not copied. Tags other than versions and their evidence are not changed.
 ///
-/// With `--file`, tfoci copies the versions that `mirror` would select by this mirror file, from those in the source store. It uses the
+/// With `--file`, tfoci copies the versions that `mirror` would select by this mirror file, from those in the `--from` store. It uses the
 /// trust file that the mirror file names, but not its `to`. Its `platforms` take effect with `--rebuild-index`. With `--from-lock`, tfoci
 /// copies the locked versions, and refuses packages that the lock file does not list.
 ///
@@ -55,7 +55,7 @@ pub(super) struct Arguments {
     /// Providers, with constraints on their versions; or references, as `push` prints them
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
-    /// The source store: oci-layout:DIR, or a registry's repository template
+    /// The store to copy from: oci-layout:DIR, or a registry's repository template
     ///
     /// It is needed, unless every argument is a reference.
     #[arg(long, value_name = "STORE", help_heading = "Source")]
@@ -68,7 +68,7 @@ pub(super) struct Arguments {
     /// In a directory, tfoci reads its `.terraform.lock.hcl`. May be repeated.
     #[arg(long, value_name = "FILE", help_heading = "Source")]
     from_lock: Vec<PathBuf>,
-    /// The destination store, in the same form
+    /// The store to copy to, in the same form
     #[arg(long, value_name = "STORE", help_heading = "Destination")]
     to: String,
     /// What to do if the destination has the version

@@ -8,7 +8,7 @@ use crate::store;
 /// Why a version was not copied.
 #[derive(Debug)]
 pub(super) enum Error {
-    /// The source store fails, or what it holds is invalid.
+    /// The store that is read fails, or has something invalid.
     From {
         /// The platform, if the problem is about one package.
         platform: Option<Platform>,
@@ -19,17 +19,17 @@ pub(super) enum Error {
 }
 
 impl Error {
-    /// A problem with what the source store holds.
-    pub(super) fn in_source(problem: impl Into<Problem>) -> Self {
+    /// A problem with a version in the store that is read.
+    pub(super) fn in_read_store(problem: impl Into<Problem>) -> Self {
         Self::From {
             platform: None,
             problem: problem.into(),
         }
     }
 
-    /// A read from the source store that failed.
+    /// A read that failed.
     pub(super) fn unread(error: store::Error) -> Self {
-        Self::in_source(Problem::Unread(error))
+        Self::in_read_store(Problem::Unread(error))
     }
 
     /// A problem of the destination store.

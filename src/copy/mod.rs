@@ -62,7 +62,7 @@ pub struct Options {
 /// A provider to copy from one store to another.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// The provider in the source store.
+    /// The provider in the store that is read.
     pub from: StoredProvider,
     /// Selectors of its versions. A version that any of them matches is copied.
     pub selectors: Vec<Selector>,
@@ -102,7 +102,7 @@ pub async fn copy(
 struct Journey<'a> {
     from: StoredProvider,
     to: RepoMut,
-    /// The versions in the source store.
+    /// The versions in the store that is read.
     available: Versions,
     locked: BTreeMap<Version, BTreeSet<PackageHash>>,
     /// The trust options for locked versions: a lock file stands in for a pinned key.
@@ -204,7 +204,7 @@ impl<'a> Journey<'a> {
         }
         let requires_proof = self.options.trust.require_pinned;
         if let Some(problem) = stored.unproven().filter(|_| requires_proof) {
-            return Err(Error::in_source(problem));
+            return Err(Error::in_read_store(problem));
         }
         let StoredVersion {
             release,
@@ -234,7 +234,7 @@ impl<'a> Journey<'a> {
         };
         let examined = self.from.read(version, &platforms, self.trust(version));
         let examined = examined.await;
-        let examined = examined.map_err(Error::in_source)?;
+        let examined = examined.map_err(Error::in_read_store)?;
         // A copy that keeps the index is refused instead.
         if let Some(message) = examined.warning(&self.from.provider) {
             let subject = Subject::version(&self.from.provider, version);
@@ -243,7 +243,7 @@ impl<'a> Journey<'a> {
         let Examined {
             evidence, proof, ..
         } = examined;
-        let release = self.locked(proof.map_err(Error::in_source)?)?;
+        let release = self.locked(proof.map_err(Error::in_read_store)?)?;
         self.announce(&release);
         if let Platforms::Among(wanted) = &platforms {
             self.check_platforms(&release, wanted)?;
@@ -281,7 +281,7 @@ impl<'a> Journey<'a> {
             dry_run: *dry_run,
             jobs: *jobs,
             now: trust.now,
-            evidence_policy: evidence_policy.map_err(Error::in_source)?,
+            evidence_policy: evidence_policy.map_err(Error::in_read_store)?,
         };
         let edition = edition.with_snapshot(Snapshot {
             tags: &self.tags,
@@ -353,7 +353,7 @@ impl<'a> Journey<'a> {
         release: Verified<Release<StoreBlob>>,
     ) -> Result<Verified<Release<StoreBlob>>, Error> {
         match self.locked.get(&release.version) {
-            Some(hashes) => release.locked(hashes).map_err(Error::in_source),
+            Some(hashes) => release.locked(hashes).map_err(Error::in_read_store),
             None => Ok(release),
         }
     }

@@ -66,7 +66,7 @@ impl Journey<'_> {
             .iter()
             .partition(|platform| !wanted.contains(platform));
         if let (true, Some(first)) = (found.is_empty(), wanted.first()) {
-            return Err(Error::in_source(store::Error::Refusal(
+            return Err(Error::in_read_store(store::Error::Refusal(
                 Refusal::NoPlatform {
                     platform: first.clone(),
                     available,

@@ -9,7 +9,7 @@ use crate::outcome::Failure;
 use crate::platform::Platform;
 use crate::version::Version;
 
-/// Selects versions of a provider in the source store.
+/// Selects versions of a provider in the store that is read.
 #[derive(Clone, Debug)]
 pub enum Selector {
     /// Every version that satisfies these constraints; without constraints every version, pre-releases included.
@@ -54,7 +54,7 @@ impl Selector {
     }
 }
 
-/// Applies selectors to the versions in the source store. A version that several selectors match gets the platforms of all of them.
+/// Applies selectors to the versions in the store that is read. A version that several selectors match gets the platforms of all of them.
 pub(super) fn select(
     selectors: &[Selector],
     from: &StoredProvider,

@@ -1,4 +1,4 @@
-//! A version in the source store, read and verified.
+//! A version in the store that is read, read and verified.
 
 use crate::blob::{BlobSource as _, Memory};
 use crate::constraint::VersionConstraints;
@@ -43,8 +43,8 @@ impl StoredVersion {
         let examined = from
             .verify_packages(version, artifact, packages, trust)
             .await;
-        let examined = examined.map_err(Error::in_source)?;
-        let release = examined.proof.map_err(Error::in_source)?;
+        let examined = examined.map_err(Error::in_read_store)?;
+        let release = examined.proof.map_err(Error::in_read_store)?;
         let evidence = match examined.evidence {
             None => None,
             Some(raw) => Some(evidence(from, raw).await?),
@@ -118,7 +118,7 @@ pub(super) fn tags(version: &Version) -> Result<[Tag; 2], Error> {
     let tags = (Tag::of_version(version), Tag::of_evidence(version));
     match tags {
         (Ok(version), Ok(evidence)) => Ok([version, evidence]),
-        (Err(error), _) | (_, Err(error)) => Err(Error::in_source(error)),
+        (Err(error), _) | (_, Err(error)) => Err(Error::in_read_store(error)),
     }
 }
 
@@ -134,10 +134,10 @@ pub(super) async fn artifact(
         available: Vec::new(),
     };
     let raw = raw.map_err(Error::unread)?;
-    let raw = raw.ok_or_else(|| Error::in_source(absent()))?;
+    let raw = raw.ok_or_else(|| Error::in_read_store(absent()))?;
     let index = Index::read(&raw).map_err(|refusal| Error::unread(refusal.into()))?;
     match Problem::of_another(&index, &from.provider) {
-        Some(problem) => Err(Error::in_source(problem)),
+        Some(problem) => Err(Error::in_read_store(problem)),
         None => Ok(Artifact {
             raw: tagged(raw, PROVIDER),
             index,

@@ -97,7 +97,7 @@ pub enum Problem {
         platform: Platform,
         source: Box<PackageError>,
     },
-    /// The source store of a copy lacks a blob or manifest, or it is damaged.
+    /// The store that a copy reads lacks a blob or manifest, or it is damaged.
     #[error(transparent)]
     Unread(store::Error),
     /// A version has no package for any platform that clients know.
@@ -177,7 +177,7 @@ pub enum Problem {
     #[error("another writer moved the tag, {attempts} times")]
     Contended { attempts: u32 },
     /// A copy would read from the repository that it writes to.
-    #[error("the source and the destination are the same repository")]
+    #[error("the copy would read and write the same repository")]
     SameRepository,
     /// The store has no such repository.
     #[error("the store has no such repository")]

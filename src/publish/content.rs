@@ -32,7 +32,7 @@ pub(crate) enum Blob<B> {
     /// The empty config, or a document of the evidence. Its bytes are already in memory.
     Read {
         bytes: Memory,
-        /// The same blob in the source store, which the destination may be able to mount or link.
+        /// The same blob in the store that is read, which the destination may be able to mount or link.
         stored: Option<B>,
         /// Whether the destination probably has it. Checking for it first is then cheaper than sending it.
         is_likely_there: bool,

@@ -25,7 +25,7 @@ struct Copying {
 }
 
 impl Plan {
-    /// Finds the providers of the arguments, the mirror file and the lock files in the source store. If there are none of these, it finds
+    /// Finds the providers of the arguments, the mirror file and the lock files in the store that is read. If there are none of these, it finds
     /// all providers of the store.
     pub(super) async fn of(
         arguments: &Arguments,
