@@ -65,7 +65,7 @@ pub enum Note {
     RepairedMpi,
     /// A key that the source provides cannot be parsed and was skipped.
     SkippedKey,
-    /// The checksum document has a blank line. Clients crash on it if it comes from a registry.
+    /// The checksum document has a blank line. Clients crash on it if it comes from an origin.
     BlankLine,
     /// A zip has directory entries, so its `h1` differs from that of the unpacked directory.
     DirectoryEntries,

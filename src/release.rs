@@ -143,7 +143,7 @@ pub fn canonical_file_name(
 pub struct Protocols(Vec<(u64, u64)>);
 
 impl Protocols {
-    /// Parses protocol versions as registries and manifests write them (`6.0`, `6`, `5.0.0`). An empty list gives the default.
+    /// Parses protocol versions as origins and provider manifests write them (`6.0`, `6`, `5.0.0`). An empty list gives the default.
     ///
     /// # Errors
     /// The first text that is not a protocol version.

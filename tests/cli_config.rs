@@ -173,7 +173,7 @@ hint: leave out `--plain-http` if the registry has HTTPS for clients; else use `
         "error: clients ask no network mirror for a provider whose host has a port
   received a.example:8443/*/*
 
-hint: leave it out: `direct` installs it from its own registry. `--into DIR` can have it
+hint: leave it out: `direct` installs it from its origin. `--into DIR` can have it
 ",
     );
     let scene = Scene::new();

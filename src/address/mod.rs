@@ -25,7 +25,7 @@ pub mod pattern;
 const BUILT_IN_HOSTS: [&str; 2] = ["terraform.io", "opentofu.org"];
 const BUILT_IN_NAMESPACE: &str = "builtin";
 
-/// The namespace whose providers OpenTofu's default registry took over from its predecessor.
+/// The namespace whose providers OpenTofu's default origin took over from its predecessor.
 const TAKEN_OVER: &str = "hashicorp";
 
 /// Prefixes that clients refuse in a type, because they are redundant.
@@ -139,7 +139,7 @@ impl ProviderAddr {
         }
     }
 
-    /// The same provider at the registry that OpenTofu's default registry succeeded; `None` for providers that it did not take over.
+    /// The same provider at the origin that OpenTofu's default origin succeeded; `None` for providers that it did not take over.
     pub fn predecessor(&self) -> Option<Self> {
         let is_successor =
             self.hostname == Hostname::default_origin() && self.namespace == TAKEN_OVER;
@@ -149,7 +149,7 @@ impl ProviderAddr {
         })
     }
 
-    /// The host of the registry that publishes the provider.
+    /// The host of the provider registry that publishes the provider.
     pub fn hostname(&self) -> &Hostname {
         &self.hostname
     }

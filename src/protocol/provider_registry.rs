@@ -169,7 +169,7 @@ impl DownloadMetadata {
 /// A signing key. Its other members are written for clients that expect them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SigningKey {
-    /// The key id. Registries may give a wrong one, so it is not read.
+    /// The key id. Origins may give a wrong one, so it is not read.
     pub key_id: String,
     /// The key, ASCII-armoured; empty if the origin gives none.
     pub ascii_armor: String,

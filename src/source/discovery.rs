@@ -19,7 +19,7 @@ const LARGEST: u64 = 1 << 20;
 const SERVICE: &str = "providers.v1";
 
 /// The location of a host's provider registry.
-pub(super) struct RegistryLocation {
+pub(super) struct ServiceLocation {
     /// The URL that the paths of the protocol are resolved against.
     pub(super) base: Url,
     /// Whether the location is authentic: it comes from the user's configuration, or from a response over verified TLS.
@@ -36,14 +36,14 @@ pub(super) async fn provider_registry(
     access: &Access,
     host: &Hostname,
     auth: &RequestAuth,
-) -> Result<RegistryLocation, Error> {
+) -> Result<ServiceLocation, Error> {
     let base = access.http.base(host.as_ascii())?;
     let path = ".well-known/terraform.json";
     let url = base.join(path).unwrap_or_else(|_| base.clone());
     if let Some(services) = access.credentials.services(host)? {
         let service = services.get(SERVICE);
         let service = service.ok_or_else(|| no_service(host, true, services.keys()))?;
-        return Ok(RegistryLocation {
+        return Ok(ServiceLocation {
             base: place(&url, Ok(service))?,
             is_verified: true,
             is_own: true,
@@ -74,7 +74,7 @@ pub(super) async fn provider_registry(
     let services = fetch::json(&what, answer, services)?;
     let service = services.get(SERVICE);
     let service = service.ok_or_else(|| no_service(host, false, services.keys()))?;
-    Ok(RegistryLocation {
+    Ok(ServiceLocation {
         base: place(&final_url, service.as_deref().map_err(String::as_str))?,
         is_verified,
         is_own,

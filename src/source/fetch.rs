@@ -20,7 +20,7 @@ use crate::json::{self, Fault, Object};
 pub struct Access {
     /// The HTTP client, shared with stores.
     pub http: Http,
-    /// Tokens for registries and mirrors, and names and passwords for hosts of packages.
+    /// Tokens for origins and mirrors, and names and passwords for hosts of packages.
     pub credentials: Credentials,
     /// Limits on retries and on the time of a request.
     pub request_limits: RequestLimits,

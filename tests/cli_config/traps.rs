@@ -258,8 +258,7 @@ fn the_file_is_the_one_that_the_client_uses() {
     let scene = Scene::new();
     let check = ["cli-config", "--check", "--client"];
     let of = |client: &str| scene.tfoci(check.iter().chain(&[client]));
-    let none =
-        "there is no CLI configuration: clients install from the providers' own registries\n";
+    let none = "there is no CLI configuration: clients install from the providers' origins\n";
     assert_eq!(of("tofu").succeeds().stdout, none);
     let oci = format!(
         "provider_installation {{\n{}\n}}\n",

@@ -181,7 +181,7 @@ fn a_provider_without_an_installation_method_fails_its_directory_only() {
     assert!(scene.path("a/.terraform.lock.hcl").exists());
     assert!(!scene.path("b/.terraform.lock.hcl").exists());
     let said = format!(
-        "{said}  in [TMP]/client.tfrc\n\nhint: `--from origin` asks the provider's own registry\n"
+        "{said}  in [TMP]/client.tfrc\n\nhint: `--from origin` asks the provider registry that publishes it\n"
     );
     says(&tfoci(&scene, "lock --chdir b").exits(1), &said);
 }

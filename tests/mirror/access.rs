@@ -103,7 +103,7 @@ error: example.com/acme/demo (example.com): example.com does not offer a provide
   expected providers.v1
   received providers.v2
 
-hint: if the registry is on another host, a `host` block in the CLI configuration names it
+hint: if the provider registry is on another host, a `host` block in the CLI configuration names it
 ",
     );
 }

@@ -65,7 +65,7 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): the answer is too large
         "
 error: [ORIGIN]/acme/demo ([ORIGIN]): [ORIGIN] does not offer a provider registry
 
-hint: if the registry is on another host, a `host` block in the CLI configuration names it
+hint: if the provider registry is on another host, a `host` block in the CLI configuration names it
 ",
     );
     refused(
@@ -77,7 +77,7 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): [ORIGIN] does not offer a provider registr
   expected providers.v1
   received providers.v2
 
-hint: if the registry is on another host, a `host` block in the CLI configuration names it
+hint: if the provider registry is on another host, a `host` block in the CLI configuration names it
 ",
     );
     refused(

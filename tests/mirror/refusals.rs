@@ -18,7 +18,7 @@ struct Asked {
 const NO_TOKEN: &str = "no token, since none was found for [ORIGIN]";
 const TOKEN: &str = "give it a token: `credentials \"[ORIGIN]\"` in the CLI configuration";
 const NEVER_SENT: &str = "no token, since this request never carries one";
-const SERVE: &str = "clients send no credentials for it either: the registry has to serve it without, or by a signed URL";
+const SERVE: &str = "clients send no credentials for it either: the source has to serve it without, or by a signed URL";
 
 const DISCOVERY: Asked = Asked {
     kind: "discovery",
@@ -150,7 +150,7 @@ fn refused_discovery_documents() {
         Fault::status(404),
         1,
         "error: [ORIGIN]/acme/demo ([ORIGIN]): [ORIGIN] does not offer a provider registry\n",
-        "if the registry is on another host, a `host` block in the CLI configuration names it",
+        "if the provider registry is on another host, a `host` block in the CLI configuration names it",
     );
 }
 

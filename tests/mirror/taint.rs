@@ -43,7 +43,7 @@ fn assert_no_secrets_at_strangers(origin: &Origin) {
     assert_eq!(origin.count(|seen| seen.path == "/trap"), 0);
 }
 
-const HINT: &str = "hint: tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a registry is; a URL of a package that is signed may have expired";
+const HINT: &str = "hint: tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a provider registry is; a URL of a package that is signed may have expired";
 
 #[test]
 fn a_redirect_target_is_named_and_gets_no_secret() {
@@ -101,7 +101,7 @@ error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the pack
     answered 401
     tried no token and no password, since a redirect led to this host
 
-hint: tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a registry is; a URL of a package that is signed may have expired
+hint: tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a provider registry is; a URL of a package that is signed may have expired
 ");
     assert_no_secrets_at_strangers(&scene.origin);
 }
@@ -117,7 +117,7 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): the request for the list of versions was r
   answered 401
   tried no token and no password, since a redirect led to this host
 
-hint: tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a registry is; a URL of a package that is signed may have expired
+hint: tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a provider registry is; a URL of a package that is signed may have expired
 ");
     assert_no_secrets_at_strangers(&scene.origin);
     // The host itself may name any token server.

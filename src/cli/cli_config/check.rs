@@ -103,9 +103,8 @@ pub(super) fn run(client: Client, session: &Session) -> Result<Ending, CommandEr
 fn print(file: Option<&str>, traps: &[Trap], session: &Session) {
     let printer = &session.printer;
     let Some(file) = file else {
-        printer.result(
-            "there is no CLI configuration: clients install from the providers' own registries",
-        );
+        printer
+            .result("there is no CLI configuration: clients install from the providers' origins");
         return;
     };
     for Trap { line, kind } in traps {

@@ -39,7 +39,7 @@ Examples:
 
 /// Print the CLI configuration with which clients install from a mirror, or check theirs
 ///
-/// The block `provider_installation` names the providers that come from the mirror, and leaves all others to their own registries. A
+/// The block `provider_installation` names the providers that come from the mirror, and leaves all others to their origins. A
 /// pattern is an address, whose last parts may be `*`. Without patterns, every provider comes from the mirror.
 ///
 /// OpenTofu reads an OCI registry itself (`oci_mirror`). Terraform cannot: it needs a directory that `tfoci install` wrote (`--into`), or a

@@ -79,7 +79,9 @@ pub(super) fn command(error: &CommandError) -> Option<String> {
         CommandError::NotRequired { .. } => {
             "add it to `required_providers`, or name another directory with `--chdir`"
         }
-        CommandError::NoMethod { .. } => "`--from origin` asks the provider's own registry",
+        CommandError::NoMethod { .. } => {
+            "`--from origin` asks the provider registry that publishes it"
+        }
         CommandError::Configuration(configuration::Error::Empty { .. }) => {
             "name another directory, with `--chdir`; or a provider, such as `acme/demo@~> 1.0`"
         }

@@ -14,7 +14,7 @@ use tfoci::template::Error as TemplateError;
 
 use crate::cli::error::{CommandError, Meant};
 
-/// What `--from` names if it is each provider's own registry.
+/// What `--from` names if it is each provider's origin.
 pub(in crate::cli) const ORIGIN: &str = "origin";
 
 /// The prefix of directories of layouts.

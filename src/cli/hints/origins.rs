@@ -53,7 +53,7 @@ pub(super) fn at_source(error: &source::Error, effect: Effect) -> Option<String>
             return hint.map(str::to_owned);
         }
         source::Error::NoService { .. } => {
-            "if the registry is on another host, a `host` block in the CLI configuration names it"
+            "if the provider registry is on another host, a `host` block in the CLI configuration names it"
         }
         source::Error::NoProvider => {
             "the full address counts: the same name on another host is another provider. A private one may need a token"
@@ -149,10 +149,10 @@ fn authenticate(tried: &source::AuthTried) -> Option<String> {
             "the password may have changed, or may not read this package"
         }
         source::AuthTried::Redirected => {
-            "tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a registry is; a URL of a package that is signed may have expired"
+            "tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a provider registry is; a URL of a package that is signed may have expired"
         }
         source::AuthTried::Nothing => {
-            "clients send no credentials for it either: the registry has to serve it without, or by a signed URL"
+            "clients send no credentials for it either: the source has to serve it without, or by a signed URL"
         }
     };
     Some(text.to_owned())

@@ -91,7 +91,7 @@ fn unusable(error: &Unusable) -> String {
             "leave out `--plain-http` if the registry has HTTPS for clients; else use `--into DIR` or `--url URL`"
         }
         Unusable::Port { .. } => {
-            "leave it out: `direct` installs it from its own registry. `--into DIR` can have it"
+            "leave it out: `direct` installs it from its origin. `--into DIR` can have it"
         }
         Unusable::BelowMirror { meant, .. } => {
             return format!("did you mean {}?", printable_path(meant));

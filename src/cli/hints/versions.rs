@@ -96,7 +96,7 @@ pub(super) fn prerelease<'a>(
 /// What to do about evidence that does not prove the packages beside it. The key may be a new one of the author.
 fn evidence(error: &trust::Error, address: &str) -> String {
     let reason = match error {
-        // This is no sign of an attack: many releases of public registries have no signature.
+        // This is no sign of an attack: many releases of public origins have no signature.
         trust::Error::NotSigned { asked_by, .. } => return unsigned(asked_by.as_ref(), address),
         trust::Error::Refused(refusal) => Some(&refusal.reason),
         _ => None,

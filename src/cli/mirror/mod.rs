@@ -52,7 +52,7 @@ pub(super) struct Arguments {
     /// The providers, with constraints on their versions
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
-    /// Read network-mirror:URL or filesystem-mirror:DIR; the default is `origin`, each provider's own registry
+    /// Read network-mirror:URL or filesystem-mirror:DIR; the default is `origin`, the provider registry that publishes each
     // A string, because clap's parser errors would repeat a password in the URL.
     #[arg(long, value_name = "SOURCE", help_heading = "Source")]
     from: Option<String>,

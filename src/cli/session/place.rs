@@ -91,7 +91,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Each provider's own registry.
+    /// Each provider's origin.
     pub(in crate::cli) fn origin(&self) -> StoreOrSource {
         StoreOrSource::Source(Source::Origin(self.origin.clone()))
     }

@@ -46,7 +46,7 @@ pub enum MethodKind {
         /// The template, as written.
         repository_template: String,
     },
-    /// `direct`: the provider's own registry.
+    /// `direct`: the provider's origin.
     Direct,
     /// `filesystem_mirror`.
     FilesystemMirror {

@@ -6,7 +6,7 @@ use super::Origin;
 use url::Url;
 
 use super::super::auth::RequestAuth;
-use super::super::discovery::{self, RegistryLocation};
+use super::super::discovery::{self, ServiceLocation};
 use super::super::error::Error;
 use crate::address::Hostname;
 
@@ -50,7 +50,7 @@ impl Origin {
             access.http.trust(&access.http.base(host.as_ascii())?);
         }
         let found = discovery::provider_registry(access, host, &auth).await?;
-        let RegistryLocation {
+        let ServiceLocation {
             base,
             is_verified,
             is_own,

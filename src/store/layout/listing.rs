@@ -6,7 +6,7 @@ use super::super::Error;
 use crate::disk;
 use crate::oci::Repository;
 
-/// The most entries that the three levels of a directory of layouts may have together. A mirror of the whole public registry has a tenth. A
+/// The most entries that the three levels of a directory of layouts may have together. A mirror of all public providers has a tenth. A
 /// stranger's links to directories above them would make endlessly many.
 const MOST_ENTRIES: usize = 100_000;
 
