@@ -22,7 +22,7 @@ use crate::trust::{Checksums, limits};
 use crate::version::Version;
 
 mod error;
-mod manifest;
+mod provider_manifest;
 
 pub use error::Error;
 
@@ -146,12 +146,12 @@ impl Folder {
             }
             false => (only(zips, platforms)?, None),
         };
-        let manifest = documents(FileKind::Manifest, manifest::LARGEST)?
+        let manifest = documents(FileKind::Manifest, provider_manifest::LARGEST)?
             .into_iter()
             .next();
         let listed = listed_name(&lines, provider, &version, &FileKind::Manifest);
         let (protocols, notes) =
-            manifest::protocols(manifest, &self.directory, listed.as_deref(), &lines)?;
+            provider_manifest::protocols(manifest, &self.directory, listed.as_deref(), &lines)?;
         let signatures = documents(FileKind::Signature, limits::SIGNATURE)?;
         if signatures.is_empty() {
             self.refuse_armoured(&checksums.name)?;
