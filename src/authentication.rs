@@ -71,13 +71,15 @@ pub enum Note {
     DirectoryEntries,
     /// A line of the checksum document is not a checksum and a name, so clients take no hashes from it.
     OddLine,
-    /// The signed checksum document does not list the release's manifest.
-    UnlistedManifest,
-    /// The signed checksum document lists a manifest that the release folder does not have.
-    MissingManifest,
+    /// The signed checksum document does not list the provider manifest of the release.
+    #[serde(rename = "unlisted-manifest")]
+    UnlistedProviderManifest,
+    /// The signed checksum document lists a provider manifest that the release folder does not have.
+    #[serde(rename = "missing-manifest")]
+    MissingProviderManifest,
     /// A JSON document has members in an unusual letter case or duplicates. Clients accept them, and stricter parsers may not.
     LenientJson,
-    /// A manifest is larger than 4 MiB, which registries refuse.
+    /// An OCI manifest is larger than 4 MiB, which registries refuse.
     LargeManifest,
     /// tfoci wrote the artifact, but the store has no evidence for it.
     NoEvidence,
@@ -99,8 +101,8 @@ impl Note {
             Self::BlankLine => "blank-line",
             Self::DirectoryEntries => "directory-entries",
             Self::OddLine => "odd-line",
-            Self::UnlistedManifest => "unlisted-manifest",
-            Self::MissingManifest => "missing-manifest",
+            Self::UnlistedProviderManifest => "unlisted-manifest",
+            Self::MissingProviderManifest => "missing-manifest",
             Self::LenientJson => "lenient-json",
             Self::LargeManifest => "large-manifest",
             Self::NoEvidence => "no-evidence",
@@ -114,8 +116,8 @@ impl Note {
             Self::NoEvidence => Some(
                 "no evidence is stored for this version: it was published without any, or the evidence was removed",
             ),
-            Self::MissingManifest => Some(
-                "the checksum document lists a manifest that is not in the folder: plugin protocol 5.0 is assumed",
+            Self::MissingProviderManifest => Some(
+                "the checksum document lists a provider manifest that is not in the folder: plugin protocol 5.0 is assumed",
             ),
             _ => None,
         }
@@ -227,6 +229,8 @@ mod tests {
             Note::ExpiredKey,
             Note::WeakSelfSignature,
             Note::DirectoryEntries,
+            Note::UnlistedProviderManifest,
+            Note::MissingProviderManifest,
             Note::LenientJson,
             Note::NoEvidence,
             Note::UnverifiedTransport,

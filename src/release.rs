@@ -19,7 +19,7 @@ pub struct Release<L> {
     pub provider: ProviderAddr,
     /// The released version.
     pub version: Version,
-    /// The plugin protocol versions in the release's manifest.
+    /// The plugin protocol versions in the release's provider manifest.
     pub protocols: Protocols,
     /// The checksum document (`SHA256SUMS`), byte for byte: its signature covers exactly these bytes.
     pub checksums: Option<Document>,
@@ -184,7 +184,7 @@ impl Protocols {
     }
 }
 
-/// `5.0`, the version of a release without a manifest.
+/// `5.0`, the version of a release without a provider manifest.
 impl Default for Protocols {
     fn default() -> Self {
         Self(vec![(5, 0)])

@@ -37,8 +37,9 @@ Examples:
 /// provider creates them. tfoci verifies the signature before it writes anything, and each zip during its upload. It writes the tag of the
 /// version last, so clients never see a part of a version. The reference of the version goes to stdout.
 ///
-/// The manifest, terraform-provider-TYPE_VERSION_manifest.json, says which plugin protocols the provider speaks; one that speaks only 6.0 needs
-/// it. It may also lie in the folder or the one above it as terraform-registry-manifest.json, as in the sources, if SHA256SUMS lists it.
+/// The provider manifest, terraform-provider-TYPE_VERSION_manifest.json, says which plugin protocols the provider speaks; one that speaks
+/// only 6.0 needs it. It may also lie in the folder or the one above it as terraform-registry-manifest.json, as in the sources, if
+/// SHA256SUMS lists it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -239,7 +240,7 @@ fn options(arguments: &Arguments, session: &Session, rule: &Rule) -> Result<Opti
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
         now: SystemTime::now(),
-        // A release may be pushed again with the key or the manifest that was missing.
+        // A release may be pushed again with the key or the provider manifest that was missing.
         evidence_policy: EvidencePolicy {
             always: true,
             ..EvidencePolicy::of_writing(rule)

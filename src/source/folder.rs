@@ -49,7 +49,7 @@ enum FileKind {
     Zip(Platform),
     Checksums,
     Signature,
-    Manifest,
+    ProviderManifest,
 }
 
 /// A zip of a release folder. Only its name has been read.
@@ -79,7 +79,7 @@ pub struct Files {
     pub checksums: Document,
     /// The signatures, sorted by name.
     pub signatures: Vec<Document>,
-    /// The plugin protocol versions of the manifest.
+    /// The plugin protocol versions of the provider manifest.
     pub protocols: Protocols,
     /// Irregularities that were accepted.
     pub notes: Vec<Note>,
@@ -146,10 +146,10 @@ impl Folder {
             }
             false => (only(zips, platforms)?, None),
         };
-        let manifest = documents(FileKind::Manifest, provider_manifest::LARGEST)?
+        let manifest = documents(FileKind::ProviderManifest, provider_manifest::LARGEST)?
             .into_iter()
             .next();
-        let listed = listed_name(&lines, provider, &version, &FileKind::Manifest);
+        let listed = listed_name(&lines, provider, &version, &FileKind::ProviderManifest);
         let (protocols, notes) =
             provider_manifest::protocols(manifest, &self.directory, listed.as_deref(), &lines)?;
         let signatures = documents(FileKind::Signature, limits::SIGNATURE)?;
@@ -317,7 +317,7 @@ impl File {
         let version = version.strip_prefix('v').unwrap_or(version).parse().ok()?;
         let kind = match rest {
             "SHA256SUMS" => FileKind::Checksums,
-            "manifest.json" => FileKind::Manifest,
+            "manifest.json" => FileKind::ProviderManifest,
             _ if rest.starts_with("SHA256SUMS") && rest.ends_with(".sig") => FileKind::Signature,
             _ => FileKind::Zip(
                 rest.strip_suffix(".zip")
@@ -360,7 +360,7 @@ mod tests {
         );
         assert_eq!(
             parse("terraform-provider-demo_1.0.0_manifest.json"),
-            demo(FileKind::Manifest)
+            demo(FileKind::ProviderManifest)
         );
         for other in [
             "artifacts.json",

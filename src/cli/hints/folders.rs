@@ -70,11 +70,11 @@ pub(super) fn in_folder(error: &folder::Error, address: &str) -> Option<String> 
         folder::Error::SamePlatform { .. } => {
             "remove the one that the checksum document does not list"
         }
-        folder::Error::ManifestAltered { .. } => {
+        folder::Error::ProviderManifestAltered { .. } => {
             "nothing of this version was written. Build the release again, and sign after the last change"
         }
-        folder::Error::Manifest { .. }
-        | folder::Error::ManifestVersion { .. }
+        folder::Error::ProviderManifest { .. }
+        | folder::Error::ProviderManifestVersion { .. }
         | folder::Error::Protocol { .. } => {
             r#"such as `{"version":1,"metadata":{"protocol_versions":["6.0"]}}`"#
         }

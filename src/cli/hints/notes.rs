@@ -5,7 +5,7 @@ use tfoci::authentication::Note;
 /// Suggests how to publish the version without this note.
 pub(in crate::cli) fn of(note: Note) -> Option<&'static str> {
     match note {
-        Note::MissingManifest => Some("Copy terraform-registry-manifest.json there"),
+        Note::MissingProviderManifest => Some("Copy terraform-registry-manifest.json there"),
         _ => None,
     }
 }

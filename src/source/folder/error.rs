@@ -80,30 +80,30 @@ pub enum Error {
         /// The two file names.
         names: (String, String),
     },
-    /// The manifest does not match its digest in the checksum document.
+    /// The provider manifest does not match its digest in the checksum document.
     #[error("`{}` does not match its checksum\n  expected {expected} (checksum document)\n  received {received} (file)", printable(.file))]
-    ManifestAltered {
+    ProviderManifestAltered {
         file: String,
         /// The digest in the checksum document.
         expected: Digest,
         /// The digest of the file.
         received: Digest,
     },
-    /// The manifest is not JSON of the expected form.
+    /// The provider manifest is not JSON of the expected form.
     #[error("`{}` is not a provider manifest", printable(.file))]
-    Manifest {
+    ProviderManifest {
         file: String,
         /// The cause, with its position.
         source: json::Error,
     },
-    /// A manifest of a later format.
+    /// A provider manifest of a later format.
     #[error("`{}` has an unknown format\n  expected version 1\n  received version {received}", printable(.file))]
-    ManifestVersion {
+    ProviderManifestVersion {
         file: String,
         /// The format version.
         received: u64,
     },
-    /// The manifest has an invalid protocol version.
+    /// The provider manifest has an invalid protocol version.
     #[error("`{}` names an unusable protocol version", printable(.file))]
     Protocol {
         file: String,
@@ -127,9 +127,9 @@ impl Error {
             Self::Disk(error) => error.category(),
             Self::Checksums(error) => error.category(),
             Self::OtherType { .. } | Self::SeveralVersions { .. } => Category::Usage,
-            Self::ManifestAltered { .. } => Category::Untrusted,
-            Self::Manifest { source, .. } => source.category(),
-            Self::ManifestVersion { .. }
+            Self::ProviderManifestAltered { .. } => Category::Untrusted,
+            Self::ProviderManifest { source, .. } => source.category(),
+            Self::ProviderManifestVersion { .. }
             | Self::Protocol { .. }
             | Self::SamePlatform { .. }
             | Self::ArmouredSignature { .. } => Category::Malformed,

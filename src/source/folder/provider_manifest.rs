@@ -1,4 +1,4 @@
-//! The manifest of a release, which says with which plugin protocols its provider speaks.
+//! The provider manifest of a release, which says with which plugin protocols its provider speaks.
 //!
 //! Release processes such as goreleaser list it in the checksum document as `terraform-provider-TYPE_VERSION_manifest.json` and upload it under
 //! that name. In the folder it is often missing: it lies in the directory of the sources, as `terraform-registry-manifest.json`.
@@ -15,12 +15,12 @@ use crate::json::{self, Object};
 use crate::release::{Document, Protocols};
 use crate::trust::Checksums;
 
-/// The largest manifest that is read, in bytes. It lists a few protocol versions.
+/// The largest provider manifest that is read, in bytes. It lists a few protocol versions.
 pub(super) const LARGEST: u64 = 64 << 10;
-/// The name of the manifest in the sources of a provider.
+/// The name of the provider manifest in the sources of a provider.
 const SOURCE_NAME: &str = "terraform-registry-manifest.json";
 
-/// The plugin protocols of a release. `manifest` is the one in the folder, and `listed` the name that the checksum document has for it.
+/// The plugin protocols of a release. `manifest` is the provider manifest in the folder, and `listed` the name that the checksum document has for it.
 pub(super) fn protocols(
     manifest: Option<Document>,
     folder: &Path,
@@ -29,7 +29,7 @@ pub(super) fn protocols(
 ) -> Result<(Protocols, Vec<Note>), Error> {
     match (manifest, listed) {
         (Some(manifest), _) => checked(&manifest, lines),
-        // A release process may leave the manifest of the sources beside the zips, under the name that it has there.
+        // A release process may leave the provider manifest of the sources beside the zips, under the name that it has there.
         (None, None) => match disk::read_regular(&folder.join(SOURCE_NAME), LARGEST) {
             Ok(bytes) => {
                 let name = SOURCE_NAME.to_owned();
@@ -39,12 +39,12 @@ pub(super) fn protocols(
         },
         (None, Some(name)) => match in_sources(folder, name, lines) {
             Some(manifest) => checked(&manifest, lines),
-            None => Ok((Protocols::default(), vec![Note::MissingManifest])),
+            None => Ok((Protocols::default(), vec![Note::MissingProviderManifest])),
         },
     }
 }
 
-/// The manifest in the folder or in the one above it, if it is the one that the checksum document lists.
+/// The provider manifest in the folder or in the one above it, if it is the one that the checksum document lists.
 fn in_sources(folder: &Path, name: &str, lines: &Checksums) -> Option<Document> {
     let above = folder.parent().unwrap_or(Path::new(""));
     [folder, above].into_iter().find_map(|directory| {
@@ -57,7 +57,7 @@ fn in_sources(folder: &Path, name: &str, lines: &Checksums) -> Option<Document> 
     })
 }
 
-/// Parses the manifest that provider registries read: its format version, and the plugin protocol versions.
+/// Parses the provider manifest that provider registries read: its format version, and the plugin protocol versions.
 fn read(document: &[u8]) -> Result<(u64, Vec<String>), json::Error> {
     let mut object = Object::parse(document)?;
     let version = object.required("version")?;
@@ -69,27 +69,27 @@ fn read(document: &[u8]) -> Result<(u64, Vec<String>), json::Error> {
     Ok((version, named.ok_or_else(missing)?))
 }
 
-/// Reads a manifest, and compares it with the checksum document.
+/// Reads a provider manifest, and compares it with the checksum document.
 fn checked(document: &Document, lines: &Checksums) -> Result<(Protocols, Vec<Note>), Error> {
     let file = || document.name.clone();
     let received = Digest::of(&document.bytes);
     let notes = match lines.lookup(&document.name) {
         Some(expected) if expected == received => Vec::new(),
         Some(expected) => {
-            return Err(Error::ManifestAltered {
+            return Err(Error::ProviderManifestAltered {
                 file: file(),
                 expected,
                 received,
             });
         }
-        None => vec![Note::UnlistedManifest],
+        None => vec![Note::UnlistedProviderManifest],
     };
-    let (version, named) = read(&document.bytes).map_err(|source| Error::Manifest {
+    let (version, named) = read(&document.bytes).map_err(|source| Error::ProviderManifest {
         file: file(),
         source,
     })?;
     if version != 1 {
-        return Err(Error::ManifestVersion {
+        return Err(Error::ProviderManifestVersion {
             file: file(),
             received: version,
         });

@@ -74,7 +74,7 @@ fn the_manifest_of_the_source_tree_is_used_if_its_checksum_is_listed() {
         }
         let run = author.push(&[]).succeeds();
         run.says("
-   Warning registry.opentofu.org/acme/demo 1.0.0: the checksum document lists a manifest that is not in the folder: plugin protocol 5.0 is assumed. Copy terraform-registry-manifest.json there
+   Warning registry.opentofu.org/acme/demo 1.0.0: the checksum document lists a provider manifest that is not in the folder: plugin protocol 5.0 is assumed. Copy terraform-registry-manifest.json there
     Copied registry.opentofu.org/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (pinned) missing-manifest
     Pushed 1 version, 2 packages (813 B copied) in [TIME]
 ");
