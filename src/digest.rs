@@ -57,7 +57,7 @@ impl Digest {
         }
     }
 
-    /// The algorithm of the digest.
+    /// The algorithm, which stands before the colon.
     pub fn algorithm(&self) -> Algorithm {
         match self.0 {
             Value::Sha256(_) => Algorithm::Sha256,

@@ -27,7 +27,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// A whole provider.
+    /// A provider, and none of its versions in particular.
     pub fn provider(provider: &ProviderAddr) -> Self {
         Self {
             provider: provider.clone(),
@@ -37,7 +37,7 @@ impl Subject {
         }
     }
 
-    /// One version of a provider.
+    /// A version as a whole, and not one of its packages.
     pub fn version(provider: &ProviderAddr, version: &Version) -> Self {
         Self {
             version: Some(version.clone()),
@@ -295,7 +295,7 @@ impl Event {
 
 /// Receives events. Many tasks call it concurrently, and it must not block.
 pub trait Reporter: Send + Sync {
-    /// Receives one event.
+    /// The operation goes on when it returns.
     fn report(&self, event: Event);
 }
 

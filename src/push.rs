@@ -32,7 +32,7 @@ use crate::store::RepoMut;
 use crate::trust::{self, Mismatch, Rule};
 use crate::version::Version;
 
-/// What to push.
+/// The release folder, and what of it to push.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The folder to read.

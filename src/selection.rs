@@ -79,7 +79,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
             Self::NoConstraints { .. } | Self::User { .. } => Category::Malformed,

@@ -69,7 +69,7 @@ fn with_namespace(type_name: &str) -> String {
 }
 
 impl Error {
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
             Self::Legacy { .. } | Self::BuiltIn { .. } | Self::NotForOci { .. } => {

@@ -170,7 +170,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         Category::Malformed
     }

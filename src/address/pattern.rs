@@ -68,7 +68,7 @@ impl ProviderPattern {
         }))
     }
 
-    /// Whether the pattern matches a provider.
+    /// Whether every segment is `*` or the same as that of the provider.
     pub fn matches(&self, provider: &ProviderAddr) -> bool {
         let host = provider.hostname().as_ascii();
         let names = [host, provider.namespace(), provider.type_name()];
@@ -211,7 +211,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         Category::Malformed
     }

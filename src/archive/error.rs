@@ -297,7 +297,7 @@ fn at_least(expected: Option<u64>) -> String {
 }
 
 impl Error {
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
             Self::Read(_) => Category::Local,

@@ -48,7 +48,7 @@ pub enum Error {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read the blob")]
 pub struct Unread {
-    /// The category of the error.
+    /// The category of `source`.
     pub category: Category,
     /// The error of the store or source.
     pub source: Box<dyn std::error::Error + Send + Sync>,
@@ -71,7 +71,7 @@ impl Error {
         matches!(self, Self::Http(error) if error.is_transient())
     }
 
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),

@@ -21,7 +21,6 @@ pub struct Shared<B> {
     download: Option<Arc<SharedDownload>>,
 }
 
-/// The state of the download.
 struct SharedDownload {
     /// Created by the first reader.
     file: OnceLock<TempFileWriter>,
@@ -87,7 +86,6 @@ impl<B: BlobSource> BlobSource for Shared<B> {
     }
 }
 
-/// One reader of the download.
 struct Reader<B> {
     source: B,
     download: Arc<SharedDownload>,

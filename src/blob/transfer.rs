@@ -76,7 +76,6 @@ struct Transfer<B> {
     proof: HoldBack,
     /// The offset at which the blob was last opened.
     opened_at: u64,
-    /// The number of resumptions.
     resumptions: u32,
     /// The number of resumptions in a row that yielded too little.
     failures: u32,

@@ -191,7 +191,6 @@ pub(super) enum CommandError {
     KeyFile {
         error: trust::Error,
         named_by: String,
-        /// Whether it is a trust file.
         is_trust_file: bool,
     },
     /// A fingerprint or key id where the file of a key is expected.

@@ -26,7 +26,6 @@ pub(super) struct FinishedLine<'a> {
 }
 
 impl FinishedLine<'_> {
-    /// The whole line.
     pub(super) fn whole(&self) -> String {
         let proof = match self.is_explained {
             true => self.authentication.map(explained),

@@ -103,7 +103,7 @@ impl Error {
         }
     }
 
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         Category::Malformed
     }

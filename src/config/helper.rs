@@ -24,7 +24,7 @@ impl HelperName {
         Ok(Self(text.to_owned()))
     }
 
-    /// The name of the program.
+    /// `docker-credential-NAME`.
     pub fn program(&self) -> String {
         format!("docker-credential-{}", self.0)
     }

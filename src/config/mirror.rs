@@ -295,7 +295,7 @@ fn place(line: Option<usize>, address: &str) -> String {
 }
 
 impl Error {
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         Category::Usage
     }

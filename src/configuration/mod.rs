@@ -34,7 +34,7 @@ const LONGEST_KEY: usize = 1 << 10;
 /// The most bytes of all files of one configuration. Large ones have some megabytes.
 const LARGEST: u64 = 64 << 20;
 
-/// The requirements of a configuration.
+/// What `required_providers` of the root module and of all modules that it calls demand together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requirements {
     /// The providers, with the combined constraints of all modules. A configuration uses one version of each provider.

@@ -60,7 +60,7 @@ impl VersionConstraints {
         self
     }
 
-    /// Whether this is [`VersionConstraints::any`].
+    /// Whether there is no comparison, so that any stable version satisfies it.
     pub fn is_any(&self) -> bool {
         self.0.is_empty()
     }

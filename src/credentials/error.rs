@@ -180,7 +180,7 @@ impl Error {
         matches!(self, Self::HelperStart { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),

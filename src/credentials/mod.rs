@@ -92,7 +92,7 @@ impl Default for Sources {
 }
 
 impl Credentials {
-    /// No credentials.
+    /// Requests with these are anonymous.
     pub fn none() -> Self {
         Self::default()
     }

@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
 use super::error::Refusal;
 
-/// An open directory.
+/// A directory. On Unix, it stays the same one even if its path is replaced.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,

@@ -185,7 +185,7 @@ impl Error {
         }
     }
 
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
             Self::Io { .. } | Self::List { .. } if self.is_not_found() => Category::NotFound,

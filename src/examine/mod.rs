@@ -47,7 +47,7 @@ pub struct TrustOptions {
 /// A provider, and the repository from which its versions are read.
 #[derive(Clone, Debug)]
 pub struct StoredProvider {
-    /// The provider's address.
+    /// The address that the user named, or that the name of a listed repository gives.
     pub provider: ProviderAddr,
     /// The provider's repository in the store.
     pub repo: Repo,
@@ -70,7 +70,7 @@ pub struct Versions {
 /// One version in a store.
 #[derive(Debug)]
 pub struct Examined<B> {
-    /// The examined version.
+    /// The version that the caller asked for.
     pub version: Version,
     /// The tag of the version.
     pub tag: Tag,

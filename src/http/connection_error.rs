@@ -14,7 +14,7 @@ use crate::shown::Shown;
 /// A connection that failed, or that broke.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectionError {
-    /// What happened.
+    /// Why it failed or broke.
     pub reason: Reason,
     /// The proxy of the connection, if there is one.
     pub proxy: Option<Shown>,

@@ -89,7 +89,7 @@ impl Request {
         &self.url
     }
 
-    /// Adds a header.
+    /// Adds a header. A value that no header can have is left out.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: &str) -> Self {
         if let Ok(value) = HeaderValue::from_str(value) {

@@ -72,7 +72,7 @@ pub enum Form {
     Unpacked,
 }
 
-/// The purpose of the directory.
+/// Whether a directory is a mirror or belongs to one working directory. It decides the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectoryKind {
     /// A filesystem mirror.
@@ -85,15 +85,15 @@ pub enum DirectoryKind {
 /// The options of an installation.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The directory to install into.
+    /// The filesystem mirror or the plugin folder; it need not exist.
     pub into: PathBuf,
-    /// The purpose of the directory.
+    /// Whether clients find it as a mirror or as the providers of a working directory.
     pub kind: DirectoryKind,
     /// The clients' plugin cache by an absolute path, which must exist: packages are installed there, and `into` links to them.
     pub cache: Option<PathBuf>,
     /// The platforms to install.
     pub platforms: Platforms,
-    /// The form of the installed packages.
+    /// Whether they stay zips or are unpacked.
     pub form: Form,
     /// The keys to trust, and the packages to refuse.
     pub trust: TrustOptions,
@@ -108,7 +108,7 @@ pub struct Request {
 pub struct Task {
     /// Where its packages come from.
     pub from: StoredProvider,
-    /// Selects the version.
+    /// The newest version that it selects is installed.
     pub selection: Selection,
 }
 

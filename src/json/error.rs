@@ -10,7 +10,7 @@ use crate::plain;
 pub struct Error {
     /// The path from the document to the faulty object or value, outermost step first.
     path: Vec<PathStep>,
-    /// The kind of error.
+    /// Whether it is no JSON of the expected form, ambiguous, or too large.
     pub fault: Fault,
 }
 
@@ -110,7 +110,7 @@ impl Error {
         }
     }
 
-    /// The category of the error. A duplicate member is always [`Category::Untrusted`].
+    /// The category that decides the exit code. A duplicate member is always [`Category::Untrusted`].
     pub fn category(&self) -> Category {
         match self.fault {
             Fault::Repeated { .. } => Category::Untrusted,

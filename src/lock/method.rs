@@ -139,7 +139,6 @@ impl<'a> Listing<'a> {
         self.found.iter().find(|found| found.version() == version)
     }
 
-    /// The failure of a selection.
     pub(super) fn failure(&self, provider: &ProviderAddr, problem: Problem) -> Failure {
         problem.of(Subject::provider(provider), self.at.clone())
     }

@@ -239,7 +239,7 @@ fn or_none(version: Option<&Version>) -> String {
 }
 
 impl Error {
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),

@@ -14,7 +14,7 @@ pub struct Error {
     pub line: usize,
     /// The provider of the invalid entry, if its address is valid.
     pub provider: Option<ProviderAddr>,
-    /// The kind of error.
+    /// What clients refuse, or which limit is exceeded.
     pub kind: LockFileErrorKind,
 }
 
@@ -90,7 +90,7 @@ pub enum LockFileErrorKind {
 }
 
 impl Error {
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match &self.kind {
             LockFileErrorKind::Address(error) => error.category(),

@@ -16,7 +16,6 @@ use crate::version::Version;
 #[derive(Clone, Debug, Default)]
 pub struct Locks(BTreeMap<ProviderAddr, BTreeMap<Version, LockedVersion>>);
 
-/// One locked version.
 #[derive(Clone, Debug, Default)]
 struct LockedVersion {
     hashes: BTreeSet<PackageHash>,
@@ -24,7 +23,7 @@ struct LockedVersion {
 }
 
 impl Locks {
-    /// Adds the entries of a lock file.
+    /// Adds a lock file. The hashes that several files have for one version are joined.
     pub fn add(&mut self, path: &Path, file: LockFile) {
         for (provider, entry) in file.entries {
             let versions = self.0.entry(provider).or_default();

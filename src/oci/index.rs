@@ -190,7 +190,7 @@ impl Index {
         self.annotate(VERSION, &version.to_string());
     }
 
-    /// Sets an annotation.
+    /// Replaces an annotation with the same key.
     pub fn annotate(&mut self, key: &str, value: &str) {
         self.annotations.insert(key.to_owned(), value.to_owned());
     }

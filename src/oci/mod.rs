@@ -160,7 +160,7 @@ impl RawManifest {
         }
     }
 
-    /// A descriptor of this manifest.
+    /// Its media type, digest and size, as an index or another manifest names them.
     pub fn descriptor(&self) -> Descriptor {
         Descriptor {
             artifact_type: self.artifact_type.clone(),

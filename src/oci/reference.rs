@@ -126,7 +126,7 @@ impl Tag {
         Ok(Self(format!("{EVIDENCE}{}", Self::of_version(version)?)))
     }
 
-    /// Whether this is the tag of evidence.
+    /// Whether it begins with `evidence-`, so that clients take it for no version.
     pub fn is_evidence(&self) -> bool {
         self.0.starts_with(EVIDENCE)
     }

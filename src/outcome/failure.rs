@@ -94,7 +94,7 @@ impl Problem {
 }
 
 impl Failure {
-    /// The category of the failure.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         self.problem.category()
     }

@@ -57,7 +57,7 @@ pub struct Published {
 /// Blobs that other tools attach to a version, such as attestations. `copy` copies them, and no signature covers them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AttachedBlobs {
-    /// The number of blobs.
+    /// How many they are.
     pub blobs: usize,
     /// The total size in bytes.
     pub size: u64,
@@ -67,7 +67,6 @@ pub struct AttachedBlobs {
 }
 
 impl AttachedBlobs {
-    /// Adds a blob.
     pub(crate) fn add(&mut self, size: u64, transfer: Transfer) {
         self.blobs += 1;
         self.size = self.size.saturating_add(size);

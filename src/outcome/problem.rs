@@ -35,7 +35,7 @@ pub enum PackageError {
 }
 
 impl PackageError {
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
             Self::Source(error) => error.category(),
@@ -314,7 +314,7 @@ impl Problem {
         }
     }
 
-    /// The category of the problem.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
             Self::Address(error) => error.category(),

@@ -27,7 +27,7 @@ pub struct VersionList {
     pub warnings: Vec<String>,
 }
 
-/// One version of a list.
+/// A version with its platforms, as the list of versions has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListedVersion {
     /// The version, as the origin spells it.

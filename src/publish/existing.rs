@@ -292,7 +292,6 @@ impl ClaimedStatus {
 }
 
 impl Decision {
-    /// The warning for the user.
     pub(super) fn warning(&self) -> Option<String> {
         let (from, to) = match self {
             Self::Keep | Self::Replace => return None,

@@ -13,7 +13,6 @@ use super::client_network::network;
 /// The number of clients from which those without a permit are forgotten. A thousand clients take about 100 KB.
 const LEAST_CLIENTS: usize = 1_000;
 
-/// A quota for each client.
 pub(super) struct ClientQuota {
     /// The permits of one client.
     most: usize,

@@ -173,7 +173,7 @@ impl Metrics {
         }
     }
 
-    /// The metrics as text.
+    /// The metrics in the text format of OpenMetrics.
     pub(super) fn text(&self) -> String {
         if let Some(http) = &self.http {
             let new = http.requests().saturating_sub(self.store_requests.get());

@@ -11,9 +11,9 @@ use crate::address::{Hostname, ProviderAddr};
 
 /// Renders the pages as HTML.
 pub trait PageRenderer: Send + Sync + 'static {
-    /// Renders the page about the whole server.
+    /// HTML that lists the providers of the server.
     fn home(&self, home: &HomePage<'_>) -> String;
-    /// Renders the page about one provider.
+    /// HTML that lists the versions of one provider, and says how to install it.
     fn provider(&self, page: &ProviderPage<'_>) -> String;
 }
 

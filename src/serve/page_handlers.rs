@@ -19,7 +19,6 @@ const HTML: &str = "text/html; charset=utf-8";
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 impl Service {
-    /// The page about the whole server.
     pub(super) async fn home(&self, request: &RouteRequest<'_>) -> Response {
         let may_list = !request.needs_token || request.token.is_some();
         let search = search(request.uri.query().unwrap_or_default());
@@ -47,7 +46,6 @@ impl Service {
         )
     }
 
-    /// The page about one provider.
     pub(super) async fn provider_page(
         self: &Arc<Self>,
         provider: &ProviderAddr,

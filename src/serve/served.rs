@@ -58,7 +58,7 @@ pub struct ServedVersion {
     pub documents: Option<Documents>,
 }
 
-/// A package of a served version.
+/// A package with its names in both protocols, and its place in the store.
 #[derive(Clone, Debug)]
 pub struct ServedPackage {
     /// The operating system and architecture.
@@ -149,7 +149,7 @@ impl ServedVersion {
         self.documents.is_some()
     }
 
-    /// The package for a platform.
+    /// `None` if the version has no package for this platform.
     pub fn package(&self, platform: &Platform) -> Option<&ServedPackage> {
         let mut packages = self.packages.iter();
         packages.find(|package| package.platform == *platform)

@@ -34,7 +34,7 @@ const MOST_READS: usize = 16;
 /// How long the server waits after the operating system refused a connection, for example because the process has too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A server that listens.
+/// A server that has its address, and accepts connections once it runs.
 pub struct Server {
     listener: TcpListener,
     tls: Option<TlsAcceptor>,

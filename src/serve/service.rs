@@ -96,7 +96,6 @@ impl Service {
         below.unwrap_or(path)
     }
 
-    /// Answers a request.
     pub(super) async fn answer(
         self: &Arc<Self>,
         client: IpAddr,
@@ -173,7 +172,6 @@ impl Service {
         }
     }
 
-    /// Answers a request for a route.
     async fn route(
         self: &Arc<Self>,
         route: Route,
@@ -256,7 +254,6 @@ impl Service {
     }
 }
 
-/// The `Authorization` header of a request.
 fn authorization(request: &Request<Body>) -> Option<&str> {
     request.headers().get(AUTHORIZATION)?.to_str().ok()
 }

@@ -68,7 +68,7 @@ pub struct TlsFiles {
 /// The files that decide which requests are authorized.
 #[derive(Clone, Debug)]
 pub struct AccessFiles {
-    /// The file of tokens.
+    /// The file with one client on each line: its name, the hash of its token, and its providers.
     pub tokens: PathBuf,
     /// The file of signing keys; `None` for a key that only this process knows.
     pub signing_key: Option<PathBuf>,

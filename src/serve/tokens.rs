@@ -18,7 +18,7 @@ const MOST: usize = 10_000;
 /// The longest token that is hashed, in bytes. It bounds the work for a request.
 const LONGEST: usize = 4 << 10;
 
-/// The tokens of a server.
+/// The tokens that a server accepts, from one file.
 #[derive(Debug)]
 pub struct ClientTokens(Vec<ClientToken>);
 
@@ -126,7 +126,7 @@ fn secret(header: &str) -> Option<&str> {
 }
 
 impl ClientToken {
-    /// Whether the token is for a provider.
+    /// A token without patterns is for every provider.
     pub(super) fn is_for(&self, provider: &ProviderAddr) -> bool {
         let mut patterns = self.patterns.iter();
         self.patterns.is_empty() || patterns.any(|pattern| pattern.matches(provider))

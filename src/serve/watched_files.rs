@@ -23,7 +23,6 @@ pub(super) struct LoadedFiles {
     pub(super) apply: Box<dyn FnOnce() -> Result<(), Error>>,
 }
 
-/// Reads the files.
 type Load = Box<dyn Fn() -> Result<LoadedFiles, Error> + Send + Sync>;
 
 /// Files that are read and applied together.

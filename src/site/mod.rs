@@ -57,7 +57,7 @@ const PROVIDERS: usize = 8;
 /// Where a site is written, and which packages it may publish.
 #[derive(Clone, Debug)]
 pub struct SiteOptions {
-    /// The directory of the site.
+    /// Where the files are written.
     pub directory: PathBuf,
     /// The platforms to write; `None` for all.
     pub platforms: Option<Vec<Platform>>,
@@ -98,7 +98,7 @@ pub enum SiteChange {
         provider: ProviderAddr,
         /// The published version.
         version: Version,
-        /// Why it is refused.
+        /// Why this run would not publish it.
         reason: Refused,
     },
 }

@@ -17,7 +17,7 @@ const PAGE: &str = "index.html";
 /// The largest page that is read, in bytes: enough for a hundred thousand providers.
 const LARGEST: u64 = 64 << 20;
 
-/// A provider in a site.
+/// A provider and its versions, as the page lists them.
 #[derive(Clone, Debug)]
 pub struct ListedProvider {
     /// The provider's address.

@@ -29,7 +29,6 @@ use crate::version::Version;
 /// The number of versions of a provider that are written concurrently. Reading an index and evidence takes several requests each.
 const VERSIONS: usize = 4;
 
-/// The result of writing a version.
 enum VersionResult {
     Written(Box<Installed>),
     /// The version has no package for the wanted platforms, but for these.
@@ -170,7 +169,6 @@ impl Site<'_> {
         }
     }
 
-    /// Writes one version.
     async fn version(
         &self,
         from: &StoredProvider,

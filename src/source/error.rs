@@ -327,7 +327,7 @@ impl Error {
         }
     }
 
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
             Self::Http(error) => error.category(),

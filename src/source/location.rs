@@ -23,7 +23,7 @@ use crate::release::LARGEST_BLOB;
 /// another problem.
 const MOST_RENEWALS: u32 = 2;
 
-/// The URL of a package.
+/// A package at a URL that may expire.
 #[derive(Clone, Debug)]
 pub(super) struct PackageLocation {
     pub(super) access: Access,

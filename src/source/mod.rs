@@ -166,7 +166,7 @@ pub struct AvailableVersions {
     pub warnings: Vec<String>,
 }
 
-/// A version in a source.
+/// A version that a source lists. Its release has not been read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AvailableVersion {
     /// The version, with the source's spelling of it.
@@ -175,7 +175,7 @@ pub struct AvailableVersion {
     pub platforms: Option<Vec<Platform>>,
 }
 
-/// The release of one version in a source.
+/// What a source knows of one version for the requested platforms.
 #[derive(Clone, Debug)]
 pub struct ReleaseAnswer {
     /// The documents and packages; `None` if there are no packages.

@@ -169,7 +169,6 @@ impl NetworkMirror {
         Ok((archives, url))
     }
 
-    /// The metadata of a package.
     fn metadata(
         &self,
         archive: Archive,

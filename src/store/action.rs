@@ -5,9 +5,9 @@ use std::fmt;
 /// An action on a repository that a registry permits or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Reading.
+    /// To read blobs, manifests and lists of tags.
     Pull,
-    /// Writing.
+    /// To upload blobs and manifests, and to move tags.
     Push,
 }
 

@@ -16,7 +16,7 @@ pub enum PutError {
 }
 
 impl PutError {
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
             Self::Store(error) => error.category(),

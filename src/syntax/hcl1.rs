@@ -9,7 +9,6 @@ use super::block::{Member, Section, Value};
 /// The deepest accepted nesting. Real files have three levels.
 const DEEPEST: usize = 64;
 
-/// Parses a file.
 pub(super) fn parse(text: &str) -> Result<Section, Error> {
     let mut reader = Reader {
         text,

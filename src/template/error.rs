@@ -54,7 +54,7 @@ impl Error {
         }
     }
 
-    /// The category of the error. Users type templates, so an invalid one is a usage error; addresses may come from documents.
+    /// The category that decides the exit code. Users type templates, so an invalid one is a usage error; addresses may come from documents.
     pub fn category(&self) -> Category {
         match self {
             Self::Template { .. } => Category::Usage,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The type of a value.
+/// What a value in a template can be. Tuples and objects only occur with an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// Unknown, as for `null`.

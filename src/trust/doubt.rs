@@ -15,7 +15,7 @@ pub struct Doubt {
     pub line: usize,
     /// The providers that the entry is for.
     pub pattern: ProviderPattern,
-    /// What is doubtful.
+    /// Why the entry probably does not do what its author meant.
     pub kind: DoubtKind,
 }
 

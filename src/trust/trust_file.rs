@@ -34,7 +34,7 @@ pub struct TrustFile {
     pub entries: Vec<TrustEntry>,
 }
 
-/// An entry of a trust file.
+/// A `[[provider]]` of a trust file: the keys and rules for the providers that it matches.
 #[derive(Clone, Debug)]
 pub struct TrustEntry {
     /// The line of its `match`, from 1.
@@ -248,7 +248,7 @@ impl TrustEntry {
 }
 
 impl KeyFile {
-    /// The keys of the file.
+    /// The bytes of the file as a ring of pinned keys. They are not parsed yet.
     pub fn ring(&self, bytes: Vec<u8>) -> KeyRing {
         KeyRing {
             name: self.path.display().to_string(),

@@ -75,7 +75,7 @@ impl Error {
         }
     }
 
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         Category::Malformed
     }

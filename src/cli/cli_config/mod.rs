@@ -170,7 +170,6 @@ fn mirror(
     Ok((oci_mirror(&endpoint, include, session)?, None))
 }
 
-/// A network mirror at a URL.
 fn network_mirror(
     url: &str,
     include: &[ProviderPattern],

@@ -36,7 +36,6 @@ impl HostFailure {
         Some(Self { host, cause, side })
     }
 
-    /// The name of the host.
     pub(in crate::cli) fn host(&self) -> &str {
         &self.host
     }

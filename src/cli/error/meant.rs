@@ -3,7 +3,6 @@
 /// The argument that was probably meant. [`hints::meant`](crate::cli::hints::meant) finds it.
 #[derive(Debug)]
 pub(in crate::cli) enum Meant {
-    /// The directory of a configuration.
     Directory(String),
     /// A store or a source.
     Place(String),

@@ -16,7 +16,6 @@ use tfoci::text;
 
 use crate::cli::error::CommandError;
 
-/// A file that is not UTF-8.
 pub(super) const ENCODING: &str =
     "save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does";
 

@@ -30,7 +30,6 @@ pub(super) struct LockOutcome {
     files: Vec<(PathBuf, FileResult)>,
     /// The client that the first lock file is for.
     client: Client,
-    /// The directories of the lock files.
     directories: Vec<String>,
     /// The lines that state the constraints of each provider, for each lock file.
     stated: BTreeMap<(usize, ProviderAddr), Vec<String>>,
@@ -91,7 +90,6 @@ impl LockOutcome {
         self.files.push((path.to_owned(), changed));
     }
 
-    /// Prints everything.
     pub(super) fn print(self, request: &LockRequest, session: &Session) -> Ending {
         let printer = &session.printer;
         let (locked, failures) = self.providers();

@@ -65,7 +65,6 @@ pub(in crate::cli) struct LockRequest {
     pub(in crate::cli) trust: ReadTrust,
     /// Whether the lock file is written.
     pub(in crate::cli) writing: Writing,
-    /// Whether packages are installed.
     pub(in crate::cli) installs: bool,
 }
 

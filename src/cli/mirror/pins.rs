@@ -53,7 +53,6 @@ pub(super) struct Pins<'a> {
     /// Providers that require a signature and have no pinned key.
     keyless: BTreeSet<ProviderAddr>,
     keys: Mutex<BTreeMap<ProviderAddr, Keys>>,
-    /// Whether a key was written.
     has_written: AtomicBool,
 }
 

@@ -11,7 +11,6 @@ use tfoci::outcome::{Change, Published, PublishedPackage};
 /// The counts of a run. A dry run counts what it would do.
 #[derive(Default)]
 pub(super) struct Tally {
-    /// Whether this is a dry run.
     pub(super) dry_run: bool,
     /// Versions that changed in the store; `None` if the run counts packages only.
     changed_versions: Option<usize>,
@@ -20,7 +19,6 @@ pub(super) struct Tally {
     present: usize,
     /// Packages with the same zip as another package of their version, which was written.
     equal: usize,
-    /// The bytes of copied packages.
     copied_bytes: u64,
     /// The bytes of copied packages and of other blobs.
     pub(super) written_bytes: u64,

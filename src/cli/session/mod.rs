@@ -100,7 +100,6 @@ impl Session {
         Registry::new(http.clone(), self.credentials())
     }
 
-    /// The locations of credentials.
     pub(super) fn locations(&self) -> Locations {
         environment::locations(&self.globals.access)
     }
@@ -317,7 +316,6 @@ pub(super) fn check(endpoint: &Endpoint, providers: &[ProviderAddr]) -> Result<(
         .map_err(Failure::from)?)
 }
 
-/// One provider of a store.
 pub(super) fn stored_provider(
     endpoint: &Endpoint,
     store: &Store,

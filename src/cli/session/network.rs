@@ -29,7 +29,6 @@ const PROXIES: [&str; 6] = [
     "ALL_PROXY",
 ];
 
-/// The settings for these options.
 pub(super) fn settings(options: &Network, jobs: usize) -> Result<Settings, CommandError> {
     let hosts = |hosts: &[String]| hosts.iter().cloned().collect();
     let authorities = options.ca_file.iter().map(|path| pem(path, "--ca-file"));

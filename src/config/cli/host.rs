@@ -75,7 +75,7 @@ impl CredentialsHelper {
         })
     }
 
-    /// The name of the program.
+    /// `terraform-credentials-NAME`.
     pub fn program(&self) -> String {
         format!("terraform-credentials-{}", self.name)
     }

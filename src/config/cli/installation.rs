@@ -25,10 +25,10 @@ pub struct DevOverrides {
     pub line: Option<usize>,
 }
 
-/// An installation method of `provider_installation`.
+/// A block of `provider_installation`, which names one place to install providers from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstallationMethod {
-    /// The kind of source.
+    /// Where it finds the providers.
     pub kind: MethodKind,
     /// The providers that it installs; `None` means all.
     pub include: Option<Vec<ProviderPattern>>,
@@ -38,27 +38,27 @@ pub struct InstallationMethod {
     pub line: Option<usize>,
 }
 
-/// The kind of an installation method.
+/// Where an installation method finds providers, with the arguments of its block as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MethodKind {
-    /// `oci_mirror`.
+    /// `oci_mirror`: an OCI registry, which only OpenTofu reads.
     OciMirror {
         /// The template, as written.
         repository_template: String,
     },
     /// `direct`: the provider's origin.
     Direct,
-    /// `filesystem_mirror`.
+    /// `filesystem_mirror`: a directory of zips, or of unpacked providers.
     FilesystemMirror {
         /// The directory, if the block names one.
         path: Option<String>,
     },
-    /// `network_mirror`.
+    /// `network_mirror`: a server that answers with lists of versions and zips.
     NetworkMirror {
         /// The URL, if the block names one.
         url: Option<String>,
     },
-    /// Another kind, by its name.
+    /// A method that clients do not know, by its name. They ignore its block.
     Other(String),
 }
 

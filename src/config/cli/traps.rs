@@ -224,7 +224,7 @@ pub fn traps(config: &CliConfig, client: Client) -> Vec<Trap> {
 }
 
 impl InstallationMethod {
-    /// A trap at this method.
+    /// The trap with the line of this method.
     pub fn trap(&self, kind: TrapKind) -> Trap {
         let line = self.line;
         Trap { line, kind }

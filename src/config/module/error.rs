@@ -12,7 +12,7 @@ pub struct Error {
     pub file: String,
     /// The line, from 1, if known.
     pub line: Option<usize>,
-    /// The kind of error.
+    /// What is wrong with the file.
     pub mistake: FileError,
 }
 
@@ -24,7 +24,7 @@ fn at(line: Option<usize>) -> String {
 /// An error in a file, with the line, from 1, if known.
 pub(super) type Located = (Option<usize>, FileError);
 
-/// The kind of an error in a file of a module.
+/// Why a file of a module cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum FileError {
@@ -65,7 +65,7 @@ pub enum FileError {
 }
 
 impl Error {
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match &self.mistake {
             FileError::Source(error) => error.category(),

@@ -148,7 +148,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
             Self::Archive(error) => error.category(),

@@ -121,7 +121,7 @@ fn list(items: &[impl ToString]) -> String {
 }
 
 impl Error {
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),

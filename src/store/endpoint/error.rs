@@ -34,7 +34,7 @@ pub enum MappingError {
 }
 
 impl MappingError {
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
             Self::Address(error) => error.category(),
@@ -81,7 +81,7 @@ pub enum AddressError {
 }
 
 impl AddressError {
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         Category::Usage
     }

@@ -56,7 +56,7 @@ impl Error {
         Some(format!("{}-{fault}", what.as_str()))
     }
 
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),

@@ -31,7 +31,6 @@ pub(in crate::store) enum Lookup {
 }
 
 impl Registry {
-    /// Whether a repository has a blob.
     pub(in crate::store) async fn has_blob(
         &self,
         repository: &Repository,

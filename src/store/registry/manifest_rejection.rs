@@ -12,7 +12,6 @@
 
 use super::wire::ErrorList;
 
-/// Why a registry rejects a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ManifestRejection {
     /// The registry does not support its media types.

@@ -38,7 +38,6 @@ pub(super) struct ManifestPut<'a> {
     pub(super) is_repeatable: bool,
 }
 
-/// The outcome of a [`ManifestPut`].
 pub(super) enum PutOutcome {
     Written,
     /// A transient failure: the request may or may not have taken effect.

@@ -12,7 +12,6 @@ pub(super) struct ErrorList {
     pub(super) errors: Vec<ErrorItem>,
 }
 
-/// An item of [`ErrorList`].
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct ErrorItem {
     #[serde(default)]

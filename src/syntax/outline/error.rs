@@ -9,18 +9,18 @@ use crate::text;
 pub struct Error {
     /// The line, from 1. For an unclosed bracket or quote, the line that opens it.
     pub line: usize,
-    /// The kind of error.
+    /// What is wrong on this line.
     pub mistake: SyntaxError,
 }
 
 impl Error {
-    /// The category of the error.
+    /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         Category::Malformed
     }
 }
 
-/// The kind of a syntax error.
+/// Where text is not HCL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum SyntaxError {

@@ -28,7 +28,6 @@ pub(super) struct Offered {
     pub(super) copies: Vec<CertificateCopy>,
 }
 
-/// A parsed certificate.
 pub(super) struct Certificate {
     pub parsed: Cert,
     pub fingerprint: Fingerprint,

@@ -41,7 +41,6 @@ pub(super) use ring::may_hold_key;
 #[cfg(feature = "openpgp")]
 pub(super) use signature::check;
 
-/// The input of a verification.
 #[cfg_attr(
     not(feature = "openpgp"),
     expect(dead_code, reason = "only OpenPGP verification reads it")
@@ -53,7 +52,6 @@ pub(super) struct VerificationInput<'a> {
     pub signatures: &'a [Document],
     /// The keys of the release.
     pub rings: &'a [KeyRing],
-    /// The trust rule.
     pub rule: &'a Rule,
     /// The time at which keys are checked for expiry.
     pub now: SystemTime,

@@ -38,7 +38,6 @@ const SUBKEY_REVOCATION: u8 = 0x28;
 const BEGIN: &[u8] = b"-----BEGIN PGP PUBLIC KEY BLOCK-----";
 const END: &[u8] = b"-----END PGP PUBLIC KEY BLOCK-----";
 
-/// One element of a ring.
 pub(super) enum RingElement {
     Certificate(Box<CertificateCopy>),
     /// A key revocation without a key before it, as programs write it when they generate a key.
@@ -67,7 +66,6 @@ pub(super) struct CertificateCopy {
 /// A key or a user id with the signatures behind it.
 #[derive(PartialEq, Eq)]
 pub(super) struct Component {
-    /// What it is.
     pub kind: ComponentType,
     /// Its fingerprint, if it is a subkey.
     pub fingerprint: Option<openpgp::Fingerprint>,
