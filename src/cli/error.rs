@@ -34,6 +34,9 @@ use tfoci::text;
 use tfoci::trust;
 pub(super) use unusable::Unusable;
 
+/// The longest password in bytes. Tokens of cloud registries have a few thousand bytes.
+pub(super) const LONGEST_PASSWORD: u64 = 64 << 10;
+
 /// An error that ends a command, or one of its providers.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CommandError {
@@ -286,7 +289,7 @@ pub(super) enum CommandError {
     #[error("login needs a terminal to ask for the username or password")]
     NoTerminal,
     /// stdin contains no usable password.
-    #[error("no password was given\n  expected one line of text, at most 65536 bytes")]
+    #[error("no password was given\n  expected one line of text, at most {LONGEST_PASSWORD} bytes")]
     NoPassword,
     /// A client certificate or key without a host.
     #[error("`{}` does not say for which host it is\n  expected HOST=FILE", printable(.text))]

@@ -12,15 +12,12 @@ use tfoci::secret::Secret;
 use tfoci::store::{self, Confirmation, Registry};
 
 use super::Ending;
-use super::error::CommandError;
+use super::error::{CommandError, LONGEST_PASSWORD};
 use super::hints::meant;
 use super::json;
 use super::printer::{Printer, Tone};
 use super::question;
 use super::session::{Session, report_considered};
-
-/// The longest password in bytes. Tokens of cloud registries have a few thousand bytes.
-const LONGEST: u64 = 64 << 10;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -147,12 +144,14 @@ pub(super) fn name(location: &Location) -> String {
 
 fn from_stdin() -> Result<Secret, CommandError> {
     // Allocates the largest size at once: growing would leave copies of the password in memory.
-    let mut text = Zeroizing::new(String::with_capacity(LONGEST as usize + 1));
-    let read = std::io::stdin().take(LONGEST + 1).read_to_string(&mut text);
+    let mut text = Zeroizing::new(String::with_capacity(LONGEST_PASSWORD as usize + 1));
+    let read = std::io::stdin()
+        .take(LONGEST_PASSWORD + 1)
+        .read_to_string(&mut text);
     let line = text.strip_suffix('\n').unwrap_or(&text);
     let line = line.strip_suffix('\r').unwrap_or(line);
     match read {
-        Ok(size) if size as u64 <= LONGEST && !line.is_empty() => Ok(line.into()),
+        Ok(size) if size as u64 <= LONGEST_PASSWORD && !line.is_empty() => Ok(line.into()),
         _ => Err(CommandError::NoPassword),
     }
 }

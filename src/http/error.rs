@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use url::Url;
 
+use super::LEAST_FLOW;
 use super::connection_error::ConnectionError;
 use crate::error::{Category, printable};
 use crate::shown::Shown;
@@ -28,14 +29,15 @@ pub enum Silence {
 
 impl fmt::Display for Silence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Connection => "no connection",
-            Self::Answer => "no answer",
-            Self::Download => "nothing more of the answer",
-            Self::Upload => "nothing more of the upload was taken",
-            Self::SlowDownload => "less than 64 KiB more of the answer",
-            Self::SlowUpload => "less than 64 KiB more of the upload was taken",
-        })
+        const KIB: u64 = LEAST_FLOW >> 10;
+        match self {
+            Self::Connection => f.write_str("no connection"),
+            Self::Answer => f.write_str("no answer"),
+            Self::Download => f.write_str("nothing more of the answer"),
+            Self::Upload => f.write_str("nothing more of the upload was taken"),
+            Self::SlowDownload => write!(f, "less than {KIB} KiB more of the answer"),
+            Self::SlowUpload => write!(f, "less than {KIB} KiB more of the upload was taken"),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use reqwest::StatusCode;
 use reqwest::header::RANGE;
 
-use super::{Request, authority};
+use super::{LEAST_FLOW, Request, authority};
 use crate::event::{Event, Exchange, Reporter};
 
 /// Reports every request, and counts them.
@@ -97,10 +97,6 @@ impl Drop for JournalEntry {
         }
     }
 }
-
-/// The bytes that must pass within the silence timeout, unless the body ends before. With the default of a minute this is 1 KiB/s, less than
-/// any usable connection.
-pub const LEAST_FLOW: u64 = 64 << 10;
 
 /// The bytes that have passed, and the time spent waiting for the server in the current window. A window ends when [`LEAST_FLOW`] bytes have
 /// passed in it. Time spent waiting for the other side of the transfer does not count.

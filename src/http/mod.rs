@@ -35,7 +35,6 @@ pub use answer::Answer;
 pub use authorization::{Authorization, basic_pair};
 pub use connection_error::{ConnectionError, Reason};
 pub use error::{Error, Silence};
-pub use journal::LEAST_FLOW;
 pub use limits::{Permit, SMALL};
 pub use message::{Payload, Request};
 pub use range::Range;
@@ -68,6 +67,10 @@ use upload::Progress;
 
 /// The most redirects that the client follows. Go's HTTP client, which clients use, follows the same number.
 const MOST_REDIRECTS: usize = 10;
+
+/// The bytes that must pass within the silence timeout, unless the body ends before. With the default of a minute this is 1 KiB/s, less than
+/// any usable connection.
+pub const LEAST_FLOW: u64 = 64 << 10;
 
 /// The most bytes of an error response that are read. Messages quote only a few hundred.
 const LARGEST_REFUSAL: u64 = 64 << 10;
