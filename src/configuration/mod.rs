@@ -67,7 +67,7 @@ impl fmt::Display for StatedAt {
         }
         match self.constraints.is_any() {
             true => Ok(()),
-            false => write!(f, " ({})", self.constraints),
+            false => write!(f, " ({})", self.constraints.as_written()),
         }
     }
 }

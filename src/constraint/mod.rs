@@ -7,16 +7,36 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
+use crate::error::printable;
 use crate::version::{self, Version};
 
 pub use parse::{ConstraintError, Error};
 
 mod parse;
 
-/// A set of comparisons that acceptable versions must satisfy.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct VersionConstraints(BTreeSet<Comparison>);
+/// A set of comparisons that acceptable versions must satisfy. Two are equal if the comparisons are, however they were written.
+#[derive(Clone, Debug, Default)]
+pub struct VersionConstraints {
+    comparisons: BTreeSet<Comparison>,
+    /// The text that was parsed, for messages.
+    written: Option<String>,
+}
+
+impl PartialEq for VersionConstraints {
+    fn eq(&self, other: &Self) -> bool {
+        self.comparisons == other.comparisons
+    }
+}
+
+impl Eq for VersionConstraints {}
+
+impl Hash for VersionConstraints {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.comparisons.hash(state);
+    }
+}
 
 /// One operator with its version. The order of fields and operators is
 /// [the canonical one](crate::clients#version-constraints).
@@ -48,26 +68,46 @@ impl VersionConstraints {
 
     /// Only this version, including its build metadata.
     pub fn exactly(version: Version) -> Self {
-        Self(BTreeSet::from([Comparison {
+        let only = Comparison {
             boundary: version,
             operator: Operator::Exactly,
-        }]))
+        };
+        Self {
+            comparisons: BTreeSet::from([only]),
+            written: None,
+        }
     }
 
     /// The versions that both constraints accept, as when two modules require the same provider.
     pub fn and(mut self, other: Self) -> Self {
-        self.0.extend(other.0);
-        self
+        if other.comparisons.is_subset(&self.comparisons) {
+            return self;
+        }
+        if !self.is_any() {
+            let written = format!("{}, {}", self.as_written(), other.as_written());
+            self.written = Some(written);
+            self.comparisons.extend(other.comparisons);
+            return self;
+        }
+        other
+    }
+
+    /// The text that was parsed, safe to print: `= 3.0`, where the canonical text is `3.0.0`.
+    pub fn as_written(&self) -> String {
+        match &self.written {
+            Some(text) => printable(text),
+            None => self.to_string(),
+        }
     }
 
     /// Whether there is no comparison, so that any stable version satisfies it.
     pub fn is_any(&self) -> bool {
-        self.0.is_empty()
+        self.comparisons.is_empty()
     }
 
     /// The version, if the only comparison is an exact version.
     pub fn as_exact(&self) -> Option<&Version> {
-        let mut comparisons = self.0.iter();
+        let mut comparisons = self.comparisons.iter();
         match (comparisons.next(), comparisons.next()) {
             (Some(only), None) if only.operator == Operator::Exactly => Some(&only.boundary),
             _ => None,
@@ -76,7 +116,7 @@ impl VersionConstraints {
 
     /// Whether a version other than `0.0.0` satisfies all comparisons. Unlike [`VersionConstraints::admits`], this accepts pre-releases.
     pub fn spans(&self, version: &Version) -> bool {
-        !version.is_unspecified() && self.0.iter().all(|c| c.holds(version))
+        !version.is_unspecified() && self.comparisons.iter().all(|c| c.holds(version))
     }
 
     /// Whether a version is acceptable.
@@ -85,7 +125,7 @@ impl VersionConstraints {
     /// ([clients: version constraints](crate::clients#version-constraints)).
     pub fn admits(&self, version: &Version) -> bool {
         let names_it = |c: &Comparison| c.operator == Operator::Exactly && c.boundary == *version;
-        self.spans(version) && (!version.is_prerelease() || self.0.iter().any(names_it))
+        self.spans(version) && (!version.is_prerelease() || self.comparisons.iter().any(names_it))
     }
 
     /// The version that clients select: the newest acceptable one, or the last of several equal ones.
@@ -158,7 +198,7 @@ impl fmt::Display for Comparison {
 impl fmt::Display for VersionConstraints {
     /// The canonical text; empty for [`VersionConstraints::any`].
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, comparison) in self.0.iter().enumerate() {
+        for (index, comparison) in self.comparisons.iter().enumerate() {
             let separator = if index == 0 { "" } else { ", " };
             write!(f, "{separator}{comparison}")?;
         }

@@ -35,7 +35,10 @@ impl FromStr for VersionConstraints {
             .map(str::trim)
             .map(|part| read(part).map_err(|mistake| refuse(part, mistake)))
             .collect::<Result<_, _>>()
-            .map(Self)
+            .map(|comparisons| Self {
+                comparisons,
+                written: Some(text.to_owned()),
+            })
     }
 }
 

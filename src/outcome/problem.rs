@@ -199,7 +199,8 @@ pub enum Problem {
     },
     /// The constraints do not admit the version in the lock file.
     #[error(
-        "the locked version does not satisfy the constraints\n  expected {constraints}\n  received {locked} (in the lock file)"
+        "the locked version does not satisfy the constraints\n  expected {}\n  received {locked} (in the lock file)",
+        .constraints.as_written()
     )]
     OtherLocked {
         locked: Version,
@@ -251,7 +252,7 @@ fn no_version(constraints: &VersionConstraints, available: &[Version]) -> String
     let asked = match constraints.is_any() {
         true if available.is_empty() => return "no version is listed".to_owned(),
         true => "no version is stable".to_owned(),
-        false => format!("no version matches `{constraints}`"),
+        false => format!("no version matches `{}`", constraints.as_written()),
     };
     format!("{asked}\n  has {}", versions(available))
 }

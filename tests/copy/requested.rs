@@ -221,7 +221,7 @@ fn a_table_without_a_match_fails_alone() {
     );
     assert!(
         run.stderr
-            .contains("acme/one (oci-layout:store): no version matches `>= 3.0.0`"),
+            .contains("acme/one (oci-layout:store): no version matches `>= 3.0`"),
         "{}",
         run.stderr
     );

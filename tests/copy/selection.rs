@@ -77,7 +77,7 @@ fn constraints_narrow_and_admit_pre_releases_only_by_name() {
     let run = copy(&author, FROM, TO, &["acme/one@>= 3.0"]).exits(1);
     run.without_result().says(
         "
-error: registry.opentofu.org/acme/one (oci-layout:store): no version matches `>= 3.0.0`
+error: registry.opentofu.org/acme/one (oci-layout:store): no version matches `>= 3.0`
   has 2.0.0, 1.1.0-rc.1, 1.0.0
 
 hint: choose among these by other constraints

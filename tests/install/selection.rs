@@ -47,13 +47,10 @@ fn when_nothing_matches_the_versions_are_listed() {
     for (asked, said, hint) in [
         ("@~> 2.0", " `~> 2.0`", others),
         ("@1.9.1", " `1.9.1`", others),
+        ("@= 3.0", " `= 3.0`", others),
         ("@1.9.0", " `1.9.0`", named),
         ("@~> 1.9.0", " `~> 1.9.0`", named),
-        (
-            "@>= 1.9.0-rc.1, < 1.10",
-            " `>= 1.9.0-rc.1, < 1.10.0`",
-            named,
-        ),
+        ("@>= 1.9.0-rc.1, < 1.10", " `>= 1.9.0-rc.1, < 1.10`", named),
     ] {
         let selection = format!("{DEMO}{asked}");
         let run = install_linux(&scene, &[&selection]).exits(1);

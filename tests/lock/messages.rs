@@ -45,9 +45,12 @@ fn constraints_are_named_with_file_and_line() {
     );
     let run = tfoci(&scene, "lock --chdir a").exits(1);
     let demo = origin.address("acme/demo");
-    let said = format!("{demo} ({}): no version matches", origin.host());
+    let said = format!(
+        "{demo} ({}): no version matches `>= 3, ~> 1.0, != 1.1.0`",
+        origin.host()
+    );
     says(&run, &said);
-    let said = "\n  required by a/versions.tf:3 (>= 3.0.0)\n  required by a/m/main.tf:3 (~> 1.0)\n  required by a/m/p.tf:4 (!= 1.1.0)\n";
+    let said = "\n  required by a/versions.tf:3 (>= 3)\n  required by a/m/main.tf:3 (~> 1.0)\n  required by a/m/p.tf:4 (!= 1.1.0)\n";
     says(&run, said);
     let run = tfoci(&scene, "lock --chdir a --format json").exits(1);
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
@@ -63,7 +66,7 @@ fn constraints_are_named_with_file_and_line() {
     let run = tfoci(&scene, &format!("lock --chdir b {demo}@>=2")).exits(1);
     says(
         &run,
-        "\n  required by b/main.tf.json (< 2.0.0)\n  required by the argument (>= 2.0.0)\n",
+        "\n  required by b/main.tf.json (< 2)\n  required by the argument (>=2)\n",
     );
 
     // The locked version does not satisfy a constraint.
@@ -87,7 +90,7 @@ fn constraints_are_named_with_file_and_line() {
     // The origin does not have the provider.
     scene.write("d/versions.tf", requiring(&origin, "acme/none", ">= 1"));
     let run = tfoci(&scene, "lock --chdir d").exits(1);
-    says(&run, "\n  required by d/versions.tf:3 (>= 1.0.0)\n");
+    says(&run, "\n  required by d/versions.tf:3 (>= 1)\n");
     let run = tfoci(&scene, "install --chdir d").exits(1);
     says(
         &run,

@@ -150,7 +150,7 @@ hint: pushing the version again gives it that tag; `tfoci versions registry.open
             arguments: "install acme/demo@~>2.0 --from oci-layout:store --into out",
             exit: 1,
             says: r"
-error: registry.opentofu.org/acme/demo (oci-layout:store): no version matches `~> 2.0`
+error: registry.opentofu.org/acme/demo (oci-layout:store): no version matches `~>2.0`
   has 1.0.0
 
 hint: choose among these by other constraints

@@ -228,21 +228,19 @@ fn unmet_constraints_list_the_available_versions() {
     scene.mirror("[ORIGIN]/acme/demo@>=2.0").says(
         1,
         "
-error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `>= 2.0.0`
+error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `>=2.0`
   has 1.2.0-rc.1, 1.1.0, 1.0.0, 0.9.0
 
 hint: these are all that there are: choose among them by other constraints
 ",
     );
-    for (wanted, constraints, hint) in [
+    for (wanted, hint) in [
         (
             ">1.1.0",
-            "> 1.1.0",
             "pre-releases are chosen by name, or with `--prereleases`",
         ),
         (
             "~>1.2.0",
-            "~> 1.2.0",
             "pre-releases are chosen by name, such as `1.2.0-rc.1`",
         ),
     ] {
@@ -252,7 +250,7 @@ hint: these are all that there are: choose among them by other constraints
                 1,
                 &format!(
                     "
-error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `{constraints}`
+error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `{wanted}`
   has 1.2.0-rc.1, 1.1.0, 1.0.0, 0.9.0
 
 hint: {hint}

@@ -346,7 +346,7 @@ fn a_configuration_combines_the_requirements_of_its_modules() {
     scene.mirror("--from-config root").says(
         1,
         "
-error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `>= 1.0.0, < 1.0.0`
+error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `>= 1.0, < 1.0`
   has 2.0.0, 1.1.0, 1.0.0
 
 hint: these are all that there are: choose among them by other constraints

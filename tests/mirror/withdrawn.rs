@@ -68,7 +68,7 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `2.0.0`
 
 hint: these are all that there are: choose among them by other constraints
 
-error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `>= 3.0.0`
+error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `>= 3.0`
   has 1.0.0
 
 hint: these are all that there are: choose among them by other constraints

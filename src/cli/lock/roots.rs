@@ -188,7 +188,7 @@ fn selected(
         };
         let mut stated = texts(stated.remove(&provider));
         if !constraints.is_any() {
-            stated.push(format!("the argument ({constraints})"));
+            stated.push(format!("the argument ({})", constraints.as_written()));
         }
         let one = Required {
             admitted: recorded.clone().and(constraints),
