@@ -18,6 +18,7 @@ use super::arguments::ReadTrust;
 use super::error::CommandError;
 use super::push::How;
 use super::report::{COPY, Extent};
+use super::session::place::refuse_other;
 use super::session::{Session, check, requested};
 
 const EXAMPLES: &str = "\
@@ -110,6 +111,7 @@ pub(super) async fn run(
     let http = session.http()?;
     let registry = session.registry(&http);
     let to = session.endpoint(&arguments.to)?;
+    refuse_other(&to)?;
     let plan = Plan::of(&arguments, file, &locks, session, &registry).await?;
     let providers = plan.providers();
     session.warn_of_unmatched(&arguments.trust, &options.trust, &providers);

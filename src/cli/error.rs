@@ -145,6 +145,9 @@ pub(super) enum CommandError {
         into: PathBuf,
         expected: &'static str,
     },
+    /// The files of a store would lie among those of something else.
+    #[error("{} is {what}, and no store\n  expected a directory of layouts, or a new one", printable_path(.path))]
+    OtherDirectory { path: PathBuf, what: &'static str },
     /// A source of releases in the place of a store.
     #[error("`{}` is not a store\n  expected oci-layout:DIR, or a registry's repository template", printable(.text))]
     NotAStore { text: String },

@@ -22,6 +22,7 @@ use super::Ending;
 use super::arguments::Trust;
 use super::error::CommandError;
 use super::report::{Extent, PUSH};
+use super::session::place::refuse_other;
 use super::session::{REFUSED, Session, check};
 
 const EXAMPLES: &str = "\
@@ -118,6 +119,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let options = options(&arguments, session, &request.rule)?;
     name_host(&arguments.provider, &request.provider, session);
     let endpoint = session.endpoint(&arguments.to)?;
+    refuse_other(&endpoint)?;
     check(&endpoint, std::slice::from_ref(&request.provider))?;
     let failed = |problem: Problem| {
         let subject = Subject::provider(&request.provider);

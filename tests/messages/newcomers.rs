@@ -294,3 +294,38 @@ error: `trust show` takes an address without a version
         },
     ]);
 }
+
+#[test]
+fn a_store_in_the_place_of_something_else() {
+    let author = Author::new();
+    installed(&author);
+    author.scene.write("disk/lost+found/.keep", "");
+    for (arguments, what) in [
+        (
+            "push dist --provider acme/demo --key acme.asc --to oci-layout:folder",
+            "folder is a filesystem mirror",
+        ),
+        (
+            "push dist --provider acme/demo --key acme.asc --to oci-layout:dist",
+            "dist is the folder of a release",
+        ),
+        (
+            "copy acme/demo --from oci-layout:store --to oci-layout:folder --dry-run",
+            "folder is a filesystem mirror",
+        ),
+        (
+            "mirror acme/demo --to oci-layout:folder",
+            "folder is a filesystem mirror",
+        ),
+    ] {
+        let words: Vec<&str> = arguments.split(' ').collect();
+        let run = author.tfoci(&words).exits(2).without_result();
+        run.says(&format!(
+            "error: {what}, and no store\n  expected a directory of layouts, or a new one\n\nhint: nothing was written. Name another directory; it need not exist\n"
+        ));
+    }
+    assert!(!author.scene.path("dist/registry.opentofu.org").exists());
+    let copy = "copy acme/demo --from oci-layout:store --to oci-layout:disk";
+    let words: Vec<&str> = copy.split(' ').collect();
+    author.tfoci(&words).succeeds();
+}

@@ -51,6 +51,9 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
         CommandError::NoRepositoryMatches {
             example: Some(_), ..
         } => "give the template as many levels as the repositories have, in the same order",
+        CommandError::OtherDirectory { .. } => {
+            "nothing was written. Name another directory; it need not exist"
+        }
         CommandError::IntoStore { .. } => "`tfoci copy --to STORE` copies into a store",
         CommandError::NoOci => {
             "`tfoci install --into DIR` writes a filesystem mirror from the registry"

@@ -15,6 +15,7 @@ use tfoci::trust::Policy;
 
 use super::Arguments;
 use crate::cli::error::CommandError;
+use crate::cli::session::place::refuse_other;
 use crate::cli::session::requested::{self, Item, entries, mirror_file, trust_file};
 use crate::cli::session::{REFUSED, Session, check, data_directory};
 
@@ -102,6 +103,7 @@ fn assigned(
     let mut tasks: Vec<Task> = Vec::new();
     for (to, providers) in by_destination {
         let endpoint = session.endpoint(&to)?;
+        refuse_other(&endpoint)?;
         let addresses: Vec<_> = providers.keys().cloned().collect();
         check(&endpoint, &addresses)?;
         let store = endpoint

@@ -29,6 +29,7 @@ use super::error::CommandError;
 use super::host;
 use super::public_url::public_url;
 use super::session::Session;
+use super::session::place::refuse_other;
 use super::signals;
 use log::Log;
 use page::Pages;
@@ -230,6 +231,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     };
     let url = settings.url.clone();
     settings::warn(&arguments, session);
+    if arguments.fill {
+        refuse_other(&endpoint)?;
+    }
     // A store that cannot be opened is a mistake in the command line.
     let opened = match arguments.fill {
         true => endpoint.write(registry.clone()),

@@ -7,6 +7,7 @@ use tfoci::http::Http;
 use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::source::filesystem_mirror::FilesystemMirror;
+use tfoci::source::filesystem_mirror::nearby::is_mirror;
 use tfoci::source::network_mirror::NetworkMirror;
 use tfoci::source::origin::Origin;
 use tfoci::source::{self, Source, SourceAddr};
@@ -44,6 +45,35 @@ pub(in crate::cli) fn is_store(path: &Path) -> bool {
     let store = Endpoint::parse(&format!("oci-layout:{text}"), false);
     let near = store.ok().and_then(|store| store.likely_directory());
     near.as_deref() == Some(path) || path.join("oci-layout").is_file()
+}
+
+/// Refuses to write a store among the files of a release or of a filesystem mirror, whose readers would find them. Other files, such as those
+/// on a disk, are no reason.
+pub(in crate::cli) fn refuse_other(endpoint: &Endpoint) -> Result<(), CommandError> {
+    let Some(directory) = endpoint.directory().filter(|one| !is_store(one)) else {
+        return Ok(());
+    };
+    let what = if has_release(directory) {
+        "the folder of a release"
+    } else if is_mirror(directory) {
+        "a filesystem mirror"
+    } else {
+        return Ok(());
+    };
+    let path = directory.to_owned();
+    Err(CommandError::OtherDirectory { path, what })
+}
+
+/// Whether a directory has a zip or the checksums of a release, among its first entries.
+fn has_release(directory: &Path) -> bool {
+    const MOST: usize = 1_000;
+    let entries = std::fs::read_dir(directory).into_iter().flatten();
+    entries.flatten().take(MOST).any(|entry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        name.starts_with("terraform-provider-")
+            && (name.ends_with(".zip") || name.ends_with("_SHA256SUMS"))
+    })
 }
 
 impl Session {
