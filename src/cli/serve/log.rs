@@ -91,6 +91,12 @@ impl Log {
         }
     }
 
+    /// Prints which URL the pages name, if only the proxy in front of the server has it.
+    pub(super) fn unnamed(&self) {
+        let text = "https:// and the host of each request on the pages, because clients need HTTPS; `--url` is that of the proxy in front of this server";
+        self.event("unnamed", Tone::Plain, "Naming", text.to_owned());
+    }
+
     /// Prints which providers are mirrored from their origins.
     pub(super) fn filling(&self, include: &[String]) {
         let text = match include {

@@ -260,6 +260,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let hung_up = signals::hung_up(|| reload.notify_one());
     let interrupted = signals::interrupted();
     log.listening(&url, address);
+    if arguments.is_plain() && arguments.url.is_none() {
+        log.unnamed();
+    }
     if arguments.fill {
         log.filling(&arguments.include);
     }
