@@ -59,11 +59,6 @@ fn only_what_is_missing_is_copied() {
     crate::support::author::steady(run).says(r#"
   Selected example.com/acme/demo 1.0.0 (the only match)
     Copied example.com/acme/demo 1.0.0   2 packages, 416 B   signed [ACME ID] (embedded) by the key beside it, not pinned
-    Hashes example.com/acme/demo 1.0.0
-           h1:ULN8yrUQyE37mEmIPGSTmDzhSWVvAN2Ohh481yZGusE=
-           h1:ufC5auVK2kmBsnxxh2J1E1IQHusk8jn1i8CT44Y3FvM=
-           zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
-           zh:919dfdc17df8518f1c33d95ecf980448ad55bdab906dbbd91bd8afde4e9bb12c
  Installed 1 package (416 B copied, 1 already present) in [TIME]
 
 For the client's CLI configuration:

@@ -22,7 +22,7 @@ fn packed_installs_the_zip_under_the_name_that_clients_expect() {
         ],
     )
     .succeeds();
-    let Facts { size, zh, h1, .. } = Facts::of_demo(&scene, "linux_amd64");
+    let Facts { size, .. } = Facts::of_demo(&scene, "linux_amd64");
     let path = "mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
     assert_eq!(run.stdout, format!("{path}\n"));
     assert_eq!(
@@ -30,9 +30,6 @@ fn packed_installs_the_zip_under_the_name_that_clients_expect() {
         format!(
             r#"  Selected example.com/acme/demo 1.0.0 (the only match)
     Copied example.com/acme/demo 1.0.0   1 package, {size} B   signed [KEY] (embedded) by the key beside it, not pinned
-    Hashes example.com/acme/demo 1.0.0
-           {h1}
-           {zh}
  Installed 1 package ({size} B copied) in [TIME]
 
 For the client's CLI configuration:
@@ -55,6 +52,15 @@ provider_installation {{
     let ordinary = mode(scene.write("ordinary", ""));
     assert_eq!(mode(scene.path(path)), ordinary);
     assert_eq!(names(&scene.path("mirror")).len(), 1);
+}
+
+#[test]
+fn hashes_are_printed_on_request() {
+    let scene = with_demo();
+    let run = install(&scene, &[DEMO, "--platform", "linux_amd64", "-v"]).succeeds();
+    let Facts { zh, h1, .. } = Facts::of_demo(&scene, "linux_amd64");
+    let hashes = format!("    Hashes {DEMO} 1.0.0\n           {h1}\n           {zh}\n");
+    assert!(run.stderr.contains(&hashes), "{}", run.stderr);
 }
 
 #[test]

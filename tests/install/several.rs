@@ -64,13 +64,7 @@ fn one_failure_does_not_stop_the_others() {
     assert!(run.stderr[error..].starts_with(&said), "{}", run.stderr);
     let stderr = steady(&run.stderr);
     let ending = format!(
-        r#"    Hashes example.com/acme/a 1.0.0
-           {}
-           {}
-    Hashes example.com/acme/c 1.0.0
-           {}
-           {}
- Installed 2 packages ({} B copied) in [TIME]
+        r#" Installed 2 packages ({} B copied) in [TIME]
     Failed 1 of 3 providers: example.com/acme/b
 
 For the client's CLI configuration:
@@ -86,10 +80,6 @@ provider_installation {{
   }}
 }}
 "#,
-        a.h1,
-        a.zh,
-        c.h1,
-        c.zh,
         a.size + c.size
     );
     assert!(stderr.ends_with(&ending), "{stderr}");

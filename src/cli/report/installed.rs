@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tfoci::address::ProviderAddr;
 use tfoci::install::Installed;
 
-use super::super::printer::{Printer, Tone};
+use super::super::printer::Printer;
 use super::super::render::{Mirror, ProviderInstallationView};
 use super::outcome::Outcome;
 use super::{Destination, Run};
@@ -18,13 +18,13 @@ impl Run {
         })
     }
 
-    /// Prints the hashes of what was installed.
+    /// Prints the hashes of what was installed, with `-v`. Lock files get theirs from `tfoci lock`.
     pub(super) fn print_hashes(&self, printer: &Printer) {
         for installed in self.installed().filter(|_| self.verb.has_one_version) {
             let name = format!("{} {}", installed.provider, installed.version);
-            printer.line(Tone::Plain, "Hashes", &name);
+            printer.detail("Hashes", &name);
             for hash in &installed.hashes {
-                printer.say(&format!("           {hash}"));
+                printer.detail("", &hash.to_string());
             }
         }
     }
