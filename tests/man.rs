@@ -26,6 +26,17 @@ fn manual_pages_are_written_for_every_command() {
             "{page}"
         );
     }
+    let page = |name: &str| fs::read_to_string(scene.path(format!("share/man1/{name}.1")));
+    // An option that the short help leaves out, and an example on two lines.
+    let serve = page("tfoci-serve").unwrap();
+    let include = ".TP\n\\fB\\-\\-include\\fR \\fI<PATTERN>\\fR\nMirror only these providers";
+    assert!(serve.contains(include), "{serve}");
+    let examples = ".SH EXAMPLES\n.nf\n  tfoci serve \\-\\-from oci\\-layout:mirror";
+    assert!(serve.contains(examples), "{serve}");
+    assert!(serve.contains("\n.fi\n"), "{serve}");
+    let main = page("tfoci").unwrap();
+    assert!(main.contains(".SH NOTES\n.nf\nHelp topics"), "{main}");
+    assert!(main.contains("\n.fi\n.SH VERSION\n"), "{main}");
     scene.write("file", "");
     for (directory, says) in [
         ("file", "error: file is a file, expected a directory\n"),
