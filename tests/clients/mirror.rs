@@ -33,7 +33,7 @@ fn push_release(scene: &Scene, address: &str, version: &str) {
 
 /// Installs everything and returns the reported hashes. The printed block becomes the client's configuration, unchanged.
 fn install_and_configure(scene: &Scene, arguments: &[&str]) -> BTreeSet<String> {
-    let installed = install(scene, arguments).succeeds();
+    let installed = install(scene, &[arguments, &["-v"]].concat()).succeeds();
     let real = scene.path("").canonicalize().unwrap();
     let (said, block) = installed
         .stderr

@@ -187,11 +187,12 @@ fn artifacts_made_by_oras_are_read_and_installed() {
         "mirror",
         "--platform",
         "windows_arm64",
+        "-v",
     ];
     let installed = scene.tfoci(arguments).succeeds();
     let Facts { zh, size, .. } = Facts::of_demo(&scene, "windows_arm64");
     let line =
-        format!("    Copied example.com/acme/demo 1.0.0   1 package, {size} B   unverified\n");
+        format!("    Copied example.com/acme/demo 1.0.0 windows_arm64   {size} B   unverified\n");
     assert!(installed.stderr.contains(&line), "{}", installed.stderr);
     assert!(installed.stderr.contains(&zh), "{}", installed.stderr);
 }
