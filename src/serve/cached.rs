@@ -3,7 +3,7 @@
 //! | age of the value | answer |
 //! | --- | --- |
 //! | up to [`Ages::fresh`] | the value |
-//! | older | a new value; if it cannot be loaded, the old one until [`Ages::stale`] |
+//! | older | a new value; if it cannot be loaded, the old one until [`Ages::stale`]; at once, if the last attempt failed a moment ago |
 //! | older than [`Ages::stale`], or there is none | a new value, or the reason why there is none |
 //!
 //! A refresh goes on after the clients that waited for it have disconnected, so the next request finds the new value.
@@ -21,6 +21,8 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// The longest time that a refresh may take, unless [`Cached::with_longest_refresh`] sets another. A store that sends its answer byte by byte
 /// would otherwise keep a refresh for ever.
 const LONGEST_REFRESH: Duration = Duration::from_secs(120);
+/// How long after a failure a request does not wait for a new value if there is an old one. Every wait of an outage would cost a client seconds.
+const OUTAGE: Duration = Duration::from_secs(30);
 /// How long a request waits for a new value if there is an old one. It is far below the 10 seconds of clients, because an old
 /// value is better than a long wait.
 const WAIT_WITH_OLD: Duration = Duration::from_secs(3);
@@ -210,7 +212,11 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
                 refresh
             }
         };
-        Next::Wait(refresh, old)
+        let is_outage = matches!(&state.failed, Some((_, since)) if age(since) < OUTAGE);
+        match old {
+            Some(old) if is_outage => Next::Ready(Ok(old)),
+            old => Next::Wait(refresh, old),
+        }
     }
 
     /// A refresh, which stores its result.

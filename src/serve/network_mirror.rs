@@ -6,6 +6,7 @@ use super::answer::{self, Caching, Response};
 use super::documents;
 use super::exchange::Exchange;
 use super::path::segment;
+use super::protocol_handlers::lacking;
 use super::service::{JSON, RouteRequest, Service};
 use crate::address::ProviderAddr;
 use crate::version::Version;
@@ -62,14 +63,14 @@ impl Service {
         let Some(version) = version_of_file(provider, file) else {
             return answer::not_found("no package has this name", Caching::Never);
         };
-        let (served, _) = match self.served(provider, &version, request, exchange).await {
+        let (served, listing) = match self.served(provider, &version, request, exchange).await {
             Ok(served) => served,
             Err(answer) => return answer,
         };
         let mut packages = served.packages.iter();
         match packages.find(|package| package.canonical_name == file) {
             Some(package) => self.package(package, request, exchange).await,
-            None => answer::not_found("the version has no such package", Caching::Never),
+            None => lacking(&listing, "the version has no such package", Caching::Never),
         }
     }
 }

@@ -10,7 +10,7 @@ use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_FRAME_OPTIO
 use super::answer::{self, Caching, Response};
 use super::exchange::Exchange;
 use super::page::{HomePage, ProviderPage};
-use super::protocol_handlers::{absent, unavailable};
+use super::protocol_handlers::{absent, lacking, unavailable};
 use super::service::{LONGEST_LIST, RouteRequest, Service};
 use crate::address::ProviderAddr;
 use crate::error::printable;
@@ -58,7 +58,7 @@ impl Service {
         };
         exchange.is_stale = listing.is_stale;
         if !listing.value.exists {
-            return answer::not_found(&absent(&listing.value), Caching::Never);
+            return lacking(&listing, &absent(&listing.value), Caching::Never);
         }
         let page = ProviderPage {
             url: self.public_url(request),

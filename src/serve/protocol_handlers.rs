@@ -41,7 +41,11 @@ impl Service {
         let caching = request.caching(listing.lifetime.min(LONGEST_LIST));
         match write(&listing.value) {
             Some(document) => answer::document(request.headers, JSON, document, caching),
-            None => answer::not_found(&absent(&listing.value), caching),
+            // Those that it has are hidden by the policy of this server, which needs no store.
+            None if !listing.value.hidden.is_empty() => {
+                answer::not_found(&absent(&listing.value), caching)
+            }
+            None => lacking(&listing, &absent(&listing.value), caching),
         }
     }
 
@@ -63,14 +67,15 @@ impl Service {
             return Ok((served.clone(), listing));
         }
         let caching = request.caching(listing.lifetime.min(LONGEST_LIST));
-        let message = match listing.value.hidden.get(version) {
-            Some(hidden) => format!("{provider} {version} is hidden: {}", hidden.problem),
-            None if listing.value.exists => {
-                format!("the store does not have {provider} {version}")
-            }
-            None => absent(&listing.value),
+        if let Some(hidden) = listing.value.hidden.get(version) {
+            let message = format!("{provider} {version} is hidden: {}", hidden.problem);
+            return Err(answer::not_found(&message, caching));
+        }
+        let message = match listing.value.exists {
+            true => format!("the store does not have {provider} {version}"),
+            false => absent(&listing.value),
         };
-        Err(answer::not_found(&message, caching))
+        Err(lacking(&listing, &message, caching))
     }
 
     /// Answers with a package, or with a redirect to the storage behind the OCI registry.
@@ -168,6 +173,19 @@ pub(super) fn unavailable(reason: &Unavailable<Failure>) -> Response {
     match reason {
         Unavailable::Failed(_) => answer::unavailable("cannot read from the store or the origin"),
         Unavailable::Slow => answer::unavailable("the store has not answered yet"),
+    }
+}
+
+/// The answer about what a list lacks. While the store is unreachable, nobody knows whether it has that by now, and after 404 clients would
+/// silently use another installation method.
+pub(super) fn lacking(
+    listing: &CachedValue<ProviderListing>,
+    message: &str,
+    caching: Caching,
+) -> Response {
+    match listing.is_stale {
+        true => answer::unavailable("the store is unreachable, and did not have this before"),
+        false => answer::not_found(message, caching),
     }
 }
 

@@ -9,6 +9,7 @@ use super::exchange::Exchange;
 use super::listing::ProviderListing;
 use super::notice::Denied;
 use super::path::{ProviderRegistryName, segment};
+use super::protocol_handlers::lacking;
 use super::served::ServedVersion;
 use super::service::{JSON, RouteRequest, Service};
 use crate::address::ProviderAddr;
@@ -62,7 +63,7 @@ impl Service {
         };
         let Some(package) = served.package(platform) else {
             let message = format!("{provider} {version} has no package for {platform}");
-            return answer::not_found(&message, caching);
+            return lacking(&listing, &message, caching);
         };
         let (namespace, type_name) = (segment(provider.namespace()), segment(provider.type_name()));
         let base = format!("/v1/providers/{namespace}/{type_name}/{version}");
@@ -87,7 +88,7 @@ impl Service {
         let found = self
             .registry_version(name, version, request, exchange)
             .await;
-        let (provider, served, _) = match found {
+        let (provider, served, listing) = match found {
             Ok(found) => found,
             Err(answer) => return answer,
         };
@@ -110,7 +111,7 @@ impl Service {
             .find(|package| package.file_name == file)
         {
             Some(package) => self.package(package, request, exchange).await,
-            None => answer::not_found("the version has no such file", Caching::Never),
+            None => lacking(&listing, "the version has no such file", Caching::Never),
         }
     }
 

@@ -42,6 +42,17 @@ fn paths(name: &str) -> [String; 6] {
     ]
 }
 
+/// Paths of a provider, versions and a platform that the store does not have.
+fn paths_of_nothing() -> Vec<String> {
+    let mut all = paths("none").to_vec();
+    let of_version = paths("demo")
+        .into_iter()
+        .filter(|path| path.contains("1.0.0"));
+    all.extend(of_version.map(|path| path.replace("1.0.0", "9.0.0")));
+    all.push("/v1/providers/acme/demo/1.0.0/download/plan9/amd64".to_owned());
+    all
+}
+
 /// Requests all paths at once, and asserts that each is answered in time.
 fn all_unavailable(server: &Server, name: &str) {
     std::thread::scope(|scope| {
@@ -217,6 +228,38 @@ pub fn a_registry_becomes_unreachable_and_comes_back() {
     becomes_unreachable_and_comes_back(&server, |is_going| {
         is_gone.store(is_going, Ordering::SeqCst)
     });
+}
+
+/// Clients would use another installation method after 404, and the store may have by now what it did not have.
+pub fn what_a_store_lacked_is_503_while_it_is_unreachable() {
+    let registry = Registry::plain();
+    let is_gone = Arc::new(AtomicBool::new(false));
+    let gone = is_gone.clone();
+    registry.always(move |_| gone.load(Ordering::SeqCst), Fault::Reset);
+    let store = Store::at(registry.host());
+    store.push(DEMO, "1.0.0", None);
+    let server = store.serve(&["--max-age", "0", "--registry-host", HOST]);
+    for path in paths_of_nothing() {
+        assert_eq!(server.get(&path).status, 404, "{path}");
+    }
+    is_gone.store(true, Ordering::SeqCst);
+    for path in paths_of_nothing() {
+        unavailable(&server.get(&path), &path);
+    }
+    server.get(INDEX).is(200);
+    // Only the first request of an outage waits for the store.
+    let begun = Instant::now();
+    for _ in 0..5 {
+        let stale = server.get(INDEX).is(200);
+        assert!(stale.header("warning").is_some());
+    }
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    is_gone.store(false, Ordering::SeqCst);
+    for path in paths_of_nothing() {
+        server.until(&path, |reply| reply.status == 404);
+    }
+    server.stop();
 }
 
 pub fn a_layout_becomes_unreachable_and_comes_back() {

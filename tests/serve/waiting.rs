@@ -4,7 +4,7 @@ use super::{client_quota, connections, fill, package_faults, store_faults};
 
 #[test]
 fn limits_retries_and_ages() {
-    let scenes: [fn(); 12] = [
+    let scenes: [fn(); 13] = [
         connections::slow_senders_are_closed_while_others_are_served,
         connections::an_idle_http2_connection_is_kept_although_frames_arrive,
         fill::a_version_that_the_policy_refused_is_tried_again,
@@ -15,6 +15,7 @@ fn limits_retries_and_ages() {
         store_faults::a_store_that_never_answered_is_503,
         store_faults::a_slow_store_is_answered_in_the_end,
         store_faults::a_registry_becomes_unreachable_and_comes_back,
+        store_faults::what_a_store_lacked_is_503_while_it_is_unreachable,
         store_faults::a_layout_becomes_unreachable_and_comes_back,
         store_faults::changes_of_the_store_are_served_soon,
     ];
