@@ -14,6 +14,7 @@ use percent_encoding::percent_decode_str;
 use ring::hmac;
 use ring::rand::{SecureRandom as _, SystemRandom};
 
+use super::path::respelt;
 use crate::digest::Digest;
 
 /// The shortest key in bytes. HMAC-SHA256 has no more strength than the 32 bytes of its output, and a shorter key has less.
@@ -134,6 +135,7 @@ fn key(bytes: &[u8]) -> (String, hmac::Key) {
 }
 
 fn message(host: &str, path: &str, expires: u64) -> String {
+    let path = respelt(path);
     format!("{READ}\n{host}\n{path}\n{expires}")
 }
 

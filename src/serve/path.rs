@@ -231,6 +231,15 @@ pub(super) fn segment(text: &str) -> String {
     utf8_percent_encode(text, KEPT).to_string()
 }
 
+/// The path with its segments encoded as [`segment`] does. Proxies may encode more, such as `%2B` for `+`.
+pub(super) fn respelt(path: &str) -> String {
+    let segments = path.split('/').map(|encoded| {
+        let decoded = percent_encoding::percent_decode_str(encoded).decode_utf8();
+        decoded.map_or_else(|_| encoded.to_owned(), |text| segment(&text))
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
 /// The address of a provider, whose host is in punycode or Unicode. `HOST_PORT`, the name of a directory in a layout, is not a host.
 fn provider(host: &str, namespace: &str, type_name: &str) -> Result<ProviderAddr, NoRoute> {
     let host = Hostname::from_ascii(host).map_err(|_| NoRoute::Unknown)?;
