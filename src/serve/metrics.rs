@@ -43,6 +43,9 @@ pub(super) struct Metrics {
     pub(super) hidden: Counter,
     /// Versions without a signature.
     pub(super) unsigned: Counter,
+    /// Packages that could not be sent.
+    pub(super) package_failures: Counter,
+    incomplete: Counter,
     /// Failed reads of the store.
     pub(super) store_failures: Counter,
     /// Open connections.
@@ -70,6 +73,8 @@ impl Metrics {
             misses: Counter::default(),
             hidden: Counter::default(),
             unsigned: Counter::default(),
+            package_failures: Counter::default(),
+            incomplete: Counter::default(),
             store_failures: Counter::default(),
             connections: Gauge::default(),
             limited: Counter::default(),
@@ -109,6 +114,11 @@ impl Metrics {
             "Answers that were older than --max-age, because the store was unreachable",
             self.stale.clone(),
         );
+        registry.register(
+            "incomplete_answers",
+            "Answers that ended before their last byte, by a failure or because their client left",
+            self.incomplete.clone(),
+        );
         registry.register("connections", "Open connections", self.connections.clone());
         registry.register(
             "limited_requests",
@@ -145,6 +155,11 @@ impl Metrics {
             self.unsigned.clone(),
         );
         registry.register(
+            "package_failures",
+            "Packages that could not be read, or whose bytes were not those of their digest",
+            self.package_failures.clone(),
+        );
+        registry.register(
             "store_failures",
             "Failed reads of the store",
             self.store_failures.clone(),
@@ -170,6 +185,9 @@ impl Metrics {
         self.bytes.inc_by(record.bytes);
         if record.is_stale {
             self.stale.inc();
+        }
+        if !record.is_complete {
+            self.incomplete.inc();
         }
     }
 

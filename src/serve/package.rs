@@ -25,6 +25,7 @@ use url::Url;
 
 use super::answer::{self, Caching, Response};
 use super::byte_range::{ByteRange, NotSatisfiable};
+use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
 use super::served::ServedPackage;
 use super::verified_packages::{VerifiedPackages, check_unchanged, file};
@@ -52,6 +53,7 @@ pub(super) struct PackageRequest<'a> {
     pub(super) package: &'a ServedPackage,
     pub(super) verified: &'a Arc<VerifiedPackages>,
     pub(super) observer: &'a Arc<dyn Observer>,
+    pub(super) metrics: &'a Arc<Metrics>,
 }
 
 impl PackageRequest<'_> {
@@ -117,6 +119,7 @@ impl PackageRequest<'_> {
 
     /// Reports a package that cannot be read, and answers the request.
     fn failed(&self, error: &blob::Error) -> Response {
+        self.metrics.package_failures.inc();
         self.observer.notice(&Notice::PackageFailed {
             file: &self.package.canonical_name,
             error,
@@ -136,6 +139,7 @@ struct Transfer {
     package: ServedPackage,
     verified: Arc<VerifiedPackages>,
     observer: Arc<dyn Observer>,
+    metrics: Arc<Metrics>,
     range: ByteRange,
     /// The state of the file before it is opened; `None` in an OCI registry.
     state: Option<FileState>,
@@ -156,6 +160,7 @@ impl Transfer {
             package: package.clone(),
             verified: request.verified.clone(),
             observer: request.observer.clone(),
+            metrics: request.metrics.clone(),
             range,
             state,
         }
@@ -203,6 +208,7 @@ impl Transfer {
                     false => chunk,
                 };
                 if let Err(error) = &checked {
+                    transfer.metrics.package_failures.inc();
                     transfer.observer.notice(&Notice::PackageFailed {
                         file: &transfer.package.canonical_name,
                         error,

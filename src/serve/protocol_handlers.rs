@@ -101,6 +101,7 @@ impl Service {
             package,
             verified: &self.verified,
             observer: &self.observer,
+            metrics: &self.metrics,
         };
         package.answer(request.caching(YEAR)).await
     }

@@ -12,6 +12,8 @@ const COUNTERS: &str = "\
 # TYPE tfoci_sent_bytes counter
 # HELP tfoci_stale_answers Answers that were older than --max-age, because the store was unreachable.
 # TYPE tfoci_stale_answers counter
+# HELP tfoci_incomplete_answers Answers that ended before their last byte, by a failure or because their client left.
+# TYPE tfoci_incomplete_answers counter
 # HELP tfoci_connections Open connections.
 # TYPE tfoci_connections gauge
 # HELP tfoci_limited_requests Requests that were refused because their client sent too many, or downloads too many packages.
@@ -26,6 +28,8 @@ const COUNTERS: &str = "\
 # TYPE tfoci_versions_refused counter
 # HELP tfoci_versions_unsigned Versions without a signature, which only the network mirror serves.
 # TYPE tfoci_versions_unsigned counter
+# HELP tfoci_package_failures Packages that could not be read, or whose bytes were not those of their digest.
+# TYPE tfoci_package_failures counter
 # HELP tfoci_store_failures Failed reads of the store.
 # TYPE tfoci_store_failures counter
 # HELP tfoci_store_requests HTTP requests to the store and to origins.

@@ -96,7 +96,19 @@ pub fn a_package_that_the_registry_spoils_never_arrives_whole() {
         log.contains("terraform-provider-demo_1.0.0_linux_amd64.zip: "),
         "{log}"
     );
-    // Ranges of a package that was never verified are not sent either.
+    let metrics = server.get("/metrics").text();
+    let count = |name: &str| -> usize {
+        let mut lines = metrics.lines();
+        let line = lines.find_map(|line| line.strip_prefix(&format!("tfoci_{name}_total ")));
+        line.unwrap().parse().unwrap()
+    };
+    assert!(count("package_failures") >= platforms.len(), "{metrics}");
+    // Those whose first bytes failed have another status than 200, and are whole.
+    let incomplete = count("incomplete_answers");
+    assert!(
+        (1..=count("package_failures")).contains(&incomplete),
+        "{metrics}"
+    );
     server.stop();
 }
 
