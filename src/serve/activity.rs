@@ -19,8 +19,9 @@ pub(super) const HEADER: Duration = Duration::from_secs(20);
 /// How long a connection may be idle. It is longer than the 60 seconds of most load balancers, which would otherwise reuse connections that
 /// this server has closed.
 pub(super) const IDLE: Duration = Duration::from_secs(75);
-/// How long a client may read nothing of an answer. During this time the answer holds an open file, or a transfer from the store.
-pub(super) const STALLED: Duration = Duration::from_secs(60);
+/// How long a client may read nothing of an answer. During this time the answer holds an open file, or a transfer from the store. A client with
+/// a buffer of 6 MB, the most that Linux gives it, says only after 400 KB that it reads: it may be as slow as 4 KB/s.
+pub(super) const STALLED: Duration = Duration::from_secs(120);
 /// How long the server reads and drops the bytes that a refused client still sends. The answer arrives within a second, and a client cannot
 /// hold the connection for longer.
 const LINGER: Duration = Duration::from_secs(1);
@@ -246,7 +247,7 @@ mod tests {
         assert_eq!(activity.deadline(), None, "answers are prepared");
         first.waits_for_client();
         let stalled = activity.deadline().unwrap();
-        assert!(stalled <= Instant::now() + STALLED && stalled < idle);
+        assert!(stalled <= Instant::now() + STALLED);
         second.waits_for_client();
         assert_eq!(activity.deadline(), Some(stalled), "the older one decides");
         first.was_read();
@@ -255,9 +256,7 @@ mod tests {
         assert_eq!(activity.deadline(), None, "the client reads the other one");
         first.waits_for_client();
         drop(first);
-        assert!(
-            activity.deadline().unwrap() > Instant::now() + STALLED,
-            "idle"
-        );
+        let idle = activity.deadline().unwrap();
+        assert!(idle <= Instant::now() + IDLE && idle < stalled, "idle");
     }
 }
