@@ -87,7 +87,7 @@ impl Service {
     ) -> Response {
         if self.redirects
             && *request.method == Method::GET
-            && let Some(url) = package::storage_url(package).await
+            && let Ok(Some(url)) = timeout(LONGEST_ANSWER, package::storage_url(package)).await
         {
             return answer::redirect(&url);
         }

@@ -2,7 +2,7 @@
 
 use super::server::Server;
 use crate::support::registry::{Personality, Registry, Setup};
-use crate::support::release::ReleaseFolder;
+use crate::support::release::{ReleaseFolder, sha256};
 use crate::support::scene::Scene;
 use crate::support::signer::Signer;
 use crate::support::tls::Authority;
@@ -72,12 +72,21 @@ fn clients_are_sent_to_the_storage_if_there_is_one() {
 
 #[test]
 fn packages_pass_through_the_server_if_there_is_no_storage() {
-    let (_registry, from, scene) = registry(false);
+    let (registry, from, scene) = registry(false);
     let server = Server::plain(
         &scene,
         &["--from", &from, "--ca-file", "ca.pem", "--redirect"],
     );
     let zip = std::fs::read(scene.path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip"));
-    assert_eq!(server.get(PACKAGE).body, zip.unwrap());
+    let zip = zip.unwrap();
+    assert_eq!(server.get(PACKAGE).body, zip);
+    // To find out whether there is a storage costs one byte of the package.
+    let digest = sha256(&zip);
+    let seen = registry.seen();
+    let reads = seen
+        .iter()
+        .filter(|seen| seen.method == "GET" && seen.path.contains(&digest));
+    let ranges: Vec<_> = reads.map(|seen| seen.header("range")).collect();
+    assert_eq!(ranges, [Some("bytes=0-0"), None]);
     server.stop();
 }

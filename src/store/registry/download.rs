@@ -51,7 +51,11 @@ impl RegistryBlob {
     pub async fn elsewhere(&self) -> Result<Option<Url>, Error> {
         let (session, name) = self.registry.locate(&self.repository).await?;
         let url = session.url(name, &format!("blobs/{}", self.expected.digest))?;
-        let request = || session.request(Method::GET, url.clone()).unfollowed();
+        // A registry that gives the bytes itself sends one of them. `HEAD` would lead to a URL that is signed for `HEAD` alone.
+        let request = || {
+            let request = session.request(Method::GET, url.clone()).unfollowed();
+            request.header(RANGE, "bytes=0-0")
+        };
         let scope = Scope::pull(name);
         let answer = self.registry.send(&session, &scope, request).await?;
         let target = answer.redirect().transpose().ok().flatten();
