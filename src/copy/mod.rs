@@ -137,7 +137,13 @@ impl<'a> Journey<'a> {
             tags.map_err(|error| Problem::from(error).of(subject, At::To(to.to_string())))
         };
         let (available, tags) = future::try_join(from.versions(), tags).await?;
-        let mut selected = selection::select(&selectors, &from, &available);
+        let mut selected = match from.withdrawn(&available) {
+            Some(warning) => {
+                reporter.report(warning);
+                SelectedVersions::default()
+            }
+            None => selection::select(&selectors, &from, &available),
+        };
         if let Err(problem) = rule {
             let before = selected.versions.len();
             let is_locked = |version: &Version| locked.contains_key(version);

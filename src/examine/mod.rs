@@ -17,7 +17,7 @@ use crate::authentication::Note;
 use crate::constraint::VersionConstraints;
 use crate::digest::Digest;
 use crate::error::printable;
-use crate::event::Subject;
+use crate::event::{Event, Subject};
 use crate::oci::reference::{Ignored, version_of};
 use crate::oci::{RawManifest, Tag};
 use crate::outcome::{At, Failure, Problem};
@@ -108,8 +108,7 @@ impl Platforms {
 
     /// One platform of a version, preferably one of these. Any leads to the checksum document of all.
     pub fn any_of(&self, listed: Option<&[Platform]>) -> Self {
-        let wanted = self.named().unwrap_or_default();
-        let listed = listed.unwrap_or_default();
+        let (wanted, listed) = (self.named().unwrap_or_default(), listed.unwrap_or_default());
         let is_listed = |platform: &&Platform| listed.is_empty() || listed.contains(platform);
         let one = wanted.iter().find(is_listed).or(listed.first());
         Self::Only(vec![one.cloned().unwrap_or_else(Platform::current)])
@@ -182,10 +181,18 @@ impl StoredProvider {
     /// # Errors
     /// As [`StoredProvider::versions`], or no version matches.
     pub async fn choose(&self, selection: &Selection) -> Result<(Version, usize), Failure> {
-        let Versions {
+        self.select(self.versions().await?, selection)
+    }
+
+    /// As [`StoredProvider::choose`], among versions that were read before.
+    pub(crate) fn select(
+        &self,
+        Versions {
             versions: available,
             ignored,
-        } = self.versions().await?;
+        }: Versions,
+        selection: &Selection,
+    ) -> Result<(Version, usize), Failure> {
         let constraints: &VersionConstraints = &selection.constraints;
         let matching = available
             .iter()
@@ -218,6 +225,14 @@ impl StoredProvider {
         Err(self.failure(None, Problem::NoIndex { digest: *digest }))
     }
 
+    /// The warning about a provider that the store lists without a version: all were withdrawn, and registries keep the empty repository.
+    pub(crate) fn withdrawn(&self, available: &Versions) -> Option<Event> {
+        (self.is_listed && available.versions.is_empty()).then(|| Event::Warning {
+            subject: Subject::provider(&self.provider),
+            message: format!("{} has no version of it any more", self.place),
+        })
+    }
+
     /// The failure if none of these versions satisfies the constraints.
     pub(crate) fn no_match(
         &self,
@@ -238,9 +253,8 @@ impl StoredProvider {
         platforms: &Platforms,
         trust: &TrustOptions,
     ) -> Result<Examined<StoreBlob>, Failure> {
-        self.read(version, platforms, trust)
-            .await
-            .map_err(|problem| self.failure(Some(version), problem))
+        let examined = self.read(version, platforms, trust).await;
+        examined.map_err(|problem| self.failure(Some(version), problem))
     }
 
     /// As [`StoredProvider::examine`], for callers that add the location to the error themselves.
@@ -288,9 +302,8 @@ impl StoredProvider {
         let raw = raw.map(|stored| stored.raw.clone());
         let (protocols, proof) = match evidence {
             Ok(stored) => {
-                let protocols = stored
-                    .as_ref()
-                    .map(|stored| stored.evidence.protocols.clone());
+                let protocols = stored.as_ref();
+                let protocols = protocols.map(|stored| stored.evidence.protocols.clone());
                 let located = packages.iter().map(|package| {
                     let blob = self.repo.blob(package.layer.expected);
                     package.at(&self.provider, version, blob)

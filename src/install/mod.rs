@@ -177,7 +177,9 @@ pub async fn install(
     }
     let installing = stream::iter(providers).for_each_concurrent(PROVIDERS, async |(_, tasks)| {
         for task in tasks {
-            on_result(installer.newest(&task).await);
+            if let Some(result) = installer.newest(&task).await.transpose() {
+                on_result(result);
+            }
         }
     });
     installing.await;
@@ -203,8 +205,14 @@ impl<'a> Installer<'a> {
         }
     }
 
-    async fn newest(&self, Task { from, selection }: &Task) -> Result<Installed, Failure> {
-        let (version, matching) = from.choose(selection).await?;
+    /// Installs the newest version that is selected; `None` if the store lists the provider and has no version of it.
+    async fn newest(&self, Task { from, selection }: &Task) -> Result<Option<Installed>, Failure> {
+        let available = from.versions().await?;
+        if let Some(warning) = from.withdrawn(&available) {
+            self.reporter.report(warning);
+            return Ok(None);
+        }
+        let (version, matching) = from.select(available, selection)?;
         self.reporter.report(Event::Selected {
             subject: Subject::version(&from.provider, &version),
             matching,
@@ -213,7 +221,7 @@ impl<'a> Installer<'a> {
             subject: Subject::provider(&from.provider),
             versions: vec![(version.clone(), None)],
         });
-        self.install(from, &version).await
+        self.install(from, &version).await.map(Some)
     }
 
     /// Installs one version.

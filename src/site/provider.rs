@@ -108,6 +108,15 @@ impl Site<'_> {
         on_change: &OnChange<'_>,
     ) -> Result<BTreeSet<Version>, Failure> {
         let available = from.versions().await?;
+        if let Some(warning) = from.withdrawn(&available) {
+            self.reporter.report(warning);
+            return Ok(BTreeSet::new());
+        }
+        let published = self.published(&from.provider);
+        // Those that a user names and that are published were withdrawn, too.
+        if self.request.delete && available.versions.is_empty() && !published.is_empty() {
+            return Ok(BTreeSet::new());
+        }
         let versions = available.versions.iter();
         let selected: Vec<&Version> = versions
             .filter(|version| constraints.is_any() || constraints.admits(version))
@@ -122,7 +131,6 @@ impl Site<'_> {
                 .map(|version| ((*version).clone(), None))
                 .collect(),
         });
-        let published = self.published(&from.provider);
         let (mut refused, mut others) = (BTreeSet::new(), BTreeSet::new());
         let mut has_package = false;
         let writing = stream::iter(selected)

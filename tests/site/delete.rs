@@ -182,3 +182,51 @@ fn a_killed_deletion_names_only_existing_files() {
         assert!((1..ENDLESS - 1).contains(&killed), "{calls}");
     }
 }
+
+/// A registry keeps the repository of a provider whose versions were all withdrawn.
+#[test]
+fn a_provider_without_any_version_is_deleted_and_fails_no_command() {
+    for addresses in [&[][..], &[OTHER]] {
+        let scene = after_losses();
+        let other = ReleaseFolder::new("other", "0.4.0").platform("linux_amd64");
+        push(&scene, OTHER, "0.4.0", &other);
+        site(&scene, &[]).succeeds();
+        for tag in ["0.4.0", "evidence-0.4.0"] {
+            untag(&scene.path("store").join(OTHER), tag);
+        }
+        let index = scene.path("public").join(OTHER).join("index.json");
+        let said =
+            "Warning example.net/team/other: oci-layout:store has no version of it any more\n";
+        let from = ["--from", "oci-layout:store"];
+        for command in [
+            &["site", "public"][..],
+            &["copy", "--to", "oci-layout:to"],
+            &["install", "--into", "into"],
+        ] {
+            let run = scene.tfoci([command, &from].concat()).succeeds();
+            assert!(run.stderr.contains(said), "{}", run.stderr);
+            assert!(index.exists());
+        }
+        // Who names the provider has probably made a mistake, unless it is to be deleted.
+        for command in [
+            &["site", "public", OTHER][..],
+            &["copy", OTHER, "--to", "oci-layout:to"],
+        ] {
+            let run = scene.tfoci([command, &from].concat()).exits(1);
+            assert!(
+                run.stderr.contains("no version is listed"),
+                "{}",
+                run.stderr
+            );
+        }
+        assert!(index.exists());
+        let run = site(&scene, &[addresses, &["--delete"]].concat()).succeeds();
+        assert!(
+            run.stderr
+                .contains("Deleted example.net/team/other 0.4.0\n"),
+            "{}",
+            run.stderr
+        );
+        assert!(!index.exists());
+    }
+}
