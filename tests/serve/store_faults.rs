@@ -244,7 +244,10 @@ pub fn what_a_store_lacked_is_503_while_it_is_unreachable() {
     }
     is_gone.store(true, Ordering::SeqCst);
     for path in paths_of_nothing() {
-        unavailable(&server.get(&path), &path);
+        let reply = server.get(&path);
+        unavailable(&reply, &path);
+        let said = "the store is unreachable, and did not have this before\n";
+        assert_eq!(reply.text(), said, "{path}");
     }
     server.get(INDEX).is(200);
     // Only the first request of an outage waits for the store.
