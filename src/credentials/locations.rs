@@ -279,8 +279,12 @@ pub(super) fn read_docker_config(path: &Path) -> Result<DockerConfig, Error> {
     DockerConfig::parse(&bytes).map_err(|error| Error::docker_config(path, &error))
 }
 
-/// Reads a CLI configuration, or a token file, which has the same syntax.
+/// Reads a CLI configuration, or a token file, which has the same syntax. `/dev/null` is an empty one for clients, and in CI the usual way to
+/// have none.
 pub(super) fn read_cli_config(path: &Path) -> Result<CliConfig, Error> {
+    if path == Path::new("/dev/null") {
+        return Ok(CliConfig::default());
+    }
     let bytes = Zeroizing::new(disk::read_regular(path, cli::LARGEST as u64)?);
     CliConfig::parse(&bytes).map_err(|source| Error::CliConfig {
         path: path.to_owned(),

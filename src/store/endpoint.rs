@@ -6,6 +6,7 @@
 
 mod error;
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 pub use error::{AddressError, MappingError};
@@ -68,6 +69,13 @@ impl Endpoint {
             return Ok(Store::Registry(registry));
         };
         let path = || directory.clone();
+        // A directory that this user may not see is not missing.
+        match std::fs::metadata(directory) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                return Err(disk::Error::at("read", directory, error).into());
+            }
+            _ => {}
+        }
         let no_store = || Error::NoStore {
             path: path(),
             is_directory: directory.is_dir(),

@@ -158,6 +158,36 @@ fn unreadable_evidence_is_not_reported_as_forged() {
     }
 }
 
+/// A store is not missing because this user may not see it.
+#[test]
+fn a_store_that_may_not_be_seen_is_not_missing() {
+    if !has("setpriv") {
+        return;
+    }
+    let scene = LayoutScene::new(&PLATFORMS);
+    fs::create_dir(scene.path("hidden")).unwrap();
+    scene.succeeds(&LayoutScene::push("hidden/store", &[]));
+    let closed = Closed::new(scene);
+    let hidden = closed.scene.path("hidden");
+    fs::set_permissions(&hidden, Permissions::from_mode(0o700)).unwrap();
+    for command in [
+        "list",
+        "versions acme/demo",
+        "copy --to oci-layout:open/copy",
+    ] {
+        let arguments = words(&format!("{command} --from oci-layout:hidden/store"));
+        let run = closed.tfoci(&arguments).exits(1);
+        let cause = "cannot read hidden/store\n  Permission denied (os error 13)\n";
+        assert!(run.stderr.contains(cause), "{}", run.stderr);
+        assert!(
+            run.stderr.ends_with(&hint("hidden/store")),
+            "{}",
+            run.stderr
+        );
+    }
+    fs::set_permissions(&hidden, Permissions::from_mode(0o755)).unwrap();
+}
+
 /// A store is not damaged because this user may not read it.
 #[test]
 fn a_package_that_may_not_be_read_is_not_damaged() {

@@ -34,6 +34,16 @@ fn lock(scene: &Scene, arguments: &str) -> Run {
     scene.tfoci(all.split_whitespace())
 }
 
+#[test]
+fn an_empty_cli_configuration_is_none() {
+    let (origin, scene) = given();
+    let scene = scene.env("TF_CLI_CONFIG_FILE", "/dev/null");
+    let run = lock(&scene, "").succeeds();
+    assert!(!run.stderr.contains("/dev/null"), "{}", run.stderr);
+    assert!(read(&scene, &format!("project/{LOCK}")).contains("acme/demo"));
+    drop(origin);
+}
+
 fn path(scene: &Scene) -> std::path::PathBuf {
     scene.path(format!("project/{LOCK}"))
 }

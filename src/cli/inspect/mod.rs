@@ -48,7 +48,8 @@ pub(super) struct Arguments {
     provider: String,
     /// The store: oci-layout:DIR, or a registry's repository template; or `origin`
     ///
-    /// network-mirror:URL and filesystem-mirror:DIR are read too. It is needed, unless the argument is a reference.
+    /// network-mirror:URL and filesystem-mirror:DIR are read too; they have no signatures, so their versions are refused (exit code 3), as
+    /// `mirror` refuses them. It is needed, unless the argument is a reference.
     #[arg(long, value_name = "STORE")]
     from: Option<String>,
     #[command(flatten)]
