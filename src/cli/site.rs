@@ -14,7 +14,7 @@ use tfoci::event::Subject;
 use tfoci::examine::Platforms;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::site::{
-    GENERATOR, ListedProvider, PageChange, Refused, Site, SiteChange, SiteOptions, Task,
+    GENERATOR, ListedProvider, PageChange, Refused, Site, SiteChange, SiteOptions, Task, known_url,
 };
 
 use super::Ending;
@@ -60,7 +60,7 @@ pub(super) struct Arguments {
     /// `linux/amd64` means the same. Packages for other platforms that are in the directory already stay.
     #[arg(long, value_name = "OS_ARCH", help_heading = "Source")]
     platform: Vec<String>,
-    /// The URL of the files for clients, in the page and the configuration
+    /// The URL of the files for clients, in the page and the configuration [default: that of the last run]
     #[arg(long, value_name = "URL", value_parser = site_url, help_heading = "Destination")]
     url: Option<Url>,
     /// Delete versions that the store no longer has, or that no longer verify
@@ -97,7 +97,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         dry_run: arguments.dry_run,
         only_changed: false,
     };
-    let url = arguments.url.as_ref().map(|url| with_slash(url.as_str()));
+    let known = || known_url(&arguments.directory).filter(|url| site_url(url.as_str()).is_ok());
+    let url = arguments.url.clone().or_else(known);
+    let url = url.map(|url| with_slash(url.as_str()));
     let reporter = report.writing_site(url.clone(), extent);
     let directory = &arguments.directory;
     let on_change = |change| record(change, directory, session);
@@ -223,6 +225,7 @@ fn write_page(
 
 #[derive(Serialize)]
 struct View {
+    url: Option<String>,
     style: &'static str,
     generator: &'static str,
     block: Option<String>,
@@ -272,6 +275,7 @@ fn page(
         ProviderInstallationView::with_failed(Mirror::Network { url }, written, failed).render()
     });
     let view = View {
+        url: url.map(str::to_owned),
         style: include_str!("../../templates/serve/style.css"),
         generator: GENERATOR,
         block,

@@ -30,7 +30,7 @@ mod package;
 mod page;
 mod provider;
 
-pub use page::{GENERATOR, ListedProvider, PageChange};
+pub use page::{GENERATOR, ListedProvider, PageChange, known_url};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use url::Url;
+
 use super::folder::{self, ProviderFolder};
 use super::{Site, documents};
 use crate::address::ProviderAddr;
@@ -101,6 +103,25 @@ impl Site<'_> {
         found.sort();
         Ok(found)
     }
+}
+
+/// The URL for clients that the page of an earlier run names, so that a run without one does not lose it; `None` if there is no such page.
+pub fn known_url(directory: &Path) -> Option<Url> {
+    const LINK: &str = r#"<link rel="canonical" href=""#;
+    let directory = Directory::open(directory).ok()?;
+    let page = folder::read(&directory, PAGE, LARGEST).ok()??;
+    let page = String::from_utf8(page).ok()?;
+    // The page of another program has other links.
+    let (head, _) = page
+        .split_once("</head>")
+        .filter(|_| page.contains(GENERATOR))?;
+    let (_, rest) = head.split_once(LINK)?;
+    let (url, _) = rest.split_once('"')?;
+    let escapes = [("&#x27;", "'"), ("&#x3D;", "="), ("&amp;", "&")];
+    let url = escapes.iter().fold(url.to_owned(), |url, (escape, plain)| {
+        url.replace(escape, plain)
+    });
+    Url::parse(&url).ok()
 }
 
 fn open(path: &Path) -> Result<Directory, disk::Error> {

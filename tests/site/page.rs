@@ -18,9 +18,24 @@ fn the_page_lists_the_providers() {
         assert!(page.contains(part), "{part}\n{page}");
     }
     assert!(!page.contains("<script") && !page.contains("a&b"), "{page}");
+    // A job without the option does not take the configuration away.
+    site(&scene, &[]).succeeds();
+    let read = || fs::read_to_string(scene.path("public/index.html")).unwrap();
+    assert_eq!(read(), page);
+    site(&scene, &["--url", "https://other.example"]).succeeds();
+    let other = read();
+    assert!(other.contains("https://other.example/") && !other.contains("mirror.example"));
+}
+
+#[test]
+fn without_a_url_the_page_has_no_configuration() {
+    let scene = with_two();
     site(&scene, &[]).succeeds();
     let page = fs::read_to_string(scene.path("public/index.html")).unwrap();
-    assert!(!page.contains("network_mirror"), "{page}");
+    assert!(
+        !page.contains("network_mirror") && !page.contains("canonical"),
+        "{page}"
+    );
 }
 
 #[test]
