@@ -12,6 +12,8 @@ mod clients;
 mod connections;
 /// Many clients at once.
 mod crowd;
+/// The page about deployment.
+mod deployment;
 /// The end of the process.
 mod ends;
 /// Pull-through.
