@@ -3,6 +3,7 @@ use std::fs;
 use super::server::Server;
 use super::stores::{DEMO, HOST, IDN, Store, package};
 use crate::clients::run;
+use crate::support::origin::{Origin, Provider};
 use crate::support::programs::has;
 use crate::support::release::{Mistake, ReleaseFolder, sha256};
 use crate::support::scene::Run;
@@ -282,4 +283,63 @@ fn clients_use_the_configuration_of_the_page() {
     let page = server.get(&format!("/providers/{address}")).is(200).text();
     assert!(page.contains("without any configuration."), "{page}");
     assert!(!page.contains("provider_installation"), "{page}");
+}
+
+/// A client waits while the server mirrors the version into an empty store. The second server has no origin.
+#[test]
+fn clients_install_what_the_server_mirrors_from_the_origin() {
+    let here = Platform::current().to_string();
+    for client in clients() {
+        for through_mirror in [true, false] {
+            let origin = Origin::of([Provider::demo(&[&here, OTHER])]);
+            let mut store = Store::empty();
+            store.scene.write("origin.tfrc", origin.host_block(HOST));
+            let ca = origin.write_ca(&store.scene);
+            for (name, path) in [
+                ("SSL_CERT_FILE", ca),
+                ("TF_CLI_CONFIG_FILE", store.scene.path("origin.tfrc")),
+            ] {
+                store.scene = store.scene.env(name, path.to_str().unwrap());
+            }
+            let registry = ["--registry-host", HOST];
+            let fill = [
+                "--fill",
+                "--include",
+                DEMO,
+                "--allow-private",
+                origin.host(),
+            ];
+            let server = store.serve_tls(&[&registry[..], &fill].concat());
+            assert_eq!(origin.counters(), "");
+            let install = |server: &Server| {
+                let attempt = Attempt {
+                    store: &store,
+                    server,
+                    client,
+                    through_mirror,
+                };
+                let run = attempt.init(&attempt.source(), "1.0.0", None).succeeds();
+                assert_eq!(run.stdout.contains("signed, key ID"), !through_mirror);
+                attempt.lock()
+            };
+            let lock = install(&server);
+            assert!(lock.contains("h1:"), "{lock}");
+            let counters = origin.counters();
+            assert!(counters.ends_with(" 2 package"), "{counters}");
+            let log = server.stop();
+            let line = format!("Mirrored {DEMO} 1.0.0: signed ");
+            assert_eq!(log.matches(&line).count(), 1, "{log}");
+            drop(origin);
+            let server = store.serve_tls(&registry);
+            // The lock file names the address of the server, whose port is another one.
+            let hashes = |lock: &str| -> Vec<String> {
+                let lines = lock
+                    .lines()
+                    .filter(|line| line.contains("h1:") || line.contains("zh:"));
+                lines.map(str::to_owned).collect()
+            };
+            assert_eq!(hashes(&install(&server)), hashes(&lock));
+            server.stop();
+        }
+    }
 }
