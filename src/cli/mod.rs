@@ -4,12 +4,13 @@
 //! stores and policies from them. [`progress`] and [`trace`] print events, [`pending`] has the open requests, [`report`] prints the results
 //! of journeys, and [`json`] defines the JSON documents. [`error`] has the errors of commands, and [`hints`] suggests what to do about
 //! them. Only [`printer`] writes to stdout and stderr. [`neutral`] and [`redaction`] remove runner commands and passwords from its output.
-//! [`render`] fills in templates.
+//! [`render`] fills in templates, and [`date`] writes days.
 
 mod arguments;
 mod cli_config;
 mod completions;
 mod copy;
+mod date;
 mod error;
 mod finished_line;
 mod help;

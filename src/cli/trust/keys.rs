@@ -8,7 +8,7 @@ use serde::Serialize;
 use tfoci::trust::rule::Expired;
 use tfoci::trust::{Fingerprint, KeyDescription};
 
-use super::date::date;
+use crate::cli::date::date;
 use crate::cli::printer::Printer;
 
 /// A pinned key.

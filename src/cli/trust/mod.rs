@@ -5,7 +5,6 @@
 //! decides what they allow. Neither command verifies a release or changes a file: `tfoci mirror --pin-new` adds keys.
 
 mod check;
-mod date;
 mod document;
 mod keys;
 mod rules;

@@ -5,9 +5,9 @@ use std::time::SystemTime;
 use tfoci::trust::rule::Expired;
 use tfoci::trust::{KeyDescription, TrustEntry};
 
-use super::date::date;
 use super::document::Warning;
 use super::keys::{DescribedFile, Status, status};
+use crate::cli::date::date;
 
 /// The warnings about the keys in the key files of an entry.
 pub(super) fn of_keys(
