@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
 use axum::http::StatusCode;
@@ -19,6 +19,9 @@ use super::tls::{self, ServerCertificate};
 use super::tokens::{self, ClientToken, ClientTokens};
 use super::watched_files::{self, WatchedFiles};
 use crate::text;
+
+/// The log warns of a certificate that expires within this time. Programs that renew certificates of 90 days do so earlier.
+const EXPIRES_SOON: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
 /// The tokens and signing keys in use.
 pub(super) struct AccessControl {
@@ -106,22 +109,27 @@ pub(super) fn acceptor(
     let certificate = ServerCertificate::new(chain, key).map_err(&failed)?;
     let config = certificate.config().map_err(&failed)?;
     let (path, observer) = (paths.certificate.clone(), observer.clone());
-    let check_host = move |certificate: &ServerCertificate| {
+    let check = move |certificate: &ServerCertificate| {
+        let path = &path;
         if let Some(host) = &host
             && !certificate.is_for(host)
         {
-            let path = &path;
             observer.notice(&Notice::OtherNames { path, host });
         }
+        let now = SystemTime::now();
+        if let Some(end) = certificate.expires_before(now + EXPIRES_SOON) {
+            let is_past = end < now;
+            observer.notice(&Notice::Expires { path, end, is_past });
+        }
     };
-    check_host(&certificate);
+    check(&certificate);
     let watched = vec![paths.certificate.clone(), paths.key.clone()];
     files.push(WatchedFiles::new(watched, &contents, move |contents| {
         let [chain, key] = contents else {
             return Ok(());
         };
         certificate.replace(chain, key).map_err(&failed)?;
-        check_host(&certificate);
+        check(&certificate);
         Ok(())
     }));
     Ok(TlsAcceptor::from(config))

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::error::Error;
 use crate::address::ProviderAddr;
@@ -98,6 +98,13 @@ pub enum Notice<'a> {
         /// The file of the certificate.
         path: &'a Path,
         host: &'a str,
+    },
+    /// The certificate has expired, so clients refuse to connect; or it expires soon.
+    Expires {
+        /// The file of the certificate.
+        path: &'a Path,
+        end: SystemTime,
+        is_past: bool,
     },
     /// A request to the store failed.
     StoreFailed { failure: &'a Failure },

@@ -1,15 +1,16 @@
 //! TLS: the certificate, which is read again when its files change.
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwap;
-use rustls::ServerConfig;
-use rustls::client::verify_server_name;
+use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::{ClientHello, ParsedCertificate, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
+use rustls::{CertificateError, RootCertStore, ServerConfig};
 
 /// A certificate or private key that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +51,24 @@ impl ServerCertificate {
         };
         let parsed = ParsedCertificate::try_from(own);
         parsed.is_ok_and(|parsed| verify_server_name(&parsed, &name).is_ok())
+    }
+
+    /// When the certificate expires, if that is before `time`.
+    pub(super) fn expires_before(&self, time: SystemTime) -> Option<SystemTime> {
+        let pair = self.0.load();
+        let parsed = ParsedCertificate::try_from(pair.cert.first()?).ok()?;
+        let time = UnixTime::since_unix_epoch(time.duration_since(UNIX_EPOCH).ok()?);
+        // rustls compares the dates before it looks for an authority, so none is needed.
+        let (roots, intermediates) = (RootCertStore::empty(), []);
+        let verified =
+            verify_server_cert_signed_by_trust_anchor(&parsed, &roots, &intermediates, time, &[]);
+        match verified {
+            Err(rustls::Error::InvalidCertificate(CertificateError::ExpiredContext {
+                not_after,
+                ..
+            })) => Some(UNIX_EPOCH + Duration::from_secs(not_after.as_secs())),
+            _ => None,
+        }
     }
 
     /// Replaces the certificate for new connections.

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::http::{Connection, Reply};
 use crate::support::port;
 use crate::support::scene::Scene;
-use crate::support::tls::Authority;
+use crate::support::tls::{Authority, Identity};
 
 /// More than any awaited event takes, but not for ever.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -39,7 +39,13 @@ impl Server {
     /// Starts a server that speaks TLS, with a certificate that [`Authority::shared`] signed.
     #[track_caller]
     pub fn tls(scene: &Scene, more: &[&str]) -> Self {
-        let (certificate, key) = Authority::shared().server().write(scene, "server");
+        Self::with_identity(scene, &Authority::shared().server(), more)
+    }
+
+    /// Starts a server that speaks TLS with this certificate.
+    #[track_caller]
+    pub fn with_identity(scene: &Scene, identity: &Identity, more: &[&str]) -> Self {
+        let (certificate, key) = identity.write(scene, "server");
         let files = [certificate, key].map(|path| path.to_str().unwrap().to_owned());
         let tls = ["--tls-cert", &files[0], "--tls-key", &files[1]];
         Self::start(scene, &[more, &tls].concat(), true)

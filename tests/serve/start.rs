@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -114,6 +115,47 @@ fn a_certificate_for_other_names_is_reported() {
         .write(&store.scene, "server");
     server.signal(rustix::process::Signal::HUP);
     server.logs("does not name localhost, the host of --url");
+}
+
+#[test]
+fn a_certificate_that_has_expired_or_expires_soon_is_reported() {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    let store = Store::demo();
+    let now = SystemTime::now();
+    let in_2020 = UNIX_EPOCH + Duration::from_secs(1_577_836_800);
+    let path = store.scene.path("server.crt").display().to_string();
+    let expired =
+        format!("the certificate in {path} expired on 2020-01-01: clients refuse to connect");
+    let expires = format!("Warning the certificate in {path} expires on 20");
+    let start = |end: SystemTime, more: &[&str]| {
+        let identity = Authority::shared().server_until(end);
+        let from = ["--from", "oci-layout:store"];
+        Server::with_identity(&store.scene, &identity, &[&from, more].concat())
+    };
+    let log = start(in_2020, &[]).stop();
+    assert!(log.contains(&format!("Warning {expired}\n")), "{log}");
+    let log = start(in_2020, &["--format", "json"]).stop();
+    let event = format!("\"event\":\"certificate-expires\",\"message\":\"{expired}\"");
+    assert!(log.contains(&event), "{log}");
+    let log = start(now + 13 * DAY, &[]).stop();
+    let line = log.lines().find(|line| line.contains(&expires));
+    let line = line.unwrap_or_else(|| panic!("{log}"));
+    assert!(
+        line.ends_with(": clients will then refuse to connect"),
+        "{log}"
+    );
+    // Also a certificate that replaces the first.
+    let server = start(now + 15 * DAY, &[]);
+    assert!(
+        !server.log().contains("the certificate in"),
+        "{}",
+        server.log()
+    );
+    Authority::shared()
+        .server_until(in_2020)
+        .write(&store.scene, "server");
+    server.signal(rustix::process::Signal::HUP);
+    server.logs(&expired);
 }
 
 #[test]

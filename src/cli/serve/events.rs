@@ -6,6 +6,7 @@ use tfoci::error::printable_path;
 use tfoci::outcome::Failure;
 use tfoci::serve::{self, Notice};
 
+use crate::cli::date::date;
 use crate::cli::error::CommandError;
 use crate::cli::hints;
 use crate::cli::json;
@@ -28,6 +29,7 @@ impl Event {
             Notice::Unsigned { .. } => ("unsigned", Tone::Warning, "Unsigned"),
             Notice::OtherProvider { .. } => ("other-provider", Tone::Warning, "Warning"),
             Notice::OtherNames { .. } => ("certificate-names", Tone::Warning, "Warning"),
+            Notice::Expires { .. } => ("certificate-expires", Tone::Warning, "Warning"),
             Notice::StoreFailed { .. } => ("store-failed", Tone::Warning, "Failed"),
             Notice::NotFilled { .. } => ("not-mirrored", Tone::Warning, "Failed"),
             Notice::Filled { .. } => ("mirrored", Tone::Done, "Mirrored"),
@@ -77,6 +79,17 @@ fn text(notice: &Notice<'_>) -> String {
             "{} does not name {host}, the host of --url: clients will refuse to connect",
             printable_path(path)
         ),
+        Notice::Expires { path, end, is_past } => {
+            let (path, day) = (printable_path(path), date(*end));
+            match is_past {
+                true => {
+                    format!("the certificate in {path} expired on {day}: clients refuse to connect")
+                }
+                false => format!(
+                    "the certificate in {path} expires on {day}: clients will then refuse to connect"
+                ),
+            }
+        }
         Notice::StoreFailed { failure } | Notice::NotFilled { failure } => of_failure(failure),
         Notice::Filled { published } => {
             let (provider, version) = (&published.provider, &published.version);
