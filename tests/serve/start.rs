@@ -42,7 +42,7 @@ fn the_number_of_providers_is_reported() {
     store.serve(&[]).logs("Serving 1 provider\n");
     store
         .serve(&["--format", "json"])
-        .logs("\"event\":\"serving\",\"message\":\"1 provider\"");
+        .logs("\"event\":\"serving\",\"message\":\"Serving 1 provider\"");
     let scene = Scene::new();
     scene.write("disk/localhost_8443/acme/demo/index.json", "{}");
     scene.write("disk/localhost_8443/acme/demo/oci-layout", "{}");
@@ -156,6 +156,40 @@ fn a_certificate_that_has_expired_or_expires_soon_is_reported() {
         .write(&store.scene, "server");
     server.signal(rustix::process::Signal::HUP);
     server.logs(&expired);
+}
+
+/// A program that reads JSON does not see the verb before the text of a line.
+#[test]
+fn messages_in_json_are_sentences() {
+    let store = Store::demo();
+    let server = store.serve_tls(&["--format", "json", "--fill", "--include", DEMO]);
+    let path = store.scene.path("server.crt").display().to_string();
+    server.logs("\"event\":\"serving\"");
+    let good = std::fs::read(&path).unwrap();
+    for (content, event) in [(b"nonsense".to_vec(), "not-reloaded"), (good, "reloaded")] {
+        store.scene.write("server.crt", content);
+        server.signal(rustix::process::Signal::HUP);
+        server.logs(&format!("\"event\":\"{event}\""));
+    }
+    let log = server.stop();
+    for (event, message) in [
+        ("serving", "Serving 1 provider".to_owned()),
+        ("filling", format!("Filling {DEMO}, from their origins")),
+        (
+            "not-reloaded",
+            format!(
+                "Refused {path}, which stays in use as it was: the file has no certificate in PEM"
+            ),
+        ),
+        ("reloaded", format!("Reloaded {path}")),
+        (
+            "draining",
+            "Refusing new connections; downloads may complete".to_owned(),
+        ),
+    ] {
+        let event = format!("\"event\":\"{event}\",\"message\":\"{message}\"}}\n");
+        assert!(log.contains(&event), "{event}\n{log}");
+    }
 }
 
 #[test]

@@ -50,6 +50,17 @@ impl Event {
     }
 }
 
+/// The words before a text that is a sentence without them.
+const LABELS: [&str; 5] = ["Failed", "Handshake", "Hidden", "Unsigned", "Warning"];
+
+/// A line of the log as a sentence, for readers who do not see the word before the text.
+pub(super) fn message(verb: &str, text: String) -> String {
+    match LABELS.contains(&verb) {
+        true => text,
+        false => format!("{verb} {text}"),
+    }
+}
+
 fn text(notice: &Notice<'_>) -> String {
     match notice {
         Notice::Hidden {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use tfoci::address::ProviderAddr;
 use tfoci::serve::{Denied, Notice, Observer, RequestRecord};
 
-use super::events::{Event, with_hint};
+use super::events::{Event, message, with_hint};
 use super::unmatched::Unmatched;
 use crate::cli::arguments::Format;
 use crate::cli::error::CommandError;
@@ -118,12 +118,13 @@ impl Log {
         });
     }
 
-    fn event(&self, event: &'static str, tone: Tone, verb: &str, message: String) {
+    fn event(&self, event: &'static str, tone: Tone, verb: &str, text: String) {
         let printer = &self.printer;
         if printer.format == Format::Json {
+            let message = message(verb, text);
             self.line(event, &About { message });
         } else {
-            printer.line(tone, verb, &message);
+            printer.line(tone, verb, &text);
         }
     }
 }
