@@ -17,26 +17,40 @@ pub(super) async fn until_interrupted<T>(work: impl Future<Output = T>) -> Optio
 }
 
 /// Ends with the first SIGINT or SIGTERM after this call.
-#[cfg(unix)]
 pub(super) fn interrupted() -> impl Future<Output = ()> {
+    interruptions(1)
+}
+
+/// Ends with the second SIGINT or SIGTERM after this call.
+pub(super) fn interrupted_twice() -> impl Future<Output = ()> {
+    interruptions(2)
+}
+
+/// Ends after this many signals.
+#[cfg(unix)]
+fn interruptions(count: usize) -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
     // The handlers are set here and not when the future is first polled: until then, a signal would end the program at once.
     let [interrupt, terminate] = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
-    async {
+    async move {
         let (Ok(mut interrupt), Ok(mut terminate)) = (interrupt, terminate) else {
             return std::future::pending().await;
         };
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
+        for _ in 0..count {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
         }
     }
 }
 
 #[cfg(not(unix))]
-pub(super) async fn interrupted() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
+async fn interruptions(count: usize) {
+    for _ in 0..count {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
     }
 }
 

@@ -90,6 +90,27 @@ fn a_reader_that_never_reads_is_let_go() {
     }
 }
 
+#[test]
+fn a_second_signal_ends_downloads_too() {
+    let store = Store::empty();
+    store.push_release(DEMO, "1.0.0", &large(&[ZIP], SIZE));
+    for (mut server, signals) in [
+        (store.serve(&[]), [Signal::TERM, Signal::TERM]),
+        (store.serve_tls(&[]), [Signal::INT, Signal::TERM]),
+    ] {
+        let _never_read = download(&server);
+        let begun = Instant::now();
+        let [first, second] = signals;
+        server.signal(first);
+        server.logs("Refusing new connections; downloads may complete\n");
+        server.signal(second);
+        assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+        assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+        let line = " to 127.0.0.1, closed before its end\n";
+        assert!(server.log().contains(line), "{}", server.log());
+    }
+}
+
 /// A load balancer that asks in the last moment must not send clients here.
 #[test]
 fn a_server_that_ends_is_not_ready() {

@@ -60,7 +60,7 @@ Examples:
 /// the lists that it has read, and after --max-stale answers 503, never 404. Lines of the log have no time, which journald and container
 /// runtimes add. With --format json they have one.
 ///
-/// SIGTERM and SIGINT end the server with exit code 0: idle connections at once, downloads within --grace. SIGHUP makes it read the
+/// SIGTERM and SIGINT end the server with exit code 0: idle connections at once, downloads within --grace, or with a second signal. SIGHUP makes it read the
 /// certificate, tokens, signing keys, trust file and keys again; it also notices when these files change.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -259,6 +259,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     // A program that starts the server may send signals as soon as it listens.
     let hung_up = signals::hung_up(|| reload.notify_one());
     let interrupted = signals::interrupted();
+    let interrupted_twice = signals::interrupted_twice();
     log.listening(&url, address);
     if arguments.is_plain() && arguments.url.is_none() {
         log.unnamed();
@@ -277,6 +278,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let serving = server.run(interrupted, reload.clone());
     tokio::select! {
         () = serving => {}
+        // The operator does not wait for the downloads.
+        () = interrupted_twice => {}
         () = reporting => {}
         () = hung_up => {}
     }
