@@ -72,7 +72,8 @@ pub(super) fn refusal(
         Route::NetworkMirrorIndex(provider)
         | Route::NetworkMirrorVersion(provider, _)
         | Route::NetworkMirrorPackage(provider, _)
-        | Route::ProviderPage(provider) => Some(provider),
+        | Route::ProviderPage(provider)
+        | Route::ProviderPageDirectory(provider) => Some(provider),
         _ => None,
     };
     let is_for = provider.is_none_or(|provider| token.is_for(provider));

@@ -24,13 +24,21 @@ pub(super) type Response = axum::http::Response<Body>;
 pub(super) enum Caching {
     /// Clients and proxies may cache it for this long.
     Public(Duration),
-    /// Only the client may cache it, for this long: the answer depends on the token.
+    /// Only the client may cache it, for this long: the answer depends on the token, or on the host that the client requested.
     Private(Duration),
     /// No cache may keep it.
     Never,
 }
 
 impl Caching {
+    /// The same without caches that several clients share.
+    pub(super) fn of_one_client(self) -> Self {
+        match self {
+            Self::Public(age) => Self::Private(age),
+            own => own,
+        }
+    }
+
     pub(super) fn header(self) -> String {
         match self {
             Self::Public(age) => format!("public, max-age={}", age.as_secs()),
@@ -57,6 +65,14 @@ pub(super) fn redirect(url: &Url) -> Response {
         "the package is at another URL",
     );
     set(&mut answer, LOCATION, url.as_str());
+    answer
+}
+
+/// Redirects the client to the only path of a page, relative to the one that it requested.
+pub(super) fn moved(path: &str) -> Response {
+    let message = format!("the page is at {path}");
+    let mut answer = text(StatusCode::PERMANENT_REDIRECT, &message);
+    set(&mut answer, LOCATION, path);
     answer
 }
 

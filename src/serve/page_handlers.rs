@@ -10,6 +10,7 @@ use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_FRAME_OPTIO
 use super::answer::{self, Caching, Response};
 use super::exchange::Exchange;
 use super::page::{HomePage, ProviderPage};
+use super::path;
 use super::protocol_handlers::{absent, lacking, unavailable};
 use super::service::{LONGEST_LIST, RouteRequest, Service};
 use crate::address::ProviderAddr;
@@ -39,11 +40,8 @@ impl Service {
             search,
             providers: &providers,
         };
-        rendered(
-            request.headers,
-            self.page.home(&home),
-            request.caching(Duration::ZERO),
-        )
+        let caching = self.page_caching(request, Duration::ZERO);
+        rendered(request.headers, self.page.home(&home), caching)
     }
 
     pub(super) async fn provider_page(
@@ -67,11 +65,26 @@ impl Service {
             listing: &listing.value,
             is_stale: listing.is_stale,
         };
-        let caching = request.caching(listing.lifetime.min(LONGEST_LIST));
+        let caching = self.page_caching(request, listing.lifetime.min(LONGEST_LIST));
         rendered(request.headers, self.page.provider(&page), caching)
     }
 
-    /// The public URL for a page: the configured one, or one from the host that the client requested.
+    /// Redirects from the path of a provider's page with a slash at its end, from where the relative links of the page would lead nowhere.
+    pub(super) fn page_without_slash(provider: &ProviderAddr) -> Response {
+        answer::moved(&format!("../{}", path::segment(provider.type_name())))
+    }
+
+    /// The caching of a page that is valid for this long.
+    fn page_caching(&self, request: &RouteRequest<'_>, lifetime: Duration) -> Caching {
+        let caching = request.caching(lifetime);
+        // A cache that several clients share might give one of them the host that another one made up.
+        match self.registry_host.is_none() {
+            true => caching.of_one_client(),
+            false => caching,
+        }
+    }
+
+    /// The public URL for a page: the configured one, or one from the host of the provider registry.
     fn public_url(&self, request: &RouteRequest<'_>) -> String {
         let from_host = || {
             let host = self.registry_host(request.headers, request.uri);

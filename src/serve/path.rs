@@ -29,6 +29,8 @@ pub(super) enum Route {
     Home,
     /// The page about one provider.
     ProviderPage(ProviderAddr),
+    /// The path of such a page with a slash at its end.
+    ProviderPageDirectory(ProviderAddr),
     /// `/healthz`: the process runs.
     Health,
     /// `/readyz`: the process accepts requests.
@@ -90,10 +92,13 @@ impl Route {
         if path == "/" {
             return Ok(Self::Home);
         }
-        match path.strip_suffix('/') {
-            // No route is a directory, but people try one in a browser.
-            Some(file) => Err(Self::of_file(file).err().unwrap_or(NoRoute::Unknown)),
-            None => Self::of_file(path),
+        let Some(file) = path.strip_suffix('/') else {
+            return Self::of_file(path);
+        };
+        // No route is a directory, but people try one in a browser.
+        match Self::of_file(file)? {
+            Self::ProviderPage(provider) => Ok(Self::ProviderPageDirectory(provider)),
+            _ => Err(NoRoute::Unknown),
         }
     }
 
@@ -172,7 +177,7 @@ impl Route {
     /// The name of the route in metrics and logs.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::Home | Self::ProviderPage(_) => "page",
+            Self::Home | Self::ProviderPage(_) | Self::ProviderPageDirectory(_) => "page",
             Self::Health => "healthz",
             Self::Ready => "readyz",
             Self::Metrics => "metrics",

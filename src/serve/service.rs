@@ -202,6 +202,7 @@ impl Service {
             }
             Route::Home => self.home(request).await,
             Route::ProviderPage(provider) => self.provider_page(&provider, request, exchange).await,
+            Route::ProviderPageDirectory(provider) => Self::page_without_slash(&provider),
             Route::NetworkMirrorIndex(provider) => {
                 self.network_mirror_index(&provider, request, exchange)
                     .await

@@ -86,6 +86,49 @@ fn links_of_pages_are_relative() {
     }
 }
 
+/// A page without `--url` and `--registry-host` names the host that its reader requested, which no other reader may get out of a shared cache.
+#[test]
+fn pages_that_name_the_requested_host_are_not_in_shared_caches() {
+    let store = store();
+    let url = "https://localhost";
+    let help = store.scene.tfoci(["serve", "--help"]).succeeds().stdout;
+    let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("by default, pages name --registry-host or the host of each request"),
+        "{help}"
+    );
+    for (more, host, caching) in [
+        (&[][..], "https://asked.example.net", "private, max-age="),
+        (&["--registry-host", "localhost"], url, "public, max-age="),
+        (&["--url", url], url, "public, max-age="),
+    ] {
+        let server = store.serve(more);
+        for path in [&format!("/providers/{BARE}"), "/"] {
+            let asked = [("Host", "asked.example.net")];
+            let page = server.ask("GET", path, &asked).is(200);
+            assert!(page.text().contains(host), "{more:?} {path}");
+            let sent = page.header("cache-control").unwrap();
+            assert!(sent.starts_with(caching), "{more:?} {path}: {sent}");
+        }
+    }
+}
+
+#[test]
+fn a_slash_after_the_path_of_a_page_leads_to_the_page() {
+    let store = store();
+    let page = format!("/providers/{DEMO}");
+    for base in ["", "/tf"] {
+        let url = format!("https://localhost{base}/");
+        let server = store.serve_tls(&["--url", &url]);
+        let moved = server.get(&format!("{base}{page}/")).is(308);
+        let base = url::Url::parse(&format!("https://localhost{base}{page}/")).unwrap();
+        let target = base.join(moved.header("location").unwrap()).unwrap();
+        assert_eq!(target.path(), base.path().trim_end_matches('/'));
+        server.get(target.path()).is(200);
+        server.get(&format!("{page}//")).is(400);
+    }
+}
+
 #[test]
 fn a_search_finds_addresses_and_stays_text() {
     let store = store();

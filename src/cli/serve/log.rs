@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use indicatif::HumanBytes;
 use serde::Serialize;
 
-use tfoci::address::ProviderAddr;
+use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::serve::{Denied, Notice, Observer, RequestRecord};
 
 use super::events::{Event, message, with_hint};
@@ -92,9 +92,15 @@ impl Log {
     }
 
     /// Prints which URL the pages name, if only the proxy in front of the server has it.
-    pub(super) fn unnamed(&self) {
-        let text = "https:// and the host of each request on the pages, because clients need HTTPS; `--url` is that of the proxy in front of this server";
-        self.event("unnamed", Tone::Plain, "Naming", text.to_owned());
+    pub(super) fn unnamed(&self, registry_host: Option<&Hostname>) {
+        let named = match registry_host {
+            Some(host) => format!("https://{host}"),
+            None => "https:// and the host of each request".to_owned(),
+        };
+        let text = format!(
+            "{named} on the pages, because clients need HTTPS; `--url` is that of the proxy in front of this server"
+        );
+        self.event("unnamed", Tone::Plain, "Naming", text);
     }
 
     /// Prints which providers are mirrored from their origins.

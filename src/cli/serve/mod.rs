@@ -126,7 +126,7 @@ pub(super) struct Arguments {
         help_heading = "Server"
     )]
     listen: SocketAddr,
-    /// The URL of the server for its clients; by default the address of --listen
+    /// The URL of the server for its clients; by default, pages name --registry-host or the host of each request
     #[arg(long, value_name = "URL", value_parser = server_url, help_heading = "Server")]
     url: Option<Url>,
     /// The host in the addresses of the provider registry; by default that of --url
@@ -262,7 +262,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let interrupted_twice = signals::interrupted_twice();
     log.listening(&url, address);
     if arguments.is_plain() && arguments.url.is_none() {
-        log.unnamed();
+        log.unnamed(arguments.registry_host.as_ref());
     }
     if arguments.fill {
         log.filling(&arguments.include);
