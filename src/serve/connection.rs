@@ -30,6 +30,7 @@ use super::activity::{Activity, OpenRequest, TrackedConnection};
 use super::answer::{self, Response};
 use super::connection_tasks::{ConnectionTasks, NewRequests};
 use super::exchange::Exchange;
+use super::forwarded::forwarded_for;
 use super::notice::{Denied, RequestRecord};
 use super::service::Service;
 use crate::error::printable;
@@ -156,6 +157,7 @@ async fn answer(
         service: service.clone(),
         id: next_id(),
         client,
+        forwarded_for: forwarded_for(request.headers()).filter(|_| service.has_proxy),
         token: None,
         denied: None,
         method: request.method().clone(),
@@ -217,6 +219,7 @@ struct Sent {
     service: Arc<Service>,
     id: String,
     client: IpAddr,
+    forwarded_for: Option<IpAddr>,
     token: Option<String>,
     denied: Option<Denied>,
     method: Method,
@@ -272,6 +275,7 @@ impl Drop for Sent {
         let record = RequestRecord {
             id: &self.id,
             client: self.client,
+            forwarded_for: self.forwarded_for,
             token: self.token.as_deref(),
             denied: self.denied,
             method: self.method.as_str(),

@@ -35,6 +35,7 @@ mod documents;
 mod error;
 mod exchange;
 mod fill;
+mod forwarded;
 mod frames;
 mod known_listings;
 mod links;

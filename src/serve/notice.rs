@@ -26,6 +26,8 @@ pub struct RequestRecord<'a> {
     pub id: &'a str,
     /// The client's address.
     pub client: IpAddr,
+    /// The client for which the proxy says that it asks; `None` without a proxy. Nothing proves it.
+    pub forwarded_for: Option<IpAddr>,
     /// The name of the token, if the request had a valid one.
     pub token: Option<&'a str>,
     /// The HTTP method.

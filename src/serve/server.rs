@@ -198,6 +198,7 @@ fn service(
         page,
         redirects: settings.redirects,
         is_draining: AtomicBool::new(false),
+        has_proxy: !has_tls,
         rate: settings.rate.map(RateLimit::new),
         packages: Arc::new(Semaphore::new(MOST_PACKAGES)),
         refusal_log: LogLimit::default(),

@@ -53,6 +53,8 @@ pub(super) struct Service {
     /// Whether clients are redirected to the storage behind the OCI registry for packages.
     pub(super) redirects: bool,
     pub(super) is_draining: AtomicBool,
+    /// Whether a proxy is in front, which may name the client of a request.
+    pub(super) has_proxy: bool,
     pub(super) rate: Option<RateLimit>,
     /// Limits the log lines about clients that were answered 429.
     pub(super) refusal_log: LogLimit,

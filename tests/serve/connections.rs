@@ -3,6 +3,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use super::http;
+use super::server::Server;
 use super::stores::{DEMO, Store};
 
 /// Longer than any part of a request may take.
@@ -329,4 +330,48 @@ fn the_log_has_a_line_for_each_request_and_no_control_characters() {
         assert_eq!(of("31m")["id"], id.as_str());
         assert_eq!(lines[0]["event"], "listening");
     }
+}
+
+#[test]
+fn the_log_names_the_client_behind_a_proxy() {
+    const NAMED: &str = "198.51.100.1, 203.0.113.9";
+    let store = Store::demo();
+    let asks = |server: &Server, forwarded: &[(&str, &str)]| {
+        let close = [("Connection", "close")];
+        let headers = [forwarded, &close].concat();
+        server.ask("GET", "/readyz", &headers).is(200);
+    };
+    for more in [&[][..], &["--format", "json"]] {
+        for (server, has_proxy) in [(store.serve(more), true), (store.serve_tls(more), false)] {
+            asks(&server, &[("X-Forwarded-For", NAMED)]);
+            let log = server.stop();
+            let line = log.lines().find(|line| line.contains("/readyz")).unwrap();
+            let named = match more {
+                [] => " to 127.0.0.1 (for 203.0.113.9)",
+                _ => "\"client\":\"127.0.0.1\",\"forwarded_for\":\"203.0.113.9\"",
+            };
+            assert_eq!(line.contains(named), has_proxy, "{line}");
+            assert_eq!(line.contains("203.0.113.9"), has_proxy, "{line}");
+            assert!(!line.contains("198.51.100.1"), "{line}");
+        }
+    }
+    let server = store.serve(&[]);
+    asks(&server, &[]);
+    asks(
+        &server,
+        &[("X-Forwarded-For", "198.51.100.1, somebody (admin)")],
+    );
+    let log = server.stop();
+    assert_eq!(log.matches(" to 127.0.0.1\n").count(), 2, "{log}");
+    // Limits hold for the address of the connection.
+    let server = store.serve(&["--max-rate", "1"]);
+    let mut connection = server.connect();
+    let statuses: Vec<u16> = (0..20)
+        .map(|number| {
+            let address = format!("203.0.113.{number}");
+            connection.request("GET", "/readyz", &[("X-Forwarded-For", &address)]);
+            connection.reply("GET").unwrap().status
+        })
+        .collect();
+    assert!(statuses.contains(&429), "{statuses:?}");
 }

@@ -36,6 +36,8 @@ struct RequestLine<'a> {
     id: &'a str,
     client: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    forwarded_for: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     token: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     denied: Option<&'static str>,
@@ -145,6 +147,7 @@ impl Observer for Log {
                 &RequestLine {
                     id: record.id,
                     client: record.client.to_string(),
+                    forwarded_for: record.forwarded_for.map(|address| address.to_string()),
                     token: record.token,
                     denied: record.denied.map(code),
                     method: record.method,
@@ -166,6 +169,9 @@ impl Observer for Log {
             HumanBytes(record.bytes),
             record.client,
         );
+        if let Some(address) = record.forwarded_for {
+            text.push_str(&format!(" (for {address})"));
+        }
         if let Some(token) = record.token {
             text.push_str(&format!(" ({token})"));
         }
