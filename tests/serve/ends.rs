@@ -2,6 +2,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
+use super::http2;
 use super::package_faults::large;
 use super::server::{Server, wait};
 use super::stores::{DEMO, Store, package};
@@ -69,6 +70,38 @@ fn a_download_ends_whole_when_the_server_ends() {
                 server.log()
             );
         }
+    }
+}
+
+#[test]
+fn a_download_over_http2_ends_whole_when_the_server_ends() {
+    let registry = Registry::plain();
+    for (store, signal) in [
+        (Store::empty(), Signal::TERM),
+        (Store::at(registry.host()), Signal::INT),
+    ] {
+        store.push_release(DEMO, "1.0.0", &large(&[ZIP], SIZE));
+        let name = package(DEMO, "1.0.0", ZIP);
+        let zip = store.file(DEMO, "1.0.0", &name);
+        let mut server = store.serve_tls(&[]);
+        let mut idle = http2::Client::connect(server.address);
+        let mut reading = http2::Client::connect(server.address);
+        reading.get(&format!("/mirror/{DEMO}/{name}"));
+        let mut body = reading.data().unwrap();
+        assert!(!reading.is_going_away);
+        server.signal(signal);
+        server.logs("Refusing new connections; downloads may complete\n");
+        let begun = Instant::now();
+        assert!(idle.ends() && idle.is_going_away);
+        assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+        while let Some(more) = reading.data() {
+            body.extend(more);
+        }
+        assert!(body == zip, "{} of {}", body.len(), zip.len());
+        assert!(reading.ends() && reading.is_going_away);
+        assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+        let log = server.log();
+        assert!(!log.contains("closed before its end"), "{log}");
     }
 }
 

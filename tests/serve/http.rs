@@ -211,6 +211,12 @@ pub fn negotiated(address: SocketAddr, offered: &[&[u8]]) -> Option<Vec<u8>> {
     stream.conn.alpn_protocol().map(<[u8]>::to_vec)
 }
 
+/// The certificate that a server presents to new connections.
+pub fn certificate(address: SocketAddr) -> CertificateDer<'static> {
+    let stream = tls(address, &[b"http/1.1"]);
+    stream.conn.peer_certificates().unwrap()[0].clone()
+}
+
 fn tcp(address: SocketAddr) -> TcpStream {
     prepared(TcpStream::connect(address).unwrap())
 }
@@ -260,7 +266,7 @@ pub fn handshake<S: Read + Write>(
     Ok(stream)
 }
 
-fn is_timeout(error: &std::io::Error) -> bool {
+pub fn is_timeout(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{TimedOut, WouldBlock};
     matches!(error.kind(), TimedOut | WouldBlock)
 }

@@ -1,7 +1,10 @@
 //! Packages over HTTP/2.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use rustls::{ClientConnection, StreamOwned};
 
 use super::http;
 use super::package_faults::large;
@@ -10,6 +13,22 @@ use super::stores::{DEMO, Store, package};
 const ZIP: &str = "linux_amd64";
 /// The largest window of an HTTP/2 client.
 const MOST: u32 = i32::MAX as u32;
+/// More than any answer takes, but not for ever.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The kinds of frames.
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const SETTINGS: u8 = 4;
+const PING: u8 = 6;
+const GOAWAY: u8 = 7;
+const WINDOW_UPDATE: u8 = 8;
+/// The flags of frames.
+const ACK: u8 = 1;
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
+/// `:status: 200`, which is in the static table of HPACK.
+const STATUS_200: u8 = 0x88;
 
 /// The socket, which counts the records of TLS that arrive.
 struct Counted {
@@ -55,15 +74,91 @@ impl Write for Counted {
     }
 }
 
+/// A connection over HTTP/2 with one request. Its window never fills.
+pub struct Client {
+    stream: StreamOwned<ClientConnection, TcpStream>,
+    /// Whether the server has said that it accepts no more requests.
+    pub is_going_away: bool,
+    is_ended: bool,
+}
+
+impl Client {
+    /// Connects, and sends nothing but settings.
+    pub fn connect(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut stream = http::handshake(stream, &[b"h2"]).unwrap();
+        stream.write_all(&settings()).unwrap();
+        Self {
+            stream,
+            is_going_away: false,
+            is_ended: false,
+        }
+    }
+
+    pub fn get(&mut self, path: &str) {
+        self.stream.write_all(&headers(path)).unwrap();
+    }
+
+    /// The next part of the body; `None` after its end, and if the connection ends before.
+    pub fn data(&mut self) -> Option<Vec<u8>> {
+        while !self.is_ended {
+            let (kind, flags, payload) = self.frame()?;
+            match kind {
+                DATA => {
+                    self.is_ended = flags & END_STREAM > 0;
+                    return Some(payload);
+                }
+                HEADERS => assert_eq!(payload.first(), Some(&STATUS_200)),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Whether the server closes the connection. Drops all frames before.
+    pub fn ends(&mut self) -> bool {
+        while self.frame().is_some() {}
+        let end = self.stream.read(&mut [0]);
+        end.map_or_else(|error| !http::is_timeout(&error), |read| read == 0)
+    }
+
+    fn frame(&mut self) -> Option<(u8, u8, Vec<u8>)> {
+        let mut header = [0; 9];
+        self.stream.read_exact(&mut header).ok()?;
+        let [high, middle, low, kind, flags, ..] = header;
+        let length = u32::from_be_bytes([0, high, middle, low]);
+        let mut payload = vec![0; usize::try_from(length).unwrap()];
+        self.stream.read_exact(&mut payload).ok()?;
+        match kind {
+            // The server may have closed the connection meanwhile.
+            PING if flags & ACK == 0 => drop(self.stream.write_all(&frame(PING, ACK, 0, &payload))),
+            GOAWAY => self.is_going_away = true,
+            _ => {}
+        }
+        Some((kind, flags, payload))
+    }
+}
+
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// `GET` over a new connection whose window never fills.
-fn request(path: &str) -> Vec<u8> {
+/// The beginning of a connection whose window never fills.
+fn settings() -> Vec<u8> {
     let settings = [&[0, 4][..], &MOST.to_be_bytes()].concat();
     let window = (MOST - 65_535).to_be_bytes();
+    [
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
+        frame(SETTINGS, 0, 0, &settings),
+        frame(WINDOW_UPDATE, 0, 0, &window),
+    ]
+    .concat()
+}
+
+/// `GET` in the first stream.
+fn headers(path: &str) -> Vec<u8> {
     let headers = [
         (":method", "GET"),
         (":scheme", "https"),
@@ -85,13 +180,7 @@ fn request(path: &str) -> Vec<u8> {
             .concat()
         })
         .collect();
-    [
-        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
-        frame(4, 0, 0, &settings),
-        frame(8, 0, 0, &window),
-        frame(1, 5, 1, &headers),
-    ]
-    .concat()
+    frame(HEADERS, END_STREAM | END_HEADERS, 1, &headers)
 }
 
 /// A frame has 16 KiB of a package and a header. Each by itself would be two records, the second of 9 bytes.
@@ -113,7 +202,9 @@ fn frames_fill_records_of_tls() {
             bytes: 0,
         };
         let mut client = http::handshake(counted, &[b"h2"]).unwrap();
-        client.write_all(&request(&path)).unwrap();
+        client
+            .write_all(&[settings(), headers(&path)].concat())
+            .unwrap();
         let mut received = 0;
         let mut buffer = vec![0; 64 << 10];
         while received < length {

@@ -1,12 +1,15 @@
 use std::fs;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::server::{Server, wait};
 use super::stores::{DEMO, Store, package};
-use crate::support::registry::{Fault, Registry};
+use crate::support::registry::{Fault, Registry, Seen};
 use crate::support::release::{ReleaseFolder, sha256};
+
+/// Sooner than any limit on a stalled transfer.
+const SOON: Duration = Duration::from_secs(5);
 
 /// Bytes that cannot be compressed.
 pub fn noise(length: usize) -> Vec<u8> {
@@ -77,9 +80,7 @@ pub fn a_package_that_the_registry_spoils_never_arrives_whole() {
     store.push_release(DEMO, "1.0.0", &large(&platforms, 200_000));
     for (platform, fault) in faults {
         let digest = sha256(&zip(&store, platform));
-        let is_it = move |seen: &crate::support::registry::Seen| {
-            seen.method == "GET" && seen.path.contains(&digest)
-        };
+        let is_it = move |seen: &Seen| seen.method == "GET" && seen.path.contains(&digest);
         // More often than any retry, but not for ever.
         registry.storm(60, is_it, fault);
     }
@@ -122,9 +123,7 @@ fn a_package_that_the_registry_spoils_later_never_arrives_whole() {
     let server = store.serve(&[]);
     assert_eq!(server.get(&path(platform)).body, zip(&store, platform));
     let digest = sha256(&zip(&store, platform));
-    let is_it = move |seen: &crate::support::registry::Seen| {
-        seen.method == "GET" && seen.path.contains(&digest)
-    };
+    let is_it = move |seen: &Seen| seen.method == "GET" && seen.path.contains(&digest);
     registry.storm(60, is_it, Fault::wrong_bytes());
     never_whole(&server, platform);
     server.stop();
@@ -137,9 +136,7 @@ fn a_lost_connection_below_is_resumed() {
     store.push_release(DEMO, "1.0.0", &large(&["linux_amd64"], 400_000));
     let bytes = zip(&store, "linux_amd64");
     let digest = sha256(&bytes);
-    let is_it = move |seen: &crate::support::registry::Seen| {
-        seen.method == "GET" && seen.path.contains(&digest)
-    };
+    let is_it = move |seen: &Seen| seen.method == "GET" && seen.path.contains(&digest);
     registry.storm(2, is_it, Fault::cut_body(150_000));
     let server = store.serve(&[]);
     let reply = server.get(&path("linux_amd64")).is(200);
@@ -270,16 +267,29 @@ fn a_reader_that_goes_away_stops_the_registry() {
     let registry = Registry::plain();
     let store = Store::at(registry.host());
     store.push_release(DEMO, "1.0.0", &large(&["linux_amd64"], 20_000_000));
+    let digest = sha256(&zip(&store, "linux_amd64"));
+    let is_it = move |seen: &Seen| seen.method == "GET" && seen.path.contains(&digest);
+    // The registry then sends no end, so only the server can end the answer.
+    registry.always(is_it.clone(), Fault::stall_body(4 << 20));
     let server = store.serve(&[]);
-    registry.forget();
     let mut connection = server.connect();
     connection.request("GET", &path("linux_amd64"), &[]);
     connection.head().unwrap().is(200);
     assert!(connection.some(1 << 20).len() >= 1 << 20);
+    let answers = || {
+        let seen = registry.seen().into_iter().filter(&is_it);
+        seen.map(|seen| seen.ended.is_some()).collect::<Vec<_>>()
+    };
+    assert_eq!(answers(), [false]);
+    let left = Instant::now();
     drop(connection);
+    wait(|| answers() != [false], || server.log());
+    assert!(left.elapsed() < SOON, "{:?}", left.elapsed());
     server.logs("closed before its end");
     server.get("/healthz").is(200);
     let line = server.log();
     let line = line.lines().find(|line| line.contains(".zip")).unwrap();
     assert!(!line.contains(" 20."), "{line}");
+    // Nothing is asked for again.
+    assert_eq!(answers(), [true]);
 }

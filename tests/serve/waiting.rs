@@ -1,15 +1,16 @@
-//! Runs tests that mostly wait at the same time: for limits of the server, for retries, for the age of lists.
+//! Runs tests that mostly wait at the same time: for limits of the server, for retries, for the age of lists and files.
 
-use super::{client_quota, connections, fill, package_faults, store_faults};
+use super::{client_quota, connections, fill, package_faults, settings, store_faults};
 
 #[test]
 fn limits_retries_and_ages() {
-    let scenes: [fn(); 13] = [
+    let scenes: [fn(); 14] = [
         connections::slow_senders_are_closed_while_others_are_served,
         connections::an_idle_http2_connection_is_kept_although_frames_arrive,
         fill::a_version_that_the_policy_refused_is_tried_again,
         package_faults::a_package_that_changes_while_it_is_sent_never_arrives_whole,
         package_faults::a_package_that_the_registry_spoils_never_arrives_whole,
+        settings::a_certificate_is_read_again_when_its_files_change,
         client_quota::one_client_cannot_have_all_packages,
         store_faults::every_refusal_of_the_registry_is_503_and_never_404,
         store_faults::a_store_that_never_answered_is_503,
