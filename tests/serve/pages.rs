@@ -121,6 +121,7 @@ fn a_slash_after_the_path_of_a_page_leads_to_the_page() {
         let url = format!("https://localhost{base}/");
         let server = store.serve_tls(&["--url", &url]);
         let moved = server.get(&format!("{base}{page}/")).is(308);
+        assert_eq!(moved.text(), "the page is at ../demo\n");
         let base = url::Url::parse(&format!("https://localhost{base}{page}/")).unwrap();
         let target = base.join(moved.header("location").unwrap()).unwrap();
         assert_eq!(target.path(), base.path().trim_end_matches('/'));
