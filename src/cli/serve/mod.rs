@@ -60,8 +60,8 @@ Examples:
 /// the lists that it has read, and after --max-stale answers 503, never 404. Lines of the log have no time, which journald and container
 /// runtimes add. With --format json they have one.
 ///
-/// SIGTERM and SIGINT end the server with exit code 0: idle connections at once, downloads within --grace, or with a second signal. SIGHUP makes it read the
-/// certificate, tokens, signing keys, trust file and keys again; it also notices when these files change.
+/// SIGTERM and SIGINT end the server with exit code 0: idle connections at once, downloads within --grace. A second signal ends downloads, too.
+/// SIGHUP makes it read the certificate, tokens, signing keys, trust file and keys again; it also notices when these files change.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
