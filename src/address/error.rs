@@ -44,7 +44,6 @@ pub enum Error {
     /// The namespace `-`, under which old versions of Terraform looked up providers without a namespace.
     #[error("`-/{name}` is a legacy address\n  expected the namespace that the provider has today", name = printable(.type_name))]
     Legacy { type_name: String },
-    /// A provider that is built into the client.
     #[error("`{address}` is built into the client and never installed")]
     BuiltIn { address: ProviderAddr },
     /// An address that no OCI repository name can contain.

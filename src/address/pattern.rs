@@ -193,7 +193,6 @@ pub enum Error {
     /// Two segments, and the caller has no default host.
     #[error("the pattern `{}` names no host\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all", printable(.text))]
     NoHost { text: String },
-    /// A segment after `*` that is not `*`.
     #[error("the pattern `{}` has something after a `*`\n  expected `*` in every segment after the first `*`", printable(.text))]
     Nesting { text: String },
     /// A `*` inside a segment.

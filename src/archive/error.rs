@@ -15,7 +15,6 @@ use crate::hash;
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
-    /// The zip cannot be read.
     #[error("the zip cannot be read")]
     Read(#[from] io::Error),
     /// The file contains no part of a zip.
@@ -48,7 +47,6 @@ pub enum Error {
     #[error("the extra fields of the entry `{}` cannot be read", printable(.name))]
     Extra { name: String },
 
-    /// Bytes follow the end of the zip.
     #[error("{extra} bytes follow the end of the zip")]
     TrailingData { extra: u64 },
     /// More than one end record. Readers differ in which one they use.
@@ -66,7 +64,6 @@ pub enum Error {
     #[error("the zip is one part of several, which is not supported")]
     MultiPart,
 
-    /// Too many entries.
     #[error("the zip has too many entries\n  expected at most {limit}\n  received {received}")]
     Entries { limit: u64, received: u64 },
     /// The names of the entries imply too many directories.
@@ -105,7 +102,7 @@ pub enum Error {
     /// A file that is also the parent directory of another entry.
     #[error("the entry `{}` is a file, and a directory of `{}`", printable(.name), printable(.other))]
     FileAndDirectory { name: String, other: String },
-    /// A symbolic link.
+    /// Clients write its target into a file.
     #[error("the entry `{}` is a symbolic link", printable(.name))]
     Symlink { name: String },
     /// A device, pipe or socket.
@@ -117,7 +114,6 @@ pub enum Error {
         name: String,
         received: KindContradiction,
     },
-    /// An encrypted entry.
     #[error("the entry `{}` is encrypted", printable(.name))]
     Encrypted { name: String },
     /// An entry with compressed patch data.
@@ -149,7 +145,7 @@ pub enum Error {
     /// The local header or an extra field contains another name.
     #[error("the entry `{}` has a second name\n  received `{}`", printable(.name), printable(.received))]
     SecondName { name: String, received: String },
-    /// The local header contradicts the central directory.
+    /// Readers differ in which of the two they use.
     #[error("the local header of the entry `{}` contradicts the central directory in its {field}\n  expected {expected}\n  received {received}", printable(.name))]
     LocalHeader {
         name: String,
@@ -157,7 +153,6 @@ pub enum Error {
         expected: u64,
         received: u64,
     },
-    /// The data descriptor contradicts the central directory.
     #[error("the data descriptor of the entry `{}` contradicts the central directory\n  expected {expected}\n  received {}", printable(.name), .received.map_or_else(|| "the end of the zip".to_owned(), |received| received.to_string()))]
     Descriptor {
         name: String,

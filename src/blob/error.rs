@@ -22,7 +22,6 @@ pub enum Error {
     /// The store or source could not read the blob.
     #[error(transparent)]
     NotGiven(Unread),
-    /// More bytes than expected.
     #[error("there are more bytes than expected\n  expected {expected} bytes\n  received more")]
     Longer { expected: u64 },
     /// The stream ended early.

@@ -87,7 +87,6 @@ pub(super) enum CommandError {
         /// Whether the argument names one version.
         is_exact: bool,
     },
-    /// An annotation is not `KEY=VALUE`.
     #[error("`{}` is not an annotation that can be set\n  expected KEY=VALUE", printable(.text))]
     Annotation { text: String },
     /// tfoci writes this annotation itself.

@@ -28,7 +28,6 @@ pub enum Error {
     /// An `oci_credentials` block without credentials.
     #[error("the `oci_credentials` block for `{}` has no credentials\n  expected username and password, access_token and refresh_token, or docker_credentials_helper", printable(.label))]
     NoCredentials { label: String },
-    /// An `oci_credentials` block with several kinds of credentials.
     #[error("the `oci_credentials` block for `{}` has several kinds of credentials\n  expected username and password, access_token and refresh_token, or docker_credentials_helper", printable(.label))]
     SeveralKinds { label: String },
     /// One of two arguments that require each other.
@@ -41,10 +40,8 @@ pub enum Error {
     /// A helper for a path. Helpers only know whole registries.
     #[error("the `oci_credentials` block for `{}` has a path and `docker_credentials_helper`\n  expected a domain alone: helpers know no paths", printable(.label))]
     HelperWithPath { label: String },
-    /// A helper that is not the name of a program.
     #[error("`{}` is not the name of a credential helper\n  expected NAME of a program docker-credential-NAME, without path separators", printable(.name))]
     HelperName { name: String },
-    /// A token helper that is not the name of a program.
     #[error("`{}` is not the name of a token helper\n  expected NAME of a program terraform-credentials-NAME, without path separators", printable(.name))]
     TokenHelper { name: String },
     /// A block whose label is not a host.
@@ -59,7 +56,6 @@ pub enum Error {
     /// An `oci_mirror` block without its template.
     #[error("an `oci_mirror` block has no `repository_template`")]
     NoTemplate,
-    /// `dev_overrides` after an installation method.
     #[error("`dev_overrides` comes after an installation method\n  expected it before all of them")]
     LateOverrides,
     /// An invalid provider pattern.

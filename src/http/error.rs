@@ -106,7 +106,6 @@ pub enum Error {
         name: String,
         named_by: &'static str,
     },
-    /// A client certificate, or its key, cannot be used.
     #[error(
         "{name} cannot be used as client certificate\n  expected a certificate and its private key, in PEM"
     )]

@@ -48,7 +48,6 @@ pub enum LockFileErrorKind {
     /// A label that is not the address of an installable provider.
     #[error(transparent)]
     Address(#[from] address::Error),
-    /// An address that is not in its normal form.
     #[error("an address is not in its normal form\n  expected {expected}\n  received {}", printable(.received))]
     AddressForm {
         expected: ProviderAddr,
@@ -66,22 +65,18 @@ pub enum LockFileErrorKind {
     /// An invalid version.
     #[error(transparent)]
     Version(#[from] version::Error),
-    /// A version that is not in its normal form.
     #[error("a version is not in its normal form\n  expected {expected}\n  received {}", printable(.received))]
     VersionForm { expected: Version, received: String },
     /// An invalid version constraint.
     #[error(transparent)]
     Constraints(#[from] constraint::Error),
-    /// Version constraints that are not in their normal form.
     #[error("version constraints are not in their normal form\n  expected {expected}\n  received {}", printable(.received))]
     ConstraintsForm {
         expected: constraint::VersionConstraints,
         received: String,
     },
-    /// `hashes` is not a list of texts.
     #[error("`hashes` is not a list of text in quotes")]
     NotHashes,
-    /// `hashes = []`.
     #[error("`hashes` is empty\n  expected at least one hash, or no `hashes` at all")]
     NoHashes,
     /// An invalid hash.

@@ -10,7 +10,6 @@ pub enum DescriptorError {
     /// The digest is invalid.
     #[error(transparent)]
     Digest(#[from] digest::Error),
-    /// The size is negative.
     #[error("the size {size} is negative")]
     Size { size: i64 },
     /// Nothing is so large.

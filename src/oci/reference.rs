@@ -230,7 +230,7 @@ pub enum Error {
     /// The text does not match the grammar of tags.
     #[error("`{}` is not a tag: expected up to 128 letters, digits, `_`, `.` and `-`, the first no `.` or `-`", crate::error::printable(.text))]
     Tag { text: String },
-    /// The version is too long for a tag.
+    /// The tag of its evidence, `evidence-` and the version, would be too long.
     #[error("the version is too long to be a tag\n  expected at most {longest} characters\n  received {}", .version.to_string().len())]
     LongVersion { version: Version, longest: usize },
 }

@@ -96,7 +96,6 @@ pub enum Refusal {
         platform: Platform,
         available: Vec<Platform>,
     },
-    /// No entry has the artifact type of a provider, as in the index of a container image.
     #[error("the index has no entry of a provider\n  expected artifactType {PROVIDER_TARGET}\n  received {}", .received.as_deref().map_or_else(|| "none, as in a container image".to_owned(), printable))]
     NoProviders { received: Option<String> },
     /// A descriptor with an invalid digest or size.
@@ -108,7 +107,6 @@ pub enum Refusal {
     /// The platform manifest has layers, but no zip.
     #[error("the platform manifest has no package\n  expected a layer of type {ZIP}\n  received {}", or_nothing(.received))]
     NoZip { received: String },
-    /// The platform manifest has several zips.
     #[error(
         "the platform manifest has several packages\n  expected one layer of type {ZIP}\n  received {count}"
     )]

@@ -23,7 +23,6 @@ pub struct Error {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum RepositoryErrorKind {
-    /// Longer than [`LONGEST`] bytes.
     #[error("it is longer than {LONGEST} bytes")]
     TooLong,
     /// It contains a scheme.

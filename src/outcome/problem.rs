@@ -179,7 +179,6 @@ pub enum Problem {
     /// A copy would read from the repository that it writes to.
     #[error("the copy would read and write the same repository")]
     SameRepository,
-    /// The store has no such repository.
     #[error("the store has no such repository")]
     NoProvider,
     /// No version matches the constraints. Any stable version satisfies empty ones.
@@ -224,14 +223,12 @@ pub enum Problem {
         size: u64,
         first: Digest,
     },
-    /// The path of the package is occupied by something else.
     #[error("something else is at the path of the package\n  {}\n  expected {expected}\n  received {received}", printable_path(.path))]
     Occupied {
         path: std::path::PathBuf,
         expected: Box<Occupant>,
         received: Box<Occupant>,
     },
-    /// The mirror has the package in the other form.
     #[error("the mirror has the package in the other form\n  {}\n  expected {expected}\n  received {received}", printable_path(.path))]
     OtherForm {
         path: std::path::PathBuf,

@@ -15,10 +15,10 @@ use rustls::{CertificateError, RootCertStore, ServerConfig};
 /// A certificate or private key that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The file has no certificate.
+    /// Certificates in DER are not read, and a single damaged one makes the file unusable.
     #[error("the file has no certificate in PEM")]
     NoCertificate,
-    /// The file has no private key.
+    /// Keys in DER and encrypted keys are not read.
     #[error("the file has no private key in PEM")]
     NoKey,
     /// The certificate is for another key, or the kind of key is not supported.

@@ -53,7 +53,6 @@ pub enum Error {
         /// The directory where clients look for it first.
         path: PathBuf,
     },
-    /// There is no filesystem mirror.
     #[error("`{}` is not a directory\n  expected the directory of a filesystem mirror\n  received {}", printable_path(.path), if *.is_there { "a file" } else { "nothing of that name" })]
     NoDirectory {
         /// The path of the mirror.
@@ -157,7 +156,6 @@ pub enum Error {
     /// A mirror has a symbolic link where clients expect a directory. Clients do not follow it.
     #[error("a directory of the mirror is a link, and clients follow none there\n  received {}", printable_path(.path))]
     Linked { path: PathBuf },
-    /// Text that is not the URL of a network mirror.
     #[error("`{text}` is not the URL of a network mirror\n  expected https://HOST/PATH/")]
     MirrorUrl {
         /// The text that was parsed, with secrets removed.

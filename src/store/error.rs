@@ -106,7 +106,6 @@ pub enum Error {
     /// The configured credentials are unusable.
     #[error(transparent)]
     Credentials(#[from] credentials::Error),
-    /// The registry answered with an error status.
     #[error("the registry answered {status} to a request for the {what}{}\n  from {url}", said(.answer))]
     Registry {
         /// What the request was for.
@@ -196,7 +195,6 @@ pub enum Error {
     /// The next page of the list of tags is on another host.
     #[error("the list of tags continues at another host\n  received {url}")]
     ForeignPage { url: http::Shown },
-    /// The list of tags does not end.
     #[error("the list of tags does not end\n  at {url}")]
     EndlessPages {
         /// The repeated page, or the page that exceeds the limit.

@@ -48,7 +48,7 @@ pub enum SignatureErrorKind {
     /// The signature is not over this document: one of the two was altered.
     #[error("is not over this checksum document\n  key {key}")]
     Altered { key: Fingerprint },
-    /// It uses SHA-1 over the document.
+    /// Somebody can make two documents with the same SHA-1 hash, and have the author sign the harmless one.
     #[error("uses SHA-1 over the checksum document\n  key {key}")]
     WeakDocument { key: Fingerprint },
     /// The signature or its key has expired.

@@ -45,7 +45,6 @@ pub enum TrapKind {
         line: Option<usize>,
         providers: Vec<ProviderPattern>,
     },
-    /// The repository template is wrong.
     #[error("the repository template is wrong: {0}")]
     Template(TemplateProblem),
     /// The repository template gives no repository for providers that `include` names.
@@ -95,7 +94,6 @@ pub enum TrapKind {
     /// Clients take the block for the host's credentials, and ask no token helper.
     #[error("`credentials` for {} has no `token`: clients send the host no token", printable(.host))]
     NoToken { host: String },
-    /// Clients send the empty token.
     #[error("`credentials` for {} has an empty `token`: clients send the host no other", printable(.host))]
     EmptyToken { host: String },
     /// Nothing installs any provider.
@@ -112,7 +110,6 @@ pub enum TrapKind {
         "terraform does not know `oci_mirror`: it prints an error about the block, and goes on without it"
     )]
     NotForTerraform,
-    /// The file is one that Terraform reads too.
     #[error(
         "terraform reads this file too: it does not know `oci_mirror`, prints an error about the block, and goes on without it"
     )]

@@ -34,7 +34,6 @@ pub enum FileError {
     /// Not HCL 2.
     #[error("not valid HCL: {0}")]
     Hcl(SyntaxError),
-    /// Not JSON.
     #[error("not valid JSON")]
     Json,
     /// JSON, but not an object.
@@ -53,7 +52,6 @@ pub enum FileError {
     /// An invalid entry of `required_providers`.
     #[error("the requirement `{}` is neither an object nor a version constraint in quotes", printable(.name))]
     Requirement { name: String },
-    /// Two `required_providers` blocks.
     #[error("a module has two `required_providers` blocks\n  the first in {}{}", printable(.file), at(*.line))]
     Several { file: String, line: Option<usize> },
     /// An invalid provider address, or a name that no provider can have.

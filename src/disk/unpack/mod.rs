@@ -130,7 +130,6 @@ pub enum Error {
     /// The package is not a valid archive.
     #[error(transparent)]
     Archive(#[from] archive::Error),
-    /// The directory is not empty.
     #[error("the directory `{}` is not empty", crate::error::printable(&path.to_string_lossy()))]
     NotEmpty {
         /// The path of the directory.

@@ -73,7 +73,6 @@ pub enum Error {
         /// Those that the folder has.
         found: Vec<Platform>,
     },
-    /// Two zips are for the same platform.
     #[error("two zips claim the platform {platform}\n  {}\n  {}", printable(&.names.0), printable(&.names.1))]
     SamePlatform {
         platform: Platform,

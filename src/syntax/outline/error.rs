@@ -30,10 +30,8 @@ pub enum SyntaxError {
     /// Neither an attribute nor a block where one must begin.
     #[error("neither an attribute nor a block begins here")]
     Name,
-    /// A name that is not followed by `=`, `{` or a label.
     #[error("a name is followed by none of `=`, `{{` and a label")]
     Label,
-    /// A label that is not plain text.
     #[error("a label is not plain text")]
     LabelText,
     /// No value after `=`.
