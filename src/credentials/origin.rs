@@ -1,7 +1,7 @@
 //! Credentials for origins: tokens for provider registries and network mirrors, usernames and passwords for hosts of packages, and the
 //! services of `host` blocks.
 //!
-//! Tokens are searched in the [clients' order](crate::clients#registry-tokens): environment variables; `credentials.tfrc.json`, which the
+//! Tokens are searched in the [clients' order](crate::clients#host-tokens): environment variables; `credentials.tfrc.json`, which the
 //! clients' `login` writes; `credentials` blocks of the CLI configuration; the token helper.
 
 use std::collections::{BTreeMap, HashMap};

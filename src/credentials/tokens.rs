@@ -1,5 +1,5 @@
 //! Tokens in the environment: `TF_TOKEN_registry_example_com`
-//! ([clients: registry tokens](crate::clients#registry-tokens)).
+//! ([clients: host tokens](crate::clients#host-tokens)).
 //!
 //! Shell variables cannot contain dots and dashes, so these are written `_` and `__`. A host may be in Unicode or punycode. A port follows
 //! a colon; only programs can set such a variable.

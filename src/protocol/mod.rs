@@ -3,7 +3,7 @@
 //! | protocol | documents |
 //! | --- | --- |
 //! | [`discovery`] | where a host has its services ([clients: service discovery](crate::clients#service-discovery)) |
-//! | [`provider_registry`] | versions of a provider and metadata of a package ([clients: registry protocol](crate::clients#registry-protocol)) |
+//! | [`provider_registry`] | versions of a provider and metadata of a package ([clients: provider registry protocol](crate::clients#provider-registry-protocol)) |
 //! | [`network_mirror`] | versions and packages of a copy ([clients: network mirrors](crate::clients#network-mirrors)) |
 //!
 //! Like clients, the parsers skip unknown members and treat `null` as an absent member. A duplicate of a member that clients read is an

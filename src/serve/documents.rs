@@ -1,5 +1,6 @@
 //! The JSON documents of both protocols, in the form that both clients accept
-//! ([clients: network mirrors](crate::clients#network-mirror-answers), [clients: registry protocol](crate::clients#registry-protocol)).
+//! ([clients: network mirrors](crate::clients#network-mirror-answers),
+//! [clients: provider registry protocol](crate::clients#provider-registry-protocol)).
 
 use serde::Serialize;
 

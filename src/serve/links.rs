@@ -1,6 +1,6 @@
 //! Signed links, which authorize the download of one file for a limited time.
 //!
-//! Clients send their token with JSON requests only ([clients: tokens](crate::clients#registry-tokens)), so each link to a package,
+//! Clients send their token with JSON requests only ([clients: tokens](crate::clients#host-tokens)), so each link to a package,
 //! checksum document or checksum signature carries its own signature: `/signed/EXPIRES.KEY.MAC/…`. The signature is in the path, because some
 //! wrappers of clients escape the `?` of a query. It covers the class of the method, the provider's host if the path does not name it, the
 //! path, and the expiry, so it is valid for nothing else.

@@ -1,4 +1,4 @@
-//! The provider registry protocol ([clients: registry protocol](crate::clients#registry-protocol)).
+//! The [provider registry protocol](crate::clients#provider-registry-protocol).
 
 use std::sync::Arc;
 

@@ -68,7 +68,7 @@ impl Access {
     }
 
     /// The name and password for the host of a package. Requests for packages carry no tokens
-    /// ([clients: registry tokens](crate::clients#registry-tokens)).
+    /// ([clients: host tokens](crate::clients#host-tokens)).
     pub(super) fn auth_at(&self, url: &Url) -> RequestAuth {
         let host = http::authority(url).unwrap_or_default();
         let auth = RequestAuth::of_login(&host, self.credentials.for_package(url));

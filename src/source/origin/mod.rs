@@ -1,5 +1,5 @@
 //! Origins: the provider registries that publish providers
-//! ([clients: registry protocol](crate::clients#registry-protocol)).
+//! ([clients: provider registry protocol](crate::clients#provider-registry-protocol)).
 //!
 //! A version takes one request per platform, one for its checksum document and one for its signature. The list of versions takes one
 //! request per provider, and discovery one per host.

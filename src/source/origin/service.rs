@@ -18,7 +18,7 @@ pub(super) struct Service {
     /// The URL that the user named: of the host in the address, or of a `host` block.
     pub(super) named: Url,
     /// The credentials for that host. They are also sent to a service on another host, if the host's own discovery document names it
-    /// ([clients: registry tokens](crate::clients#registry-tokens)).
+    /// ([clients: host tokens](crate::clients#host-tokens)).
     pub(super) auth: RequestAuth,
     /// Whether the location of the service is authentic.
     pub(super) is_verified: bool,

@@ -203,7 +203,7 @@ impl Origin {
     }
 
     /// Whether a request sent a secret or a client version to a host that must not receive it
-    /// (`tfoci::clients#registry-tokens`).
+    /// (`tfoci::clients#host-tokens`).
     pub fn leaks(&self, seen: &Seen) -> bool {
         self.service().leaks(seen)
     }
