@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use super::action::Action;
 use super::known::KnownRegistry;
 use super::phrases::{because, by, marker, received_bytes, said, unauthorized, user};
+use super::requested::{Listed, Requested};
 use crate::blob;
 use crate::credentials;
 use crate::digest::Digest;
@@ -108,8 +109,7 @@ pub enum Error {
     Credentials(#[from] credentials::Error),
     #[error("the registry answered {status} to a request for the {what}{}\n  from {url}", said(.answer))]
     Registry {
-        /// What the request was for.
-        what: &'static str,
+        what: Requested,
         url: http::Shown,
         status: u16,
         /// The error message of the registry.
@@ -118,8 +118,7 @@ pub enum Error {
     /// The host speaks TLS, and answered a request in plain HTTP.
     #[error("the registry answered 400 to a request for the {what}{}\n  from {url}", said(.answer))]
     WantsTls {
-        /// What the request was for.
-        what: &'static str,
+        what: Requested,
         url: http::Shown,
         /// The error message of the host.
         answer: String,
@@ -176,8 +175,7 @@ pub enum Error {
     /// Another host refused the request: the target of a redirect, or the `Location` of an upload. tfoci sends it no credentials.
     #[error("the registry leads to a host that refuses the request for the {what}\n  registry {registry}\n  from {url}\n  answered {status}{}\n  tried no credentials, since they are for the registry alone", said(.answer))]
     RefusedElsewhere {
-        /// What the request was for.
-        what: &'static str,
+        what: Requested,
         registry: String,
         /// The URL at that host.
         url: http::Shown,
@@ -203,18 +201,16 @@ pub enum Error {
     /// The registry's answer is not the expected JSON.
     #[error("the {what} is not valid JSON of its kind\n  from {url}")]
     Document {
-        /// The expected document.
-        what: &'static str,
+        what: Listed,
         /// The URL of the document.
         url: http::Shown,
         /// The parse error, with its position.
         source: json::Error,
     },
     /// A document of the registry has a duplicate member, so that its readers may understand it differently.
-    #[error("the {what} repeats a member\n{}\n  from {url}", .repeated.facts(.what))]
+    #[error("the {what} repeats a member\n{}\n  from {url}", .repeated.facts(&.what.to_string()))]
     Repeated {
-        /// The expected document.
-        what: &'static str,
+        what: Listed,
         /// The URL of the document.
         url: http::Shown,
         /// The duplicate member.
@@ -222,10 +218,10 @@ pub enum Error {
     },
     /// The list of tags or repositories is longer than any real one.
     #[error(
-        "the list of {what} is too long\n  expected at most {limit} {what}\n  received more\n  from {url}"
+        "the {what} is too long\n  expected at most {limit} {}\n  received more\n  from {url}", .what.items()
     )]
     LongList {
-        what: &'static str,
+        what: Listed,
         /// The page that exceeds the limit.
         url: http::Shown,
         limit: usize,

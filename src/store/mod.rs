@@ -23,6 +23,7 @@ mod put_error;
 pub mod registry;
 mod repo;
 mod repo_mut;
+mod requested;
 
 pub use action::Action;
 pub use artifact::{Artifact, StoredEvidence, StoredPackage};
@@ -34,6 +35,7 @@ pub use put_error::PutError;
 pub use registry::{Confirmation, Registry};
 pub use repo::Repo;
 pub use repo_mut::RepoMut;
+pub use requested::{Listed, Requested};
 
 use crate::address::ProviderAddr;
 use crate::digest::Digest;

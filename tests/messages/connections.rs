@@ -219,7 +219,7 @@ fn a_server_with_tls_that_is_asked_without() {
     let answer = Fault::Answer(Answer::new(400).body(text));
     registry.always(matching("GET", "/tags/list"), answer);
     ask(&Scene::new(), registry.host(), "--plain-http [HOST]").says(&format!(
-        "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): the registry answered 400 to a request for the tags (Client sent an HTTP request to an HTTPS server.)
+        "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): the registry answered 400 to a request for the list of tags (Client sent an HTTP request to an HTTPS server.)
   from http://[HOST]/v2/{REPOSITORY}/tags/list
 
 hint: {hint}

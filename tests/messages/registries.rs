@@ -69,7 +69,7 @@ fn an_unexpected_status_is_reported_with_its_request() {
         .without_result()
         .says(
             r"
-error: registry.opentofu.org/acme/demo ([HOST]/acme/demo): the registry answered 418 to a request for the tags (short and stout)
+error: registry.opentofu.org/acme/demo ([HOST]/acme/demo): the registry answered 418 to a request for the list of tags (short and stout)
   from http://[HOST]/v2/acme/demo/tags/list
 ",
         );

@@ -3,7 +3,7 @@
 use reqwest::header::{CONTENT_TYPE, LINK};
 use url::Url;
 
-use super::super::Error;
+use super::super::{Error, Requested};
 use super::headers;
 use super::wire::{ErrorItem, ErrorList};
 use crate::error::printable;
@@ -47,13 +47,13 @@ pub(super) fn text(body: &[u8]) -> String {
 }
 
 /// Turns an answer that is not a success into an error.
-pub(super) fn failure(what: &'static str, answer: Answer) -> Error {
+pub(super) fn failure(what: Requested, answer: Answer) -> Error {
     let (url, status) = (answer.url().clone(), answer.status().as_u16());
     error(what, url, status, answer.body())
 }
 
 /// The error of a request that was answered with this status and body.
-pub(super) fn error(what: &'static str, url: Url, status: u16, body: &[u8]) -> Error {
+pub(super) fn error(what: Requested, url: Url, status: u16, body: &[u8]) -> Error {
     let (url, answer) = (url.into(), text(body));
     match status == 400 && wants_tls(body) {
         true => Error::WantsTls { what, url, answer },

@@ -6,14 +6,14 @@ use super::super::action::Action;
 use super::auth::Scope;
 use super::pages::{List, Refused};
 use super::{Error, Registry, Repository, answer};
+use crate::store::{Listed, Requested};
 
 /// The most repositories of a registry that are read, ten times as many as large company registries have. Their names together are limited
 /// too.
 const MOST_REPOSITORIES: usize = 100_000;
 
 const REPOSITORIES: List = List {
-    what: "list of repositories",
-    items: "repositories",
+    what: Listed::Repositories,
     most: MOST_REPOSITORIES,
 };
 
@@ -23,6 +23,7 @@ impl Registry {
     /// # Errors
     /// The registry fails, or it does not list its repositories.
     pub(in crate::store) async fn catalog(&self, host: &str) -> Result<Vec<Repository>, Error> {
+        const WHAT: Requested = Requested::List(Listed::Repositories);
         // Sessions belong to repositories; this one has no name, as the list has none.
         let root = Repository::of_registry(host);
         let (session, _) = self.locate(&root).await?;
@@ -46,13 +47,8 @@ impl Registry {
                 };
                 Err(match status {
                     StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                        let refused = session.refused(
-                            Action::Pull,
-                            REPOSITORIES.what,
-                            &url,
-                            status.as_u16(),
-                            &body,
-                        );
+                        let refused =
+                            session.refused(Action::Pull, WHAT, &url, status.as_u16(), &body);
                         // Credentials that a registry accepts elsewhere are often not enough for its list.
                         match refused {
                             Error::Unauthorized { tried: None, .. } => refused,
@@ -65,7 +61,7 @@ impl Registry {
                         no_catalog()
                     }
                     StatusCode::METHOD_NOT_ALLOWED => no_catalog(),
-                    _ => answer::error("repositories", url, status.as_u16(), &body),
+                    _ => answer::error(WHAT, url, status.as_u16(), &body),
                 })
             }
         }

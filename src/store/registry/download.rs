@@ -11,7 +11,7 @@ use crate::event::Event;
 use crate::http::{Answer, SMALL};
 use crate::oci::{LARGEST_READ, Part, Repository};
 use crate::release::Expected;
-use crate::store::Action;
+use crate::store::{Action, Requested};
 
 /// A blob that each read requests anew, with `GET` and a range.
 #[derive(Clone, Debug)]
@@ -103,7 +103,7 @@ impl RegistryBlob {
             status if status.is_success() => Ok(answer),
             _ => Err(self
                 .registry
-                .refusal(&session, Action::Pull, "blob", answer)),
+                .refusal(&session, Action::Pull, Requested::Blob, answer)),
         }
     }
 }

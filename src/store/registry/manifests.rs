@@ -15,7 +15,7 @@ use crate::digest::Digest;
 use crate::http::{Answer, Payload, authority, retry_after};
 use crate::oci::{INDEX, LARGEST_READ, MANIFEST, Part, RawManifest, Refusal, Tag};
 use crate::release::Expected;
-use crate::store::Action;
+use crate::store::{Action, Requested};
 
 /// The header with the digest of a manifest.
 const CONTENT_DIGEST: HeaderName = HeaderName::from_static("docker-content-digest");
@@ -220,7 +220,7 @@ impl Registry {
         match answer.status() {
             StatusCode::NOT_FOUND => Ok(None),
             status if status.is_success() => Ok(Some(answer)),
-            _ => Err(self.refusal(&session, Action::Pull, "manifest", answer)),
+            _ => Err(self.refusal(&session, Action::Pull, Requested::Manifest, answer)),
         }
     }
 }
@@ -277,9 +277,9 @@ fn rejection(
             answer,
         },
         _ if status == 401 || status == 403 => {
-            session.refused(Action::Push, "manifest", &url, status, &body)
+            session.refused(Action::Push, Requested::Manifest, &url, status, &body)
         }
-        _ => answer::error("manifest", url, status, &body),
+        _ => answer::error(Requested::Manifest, url, status, &body),
     };
     (rejection, error)
 }

@@ -10,7 +10,7 @@ use super::auth::Scope;
 use super::session::RepositorySession;
 use super::{Error, Registry, answer};
 use crate::json::{self, Fault, Object};
-use crate::store::NotRegistry;
+use crate::store::{Listed, NotRegistry};
 
 /// The largest page in bytes ([clients: tag lists](crate::clients#tag-lists)).
 const LARGEST_PAGE: u64 = 4 << 20;
@@ -21,10 +21,7 @@ const LARGEST_LIST: usize = 8 << 20;
 
 /// A list to read.
 pub(super) struct List {
-    /// What it is called in messages.
-    pub(super) what: &'static str,
-    /// The member of each page that has the items, and their name in messages.
-    pub(super) items: &'static str,
+    pub(super) what: Listed,
     /// The most items.
     pub(super) most: usize,
 }
@@ -32,7 +29,7 @@ pub(super) struct List {
 impl List {
     fn too_long(&self, url: &Url) -> Error {
         Error::LongList {
-            what: self.items,
+            what: self.what,
             url: url.clone().into(),
             limit: self.most,
         }
@@ -89,7 +86,8 @@ impl Registry {
                 });
             }
             let most = list.most - items.len();
-            let read = Object::parse(&body).and_then(|mut object| object.texts(list.items, most));
+            let read =
+                Object::parse(&body).and_then(|mut object| object.texts(list.what.items(), most));
             let read = read.map_err(|source| unreadable(source, &url, list))?;
             length += read.iter().map(String::len).sum::<usize>();
             if length > LARGEST_LIST {

@@ -14,7 +14,7 @@ use crate::digest::Digest;
 use crate::http::{Answer, Request, Retry, authority};
 use crate::oci::Repository;
 use crate::store::known::KnownRegistry;
-use crate::store::{Action, NotRegistry};
+use crate::store::{Action, NotRegistry, Requested};
 
 /// The most times that a request is sent until its authentication is accepted: the first answer names the scheme, the second
 /// one may reject a token that was revoked, the third one is final.
@@ -120,7 +120,7 @@ impl Registry {
         if let Some(error) = session.no_registry(&answer) {
             return error;
         }
-        self.refusal(session, Action::Pull, "registry's version", answer)
+        self.refusal(session, Action::Pull, Requested::Version, answer)
     }
 
     /// The session for a repository, and the repository's name in its registry.
@@ -216,7 +216,7 @@ impl Registry {
         &self,
         session: &RepositorySession,
         action: Action,
-        what: &'static str,
+        what: Requested,
         answer: Answer,
     ) -> Error {
         let (status, url) = (answer.status(), answer.url().clone());
@@ -294,7 +294,7 @@ impl RepositorySession {
     pub(super) fn refused(
         &self,
         action: Action,
-        what: &'static str,
+        what: Requested,
         url: &Url,
         status: u16,
         body: &[u8],

@@ -6,11 +6,10 @@ use super::auth::Scope;
 use super::pages::{List, Refused};
 use super::{Error, Registry, Repository, answer};
 use crate::oci::tags::MOST_TAGS;
-use crate::store::Action;
+use crate::store::{Action, Listed, Requested};
 
 const TAGS: List = List {
-    what: "list of tags",
-    items: "tags",
+    what: Listed::Tags,
     most: MOST_TAGS,
 };
 
@@ -20,7 +19,7 @@ impl Registry {
         &self,
         repository: &Repository,
     ) -> Result<Option<Vec<String>>, Error> {
-        const WHAT: &str = "tags";
+        const WHAT: Requested = Requested::List(Listed::Tags);
         let (session, name) = self.locate(repository).await?;
         let first = session.url(name, "tags/list")?;
         let tags = self

@@ -14,7 +14,7 @@ use crate::blob::{BlobSource, proven};
 use crate::digest::Digest;
 use crate::http::{Answer, Authorization, Payload, retry_after};
 use crate::oci::Repository;
-use crate::store::{Action, Put, PutError};
+use crate::store::{Action, Put, PutError, Requested};
 
 /// The least length of all chunks but the last (OCI distribution specification).
 const CHUNK_MIN_LENGTH: HeaderName = HeaderName::from_static("oci-chunk-min-length");
@@ -231,7 +231,7 @@ impl<B: BlobSource> Upload<'_, B> {
 
     pub(super) fn refusal(&self, answer: Answer) -> Error {
         self.registry
-            .refusal(self.session, Action::Push, "upload", answer)
+            .refusal(self.session, Action::Push, Requested::Upload, answer)
     }
 
     async fn no_repository(&self, answer: Answer) -> Error {
