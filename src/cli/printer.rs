@@ -167,7 +167,7 @@ impl Printer {
             return Ok(());
         };
         Err(Failure::from(Problem::from(disk::Error::Io {
-            action: "write the result to",
+            action: disk::Action::WriteResult,
             path: "stdout".into(),
             source,
         }))

@@ -203,7 +203,7 @@ impl Called {
 /// The canonical path, without symbolic links.
 fn one_path(directory: &Path, caller: Option<&Path>) -> Result<PathBuf, Error> {
     let result = directory.canonicalize();
-    let result = result.map_err(|source| disk::Error::at("read", directory, source));
+    let result = result.map_err(|source| disk::Error::at(disk::Action::Read, directory, source));
     match (result, caller) {
         (Err(error), Some(caller)) if error.is_not_found() => Err(Error::Missing {
             directory: directory.to_owned(),

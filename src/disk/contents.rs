@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::FileKind;
+use super::{Action, FileKind};
 use crate::archive::Limits;
 use crate::error::{Category, printable};
 use crate::hash::{self, Contents, PackageHash};
@@ -160,7 +160,7 @@ impl Error {
     }
 
     fn local(path: &Path, source: io::Error) -> Self {
-        super::Error::at("read", path, source).into()
+        super::Error::at(Action::Read, path, source).into()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Error, UNFINISHED, if_exists};
+use super::{Action, Error, UNFINISHED, if_exists};
 
 /// Creates a directory and its missing parents.
 ///
@@ -39,7 +39,7 @@ pub fn create_private_directory(path: &Path) -> Result<(), Error> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder
         .create(path)
-        .map_err(|source| Error::at("create", path, source))
+        .map_err(|source| Error::at(Action::Create, path, source))
 }
 
 /// The sorted names of a directory's entries. Names that are not UTF-8 are omitted, because neither tfoci nor clients create them.
@@ -87,7 +87,8 @@ pub fn subdirectories_within(path: &Path, left: &mut usize) -> Result<Option<Vec
     let mut directories = Vec::new();
     for name in names {
         let entry = path.join(&name);
-        let found = std::fs::metadata(&entry).map_err(|source| Error::at("read", &entry, source));
+        let found =
+            std::fs::metadata(&entry).map_err(|source| Error::at(Action::Read, &entry, source));
         let is_directory = if_exists(found)?.is_some_and(|found| found.is_dir());
         // A name that begins with a dot is that of an unfinished or hidden directory, which clients ignore too.
         if is_directory && !name.starts_with('.') {
@@ -103,7 +104,7 @@ pub fn subdirectories_within(path: &Path, left: &mut usize) -> Result<Option<Vec
 /// The system reported an error.
 pub fn exists(path: &Path) -> Result<bool, Error> {
     let exists = path.try_exists();
-    exists.map_err(|source| Error::at("read", path, source))
+    exists.map_err(|source| Error::at(Action::Read, path, source))
 }
 
 /// Refuses a path of directories below `root` in which one is a symbolic link. A stranger's link would lead writes out of `root`. The root
@@ -131,7 +132,7 @@ pub fn sync_directory(path: &Path) -> Result<(), Error> {
     // Windows cannot open a directory for this, and does not need it.
     if cfg!(unix) {
         let sync = std::fs::File::open(path).and_then(|directory| directory.sync_all());
-        sync.map_err(|source| Error::at("sync", path, source))?;
+        sync.map_err(|source| Error::at(Action::Sync, path, source))?;
     }
     Ok(())
 }
@@ -159,7 +160,7 @@ pub fn remove(path: &Path) -> Result<(), Error> {
         Ok(_) => std::fs::remove_file(path),
         Err(error) => Err(error),
     };
-    if_exists(removed.map_err(|source| Error::at("remove", path, source))).map(|_| ())
+    if_exists(removed.map_err(|source| Error::at(Action::Remove, path, source))).map(|_| ())
 }
 
 /// The directory of a file: the working directory for a name without directory.

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::action::Action;
 use crate::error::{Category, printable_path};
 
 /// An error about a local file or directory.
@@ -15,8 +16,7 @@ pub enum Error {
     /// The system reported an error.
     #[error("cannot {action} {}", printable_path(.path))]
     Io {
-        /// The verb for the message, such as `read`.
-        action: &'static str,
+        action: Action,
         /// The file or directory.
         path: PathBuf,
         source: io::Error,
@@ -27,8 +27,7 @@ pub enum Error {
     /// A temporary file could not be created, written or read.
     #[error("cannot {action} a temporary file in {}", printable_path(.directory))]
     TempFile {
-        /// The verb for the message, such as `write`.
-        action: &'static str,
+        action: Action,
         /// The system's directory for temporary files.
         directory: PathBuf,
         source: io::Error,
@@ -134,7 +133,7 @@ fn or_more(size: Option<u64>) -> String {
 
 impl Error {
     /// An error of the system about a path.
-    pub fn at(action: &'static str, path: &Path, source: io::Error) -> Self {
+    pub fn at(action: Action, path: &Path, source: io::Error) -> Self {
         if source.kind() == io::ErrorKind::NotADirectory
             && let Some(file) = path.ancestors().find(|path| path.is_file())
         {
@@ -158,7 +157,7 @@ impl Error {
 
     /// An error of the system about a directory that was to be listed.
     pub(super) fn at_list(path: &Path, source: io::Error) -> Self {
-        match Self::at("list", path, source) {
+        match Self::at(Action::List, path, source) {
             Self::Io { path, source, .. } => Self::List { path, source },
             error => error,
         }
@@ -171,7 +170,7 @@ impl Error {
                 let path = path.to_owned();
                 Self::NotDirectory { path }
             }
-            _ => Self::at("create", path, source),
+            _ => Self::at(Action::Create, path, source),
         }
     }
 

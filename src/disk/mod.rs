@@ -3,6 +3,7 @@
 //! A visible file or directory is first written under a hidden name beside its final path, and then renamed. A process that is killed
 //! leaves at most hidden files behind, which [`sweep`] removes in the next run.
 
+mod action;
 pub mod contents;
 pub mod directory;
 mod entries;
@@ -16,6 +17,7 @@ mod state;
 pub mod temp_file;
 pub mod unpack;
 
+pub use action::Action;
 pub use contents::directory_h1;
 pub use directory::Directory;
 pub use entries::{

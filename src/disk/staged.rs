@@ -8,7 +8,7 @@ use tempfile::{NamedTempFile, TempDir};
 
 use super::entries::{directory_of, sync_directory};
 use super::exposed::is_exclusively_owned;
-use super::{Directory, Error, UNFINISHED, non_blocking};
+use super::{Action, Directory, Error, UNFINISHED, non_blocking};
 
 /// An unfinished file under a hidden name. It is removed on drop, unless [`Staged::publish`] renamed it.
 pub struct Staged {
@@ -33,7 +33,7 @@ impl Staged {
         let file = tempfile::Builder::new()
             .prefix(UNFINISHED)
             .make_in(directory, |path| owner_writable().open(path))
-            .map_err(|source| Error::at("create a file in", directory, source))?;
+            .map_err(|source| Error::at(Action::CreateFile, directory, source))?;
         Ok(Self {
             file,
             target: target.to_owned(),
@@ -79,7 +79,7 @@ impl Staged {
         self.file
             .as_file_mut()
             .write_all(bytes)
-            .map_err(|source| Error::at("write", &self.target, source))
+            .map_err(|source| Error::at(Action::Write, &self.target, source))
     }
 
     /// Opens the hidden file again, to read its content.
@@ -89,7 +89,7 @@ impl Staged {
     pub fn reopen(&self) -> Result<File, Error> {
         self.file
             .reopen()
-            .map_err(|source| Error::at("read", &self.target, source))
+            .map_err(|source| Error::at(Action::Read, &self.target, source))
     }
 
     /// Syncs the file and renames it to its target. It does not sync the directory: callers do that once for many files.
@@ -100,7 +100,7 @@ impl Staged {
         self.file
             .as_file()
             .sync_data()
-            .map_err(|source| Error::at("sync", &self.target, source))?;
+            .map_err(|source| Error::at(Action::Sync, &self.target, source))?;
         self.show()
     }
 
@@ -109,7 +109,7 @@ impl Staged {
     /// # Errors
     /// The system reported an error.
     pub fn show_in(self, directory: &Directory, name: &str) -> Result<(), Error> {
-        let failed = |source| Error::at("create", &self.target, source);
+        let failed = |source| Error::at(Action::Create, &self.target, source);
         let hidden = self.file.into_temp_path();
         directory.take(&hidden, name).map_err(failed)?;
         // The file has moved, so there is nothing to remove at the hidden path.
@@ -120,7 +120,7 @@ impl Staged {
     fn show(self) -> Result<(), Error> {
         self.file
             .persist(&self.target)
-            .map_err(|error| Error::at("create", &self.target, error.error))?;
+            .map_err(|error| Error::at(Action::Create, &self.target, error.error))?;
         Ok(())
     }
 }
@@ -145,7 +145,7 @@ pub fn hidden_directory(beside: &Path) -> Result<TempDir, Error> {
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755));
     builder
         .tempdir_in(beside)
-        .map_err(|source| Error::at("create a directory in", beside, source))
+        .map_err(|source| Error::at(Action::CreateDirectory, beside, source))
 }
 
 /// Renames a hidden directory into an open one. The name must not exist there, unless it is an empty directory.
@@ -154,7 +154,7 @@ pub fn hidden_directory(beside: &Path) -> Result<TempDir, Error> {
 /// The system reported an error.
 pub fn show_directory(hidden: TempDir, directory: &Directory, name: &str) -> Result<(), Error> {
     let taken = directory.take(hidden.path(), name);
-    taken.map_err(|source| Error::at("create", &directory.path().join(name), source))?;
+    taken.map_err(|source| Error::at(Action::Create, &directory.path().join(name), source))?;
     // The directory has moved, so there is nothing to remove at the hidden path.
     let _gone = hidden.keep();
     Ok(())
@@ -173,9 +173,9 @@ pub fn show_link(
     let hidden = tempfile::Builder::new()
         .prefix(UNFINISHED)
         .make_in(beside, |path| link_to(target, path))
-        .map_err(|source| Error::at("create a link in", beside, source))?
+        .map_err(|source| Error::at(Action::CreateLink, beside, source))?
         .into_temp_path();
-    let failed = |source| Error::at("create", &directory.path().join(name), source);
+    let failed = |source| Error::at(Action::Create, &directory.path().join(name), source);
     directory.take(&hidden, name).map_err(failed)?;
     // The link has moved, so there is nothing to remove at the hidden path.
     hidden.keep().map_err(|error| failed(error.error))?;
@@ -218,7 +218,7 @@ pub fn replace_private(target: &Path, bytes: &[u8]) -> Result<(), Error> {
     let file = tempfile::Builder::new()
         .prefix(UNFINISHED)
         .tempfile_in(directory)
-        .map_err(|source| Error::at("create a file in", directory, source))?;
+        .map_err(|source| Error::at(Action::CreateFile, directory, source))?;
     let mut staged = Staged {
         file,
         target: target.to_owned(),

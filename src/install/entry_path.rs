@@ -55,12 +55,13 @@ impl EntryPath {
         for name in &self.way {
             let entered = at.enter_or_create(name);
             let path = || at.path().join(name);
-            (at, _) = entered.map_err(|error| disk::Error::at("create", &path(), error))?;
+            (at, _) =
+                entered.map_err(|error| disk::Error::at(disk::Action::Create, &path(), error))?;
         }
         Ok(at)
     }
 }
 
 pub(super) fn unusable(path: &Path, error: io::Error) -> disk::Error {
-    disk::Error::at("use", path, error)
+    disk::Error::at(disk::Action::Use, path, error)
 }

@@ -60,7 +60,8 @@ impl Link {
         let Ok(h1) = disk::directory_h1(path, &Limits::default()) else {
             return Ok(None);
         };
-        let exposed = exposed(path).map_err(|error| disk::Error::at("use", path, error))?;
+        let exposed =
+            exposed(path).map_err(|error| disk::Error::at(disk::Action::Use, path, error))?;
         Ok(exposed.is_none().then_some(h1))
     }
 
@@ -73,11 +74,14 @@ impl Link {
             Ok(_) => {}
             Err(_) => {
                 let found = parent.metadata(&self.at.name);
-                let found = found.map_err(|error| disk::Error::at("use", self.path(), error))?;
+                let found = found
+                    .map_err(|error| disk::Error::at(disk::Action::Use, self.path(), error))?;
                 let is_directory = found.as_ref().is_some_and(std::fs::Metadata::is_dir);
                 if is_directory && disk::names(self.path())?.is_empty() {
                     let removed = std::fs::remove_dir(self.path());
-                    removed.map_err(|error| disk::Error::at("remove", self.path(), error))?;
+                    removed.map_err(|error| {
+                        disk::Error::at(disk::Action::Remove, self.path(), error)
+                    })?;
                 } else if is_directory && self.directory()?.as_ref() == Some(h1) {
                     return Ok(false);
                 } else if found.is_some() {

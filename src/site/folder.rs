@@ -72,7 +72,9 @@ impl ProviderFolder {
                 return Ok(());
             };
             let removed = at.remove_if_empty(&name);
-            if !removed.map_err(|error| disk::Error::at("remove", &at.path().join(&name), error))? {
+            if !removed.map_err(|error| {
+                disk::Error::at(disk::Action::Remove, &at.path().join(&name), error)
+            })? {
                 return Ok(());
             }
         }
@@ -88,7 +90,8 @@ impl ProviderFolder {
         for name in &self.segments {
             let entered = at.enter_or_create(name);
             let path = || at.path().join(name);
-            (at, _) = entered.map_err(|error| disk::Error::at("create", &path(), error))?;
+            (at, _) =
+                entered.map_err(|error| disk::Error::at(disk::Action::Create, &path(), error))?;
         }
         Ok(at)
     }
@@ -156,9 +159,10 @@ pub(super) fn write(
 /// The system reported an error.
 pub(super) fn remove(directory: &Directory, name: &str) -> Result<(), disk::Error> {
     let removed = directory.remove(name);
-    removed.map_err(|error| disk::Error::at("remove", &directory.path().join(name), error))
+    removed
+        .map_err(|error| disk::Error::at(disk::Action::Remove, &directory.path().join(name), error))
 }
 
 pub(super) fn unusable(path: &Path, error: std::io::Error) -> disk::Error {
-    disk::Error::at("use", path, error)
+    disk::Error::at(disk::Action::Use, path, error)
 }

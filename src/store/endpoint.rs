@@ -72,7 +72,7 @@ impl Endpoint {
         // A directory that this user may not see is not missing.
         match std::fs::metadata(directory) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                return Err(disk::Error::at("read", directory, error).into());
+                return Err(disk::Error::at(disk::Action::Read, directory, error).into());
             }
             _ => {}
         }

@@ -196,7 +196,7 @@ fn plugin_cache(root: &Root, session: &Session) -> Result<Option<PathBuf>, Comma
         return Ok(None);
     }
     let absolute = std::path::absolute(&path).map_err(|error| {
-        let error = disk::Error::at("use", &path, error);
+        let error = disk::Error::at(disk::Action::Use, &path, error);
         CommandError::file(error, "the setting of the plugin cache")
     });
     absolute.map(Some)

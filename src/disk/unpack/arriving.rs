@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{Error, directories, empty_directory, mode, set_mode, split};
 use crate::archive::{Arrived, EntryType, Hashes, Stop, Stream};
-use crate::disk::Directory;
+use crate::disk::{Action, Directory};
 
 /// Unpacks a package while it arrives, with the result of [`unpack`](super::unpack). `None` if it has to be unpacked from a file.
 ///
@@ -84,7 +84,7 @@ fn unpacked<R: BufRead>(
 
 /// Writes a file that only its owner may use.
 fn write<R: BufRead>(into: &Directory, name: &str, stream: &mut Stream<R>) -> Result<(), Halt> {
-    let failed = |error| Error::local("write", &into.path().join(name), error);
+    let failed = |error| Error::local(Action::Write, &into.path().join(name), error);
     let (parent, file_name) = split(name);
     let directory = directories(into, parent)?;
     let created = directory.as_ref().unwrap_or(into).create(file_name);
@@ -97,7 +97,7 @@ fn write<R: BufRead>(into: &Directory, name: &str, stream: &mut Stream<R>) -> Re
 
 /// Sets the mode of a file, which stands only in the central directory.
 fn allow(into: &Directory, name: &str, mode: u32) -> Result<(), Error> {
-    let failed = |error| Error::local("write", &into.path().join(name), error);
+    let failed = |error| Error::local(Action::Write, &into.path().join(name), error);
     let (parent, file_name) = split(name);
     let directory = directories(into, parent)?;
     let opened = directory.as_ref().unwrap_or(into).read(file_name);

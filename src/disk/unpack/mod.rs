@@ -14,7 +14,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use super::Directory;
+use super::{Action, Directory};
 use crate::archive::{self, Archive, Content, EntryType, Hashes, ZipEntry};
 use crate::error::Category;
 
@@ -54,7 +54,7 @@ pub fn unpack<R: Read + Seek>(
 /// Opens a directory that must be empty.
 fn empty_directory(path: &Path) -> Result<Directory, Error> {
     // Another user may have replaced it by a link.
-    let failed = |error| Error::local("read", path, error);
+    let failed = |error| Error::local(Action::Read, path, error);
     let directory = Directory::open_itself(path).map_err(failed)?;
     let mut existing = fs::read_dir(path).map_err(failed)?;
     match existing.next() {
@@ -81,7 +81,7 @@ fn write<R: Read>(
 ) -> Result<(), Error> {
     let (parent, file_name) = split(name);
     let directory = directories(into, parent)?;
-    let failed = |error| Error::local("write", &into.path().join(name), error);
+    let failed = |error| Error::local(Action::Write, &into.path().join(name), error);
     let directory = directory.as_ref().unwrap_or(into);
     let mut file = directory.create(file_name).map_err(failed)?;
     while let Some(chunk) = content.chunk()? {
@@ -100,7 +100,7 @@ fn directories(into: &Directory, path: &str) -> Result<Option<Directory>, Error>
     let mut last: Option<Directory> = None;
     for element in path.split('/').filter(|element| !element.is_empty()) {
         let above = last.as_ref().unwrap_or(into);
-        let failed = |error| Error::local("create", &above.path().join(element), error);
+        let failed = |error| Error::local(Action::Create, &above.path().join(element), error);
         let (directory, is_new) = above.enter_or_create(element).map_err(failed)?;
         if is_new {
             directory.set_mode(EXECUTABLE).map_err(failed)?;
@@ -138,8 +138,7 @@ pub enum Error {
     /// The system reported an error.
     #[error("cannot {action} `{}`", crate::error::printable(&path.to_string_lossy()))]
     Local {
-        /// The verb for the message, such as `read`.
-        action: &'static str,
+        action: Action,
         /// The file or directory.
         path: PathBuf,
         source: io::Error,
@@ -156,7 +155,7 @@ impl Error {
         }
     }
 
-    fn local(action: &'static str, path: &Path, source: io::Error) -> Self {
+    fn local(action: Action, path: &Path, source: io::Error) -> Self {
         Self::Local {
             action,
             path: path.to_owned(),

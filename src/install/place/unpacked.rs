@@ -83,7 +83,12 @@ impl Place {
             let name = format!("{}.lock", self.unpacked.name);
             match way.create(&name) {
                 Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-                    return Err(disk::Error::at("create", &way.path().join(name), error).into());
+                    return Err(disk::Error::at(
+                        disk::Action::Create,
+                        &way.path().join(name),
+                        error,
+                    )
+                    .into());
                 }
                 _ => {}
             }
@@ -100,7 +105,7 @@ impl Place {
         // It disappears at once, and is removed with the hidden directory.
         let hidden = disk::hidden_directory(&self.into)?;
         let moved = std::fs::rename(path, hidden.path().join("unfinished"));
-        moved.map_err(|error| disk::Error::at("remove", path, error))?;
+        moved.map_err(|error| disk::Error::at(disk::Action::Remove, path, error))?;
         Ok(true)
     }
 }
