@@ -36,6 +36,7 @@ use crate::examine::{Platforms, StoredProvider, TrustOptions};
 use crate::hash::PackageHash;
 use crate::jobs;
 use crate::lockfile::Client;
+pub use crate::outcome::Form;
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
 use crate::release::{Package, Release, canonical_file_name};
@@ -61,16 +62,6 @@ use shared_lock::Locks;
 /// The number of providers that are installed concurrently. Most of the time they wait for responses; the number of packages is limited
 /// separately.
 const PROVIDERS: usize = 16;
-
-/// The form of the packages in a filesystem mirror.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Form {
-    /// Zip files.
-    #[default]
-    Packed,
-    /// Directories with the content of the zips.
-    Unpacked,
-}
 
 /// Whether a directory is a mirror or belongs to one working directory. It decides the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

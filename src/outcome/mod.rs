@@ -3,6 +3,7 @@
 //! An outcome is plain data. The command line prints it as text or as JSON, whose schema these types define.
 
 mod failure;
+mod form;
 mod occupant;
 mod problem;
 
@@ -19,6 +20,7 @@ use crate::store::StoredPackage;
 use crate::trust::KeyDescription;
 use crate::version::Version;
 pub use failure::{At, Failure};
+pub use form::Form;
 pub use occupant::Occupant;
 pub use problem::{PackageError, Problem};
 

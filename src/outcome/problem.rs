@@ -1,6 +1,6 @@
 //! Problems that stop a journey.
 
-use super::Occupant;
+use super::{Form, Occupant};
 use crate::address::{self, ProviderAddr};
 use crate::archive;
 use crate::authentication::Status;
@@ -232,8 +232,8 @@ pub enum Problem {
     #[error("the mirror has the package in the other form\n  {}\n  expected {expected}\n  received {received}", printable_path(.path))]
     OtherForm {
         path: std::path::PathBuf,
-        expected: &'static str,
-        received: &'static str,
+        expected: Form,
+        received: Form,
     },
     /// A server keeps the documents of versions in memory, and those of this provider are too large together.
     #[error(

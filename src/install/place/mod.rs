@@ -100,17 +100,15 @@ impl Place {
     }
 
     pub(super) fn refuse_other_form(&self) -> Result<(), Problem> {
-        const ZIP: &str = "a zip";
-        const DIRECTORY: &str = "a directory";
-        let (other, expected, received) = match self.form {
-            Form::Packed => (&self.unpacked, ZIP, DIRECTORY),
-            Form::Unpacked => (&self.packed, DIRECTORY, ZIP),
+        let (other, received) = match self.form {
+            Form::Packed => (&self.unpacked, Form::Unpacked),
+            Form::Unpacked => (&self.packed, Form::Packed),
         };
         match other.find(&self.into)? {
             None => Ok(()),
             Some(_) => Err(Problem::OtherForm {
                 path: other.path.clone(),
-                expected,
+                expected: self.form,
                 received,
             }),
         }
