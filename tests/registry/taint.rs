@@ -71,7 +71,12 @@ const HINT: &str = "hint: no login helps: the credentials for [REGISTRY] go to n
 #[tokio::test]
 async fn a_redirect_target_cannot_request_the_password() {
     for (path, arguments, what, of) in [
-        ("/tags/list", "versions", "tags", PROVIDER.to_owned()),
+        (
+            "/tags/list",
+            "versions",
+            "list of tags",
+            PROVIDER.to_owned(),
+        ),
         (
             "/manifests/1.0.0",
             "inspect",
@@ -86,7 +91,7 @@ async fn a_redirect_target_cannot_request_the_password() {
             let mut answer = trap(&registry);
             answer.status = status;
             registry.always(elsewhere, Fault::Answer(answer));
-            let version = if what == "tags" { "" } else { "@1.0.0" };
+            let version = if what == "list of tags" { "" } else { "@1.0.0" };
             let told = run(
                 &registry,
                 &user,
