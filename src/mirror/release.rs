@@ -102,7 +102,8 @@ impl Journey<'_> {
         let notes = &verified.authentication().notes;
         let pins_keys = self.options.pins_keys && !lock_is_enough;
         if pins_keys && notes.contains(&Note::UnverifiedTransport) {
-            return Err(trust::Error::UnverifiedTransport);
+            let key = verified.authentication().fingerprint.clone();
+            return Err(trust::Error::UnverifiedTransport { key });
         }
         Ok(verified)
     }

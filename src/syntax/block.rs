@@ -4,7 +4,7 @@
 //! are the names of the objects around it. JSON writes the same with objects and lists. So both become one tree, and the caller
 //! specifies how many labels a block has.
 
-use super::Error;
+use super::{Error, ValueType};
 
 /// A value of either language.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,9 +103,10 @@ impl Section {
         match self.value(name) {
             None => Ok(None),
             Some(Value::Text(text)) => Ok(Some(text.clone())),
-            Some(_) => Err(Error::Type {
+            Some(value) => Err(Error::Type {
                 name,
-                expected: "text",
+                expected: ValueType::Text,
+                received: value.value_type(),
             }),
         }
     }
@@ -115,9 +116,10 @@ impl Section {
         match self.value(name) {
             None => Ok(None),
             Some(Value::Flag(flag)) => Ok(Some(*flag)),
-            Some(_) => Err(Error::Type {
+            Some(value) => Err(Error::Type {
                 name,
-                expected: "true or false",
+                expected: ValueType::Flag,
+                received: value.value_type(),
             }),
         }
     }
@@ -127,9 +129,10 @@ impl Section {
         match self.value(name) {
             None => Ok(None),
             Some(Value::Section(section)) => Ok(Some(section)),
-            Some(_) => Err(Error::Type {
+            Some(value) => Err(Error::Type {
                 name,
-                expected: "an object",
+                expected: ValueType::Object,
+                received: value.value_type(),
             }),
         }
     }
@@ -144,20 +147,34 @@ impl Section {
 
     /// An attribute that is a list of text.
     pub(crate) fn texts(&self, name: &'static str) -> Result<Option<Vec<String>>, Error> {
-        let wrong = || Error::Type {
+        let wrong = |received| Error::Type {
             name,
-            expected: "a list of text",
+            expected: ValueType::Texts,
+            received,
         };
         let text = |value: &Value| match value {
             Value::Text(text) => Ok(text.clone()),
-            _ => Err(wrong()),
+            _ => Err(wrong(ValueType::OtherList)),
         };
         match self.value(name) {
             None => Ok(None),
             Some(Value::List(values)) => {
                 values.iter().map(text).collect::<Result<_, _>>().map(Some)
             }
-            Some(_) => Err(wrong()),
+            Some(value) => Err(wrong(value.value_type())),
+        }
+    }
+}
+
+impl Value {
+    fn value_type(&self) -> ValueType {
+        match self {
+            Self::Null => ValueType::Null,
+            Self::Flag(_) => ValueType::Flag,
+            Self::Text(_) => ValueType::Text,
+            Self::List(_) => ValueType::List,
+            Self::Section(_) => ValueType::Object,
+            Self::Other => ValueType::Number,
         }
     }
 }

@@ -14,7 +14,9 @@ mod error;
 mod hcl1;
 mod json;
 pub mod outline;
+mod value_type;
 
 pub(crate) use block::{Block, Section, Value};
 pub(crate) use document::parse;
 pub use error::Error;
+pub use value_type::ValueType;

@@ -71,9 +71,9 @@ pub enum Error {
     NoKey,
     /// A key to be pinned was downloaded over a connection on which an attacker may have replaced it.
     #[error(
-        "refusing to pin the key\n  expected a key that its origin served over verified TLS\n  received one over a connection without TLS, or with a certificate that was not verified"
+        "refusing to pin the key{}\n  expected a key that its origin served over verified TLS\n  received one over a connection without TLS, or with a certificate that was not verified", .key.as_ref().map_or_else(String::new, |key| format!(" {key}"))
     )]
-    UnverifiedTransport,
+    UnverifiedTransport { key: Option<String> },
     /// Keys are pinned, and there is no signature.
     #[error("the {}\n  expected a signature by {}{}\n  received none", if *.has_document { "checksum document is not signed" } else { "release has no checksum document" }, listed(.expected), named_by(.asked_by.as_ref()))]
     NotSigned {
@@ -191,7 +191,7 @@ impl Error {
             | Self::NoDocument
             | Self::NoSignature
             | Self::NoKey
-            | Self::UnverifiedTransport
+            | Self::UnverifiedTransport { .. }
             | Self::NotSigned { .. }
             | Self::NoPinnedKey { .. }
             | Self::Costly

@@ -148,7 +148,7 @@ fn refused_configurations_are_reported_with_their_line() {
         ),
         (
             "oci_credentials \"h.example\" {\n username = 7\n}\n",
-            "error: c.tfrc is not a CLI configuration\n  the argument `username` is not text\n  at line 1\n",
+            "error: c.tfrc is not a CLI configuration\n  the argument `username` is not text\n  received a number\n  at line 1\n",
         ),
         // Problems in JSON have no line.
         (

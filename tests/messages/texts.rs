@@ -224,6 +224,7 @@ fn hashes() {
 #[test]
 fn lock_files() {
     let deep = format!("a = {}", "(".repeat(300));
+    let blocks = "a {\n".repeat(70);
     let many = "a {}\n".repeat(200_001);
     for (text, problem, line) in [
         ("= 1", "neither an attribute nor a block begins here", 1),
@@ -245,7 +246,8 @@ fn lock_files() {
             1,
         ),
         ("a = (1\n]\n", "`]` closes nothing", 2),
-        (&deep, "nested too deeply", 1),
+        (&deep, "nested more than 256 levels deep", 1),
+        (&blocks, "nested more than 64 levels deep", 65),
         (
             &many,
             "more than 200000 blocks, labels and attributes",

@@ -33,7 +33,7 @@ fn refuses_to_pin(scene: &OriginScene, more: &str) {
         3,
         &format!(
             "
-error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): refusing to pin the key
+error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): refusing to pin the key [ACME]
   expected a key that its origin served over verified TLS
   received one over a connection without TLS, or with a certificate that was not verified
 

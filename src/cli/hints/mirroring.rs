@@ -137,7 +137,7 @@ fn of_trust(error: &trust::Error, provider: &ProviderAddr, effect: Effect) -> Op
             );
             return Some(effect.unwritten(&advice));
         }
-        trust::Error::UnverifiedTransport => {
+        trust::Error::UnverifiedTransport { .. } => {
             "`--ca-file FILE` names the authority by which its origin's certificate can be verified; or pin by hand a key that reached you another way"
         }
         trust::Error::Refused(refusal) => return of_signature(&refusal.reason, effect),

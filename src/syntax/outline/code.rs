@@ -28,7 +28,7 @@ impl<'a> Scanner<'a> {
             }
             self.step(&mut open)?;
             if open.len() > DEEPEST {
-                return Err(self.mistake(SyntaxError::Depth));
+                return Err(self.mistake(SyntaxError::Depth { limit: DEEPEST }));
             }
         }
         let length = from.len() - self.rest.len();

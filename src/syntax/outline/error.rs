@@ -56,6 +56,6 @@ pub enum SyntaxError {
     #[error("more than {limit} blocks, labels and attributes")]
     Items { limit: usize },
     /// Nested more deeply than any real file.
-    #[error("nested too deeply")]
-    Depth,
+    #[error("nested more than {limit} levels deep")]
+    Depth { limit: usize },
 }

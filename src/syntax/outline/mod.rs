@@ -73,7 +73,7 @@ impl<'a> Body<'a> {
     fn read(scanner: &mut Scanner<'a>, depth: usize) -> Result<Self, Error> {
         let opened = scanner.line();
         if depth > DEEPEST {
-            return Err(scanner.mistake(SyntaxError::Depth));
+            return Err(scanner.mistake(SyntaxError::Depth { limit: DEEPEST }));
         }
         let mut body = Self::default();
         loop {

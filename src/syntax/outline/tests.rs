@@ -90,8 +90,12 @@ fn mistakes_have_a_line() {
         ("\n/* a", 2, unclosed("/*")),
         ("a \"b${c}\" {}", 1, SyntaxError::LabelText),
         ("a \"b {}", 1, SyntaxError::LabelText),
-        (&format!("a = {}", "(".repeat(300)), 1, SyntaxError::Depth),
-        (&"a {\n".repeat(70), 65, SyntaxError::Depth),
+        (
+            &format!("a = {}", "(".repeat(300)),
+            1,
+            SyntaxError::Depth { limit: 256 },
+        ),
+        (&"a {\n".repeat(70), 65, SyntaxError::Depth { limit: 64 }),
         (
             &"a {}\n".repeat(200_001),
             200_001,
