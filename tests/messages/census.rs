@@ -100,7 +100,7 @@ const EXCEPTIONS: [(&str, &str); 21] = [
 ];
 
 /// Files and folders whose texts are hints, warnings and lines about what a command does.
-const SPOKEN: [&str; 31] = [
+const SPOKEN: [&str; 37] = [
     "src/archive",
     "src/oci",
     "src/trust",
@@ -113,9 +113,15 @@ const SPOKEN: [&str; 31] = [
     "src/cli/error",
     "src/outcome",
     "src/cli/hints",
+    "src/cli/list.rs",
     "src/cli/lock",
+    "src/cli/login.rs",
     "src/cli/mirror",
+    "src/cli/push.rs",
+    "src/cli/report",
     "src/cli/session",
+    "src/cli/site.rs",
+    "src/cli/versions.rs",
     "src/mirror/listing.rs",
     "src/mirror/report.rs",
     "src/mirror/withdrawn.rs",

@@ -145,6 +145,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::error::CommandError;
 
     #[test]
     fn text_is_no_markup() {
@@ -165,5 +166,16 @@ mod tests {
         ] {
             assert_eq!(escaped(given), expected);
         }
+    }
+
+    #[test]
+    fn a_long_table_says_how_many_rows_it_lacks() {
+        let failure = |_| {
+            let provider = "example.com/acme/demo".parse().unwrap();
+            Outcome::Failed(Subject::provider(&provider), CommandError::NothingToMirror)
+        };
+        let of = |count| table("mirror", &(0..count).map(failure).collect::<Vec<_>>());
+        assert!(!of(MOST_ROWS).contains("more are not shown"));
+        assert!(of(MOST_ROWS + 3).ends_with("\n\n3 more are not shown.\n\n"));
     }
 }
