@@ -52,6 +52,27 @@ pub(super) fn at_source(error: &source::Error, effect: Effect) -> Option<String>
             let hint = of_status(*status, what, retry_after.is_some());
             return hint.map(str::to_owned);
         }
+        source::Error::Unpacked { .. } => {
+            "mirror it from its origin: lock files pin the hashes of authors' zips"
+        }
+        source::Error::Linked { .. } => {
+            "put a directory in the place of the link: only the mirror itself and its zips may be links"
+        }
+        source::Error::Repeated { .. } => {
+            return Some(effect.unwritten(
+                "Such a document can show one package to tfoci and another to the client that installs it: its owner has to fix it",
+            ));
+        }
+        source::Error::ContentType { .. } => PAGE,
+        error if error.is_page() => PAGE,
+        error => return lacking(error),
+    };
+    Some(text.to_owned())
+}
+
+/// Suggests where to look for what the source does not have.
+fn lacking(error: &source::Error) -> Option<String> {
+    let text = match error {
         source::Error::NoService { .. } => {
             "if the provider registry is on another host, a `host` block in the CLI configuration names it"
         }
@@ -72,19 +93,6 @@ pub(super) fn at_source(error: &source::Error, effect: Effect) -> Option<String>
         source::Error::NoPlatform { available, .. } if !available.is_empty() => {
             "choose among these by `--platform`, or by `platforms` in the mirror file"
         }
-        source::Error::Unpacked { .. } => {
-            "mirror it from its origin: lock files pin the hashes of authors' zips"
-        }
-        source::Error::Linked { .. } => {
-            "put a directory in the place of the link: only the mirror itself and its zips may be links"
-        }
-        source::Error::Repeated { .. } => {
-            return Some(effect.unwritten(
-                "Such a document can show one package to tfoci and another to the client that installs it: its owner has to fix it",
-            ));
-        }
-        source::Error::ContentType { .. } => PAGE,
-        error if error.is_page() => PAGE,
         _ => return None,
     };
     Some(text.to_owned())

@@ -23,25 +23,6 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
                 "nothing of this version was changed. Push the release with its signature and key. Only `--existing replace` makes evidence weaker, where a policy accepts that: `unsigned = \"allow\"` for `{address}` in a trust file"
             ));
         }
-        Problem::Contended { .. } => "nothing of this version was changed. Run it again",
-        Problem::Unproven { .. } => {
-            "this version was not copied. `--rebuild-index` copies its packages and their evidence, and leaves out the rest, such as attestations"
-        }
-        Problem::Exists => {
-            "without `--existing fail`, missing platforms are added and the same zips are left alone"
-        }
-        Problem::OtherPackage { .. } | Problem::Uncovered { .. } => {
-            "nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if no configuration uses this one, `--existing replace`"
-        }
-        Problem::OtherProvider { .. } => {
-            "nothing of this version was changed. Both addresses lead to this repository: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart"
-        }
-        Problem::OtherProviders { .. } => {
-            "nothing of this version was written. Clients would take the newest version of both for one provider: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart. If the provider only has a new address, `--existing replace`"
-        }
-        Problem::Taken { .. } => {
-            "nothing of this version was changed. `--existing replace` puts the provider in its place"
-        }
         Problem::NoPin => {
             return Some(format!(
                 "name the key with `--key FILE`, or pin its fingerprint for `{address}` in a trust file"
@@ -69,6 +50,33 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
             });
         }
         Problem::CapitalLetters => "install it with `--unpacked`",
+        problem => not_written(problem)?,
+    };
+    Some(text.to_owned())
+}
+
+/// Suggests what to do about a version or package that was not written because of what is there.
+fn not_written(problem: &Problem) -> Option<&'static str> {
+    Some(match problem {
+        Problem::Contended { .. } => "nothing of this version was changed. Run it again",
+        Problem::Unproven { .. } => {
+            "this version was not copied. `--rebuild-index` copies its packages and their evidence, and leaves out the rest, such as attestations"
+        }
+        Problem::Exists => {
+            "without `--existing fail`, missing platforms are added and the same zips are left alone"
+        }
+        Problem::OtherPackage { .. } | Problem::Uncovered { .. } => {
+            "nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if no configuration uses this one, `--existing replace`"
+        }
+        Problem::OtherProvider { .. } => {
+            "nothing of this version was changed. Both addresses lead to this repository: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart"
+        }
+        Problem::OtherProviders { .. } => {
+            "nothing of this version was written. Clients would take the newest version of both for one provider: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart. If the provider only has a new address, `--existing replace`"
+        }
+        Problem::Taken { .. } => {
+            "nothing of this version was changed. `--existing replace` puts the provider in its place"
+        }
         Problem::Occupied { .. } => {
             "nothing was replaced. Remove it, or install into another directory"
         }
@@ -76,8 +84,7 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
             "clients would choose between the two forms by accident. Remove one, or install in the same form"
         }
         _ => return None,
-    };
-    Some(text.to_owned())
+    })
 }
 
 /// The newest pre-release that the constraints would admit if it were a release, or whose release they would admit.

@@ -20,8 +20,10 @@ use tokio::sync::Notify;
 use url::Url;
 
 use tfoci::address::Hostname;
+use tfoci::outcome::{Failure, Problem};
 use tfoci::platform::Platform;
 use tfoci::serve::{Server, ServerStore};
+use tfoci::store::{Endpoint, Registry, Store};
 
 use super::Ending;
 use super::arguments::{Globals, ReadTrust};
@@ -231,17 +233,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     };
     let url = settings.url.clone();
     settings::warn(&arguments, session);
-    if arguments.fill {
-        refuse_other(&endpoint)?;
-    }
-    // A store that cannot be opened is a mistake in the command line.
-    let opened = match arguments.fill {
-        true => endpoint.write(registry.clone()),
-        false => endpoint.read(registry.clone()),
-    };
-    let store = opened
-        .map_err(tfoci::outcome::Problem::from)
-        .map_err(tfoci::outcome::Failure::from)?;
+    let store = open(&endpoint, registry.clone(), arguments.fill)?;
     let pages = Arc::new(Pages);
     let store_access = ServerStore {
         endpoint: endpoint.clone(),
@@ -268,11 +260,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         log.filling(&arguments.include);
     }
     let reporting = async {
-        // The list of a registry can be long, refused or slow, and the page shows it on request.
-        if endpoint.template().is_none() {
-            let listed = session.everything(&endpoint, &store).await;
-            log.contents(listed, arguments.fill);
-        }
+        report_contents(&endpoint, &store, arguments.fill, session, &log).await;
         std::future::pending::<()>().await;
     };
     let serving = server.run(interrupted, reload.clone());
@@ -284,6 +272,33 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         () = hung_up => {}
     }
     Ok(Ending::Done)
+}
+
+/// Opens the store. If that fails, the command line has a mistake, and the server does not start.
+fn open(endpoint: &Endpoint, registry: Registry, fills: bool) -> Result<Store, CommandError> {
+    let opened = match fills {
+        true => {
+            refuse_other(endpoint)?;
+            endpoint.write(registry)
+        }
+        false => endpoint.read(registry),
+    };
+    Ok(opened.map_err(Problem::from).map_err(Failure::from)?)
+}
+
+/// Writes what the store has to the log.
+async fn report_contents(
+    endpoint: &Endpoint,
+    store: &Store,
+    fills: bool,
+    session: &Session,
+    log: &Log,
+) {
+    // The list of a registry can be long, refused or slow, and the page shows it on request.
+    if endpoint.template().is_none() {
+        let listed = session.everything(endpoint, store).await;
+        log.contents(listed, fills);
+    }
 }
 
 /// An address of this machine. Host names are refused, because a name may have more addresses than the operator means.

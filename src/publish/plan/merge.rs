@@ -55,15 +55,7 @@ pub(super) async fn plan<B: BlobSource>(
     let adds = existing.is_none() || steps.iter().any(|step| step.is_added);
     let (evidence, warning) = match adds || replaces {
         false if is_settled(edition, tags, to, options).await? => (None, None),
-        _ => {
-            let question = Question {
-                tags,
-                packages: Vec::new(),
-                zips: zips(release, to, &root).await?,
-                is_preferred: false,
-            };
-            evidence::plan(edition, question, to, options).await?
-        }
+        _ => plan_evidence(edition, tags, &root, to, options).await?,
     };
     let has_ours = steps.iter().any(|step| step.manifest.is_some());
     let is_incomplete = moves_index
@@ -98,6 +90,23 @@ async fn is_settled<B: BlobSource>(
     let is_trusted = to.refuses_incomplete() && tags.contains(tag.as_str());
     let is_checked = options.evidence_policy.always;
     Ok(is_trusted && (!is_checked || evidence::is_there(edition, tags, to).await?))
+}
+
+/// The evidence for all zips of the index to write, and a warning about it.
+async fn plan_evidence<B: BlobSource>(
+    edition: &Edition<'_, B>,
+    tags: &BTreeSet<String>,
+    root: &RawManifest,
+    to: &RepoMut,
+    options: &Options,
+) -> Result<(Option<TagUpdate<B>>, Option<String>), Problem> {
+    let question = Question {
+        tags,
+        packages: Vec::new(),
+        zips: zips(edition.release, to, root).await?,
+        is_preferred: false,
+    };
+    evidence::plan(edition, question, to, options).await
 }
 
 /// What the repository lacks below the index.
