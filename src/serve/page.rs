@@ -23,7 +23,7 @@ pub struct HomePage<'a> {
     /// The public URL, without a slash at its end.
     pub url: String,
     /// The host of the provider registry, if it is known.
-    pub registry_host: Option<Hostname>,
+    pub provider_host: Option<Hostname>,
     /// Whether clients need a token.
     pub needs_token: bool,
     /// Whether the request is authorized to see the providers.
@@ -42,7 +42,7 @@ pub struct ProviderPage<'a> {
     /// The public URL, without a slash at its end.
     pub url: String,
     /// The host of the provider registry, if it is known.
-    pub registry_host: Option<Hostname>,
+    pub provider_host: Option<Hostname>,
     /// Whether clients need a token.
     pub needs_token: bool,
     /// The provider with its versions.

@@ -33,7 +33,7 @@ impl Service {
         });
         let home = HomePage {
             url: self.public_url(request),
-            registry_host: self.registry_host(request.headers, request.uri),
+            provider_host: self.provider_host(request.headers, request.uri),
             needs_token: request.needs_token,
             may_list,
             is_store_unreachable: self.store.store_health.is_unreachable(),
@@ -60,7 +60,7 @@ impl Service {
         }
         let page = ProviderPage {
             url: self.public_url(request),
-            registry_host: self.registry_host(request.headers, request.uri),
+            provider_host: self.provider_host(request.headers, request.uri),
             needs_token: request.needs_token,
             listing: &listing.value,
             is_stale: listing.is_stale,
@@ -78,7 +78,7 @@ impl Service {
     fn page_caching(&self, request: &RouteRequest<'_>, lifetime: Duration) -> Caching {
         let caching = request.caching(lifetime);
         // A cache that several clients share might give one of them the host that another one made up.
-        match self.registry_host.is_none() {
+        match self.provider_host.is_none() {
             true => caching.of_one_client(),
             false => caching,
         }
@@ -87,7 +87,7 @@ impl Service {
     /// The public URL for a page: the configured one, or one from the host of the provider registry.
     fn public_url(&self, request: &RouteRequest<'_>) -> String {
         let from_host = || {
-            let host = self.registry_host(request.headers, request.uri);
+            let host = self.provider_host(request.headers, request.uri);
             let host = host.map_or_else(|| "HOST".to_owned(), |host| host.as_ascii().to_owned());
             format!("https://{host}")
         };

@@ -145,7 +145,7 @@ impl Service {
         let no_registry =
             || answer::not_found("no provider registry is at this host", Caching::Never);
         let host = self
-            .registry_host(request.headers, request.uri)
+            .provider_host(request.headers, request.uri)
             .ok_or_else(no_registry)?;
         let provider = name.on(&host);
         let provider = provider

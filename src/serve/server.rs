@@ -191,7 +191,7 @@ fn service(
         access,
         base: base.unwrap_or_default(),
         url: settings.url,
-        registry_host: settings.registry_host,
+        provider_host: settings.provider_host,
         verified: Arc::default(),
         metrics,
         observer,

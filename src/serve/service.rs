@@ -45,7 +45,7 @@ pub(super) struct Service {
     /// The path of the public URL, without a slash at its end; empty behind a proxy, which removes it.
     pub(super) base: String,
     /// The configured host of the provider registry.
-    pub(super) registry_host: Option<Hostname>,
+    pub(super) provider_host: Option<Hostname>,
     pub(super) verified: Arc<VerifiedPackages>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) observer: Arc<dyn Observer>,
@@ -237,14 +237,14 @@ impl Service {
     fn link_host(&self, route: Option<&Route>, headers: &HeaderMap, uri: &Uri) -> String {
         let is_provider_registry = matches!(route, Some(Route::ProviderRegistryFile(..)));
         let host = is_provider_registry
-            .then(|| self.registry_host(headers, uri))
+            .then(|| self.provider_host(headers, uri))
             .flatten();
         host.map(|host| host.as_ascii().to_owned())
             .unwrap_or_default()
     }
 
     /// The host of the provider registry: the configured one, or the one that the client requested.
-    pub(super) fn registry_host(&self, headers: &HeaderMap, uri: &Uri) -> Option<Hostname> {
+    pub(super) fn provider_host(&self, headers: &HeaderMap, uri: &Uri) -> Option<Hostname> {
         let requested = || {
             let header = headers.get(HOST).and_then(|host| host.to_str().ok());
             let host = uri
@@ -253,7 +253,7 @@ impl Service {
                 .or(header)?;
             Hostname::from_ascii(host).ok()
         };
-        self.registry_host.clone().or_else(requested)
+        self.provider_host.clone().or_else(requested)
     }
 }
 

@@ -22,7 +22,7 @@ pub struct ServerSettings {
     /// The public URL, without a slash at its end.
     pub url: Option<String>,
     /// The host of the provider registry; `None` for the host that the client requests.
-    pub registry_host: Option<Hostname>,
+    pub provider_host: Option<Hostname>,
     /// The only host whose providers the store has; `None` for any.
     pub only_host: Option<Hostname>,
     /// The files of tokens and signing keys; `None` for a server that is open to every client.

@@ -94,8 +94,8 @@ impl Log {
     }
 
     /// Prints which URL the pages name, if only the proxy in front of the server has it.
-    pub(super) fn unnamed(&self, registry_host: Option<&Hostname>) {
-        let named = match registry_host {
+    pub(super) fn unnamed(&self, provider_host: Option<&Hostname>) {
+        let named = match provider_host {
             Some(host) => format!("https://{host}"),
             None => "https:// and the host of each request".to_owned(),
         };

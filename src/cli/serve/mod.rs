@@ -132,8 +132,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "URL", value_parser = server_url, help_heading = "Server")]
     url: Option<Url>,
     /// The host in the addresses of the provider registry; by default that of --url
-    #[arg(long, value_name = "HOST", value_parser = Hostname::from_ascii, help_heading = "Server")]
-    registry_host: Option<Hostname>,
+    #[arg(long = "registry-host", value_name = "HOST", value_parser = Hostname::from_ascii, help_heading = "Server")]
+    provider_host: Option<Hostname>,
     /// File with the server's certificates, in PEM
     #[arg(
         long,
@@ -254,7 +254,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let interrupted_twice = signals::interrupted_twice();
     log.listening(&url, address);
     if arguments.is_plain() && arguments.url.is_none() {
-        log.unnamed(arguments.registry_host.as_ref());
+        log.unnamed(arguments.provider_host.as_ref());
     }
     if arguments.fill {
         log.filling(&arguments.include);

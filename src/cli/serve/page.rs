@@ -25,7 +25,7 @@ struct HomePageView<'a> {
     token_hosts: Vec<String>,
     /// The host of the provider registry, if it has a port: clients cannot install its providers from a network mirror.
     direct: Option<String>,
-    registry_host: Option<String>,
+    provider_host: Option<String>,
     may_list: bool,
     is_store_unreachable: bool,
     search: &'a str,
@@ -68,7 +68,7 @@ struct ProviderPageView<'a> {
     /// Whether clients can install a version.
     is_usable: bool,
     /// Whether the provider registry of this server lists it.
-    is_registry: bool,
+    is_origin: bool,
     /// Whether the provider is on the host of that provider registry, which does not list it because it has no signed version.
     is_unsigned_here: bool,
     /// Whether some versions are on the network mirror only.
@@ -131,11 +131,11 @@ impl PageRenderer for Pages {
                 title: format!("Providers at {}", home.url),
                 url: &home.url,
                 token_hosts: match home.needs_token {
-                    true => token_hosts(Some(&home.url), home.registry_host.as_ref()),
+                    true => token_hosts(Some(&home.url), home.provider_host.as_ref()),
                     false => Vec::new(),
                 },
-                direct: direct(home.registry_host.as_ref()),
-                registry_host: home.registry_host.as_ref().map(ToString::to_string),
+                direct: direct(home.provider_host.as_ref()),
+                provider_host: home.provider_host.as_ref().map(ToString::to_string),
                 may_list: home.may_list,
                 is_store_unreachable: home.is_store_unreachable,
                 search: &home.search,
@@ -158,17 +158,17 @@ impl PageRenderer for Pages {
             reason: json::sentence(&*hidden.problem),
         });
         let offered = listing.offered.iter().rev().map(ToString::to_string);
-        let is_here = page.registry_host.as_ref() == Some(provider.hostname());
-        let is_registry = is_here && listing.signed().next().is_some();
+        let is_here = page.provider_host.as_ref() == Some(provider.hostname());
+        let is_origin = is_here && listing.signed().next().is_some();
         let has_mirror_only = listing.versions.values().any(|served| !served.is_signed());
-        let newest = match is_registry {
+        let newest = match is_origin {
             true => listing.signed().max(),
             false => listing.installable().max(),
         };
         let constraint = newest.map(ToString::to_string).unwrap_or_default();
-        let needs_mirror = !is_registry || has_mirror_only;
+        let needs_mirror = !is_origin || has_mirror_only;
         let mirror = needs_mirror.then_some(page.url.as_str());
-        let registry = page.registry_host.as_ref().filter(|_| is_registry);
+        let origin = page.provider_host.as_ref().filter(|_| is_origin);
         render(
             PROVIDER,
             &ProviderPageView {
@@ -176,18 +176,18 @@ impl PageRenderer for Pages {
                 title: provider.to_string(),
                 address: provider.to_string(),
                 url: &page.url,
-                direct: direct(page.registry_host.as_ref()),
+                direct: direct(page.provider_host.as_ref()),
                 name: provider.type_name(),
                 has_port: provider.hostname().has_port(),
                 source: provider.to_string(),
                 constraint,
                 is_usable: listing.installable().next().is_some(),
-                is_registry,
-                is_unsigned_here: is_here && !is_registry && has_mirror_only,
+                is_origin,
+                is_unsigned_here: is_here && !is_origin && has_mirror_only,
                 has_mirror_only,
                 needs_mirror,
                 token_hosts: match page.needs_token {
-                    true => token_hosts(mirror, registry),
+                    true => token_hosts(mirror, origin),
                     false => Vec::new(),
                 },
                 is_stale: page.is_stale,
@@ -220,10 +220,10 @@ fn version_line(version: &Version, served: &ServedVersion) -> VersionLine {
 }
 
 /// The hosts that clients send the token of this server to: the host of the network mirror's URL, and the host of the provider registry.
-fn token_hosts(mirror: Option<&str>, registry: Option<&Hostname>) -> Vec<String> {
-    let registry = registry.map(ToString::to_string);
+fn token_hosts(mirror: Option<&str>, origin: Option<&Hostname>) -> Vec<String> {
+    let origin = origin.map(ToString::to_string);
     let mut hosts: Vec<_> = mirror.map(|url| host(url).to_owned()).into_iter().collect();
-    hosts.extend(registry.filter(|registry| !hosts.contains(registry)));
+    hosts.extend(origin.filter(|origin| !hosts.contains(origin)));
     hosts
 }
 

@@ -55,7 +55,7 @@ pub(super) fn of(
         tls,
         only_host: only_host(endpoint, arguments)?,
         url: url.map(|url| url.as_str().trim_end_matches('/').to_owned()),
-        registry_host: arguments.registry_host.clone().or(host_of_url),
+        provider_host: arguments.provider_host.clone().or(host_of_url),
         access: arguments.tokens.clone().map(|tokens| AccessFiles {
             tokens,
             signing_key: arguments.signing_key.clone(),
@@ -165,7 +165,7 @@ fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostna
     if others.map(repository).contains(&first) {
         return Err(one_repository());
     }
-    match &arguments.registry_host {
+    match &arguments.provider_host {
         Some(host) => Ok(Some(host.clone())),
         None => Err(CommandError::EveryHost {
             text: endpoint.to_string(),
