@@ -15,6 +15,7 @@ mod library;
 mod locking;
 mod mirroring;
 mod newcomers;
+mod next_steps;
 mod other_tools;
 mod packages;
 mod publication;

@@ -194,7 +194,7 @@ fn exact_repository_is_required_for_one_repository_and_refused_for_many() {
             .exits(2)
             .stderr,
         "error: mirror/registry.opentofu.org/acme/demo is itself an OCI image layout\n  expected a directory of layouts\n\n\
-         hint: for the provider that is in it, add `--exact-repository`\n"
+         hint: did you mean oci-layout:mirror?\n"
     );
     let exact = ["versions", "acme/demo", "--exact-repository", "--from"];
     assert_eq!(

@@ -253,7 +253,7 @@ pub(super) enum CommandError {
     /// `--require-pinned` without pins.
     #[error("`--require-pinned` needs keys\n  expected --trust FILE or --key FILE")]
     NoPins,
-    /// A store of one repository for `serve`.
+    /// A store of one repository for `serve` or `list`.
     #[error("{} names one repository for several providers", printable(.text))]
     OneRepository {
         text: String,
@@ -324,6 +324,10 @@ pub(super) enum CommandError {
     /// An operation failed.
     #[error(transparent)]
     Journey(#[from] Failure),
+    /// A store whose providers are all listed or served cannot be opened. This variant exists for its hints: the command takes no single
+    /// repository.
+    #[error(transparent)]
+    OpeningAll(Failure),
     /// A version was not pushed. This variant exists for its hints, which are about release folders.
     #[error(transparent)]
     Pushing(Failure),

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use tfoci::outcome::{Failure, Problem};
+use tfoci::outcome::Problem;
 
 use super::Ending;
 use super::error::CommandError;
@@ -30,9 +30,14 @@ pub(super) struct Arguments {
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let endpoint = session.endpoint(&arguments.from)?;
+    if endpoint.is_exact() {
+        let text = endpoint.to_string();
+        let is_exact = true;
+        return Err(CommandError::OneRepository { text, is_exact });
+    }
     let registry = session.registry(&session.http()?);
     let store = endpoint.read(registry);
-    let store = store.map_err(Problem::from).map_err(Failure::from)?;
+    let store = store.map_err(|error| CommandError::OpeningAll(Problem::from(error).into()))?;
     let providers = session.everything(&endpoint, &store).await?;
     for provider in &providers {
         session.printer.result(&provider.to_string());

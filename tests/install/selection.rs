@@ -205,7 +205,7 @@ fn one_exact_repository_needs_an_address() {
 error: store/example.com/acme/demo is itself an OCI image layout
   expected a directory of layouts
 
-hint: for the provider that is in it, add `--exact-repository`
+hint: did you mean oci-layout:store?
 ",
     );
 }

@@ -280,7 +280,7 @@ error: `oci-layout:store/${type}` holds the template symbol `${`: HOSTNAME/NAMES
 error: registry.opentofu.org/acme/demo (oci-layout:store): store is itself an OCI image layout
   expected a directory of layouts
 
-hint: for the provider that is in it, add `--exact-repository`
+hint: for the provider that is in it, name the provider and add `--exact-repository`
 ",
         },
         Case {
@@ -294,7 +294,7 @@ hint: for the provider that is in it, add `--exact-repository`
 error: store is itself an OCI image layout
   expected a directory of layouts
 
-hint: for the provider that is in it, add `--exact-repository`
+hint: for the provider that is in it, name the provider and add `--exact-repository`
 ",
         },
         Case {

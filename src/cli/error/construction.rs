@@ -37,6 +37,7 @@ impl CommandError {
     pub(in crate::cli) fn failure(&self) -> Option<&Failure> {
         match self {
             Self::Journey(failure)
+            | Self::OpeningAll(failure)
             | Self::Pushing(failure)
             | Self::Mirroring(failure)
             | Self::Inspecting(failure)

@@ -75,6 +75,9 @@ fn of_journey(error: &CommandError) -> Option<String> {
     let effect = Effect::Unwritten;
     match error {
         CommandError::Journey(failure) => journey(failure, effect),
+        CommandError::OpeningAll(failure) => {
+            stores::of_all(&failure.problem).or_else(|| journey(failure, effect))
+        }
         CommandError::Pushing(failure) => {
             folders::changed(failure).or_else(|| journey(failure, effect))
         }

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use tfoci::error::{printable, printable_path};
 use tfoci::serve;
 
-use super::files;
+use super::{files, stores};
 use crate::cli::error::CommandError;
 
 pub(super) fn hint(error: &CommandError) -> Option<String> {
@@ -19,9 +19,13 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
                 "they are swapped: `--tls-cert {certificate} --tls-key {key}`"
             ))
         }
-        CommandError::OneRepository { is_exact: true, .. } => {
-            Some("leave out `--exact-repository`: it is for stores of one provider".to_owned())
-        }
+        CommandError::OneRepository {
+            is_exact: true,
+            text,
+        } => Some(match stores::store_around(text) {
+            Some(meant) => format!("leave out `--exact-repository`, and name {meant}"),
+            None => "leave out `--exact-repository`: it is for stores of one provider".to_owned(),
+        }),
         CommandError::OneRepository { .. } => {
             Some("put `{hostname}`, `{namespace}` and `{type}` into the address".to_owned())
         }

@@ -1,13 +1,16 @@
 //! Hints about stores that cannot be read or written.
 
+use std::path::Path;
+
 use tfoci::address::ProviderAddr;
 use tfoci::blob;
-use tfoci::error::printable;
+use tfoci::error::{printable, printable_path};
 use tfoci::nearest::nearest;
 use tfoci::oci;
-use tfoci::store;
+use tfoci::outcome::Problem;
 use tfoci::store::endpoint::{AddressError, MappingError};
 use tfoci::store::known::{KnownRegistry, LevelsError};
+use tfoci::store::{self, Endpoint};
 use tfoci::template::{Error as TemplateError, TemplateProblem};
 
 use super::reach;
@@ -68,8 +71,11 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
         store::Error::NoRepository { registry, name, .. } => {
             return Some(no_repository(*registry, name));
         }
-        store::Error::IsRepository { .. } => {
-            "for the provider that is in it, add `--exact-repository`"
+        store::Error::IsRepository { path } => {
+            return Some(around(path).unwrap_or_else(|| {
+                "for the provider that is in it, name the provider and add `--exact-repository`"
+                    .to_owned()
+            }));
         }
         store::Error::NoParent { .. } => {
             "if it is the place of a disk, mount the disk; otherwise create the directory"
@@ -113,6 +119,34 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+/// Suggests what to do about a store that cannot be opened, to a command that takes no single repository.
+pub(super) fn of_all(problem: &Problem) -> Option<String> {
+    let text = match problem {
+        Problem::Store(store::Error::IsRepository { path }) => {
+            return Some(around(path).unwrap_or_else(|| {
+                "move it to DIR/HOSTNAME/NAMESPACE/TYPE, and name `oci-layout:DIR`".to_owned()
+            }));
+        }
+        Problem::Store(store::Error::NoStore { .. }) => {
+            "check the path: `tfoci push`, `mirror` and `copy` create a store there"
+        }
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+/// Suggests the store that has this layout, if the directories around it have the names of a provider.
+fn around(layout: &Path) -> Option<String> {
+    let meant = store_around(&format!("oci-layout:{}", layout.display()))?;
+    Some(format!("did you mean {meant}?"))
+}
+
+/// The store that has this layout.
+pub(super) fn store_around(layout: &str) -> Option<String> {
+    let meant = Endpoint::parse(layout, false).ok()?.likely_directory()?;
+    Some(format!("oci-layout:{}", printable_path(&meant)))
 }
 
 /// Suggests what to do about a store that cannot be reached, or that refuses the credentials.

@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 use url::Url;
 
 use tfoci::address::Hostname;
-use tfoci::outcome::{Failure, Problem};
+use tfoci::outcome::Problem;
 use tfoci::platform::Platform;
 use tfoci::serve::{Server, ServerStore};
 use tfoci::store::{Endpoint, Registry, Store};
@@ -283,7 +283,8 @@ fn open(endpoint: &Endpoint, registry: Registry, fills: bool) -> Result<Store, C
         }
         false => endpoint.read(registry),
     };
-    Ok(opened.map_err(Problem::from).map_err(Failure::from)?)
+    // A store that cannot be opened is a mistake in the command line.
+    opened.map_err(|error| CommandError::OpeningAll(Problem::from(error).into()))
 }
 
 /// Writes what the store has to the log.

@@ -1,0 +1,57 @@
+//! Hints that a newcomer can follow: none leads in a circle, and none leads to a command that fails too.
+
+use std::fs;
+
+use crate::support::author::Author;
+use crate::support::scene::Run;
+
+const LAYOUT: &str = "oci-layout:store/registry.opentofu.org/acme/demo";
+
+/// Runs a line of words.
+fn run(author: &Author, line: &str) -> Run {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    author.tfoci(&words)
+}
+
+#[test]
+fn a_layout_in_the_place_of_the_store_around_it() {
+    let author = Author::new();
+    author.with_pushed();
+    let is_layout = "store/registry.opentofu.org/acme/demo is itself an OCI image layout\n  expected a directory of layouts\n";
+    for command in ["list", "serve --plain-http", "install --into out"] {
+        run(&author, &format!("{command} --from {LAYOUT}"))
+            .exits(2)
+            .says(&format!(
+                "error: {is_layout}\nhint: did you mean oci-layout:store?\n"
+            ));
+    }
+    for command in ["list", "serve --plain-http"] {
+        run(&author, &format!("{command} --from {LAYOUT} --exact-repository"))
+            .exits(2)
+            .says(&format!(
+                "error: {LAYOUT} names one repository for several providers\n\nhint: leave out `--exact-repository`, and name oci-layout:store\n"
+            ));
+    }
+    run(&author, "list --from oci-layout:store").succeeds();
+}
+
+#[test]
+fn a_layout_in_no_store() {
+    let author = Author::new();
+    author.with_pushed();
+    fs::rename(author.repository(""), author.scene.path("alone")).unwrap();
+    for command in ["list", "serve --plain-http"] {
+        run(&author, &format!("{command} --from oci-layout:alone"))
+            .exits(2)
+            .says(
+                "
+error: alone is itself an OCI image layout
+  expected a directory of layouts
+
+hint: move it to DIR/HOSTNAME/NAMESPACE/TYPE, and name `oci-layout:DIR`
+",
+            );
+    }
+    let run = run(&author, "list --from oci-layout:nowhere").exits(1);
+    assert!(!run.stderr.contains("--exact-repository"), "{}", run.stderr);
+}
