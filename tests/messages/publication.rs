@@ -86,7 +86,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store/registry.opentofu
   no line of the checksum document covers the zip for darwin_arm64
     received sha256:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
 
-hint: nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if no configuration uses this one, `--existing replace`
+hint: nothing of this version was changed. To add a platform, let SHA256SUMS list the published zips too, with their hashes, and sign it. If the other zips were built again, release a new version, since lock files pin zips; or, if no configuration uses this one, `--existing replace`, which removes its other platforms
 ",
         },
         Case {

@@ -6,15 +6,18 @@ use tfoci::error::{printable, printable_path};
 use tfoci::outcome::{Failure, PackageError, Problem};
 use tfoci::source::folder;
 
-/// A hint for a zip that changed while `push` uploaded it.
-pub(super) fn changed(failure: &Failure) -> Option<String> {
-    let Problem::Package { source, .. } = &*failure.problem else {
-        return None;
+/// A hint for `push` alone: its user made the release.
+pub(super) fn pushing(failure: &Failure) -> Option<String> {
+    let text = match &*failure.problem {
+        Problem::Package { source, .. } if matches!(**source, PackageError::Blob(_)) => {
+            "the zip has changed since it was verified. Push again once the release process is done"
+        }
+        Problem::Uncovered { .. } => {
+            "nothing of this version was changed. To add a platform, let SHA256SUMS list the published zips too, with their hashes, and sign it. If the other zips were built again, release a new version, since lock files pin zips; or, if no configuration uses this one, `--existing replace`, which removes its other platforms"
+        }
+        _ => return None,
     };
-    matches!(**source, PackageError::Blob(_)).then(|| {
-        "the zip has changed since it was verified. Push again once the release process is done"
-            .to_owned()
-    })
+    Some(text.to_owned())
 }
 
 pub(super) fn in_zip(error: &archive::Error) -> Option<String> {

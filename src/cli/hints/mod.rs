@@ -79,7 +79,7 @@ fn of_journey(error: &CommandError) -> Option<String> {
             stores::of_all(&failure.problem).or_else(|| journey(failure, effect))
         }
         CommandError::Pushing(failure) => {
-            folders::changed(failure).or_else(|| journey(failure, effect))
+            folders::pushing(failure).or_else(|| journey(failure, effect))
         }
         CommandError::NotLocked { failure, .. } if matches!(failure.at, At::From(_)) => {
             proof::not_locked_in_store(&failure.problem)
