@@ -24,6 +24,7 @@ pub(super) fn choose<'l, 'a>(
         }
         return listing.get(locked).ok_or_else(|| Problem::Withdrawn {
             available: available(),
+            admitted: wanted.constraints.newest(listing.versions()).cloned(),
             stored: Vec::new(),
         });
     }

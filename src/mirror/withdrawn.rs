@@ -81,6 +81,7 @@ impl Journey<'_> {
         let stored = stored.into_iter().flat_map(|stored| stored.platforms);
         let problem = Problem::Withdrawn {
             available: available.clone(),
+            admitted: None,
             stored: stored.collect(),
         };
         Err(self.at_source(problem, subject))

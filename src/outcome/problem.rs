@@ -194,6 +194,8 @@ pub enum Problem {
     #[error("the locked version is not there\n  has {}{}", versions(.available), stored_for(.stored))]
     Withdrawn {
         available: Vec<Version>,
+        /// The newest of these that the constraints of a configuration admit.
+        admitted: Option<Version>,
         stored: Vec<Platform>,
     },
     /// The constraints do not admit the version in the lock file.

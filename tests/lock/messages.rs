@@ -94,7 +94,7 @@ fn constraints_are_named_with_file_and_line() {
     let run = tfoci(&scene, "install --chdir d").exits(1);
     says(
         &run,
-        " Unchanged d/.terraform.lock.hcl, because not every provider could be installed\n",
+        "Not written d/.terraform.lock.hcl, because not every provider could be installed\n",
     );
 }
 
@@ -384,23 +384,30 @@ fn the_last_hint_of_an_installation_names_the_client_of_the_lock_file() {
 #[test]
 fn a_locked_version_that_is_withdrawn() {
     let (origin, scene) = given();
-    for (name, arguments, hint) in [
+    for (name, constraint, arguments, hint) in [
         (
             "acme/demo",
+            ">= 5",
             String::new(),
-            "hint: `tfoci lock --upgrade` selects the newest version that is there and satisfies the constraints\n",
+            "hint: no version that is there satisfies the constraints: change the constraints\n",
+        ),
+        (
+            "acme/demo",
+            ">= 1.0",
+            String::new(),
+            "hint: `tfoci lock --upgrade` selects 2.0.0\n",
         ),
         (
             "hashicorp/null",
             format!("--from network-mirror:{}", origin.mirror_url()),
-            "hint: add this version to the mirror; or `tfoci lock --upgrade` selects the newest that is there and satisfies the constraints\n",
+            "hint: add 9.0.0 to the mirror; or `tfoci lock --upgrade` selects 3.2.1\n",
         ),
     ] {
         let provider = match name {
             "hashicorp/null" => format!("registry.opentofu.org/{name}"),
             _ => origin.address(name),
         };
-        let required = requiring(&origin, name, ">= 1.0");
+        let required = requiring(&origin, name, constraint);
         let required = required.replace(&origin.address(name), &provider);
         scene.write("a/main.tf", required);
         let entry = format!("provider \"{provider}\" {{\n  version = \"9.0.0\"\n}}\n");

@@ -55,3 +55,24 @@ hint: move it to DIR/HOSTNAME/NAMESPACE/TYPE, and name `oci-layout:DIR`
     let run = run(&author, "list --from oci-layout:nowhere").exits(1);
     assert!(!run.stderr.contains("--exact-repository"), "{}", run.stderr);
 }
+
+/// `--upgrade` cannot help if the store has no version that the constraints admit.
+#[test]
+fn a_store_without_the_locked_version() {
+    let author = Author::new();
+    author.with_pushed();
+    let locked = "provider \"registry.opentofu.org/acme/demo\" {\n  version = \"1.1.0\"\n  hashes = [\"h1:7xHhX1zEjnmYYiXuVb2BNt5p6TxnTdYcrVAMrqYkNnE=\"]\n}\n";
+    author.scene.write(".terraform.lock.hcl", locked);
+    for (constraints, hint) in [
+        ("~> 1.1", "copy 1.1.0 into this store"),
+        (
+            "~> 1.0",
+            "copy 1.1.0 into this store; or `tfoci lock --upgrade` selects 1.0.0",
+        ),
+    ] {
+        author.scene.write("main.tf", format!("terraform {{\n  required_providers {{\n    demo = {{ source = \"acme/demo\", version = \"{constraints}\" }}\n  }}\n}}\n"));
+        let run = run(&author, "install --locked --from oci-layout:store").exits(1);
+        let hint = format!("\n\nhint: {hint}\n");
+        assert!(run.stderr.contains(&hint), "{}", run.stderr);
+    }
+}

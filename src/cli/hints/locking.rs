@@ -10,6 +10,7 @@ use tfoci::lockfile::Client;
 use tfoci::outcome::{At, Failure, PackageError, Problem};
 use tfoci::source::SourceAddr;
 use tfoci::trust;
+use tfoci::version::Version;
 
 use super::files;
 use crate::cli::error::{CommandError, LockDifference};
@@ -20,12 +21,7 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         Problem::OtherLocked { .. } => {
             "`tfoci lock --upgrade` selects the newest version that satisfies the constraints; commit the file"
         }
-        Problem::Withdrawn { .. } if is_mirror(&failure.at) => {
-            "add this version to the mirror; or `tfoci lock --upgrade` selects the newest that is there and satisfies the constraints"
-        }
-        Problem::Withdrawn { .. } => {
-            "`tfoci lock --upgrade` selects the newest version that is there and satisfies the constraints"
-        }
+        Problem::Withdrawn { admitted, .. } => return Some(not_there(failure, admitted.as_ref())),
         Problem::Package { source, .. } if matches!(**source, PackageError::Blob(_)) => {
             "nothing of this version was recorded. The source is broken, or a proxy changes packages"
         }
@@ -97,6 +93,26 @@ pub(super) fn command(error: &CommandError) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+/// What to do about a locked version that is not there. `admitted` is the version that `lock --upgrade` would select.
+fn not_there(failure: &Failure, admitted: Option<&Version>) -> String {
+    let subject = failure.subject.as_ref();
+    let version = subject.and_then(|subject| subject.version.as_ref());
+    let version = version.map_or_else(|| "this version".to_owned(), Version::to_string);
+    let add = match &failure.at {
+        At::From(_) => Some(format!("copy {version} into this store")),
+        at if is_mirror(at) => Some(format!("add {version} to the mirror")),
+        _ => None,
+    };
+    let upgrade = admitted.map(|admitted| format!("`tfoci lock --upgrade` selects {admitted}"));
+    match (add, upgrade) {
+        (Some(add), Some(upgrade)) => format!("{add}; or {upgrade}"),
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => {
+            "no version that is there satisfies the constraints: change the constraints".to_owned()
+        }
+    }
 }
 
 /// Whether the failure is about a network mirror or a filesystem mirror, whose protocols have no signatures.
