@@ -285,7 +285,7 @@ fn oci_push_has_the_help_of_push() {
         "{help}"
     );
     let help = scene.oci_push(["--help"]).succeeds().stdout;
-    let example = "oci-push dist --provider acme/demo --key acme.asc --to oci-layout:mirror";
+    let example = "oci-push dist --provider example.com/acme/demo --key acme.asc \\\n    --to oci-layout:mirror";
     assert!(help.contains(example), "{help}");
     let run = scene.oci_push([
         "dist",

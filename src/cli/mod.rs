@@ -84,8 +84,9 @@ Exit codes:
 
 const OCI_PUSH_EXAMPLES: &str = "\
 Examples:
-  oci-push dist --provider acme/demo --key acme.asc --to oci-layout:mirror
-  oci-push dist --provider acme/demo --trust trust.toml \\
+  oci-push dist --provider example.com/acme/demo --key acme.asc \\
+    --to oci-layout:mirror
+  oci-push dist --provider example.com/acme/demo --trust trust.toml \\
     --to 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'";
 
 /// How long the program waits at its exit for work that cannot be cancelled, such as decompression. Users who pressed Ctrl-C expect an end

@@ -27,9 +27,10 @@ use super::session::{REFUSED, Session, check};
 
 const EXAMPLES: &str = "\
 Examples:
-  tfoci push dist --provider acme/demo --key acme.asc --to oci-layout:mirror
+  tfoci push dist --provider example.com/acme/demo --key acme.asc \\
+    --to oci-layout:mirror
   tfoci login ghcr.io --username acme-bot
-  tfoci push dist --provider acme/demo --trust trust.toml \\
+  tfoci push dist --provider example.com/acme/demo --trust trust.toml \\
     --to 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'";
 
 /// Push a release folder into a store
