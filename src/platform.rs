@@ -5,6 +5,34 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
+use crate::nearest::nearest;
+
+/// The operating systems of Go. A name that is not among them may be misspelt.
+const SYSTEMS: [&str; 16] = [
+    "linux",
+    "darwin",
+    "windows",
+    "freebsd",
+    "openbsd",
+    "netbsd",
+    "dragonfly",
+    "solaris",
+    "illumos",
+    "aix",
+    "android",
+    "ios",
+    "plan9",
+    "js",
+    "wasip1",
+    "zos",
+];
+
+/// The architectures of Go. Of two that a misspelt name is equally near to, the first is the likelier one.
+const ARCHITECTURES: [&str; 16] = [
+    "amd64", "arm64", "arm", "386", "ppc64le", "ppc64", "s390x", "riscv64", "loong64", "mips",
+    "mipsle", "mips64", "mips64le", "wasm", "sparc64", "riscv",
+];
+
 /// An operating system and an architecture by their names in Go, such as `linux_amd64`.
 ///
 /// There are no variants: clients compare `os` and `architecture` byte for byte and ignore all other attributes ([clients: platform
@@ -59,11 +87,14 @@ impl Platform {
             "x86" | "i386" | "i686" => "386",
             arch => arch,
         };
+        let os = nearest(os, &SYSTEMS).unwrap_or(os);
+        let arch = nearest(arch, &ARCHITECTURES).unwrap_or(arch);
         Self::new(os, arch).ok()
     }
 
-    /// The platform that is meant, if this one has the names of other tools, such as `macos_arm64` or `linux_aarch64`.
-    pub fn in_names_of_go(&self) -> Option<Self> {
+    /// The platform that is meant, if this one has the names of other tools, such as `macos_arm64` or `linux_aarch64`, or is misspelt, such as
+    /// `linux_amd46`.
+    pub fn probably_meant(&self) -> Option<Self> {
         Self::meant(&self.to_string()).filter(|meant| meant != self)
     }
 
@@ -164,9 +195,14 @@ mod tests {
         for text in ["linux", "linux_amd64_more", ""] {
             assert_eq!(Platform::meant(text), None, "{text}");
         }
-        let in_names_of_go = |text: &str| text_of(text).and_then(|one| one.in_names_of_go());
-        assert_eq!(in_names_of_go("macos_arm64"), text_of("darwin_arm64"));
-        assert_eq!(in_names_of_go("darwin_arm64"), None);
+        let probably_meant = |text: &str| text_of(text).and_then(|one| one.probably_meant());
+        assert_eq!(probably_meant("macos_arm64"), text_of("darwin_arm64"));
+        for text in ["linux_amd46", "linxu_amd64", "linux_adm64"] {
+            assert_eq!(probably_meant(text), text_of("linux_amd64"), "{text}");
+        }
+        for text in ["darwin_arm64", "linux_arm", "plan9_mips", "aix_ppc64"] {
+            assert_eq!(probably_meant(text), None, "{text}");
+        }
     }
 
     fn text_of(text: &str) -> Option<Platform> {

@@ -76,3 +76,17 @@ fn a_store_without_the_locked_version() {
         assert!(run.stderr.contains(&hint), "{}", run.stderr);
     }
 }
+
+#[test]
+fn a_platform_that_is_misspelt() {
+    let author = Author::new();
+    author.with_pushed();
+    for command in [
+        "install acme/demo --into out --from oci-layout:store",
+        "push dist --provider acme/demo --key acme.asc --to oci-layout:other",
+    ] {
+        let run = run(&author, &format!("{command} --platform linux_amd46")).exits(1);
+        let hint = "\n\nhint: did you mean `--platform linux_amd64`?\n";
+        assert!(run.stderr.contains(hint), "{}", run.stderr);
+    }
+}

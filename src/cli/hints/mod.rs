@@ -115,7 +115,7 @@ fn inspecting(failure: &Failure) -> Option<String> {
 
 /// Suggests the platform that is meant by the name that another tool has for it.
 fn meant_platform(platforms: &[Platform]) -> Option<String> {
-    let meant = platforms.iter().find_map(Platform::in_names_of_go)?;
+    let meant = platforms.iter().find_map(Platform::probably_meant)?;
     Some(format!("did you mean `--platform {meant}`?"))
 }
 

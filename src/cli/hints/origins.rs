@@ -86,7 +86,7 @@ fn lacking(error: &source::Error) -> Option<String> {
             "name the directory above the hosts: packages lie in HOSTNAME/NAMESPACE/TYPE below it"
         }
         source::Error::NoPlatform { platforms, .. }
-            if platforms.iter().any(|one| one.in_names_of_go().is_some()) =>
+            if platforms.iter().any(|one| one.probably_meant().is_some()) =>
         {
             return super::meant_platform(platforms);
         }

@@ -107,7 +107,7 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
         | store::Error::LayoutRepeated { .. }
         | store::Error::Repeated { .. } => TWO_MEANINGS,
         store::Error::Refusal(oci::Refusal::NoPlatform { platform, .. })
-            if platform.in_names_of_go().is_some() =>
+            if platform.probably_meant().is_some() =>
         {
             return super::meant_platform(std::slice::from_ref(platform));
         }
