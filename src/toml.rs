@@ -27,6 +27,8 @@ pub struct Error {
     text: Option<String>,
     /// The name of a field that the document does not have.
     unknown_field: Option<String>,
+    /// Whether the document has both `[provider]` and `[[provider]]`, which exclude each other.
+    mixes_brackets: bool,
 }
 
 /// Parses a document.
@@ -86,6 +88,10 @@ impl Error {
             reason: printable(&plain::without_text(message, "table")),
             text: Some(line.to_owned()),
             unknown_field: plain::unknown_field(message).map(str::to_owned),
+            mixes_brackets: {
+                let has = |header: &str| text.lines().any(|line| line.trim() == header);
+                has("[provider]") && has("[[provider]]")
+            },
         }
     }
 
@@ -99,6 +105,11 @@ impl Error {
             unknown_field: None,
             ..self
         }
+    }
+
+    /// Whether a table `[[provider]]` is probably meant by one with single brackets, or with another name.
+    pub fn means_provider_table(&self) -> bool {
+        self.mixes_brackets || self.unknown_field() == Some("providers")
     }
 
     /// The name of the field that the document does not have, if this is the error.
@@ -119,6 +130,7 @@ impl fmt::Display for Error {
             text,
             reason: _,
             unknown_field: _,
+            mixes_brackets: _,
         } = self;
         write!(f, "line {line}, column {column}: {message}")?;
         if let Some(text) = text

@@ -90,3 +90,36 @@ fn a_platform_that_is_misspelt() {
         assert!(run.stderr.contains(hint), "{}", run.stderr);
     }
 }
+
+#[test]
+fn tables_of_providers_with_other_brackets_or_another_name() {
+    let author = Author::new();
+    let trust = "match = \"example.com/acme/*\"\n";
+    let mirror = "address = \"example.com/acme/demo\"\n";
+    for [first, second] in [
+        ["[[providers]]", "[[providers]]"],
+        ["[provider]", "[[provider]]"],
+        ["[[provider]]", "[provider]"],
+    ] {
+        author
+            .scene
+            .write("t.toml", format!("{first}\n{trust}{second}\n{trust}"));
+        author
+            .scene
+            .write("m.toml", format!("{first}\n{mirror}{second}\n{mirror}"));
+        for (command, topic, file) in [
+            ("trust check t.toml", "trust", "a trust file"),
+            (
+                "mirror --file m.toml --to oci-layout:store",
+                "mirror-file",
+                "a mirror file",
+            ),
+        ] {
+            let run = run(&author, command).exits(2);
+            let hint = format!(
+                "\n\nhint: did you mean `[[provider]]`? `tfoci help {topic}` shows {file}\n"
+            );
+            assert!(run.stderr.contains(&hint), "{}", run.stderr);
+        }
+    }
+}

@@ -45,6 +45,9 @@ fn trust_file(error: &trust::Error) -> String {
         trust::Error::KeyId { .. } | trust::Error::Fingerprint(_) => {
             "`gpg --show-keys --with-fingerprint FILE` prints the fingerprint of a key"
         }
+        trust::Error::TrustFile(error) if error.means_provider_table() => {
+            return format!("did you mean `[[provider]]`? {EXAMPLE}");
+        }
         trust::Error::TrustFile(error) => {
             let meant = match error.unknown_field() {
                 Some("key" | "fingerprint" | "fingerprints") => "keys",

@@ -82,6 +82,9 @@ pub(super) fn file(error: &mirror::Error) -> String {
             source: MirrorEntryError::Address(error),
             ..
         } => (address, error),
+        mirror::Error::Toml(error) if error.means_provider_table() => {
+            return format!("did you mean `[[provider]]`? {EXAMPLE}");
+        }
         mirror::Error::Toml(error) => {
             let meant = match error.unknown_field() {
                 // The words of `required_providers`.
