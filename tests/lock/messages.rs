@@ -399,6 +399,7 @@ fn a_locked_version_that_is_withdrawn() {
         ),
         (
             "hashicorp/null",
+            ">= 1.0",
             format!("--from network-mirror:{}", origin.mirror_url()),
             "hint: add 9.0.0 to the mirror; or `tfoci lock --upgrade` selects 3.2.1\n",
         ),

@@ -132,7 +132,7 @@ fn a_version_without_evidence_needs_trust_in_the_store() {
         "error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): no evidence is stored
 
 hint: the store has nothing that proves the packages. `--trust-store` believes its hashes; `tfoci mirror` stores signatures with the packages
- Unchanged .terraform.lock.hcl, because not every provider could be locked
+Not written .terraform.lock.hcl, because not every provider could be locked
 ",
     );
     lock(&author, "--trust-store").succeeds();

@@ -14,7 +14,7 @@ fn a_store_without_the_provider() {
 error: registry.opentofu.org/acme/demo (oci-layout:store): the store has no such repository
 
 hint: `acme/demo` means registry.opentofu.org/acme/demo; with `--client terraform`, registry.terraform.io/acme/demo. `tfoci list --from STORE` lists the providers
- Unchanged .terraform.lock.hcl, because not every provider could be locked
+Not written .terraform.lock.hcl, because not every provider could be locked
 ",
     }]);
 }

@@ -123,3 +123,32 @@ fn tables_of_providers_with_other_brackets_or_another_name() {
         }
     }
 }
+
+#[test]
+fn a_lock_file_that_is_not_up_to_date() {
+    let author = Author::new();
+    author.with_pushed();
+    author.scene.write(
+        "main.tf",
+        "terraform {\n  required_providers {\n    demo = { source = \"acme/demo\" }\n  }\n}\n",
+    );
+    let lock = "lock --from oci-layout:store --key acme.asc";
+    let stale = run(&author, &format!("{lock} --check")).exits(4);
+    let end =
+        "   Differs .terraform.lock.hcl\n\nhint: `tfoci lock` with the same options writes it\n";
+    assert!(stale.stderr.ends_with(end), "{}", stale.stderr);
+    run(&author, lock).succeeds();
+    let current = run(&author, &format!("{lock} --check")).succeeds();
+    assert!(!current.stderr.contains("hint:"), "{}", current.stderr);
+    // `lock` publishes nothing, so its hints do not say that it did not.
+    let refused = run(
+        &author,
+        "lock --from oci-layout:store --key stranger.asc --upgrade",
+    )
+    .exits(3);
+    let said = refused.stderr;
+    assert!(
+        said.contains("\nhint: ") && !said.contains("was written"),
+        "{said}"
+    );
+}

@@ -89,7 +89,7 @@ fn of_journey(error: &CommandError) -> Option<String> {
             mirroring::hint(failure, effect).or_else(|| journey(failure, effect))
         }
         CommandError::Locking(failure) | CommandError::NotSelected { failure, .. } => {
-            locking::hint(failure).or_else(|| journey(failure, effect))
+            locking::hint(failure).or_else(|| journey(failure, Effect::ReadOnly))
         }
         CommandError::Credentials(error) => reach::credentials(error),
         CommandError::WrongPassword { .. } => Some(reach::WRONG_PASSWORD.to_owned()),
@@ -138,7 +138,7 @@ fn journey(failure: &Failure, effect: Effect) -> Option<String> {
         }
         Problem::Store(error) | Problem::Unread(error) => return stores::store(error),
         Problem::Blob(blob::Error::Http(error)) => return reach::host(error),
-        Problem::Trust(error) => return proof::untrusted(error, &address),
+        Problem::Trust(error) => return proof::untrusted(error, &address, effect),
         Problem::Folder(error) => return folders::in_folder(error, &address),
         Problem::Unreadable(error @ store::Error::Refusal(oci::Refusal::Repeated { .. })) => {
             return stores::store(error);

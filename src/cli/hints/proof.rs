@@ -4,50 +4,49 @@ use tfoci::outcome::Problem;
 use tfoci::trust;
 use tfoci::trust::{AskedBy, ExpectedKeys, NamedKey};
 
-use super::keys;
-
-/// A fingerprint is pinned, and the key itself is missing.
-pub(super) const NAME_PINNED_KEY: &str = "nothing of this version was written. A fingerprint is not enough here, since there is no key to compare it with: name the file of the pinned key with `--key FILE`";
+use super::{Effect, keys};
 
 /// Verification stopped at its limit of work.
 pub(super) const COSTLY: &str =
     "Its keys or signatures were made to keep readers busy, or are damaged: ask its author";
 
-pub(super) fn untrusted(error: &trust::Error, address: &str) -> Option<String> {
-    let text = match error {
+pub(super) fn untrusted(error: &trust::Error, address: &str, effect: Effect) -> Option<String> {
+    let advice = match error {
         trust::Error::NoKey => {
-            "nothing of this version was written. Name the file of the author's public key with `--key FILE`; a fingerprint is not enough for push: the folder has no key to compare it with"
+            "Name the file of the author's public key with `--key FILE`; a fingerprint is not enough for push: the folder has no key to compare it with"
         }
         trust::Error::NoSignature => {
-            return Some(format!(
-                "nothing of this version was written. To go without a signature, `--allow-unsigned {address}`"
-            ));
+            let advice = format!("To go without a signature, `--allow-unsigned {address}`");
+            return Some(effect.unwritten(&advice));
         }
         trust::Error::NotSigned { .. } => {
-            "nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes as FILE.sig"
+            "Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes as FILE.sig"
         }
-        trust::Error::NoPinnedKey { .. } => NAME_PINNED_KEY,
-        trust::Error::Costly => {
-            return Some(format!("nothing of this version was written. {COSTLY}"));
+        trust::Error::NoPinnedKey { .. } => {
+            "A fingerprint is not enough here, since there is no key to compare it with: name the file of the pinned key with `--key FILE`"
         }
-        trust::Error::NotAKey { .. } => return keys::key_file(error),
+        trust::Error::Costly => COSTLY,
         trust::Error::Refused(refusal) => {
-            return Some(format!(
-                "nothing of this version was written. {}",
-                refused(&refusal.reason)?
-            ));
+            return Some(effect.unwritten(&refused(&refusal.reason)?));
         }
+        trust::Error::NotLocked { .. } => {
+            "If the lock file was made for other platforms only, `tfoci lock` adds this one; else this is not the package that was locked"
+        }
+        trust::Error::NoLine { .. } => "Only what the signed document lists is pushed",
+        _ => return other(error),
+    };
+    Some(effect.unwritten(advice))
+}
+
+/// A hint that does not say that nothing was written.
+fn other(error: &trust::Error) -> Option<String> {
+    let text = match error {
+        trust::Error::NotAKey { .. } => return keys::key_file(error),
         trust::Error::Mismatch { .. } => {
             "nothing of this version was tagged. Build the release again, and sign after the last change"
         }
-        trust::Error::NotLocked { .. } => {
-            "nothing of this version was written. If the lock file was made for other platforms only, `tfoci lock` adds this one; else this is not the package that was locked"
-        }
         trust::Error::NoZipLocked => {
             "`tofu providers lock -platform=OS_ARCH` adds the hashes of zips, if it asks the origin: without `-fs-mirror`"
-        }
-        trust::Error::NoLine { .. } => {
-            "nothing of this version was written. Only what the signed document lists is pushed"
         }
         trust::Error::Unsupported => {
             "this build has no OpenPGP: use one with the feature `openpgp`"
@@ -63,7 +62,7 @@ pub(super) fn not_locked_in_store(problem: &Problem) -> Option<String> {
         Problem::Trust(trust::Error::NotLocked { .. }) => {
             "this version was not copied. If the lock file was made for other platforms only, name those with `--rebuild-index --platform`; else this is not the package that was locked"
         }
-        Problem::Trust(error) => return untrusted(error, "ADDR"),
+        Problem::Trust(error) => return untrusted(error, "ADDR", Effect::Unwritten),
         _ => return None,
     };
     Some(text.to_owned())

@@ -41,9 +41,14 @@ pub(super) fn print_file(
     match changed {
         None => {
             let (verb, done) = match (request.installs, writing) {
-                (true, _) => ("Unchanged", "installed"),
                 (false, Writing::Locked) => ("Not checked", "compared"),
-                (false, _) => ("Unchanged", "locked"),
+                (is_installed, _) => {
+                    let done = if is_installed { "installed" } else { "locked" };
+                    match path.symlink_metadata() {
+                        Ok(_) => ("Unchanged", done),
+                        Err(_) => ("Not written", done),
+                    }
+                }
             };
             let text = format!("{name}, because not every provider could be {done}");
             printer.line(Tone::Warning, verb, &text);

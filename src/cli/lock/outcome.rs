@@ -105,6 +105,9 @@ impl LockOutcome {
             let flaw = flaws.get(&file).copied();
             print_file(path, changed.as_ref(), flaw, request, printer);
         }
+        if self.is_stale(&flaws, request) {
+            printer.advise("`tfoci lock` with the same options writes it");
+        }
         let is_complete = failures.is_empty() && request.writing != Writing::DryRun;
         let is_usable = is_complete && is_for_here(&locked) && flaws.is_empty();
         if request.installs && is_usable && !locked.is_empty() {
@@ -116,6 +119,17 @@ impl LockOutcome {
             files: self.file_documents(&flaws, request),
         });
         self.ending(&failures, &flaws, request)
+    }
+
+    /// Whether `lock --check` found a file that `lock` would write.
+    fn is_stale(&self, flaws: &BTreeMap<usize, Flaw>, request: &LockRequest) -> bool {
+        let is_check = !request.installs && request.writing == Writing::Locked;
+        let mut files = self.files.iter().enumerate();
+        is_check
+            && files.any(|(file, (_, changed))| match changed {
+                Some(Ok(change)) => !flaws.contains_key(&file) && !stays(change, request),
+                _ => false,
+            })
     }
 
     /// The directories of a version, if the run has several.

@@ -8,8 +8,8 @@ use console::Style;
 use super::super::error::{CommandError, HostFailure};
 use super::super::hints::{self, interruption};
 use super::super::neutral;
-use super::Printer;
 use super::github::Level;
+use super::{Printer, Verbosity};
 
 impl Printer {
     /// Prints an error with its hint.
@@ -49,10 +49,21 @@ impl Printer {
     fn block(&self, text: &str, hint: Option<&str>) {
         self.block_of(wrong(), "error:", text);
         if let Some(hint) = hint {
-            self.to_stderr(Style::new(), "", "");
-            self.to_stderr(Style::new().cyan().bold(), "hint:", hint);
+            self.hint(hint);
         }
         self.after_error.store(true, Ordering::Relaxed);
+    }
+
+    /// Prints what to do next.
+    pub(in crate::cli) fn advise(&self, hint: &str) {
+        if self.verbosity != Verbosity::Quiet {
+            self.hint(hint);
+        }
+    }
+
+    fn hint(&self, hint: &str) {
+        self.to_stderr(Style::new(), "", "");
+        self.to_stderr(Style::new().cyan().bold(), "hint:", hint);
     }
 
     fn block_of(&self, style: Style, begin: &str, text: &str) {
