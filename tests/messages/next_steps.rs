@@ -152,3 +152,16 @@ fn a_lock_file_that_is_not_up_to_date() {
         "{said}"
     );
 }
+
+#[test]
+fn the_next_command_of_an_installation_into_another_directory() {
+    let author = Author::new();
+    author.with_pushed();
+    author.scene.write(
+        "project/main.tf",
+        "terraform {\n  required_providers {\n    demo = { source = \"acme/demo\" }\n  }\n}\n",
+    );
+    let run = run(&author, "install --chdir project --from oci-layout:store").succeeds();
+    let end = "\n`tofu -chdir=project plan` and `tofu -chdir=project apply` work now. Where a backend or modules need `init`:\n\n  tofu -chdir=project init -plugin-dir=.terraform/providers\n";
+    assert!(run.stderr.ends_with(end), "{}", run.stderr);
+}

@@ -111,7 +111,7 @@ impl LockOutcome {
         let is_complete = failures.is_empty() && request.writing != Writing::DryRun;
         let is_usable = is_complete && is_for_here(&locked) && flaws.is_empty();
         if request.installs && is_usable && !locked.is_empty() {
-            print_next(self.client, session);
+            print_next(self.client, request, session);
         }
         printer.document(&document::Locking {
             schema: json::SCHEMA,
@@ -309,8 +309,11 @@ fn documents<'a>(
 }
 
 /// Prints which commands of the client work now.
-fn print_next(client: Client, session: &Session) {
-    let client = client.program();
+fn print_next(client: Client, request: &LockRequest, session: &Session) {
+    let mut client = client.program().to_owned();
+    if let [directory] = request.directories.as_slice() {
+        client += &format!(" -chdir={}", printable_path(directory));
+    }
     let data = data_directory();
     let directory = printable_path(&data.join("providers"));
     session.printer.say(&format!(
