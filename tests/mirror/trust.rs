@@ -285,7 +285,7 @@ fn require_pinned_refuses_providers_without_a_pinned_key() {
     scene.demo("--require-pinned").says(2, "
 error: [ORIGIN]/acme/demo: no key is pinned
 
-hint: run it once with `--trust FILE --pin-new` instead of `--require-pinned`, and review the key that it pins for [ORIGIN]/acme/demo; or add an entry to the trust file by hand
+hint: run it once with `--pin-new` instead of `--require-pinned`, and review the key that it pins for [ORIGIN]/acme/demo; or add an entry to the trust file by hand. `--trust FILE`, or `trust` in a mirror file, names the trust file
 ");
     assert_eq!(scene.origin.count(asks("package")), 0);
     assert!(scene.installs().is_empty());
@@ -298,7 +298,7 @@ hint: run it once with `--trust FILE --pin-new` instead of `--require-pinned`, a
         "
 error: [ORIGIN]/acme/demo: no key is pinned
 
-hint: run it once with `--trust FILE --pin-new` instead of `--require-pinned`, and review the key that it pins for [ORIGIN]/acme/demo; or add an entry to the trust file by hand
+hint: run it once with `--pin-new` instead of `--require-pinned`, and review the key that it pins for [ORIGIN]/acme/demo; or add an entry to the trust file by hand. `--trust FILE`, or `trust` in a mirror file, names the trust file
 ",
     );
     assert_eq!(scene.origin.count(asks("package")), 0);

@@ -51,7 +51,7 @@ pub(super) fn hint(failure: &Failure, effect: Effect) -> Option<String> {
         } => return Some(no_version(constraints, available)),
         Problem::NoPin => {
             return Some(format!(
-                "run it once with `--trust FILE --pin-new` instead of `--require-pinned`, and review the key that it pins for {provider}; or add an entry to the trust file by hand"
+                "run it once with `--pin-new` instead of `--require-pinned`, and review the key that it pins for {provider}; or add an entry to the trust file by hand. `--trust FILE`, or `trust` in a mirror file, names the trust file"
             ));
         }
         Problem::Withdrawn { .. } => {
