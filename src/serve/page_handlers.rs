@@ -11,7 +11,7 @@ use super::answer::{self, Caching, Response};
 use super::exchange::Exchange;
 use super::page::{HomePage, ProviderPage};
 use super::path;
-use super::protocol_handlers::{absent, lacking, unavailable};
+use super::protocol_handlers::{absent, lacking};
 use super::service::{LONGEST_LIST, RouteRequest, Service};
 use crate::address::ProviderAddr;
 use crate::error::printable;
@@ -52,7 +52,7 @@ impl Service {
     ) -> Response {
         let listing = match self.store.listing(provider, request.client).await {
             Ok(listing) => listing,
-            Err(reason) => return unavailable(&reason),
+            Err(reason) => return self.unavailable(&reason),
         };
         exchange.is_stale = listing.is_stale;
         if !listing.value.exists {

@@ -35,7 +35,7 @@ impl Service {
     ) -> Response {
         let listing = match self.store.listing(provider, request.client).await {
             Ok(listing) => listing,
-            Err(reason) => return unavailable(&reason),
+            Err(reason) => return self.unavailable(&reason),
         };
         exchange.is_stale = listing.is_stale;
         let caching = request.caching(listing.lifetime.min(LONGEST_LIST));
@@ -61,7 +61,7 @@ impl Service {
         let checked = self.store.with_checked_tags(provider, version, client);
         let listing = timeout(LONGEST_ANSWER, checked).await;
         let listing = listing.unwrap_or(Err(Unavailable::Slow));
-        let listing = listing.map_err(|reason| unavailable(&reason))?;
+        let listing = listing.map_err(|reason| self.unavailable(&reason))?;
         exchange.is_stale = listing.is_stale;
         if let Some(served) = listing.value.versions.get(version) {
             return Ok((served.clone(), listing));
@@ -156,6 +156,16 @@ impl Service {
             None => request.caching(lifetime),
         }
     }
+
+    pub(super) fn unavailable(&self, reason: &Unavailable<Failure>) -> Response {
+        answer::unavailable(match reason {
+            Unavailable::Failed(_) if self.store.fill.is_some() => {
+                "cannot read from the store or the origin"
+            }
+            Unavailable::Failed(_) => "cannot read from the store",
+            Unavailable::Slow => "the store has not answered yet",
+        })
+    }
 }
 
 impl RouteRequest<'_> {
@@ -167,13 +177,6 @@ impl RouteRequest<'_> {
             true => Caching::Private(lifetime),
             false => Caching::Public(lifetime),
         }
-    }
-}
-
-pub(super) fn unavailable(reason: &Unavailable<Failure>) -> Response {
-    match reason {
-        Unavailable::Failed(_) => answer::unavailable("cannot read from the store or the origin"),
-        Unavailable::Slow => answer::unavailable("the store has not answered yet"),
     }
 }
 

@@ -162,6 +162,7 @@ fn a_host_that_only_a_client_names_is_asked_at_public_addresses_only() {
     let server = Server::plain(&scene, &["--from", "oci-layout:cache", "--fill"]);
     let index = server.get(&format!("{}/index.json", base(&origin)));
     assert_eq!(index.status, 503);
+    assert_eq!(index.text(), "cannot read from the store or the origin\n");
     server.logs("private address");
     let hint = format!(
         "; hint: if you know this host, `--allow-private {host}`, or TFOCI_ALLOW_PRIVATE={host}",

@@ -157,7 +157,7 @@ fn what_the_store_does_to_a_request_is_told() {
     get(&path, 503, says).check(&server);
     registry.always(|_| true, Fault::denied());
     let other = "/mirror/registry.acme.test/acme/other/index.json";
-    let says = "cannot read from the store or the origin";
+    let says = "cannot read from the store";
     get(other, 503, says).check(&server);
     server.stop();
 }
