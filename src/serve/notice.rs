@@ -122,6 +122,8 @@ pub enum Notice<'a> {
         file: &'a str,
         error: &'a blob::Error,
     },
+    /// The operator asked the server to read its files again, and none has changed.
+    Unchanged,
     /// A changed file was read, and is in use; or one that could not be used is again as it was.
     Reloaded { path: &'a Path },
     /// A changed file cannot be used, so the last valid content stays in use.

@@ -90,26 +90,29 @@ impl WatchedFiles {
         })
     }
 
-    /// Loads the files, and applies them if they changed.
-    fn refresh(&mut self, observer: &dyn Observer) {
-        let LoadedFiles { digests, apply } = match (self.load)() {
-            Ok(loaded) => loaded,
-            Err(error) => return self.refused(&error, observer),
-        };
-        if digests == self.applied {
-            // The error was reported, so its end is too.
-            if self.reported.take().is_some() {
-                observer.notice(&Notice::Reloaded { path: &self.path });
-            }
-            return;
-        }
-        match apply() {
-            Ok(()) => {
+    /// Loads the files, and applies them if they changed. Returns whether they are as they were.
+    fn refresh(&mut self, observer: &dyn Observer) -> bool {
+        let loaded = (self.load)().and_then(|LoadedFiles { digests, apply }| {
+            let is_changed = digests != self.applied;
+            if is_changed {
+                apply()?;
                 self.applied = digests;
-                self.reported = None;
-                observer.notice(&Notice::Reloaded { path: &self.path });
             }
-            Err(error) => self.refused(&error, observer),
+            Ok(is_changed)
+        });
+        match loaded {
+            Ok(is_changed) => {
+                // The error was reported, so its end is too.
+                let is_reported = self.reported.take().is_some();
+                if is_changed || is_reported {
+                    observer.notice(&Notice::Reloaded { path: &self.path });
+                }
+                !is_changed && !is_reported
+            }
+            Err(error) => {
+                self.refused(&error, observer);
+                false
+            }
         }
     }
 
@@ -140,9 +143,13 @@ pub(super) async fn watch(
 ) {
     loop {
         // The files are read in both cases: after the interval, and after a notification.
-        let _elapsed = tokio::time::timeout(INTERVAL, now.notified()).await;
+        let notified = tokio::time::timeout(INTERVAL, now.notified()).await;
+        let mut is_unchanged = true;
         for files in &mut files {
-            files.refresh(observer.as_ref());
+            is_unchanged &= files.refresh(observer.as_ref());
+        }
+        if is_unchanged && notified.is_ok() {
+            observer.notice(&Notice::Unchanged);
         }
     }
 }

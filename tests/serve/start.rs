@@ -180,8 +180,14 @@ fn messages_in_json_are_sentences() {
         server.signal(rustix::process::Signal::HUP);
         server.logs(&format!("\"event\":\"{event}\""));
     }
+    server.signal(rustix::process::Signal::HUP);
+    server.logs("\"event\":\"unchanged\"");
     let log = server.stop();
     for (event, message) in [
+        (
+            "unchanged",
+            "Reloaded nothing: no file has changed".to_owned(),
+        ),
         ("serving", "Serving 1 provider".to_owned()),
         ("filling", format!("Filling {DEMO}, from their origins")),
         (

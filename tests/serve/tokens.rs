@@ -384,12 +384,13 @@ fn a_key_is_replaced_without_a_refused_link() {
     // Links of the new key are valid on every replica before it signs on any, and links of the old one until they have expired.
     for keys in [&[0][..], &[0, 1], &[1, 0]] {
         for (replica, name) in replicas.iter().zip(["first.key", "second.key"]) {
-            let reloads = replica.log().matches("Reloaded").count();
+            let reloaded = format!("Reloaded {name}");
+            let reloads = replica.log().matches(&reloaded).count();
             if keys != [0] {
                 write_keys(&store, name, keys);
                 replica.signal(Signal::HUP);
                 super::server::wait(
-                    || replica.log().matches("Reloaded").count() > reloads,
+                    || replica.log().matches(&reloaded).count() > reloads,
                     || replica.log(),
                 );
             }

@@ -36,6 +36,7 @@ impl Event {
             Notice::Unmatched { .. } => ("unmatched", Tone::Warning, "Warning"),
             Notice::PackageFailed { .. } => ("package-failed", Tone::Warning, "Failed"),
             Notice::Reloaded { .. } => ("reloaded", Tone::Done, "Reloaded"),
+            Notice::Unchanged => ("unchanged", Tone::Plain, "Reloaded"),
             Notice::NotReloaded { .. } => ("not-reloaded", Tone::Warning, "Refused"),
             Notice::Handshake { .. } => ("handshake-failed", Tone::Plain, "Handshake"),
             Notice::TooManyConnections { .. } => ("too-many-connections", Tone::Warning, "Closed"),
@@ -114,6 +115,7 @@ fn text(notice: &Notice<'_>) -> String {
         ),
         Notice::PackageFailed { file, error } => format!("{file}: {}", joined(&error.to_string())),
         Notice::Reloaded { path } => printable_path(path),
+        Notice::Unchanged => "nothing: no file has changed".to_owned(),
         Notice::NotReloaded { path, error } => format!(
             "{}, which stays in use as it was: {}",
             printable_path(path),
