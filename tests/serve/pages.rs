@@ -266,6 +266,8 @@ fn a_provider_whose_versions_are_all_hidden_has_no_instructions() {
     let server = store.serve(&["--key", "stranger.asc"]);
     let page = server.get(&format!("/providers/{DEMO}")).is(200).text();
     assert!(page.contains("Hidden versions"), "{page}");
+    let why = "These versions did not verify, so clients do not see them.";
+    assert!(page.contains(why), "{page}");
     for text in ["Use it", "required_providers", "provider_installation"] {
         assert!(!page.contains(text), "{text}\n{page}");
     }
