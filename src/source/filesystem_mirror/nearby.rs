@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
-use crate::address::Hostname;
+use crate::address::{Hostname, ProviderPattern};
 use crate::platform::Platform;
 
 /// The number of entries that are looked at. A mirror has a package among its first ones.
@@ -38,6 +38,12 @@ pub fn is_mirror(directory: &Path) -> bool {
     Search { left: MOST_ENTRIES }.is_mirror(directory)
 }
 
+/// Whether a directory lacks packages of the providers that a pattern matches. With more than 1,000 entries, it is not known to lack them.
+pub fn lacks(directory: &Path, pattern: &ProviderPattern) -> bool {
+    let mut search = Search { left: MOST_ENTRIES };
+    !search.has_match(directory, pattern) && search.left > 0
+}
+
 /// A search below a directory.
 struct Search {
     /// The number of entries that may still be looked at.
@@ -54,6 +60,22 @@ impl Search {
     fn has_provider(&mut self, host: &DirEntry) -> bool {
         self.any_below(host, |search, namespace| {
             search.any_below(namespace, Self::has_package)
+        })
+    }
+
+    fn has_match(&mut self, directory: &Path, pattern: &ProviderPattern) -> bool {
+        self.any(directory, |search, host| {
+            let Some(hostname) = hostname(&host.file_name()) else {
+                return false;
+            };
+            search.any_below(host, |search, namespace| {
+                let above = format!("{}/{}", hostname.to_unicode(), name(namespace));
+                search.any_below(namespace, |search, provider| {
+                    let address = format!("{above}/{}", name(provider)).parse();
+                    address.is_ok_and(|address| pattern.matches(&address))
+                        && search.has_package(provider)
+                })
+            })
         })
     }
 
@@ -109,10 +131,19 @@ fn is_platform(entry: &DirEntry) -> bool {
 
 /// Whether it is the name of a host. Hosts have a dot or a port; without that, most directories would be hosts.
 fn is_host(name: &OsStr) -> bool {
-    let name = name.to_str().filter(|name| name.contains(['.', '_', ':']));
-    name.is_some_and(|name| {
-        name.parse::<Hostname>().is_ok() || Hostname::from_path_segment(name).is_ok()
-    })
+    hostname(name).is_some()
+}
+
+fn hostname(name: &OsStr) -> Option<Hostname> {
+    let name = name
+        .to_str()
+        .filter(|name| name.contains(['.', '_', ':']))?;
+    let written = name.parse().ok();
+    written.or_else(|| Hostname::from_path_segment(name).ok())
+}
+
+fn name(entry: &DirEntry) -> String {
+    entry.file_name().to_string_lossy().into_owned()
 }
 
 #[cfg(test)]
