@@ -73,6 +73,16 @@ error: registry.opentofu.org/acme/demo ([HOST]/acme/demo): the registry answered
   from http://[HOST]/v2/acme/demo/tags/list
 ",
         );
+    registry.always(
+        matching("GET", "/v2/_catalog"),
+        Fault::Answer(Answer::new(418).body("short and stout\n")),
+    );
+    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
+    let list = ["list", "--from", &from, "--plain-http", registry.host()];
+    let run = author.scene.tfoci(list).exits(1);
+    let says =
+        ": the registry answered 418 to a request for the list of repositories (short and stout)\n";
+    assert!(run.stderr.contains(says), "{}", run.stderr);
 }
 
 #[test]
