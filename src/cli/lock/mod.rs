@@ -70,8 +70,8 @@ pub(super) struct Arguments {
     ///
     /// An entry that the configuration does not require is not a difference, but tfoci warns of it, because `init` removes it. It also warns of
     /// a `zh` that no package of the release has, and with `--h1 --platform all` of such an `h1`, because clients accept a package that
-    /// matches it. With `--require-pinned`, such a hash is a difference, and so is an `h1` that cannot be compared because the store lacks a
-    /// package.
+    /// matches it. With `--require-pinned`, it exits with 4 for such a hash, and for an `h1` that it cannot compare because the store lacks
+    /// the package.
     #[arg(long, conflicts_with = "dry_run", help_heading = "Lock file")]
     check: bool,
     /// Write nothing, and print what would change
