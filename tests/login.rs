@@ -305,6 +305,19 @@ fn credentials_that_override_the_stored_ones_are_reported() {
     );
 }
 
+/// The home directory of a container may not exist, or not be a directory.
+#[test]
+fn without_a_usable_home_another_file_can_be_named() {
+    let scene = Scene::new();
+    scene.write("home", "");
+    let home = scene.path("home").display().to_string();
+    let (scene, door) = (scene.env("HOME", &home), Door::open(Manner::Basic));
+    let run = login(&scene, &door.host, "hunter2", &[]).exits(1);
+    let hint = "\n\nhint: `--authfile FILE`, or REGISTRY_AUTH_FILE, names another file\n";
+    assert!(run.stderr.ends_with(hint), "{}", run.stderr);
+    login(&scene, &door.host, "hunter2", &["--authfile", "mine.json"]).succeeds();
+}
+
 /// A web site accepts any password.
 #[test]
 fn nothing_is_stored_for_a_web_site() {

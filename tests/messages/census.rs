@@ -15,7 +15,7 @@ use crate::architecture::source::rust_files;
 pub(super) mod reading;
 
 /// Sentences that no test can expect, and why.
-const EXCEPTIONS: [(&str, &str); 21] = [
+const EXCEPTIONS: [(&str, &str); 20] = [
     (
         "a stream uses the buffer",
         "only a defect of the tests' own reader says it",
@@ -72,10 +72,6 @@ const EXCEPTIONS: [(&str, &str); 21] = [
     (
         "this build has no OpenPGP: use one with the feature `openpgp`",
         "these tests are of a build that can",
-    ),
-    (
-        "name the file with `--authfile FILE`",
-        "the user database always names a home directory",
     ),
     (
         "give it a token: {variable}, or a `credentials` block in the CLI configuration",

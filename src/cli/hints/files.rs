@@ -60,6 +60,25 @@ pub(super) fn permission(error: &CommandError) -> Option<String> {
         .then(|| format!("run tfoci as a user who may use {place}, or change its permissions"))
 }
 
+/// A hint for a file system without room.
+pub(super) fn no_room(error: &CommandError) -> Option<String> {
+    let (place, source, more) = match disk(error)? {
+        disk::Error::Io { path, source, .. } => (path, source, ""),
+        disk::Error::TempFile {
+            directory, source, ..
+        } => (directory, source, "; TMPDIR names another directory"),
+        _ => return None,
+    };
+    let is_full = matches!(
+        source.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+    );
+    is_full.then(|| {
+        let place = printable_path(place);
+        format!("free space on the file system of {place}, and run it again{more}")
+    })
+}
+
 /// The error about a local file or directory, if it is one.
 fn disk(error: &CommandError) -> Option<&disk::Error> {
     if let CommandError::LockTarget(target::Error::Disk(error)) = error {
@@ -90,5 +109,39 @@ pub(super) fn lock(error: &lockfile::Error) -> Option<String> {
                 .to_owned(),
         ),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    /// A test cannot fill a disk everywhere.
+    #[test]
+    fn a_full_disk_has_a_hint() {
+        let hint = |error: disk::Error| {
+            no_room(&CommandError::Journey(Problem::from(error).into())).unwrap_or_default()
+        };
+        let path = PathBuf::from("/media/disk/x");
+        let source = || ErrorKind::StorageFull.into();
+        let (action, directory) = (disk::Action::Write, PathBuf::from("/tmp"));
+        assert_eq!(
+            hint(disk::Error::Io {
+                action,
+                path,
+                source: source()
+            }),
+            "free space on the file system of /media/disk/x, and run it again"
+        );
+        assert_eq!(
+            hint(disk::Error::TempFile {
+                action,
+                directory,
+                source: source()
+            }),
+            "free space on the file system of /tmp, and run it again; TMPDIR names another directory"
+        );
     }
 }

@@ -65,6 +65,7 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         keys::hint,
         serve::hint,
         files::permission,
+        files::no_room,
     ];
     all.into_iter().find_map(|hint| hint(error))
 }

@@ -1,6 +1,9 @@
 //! Hints about hosts that cannot be reached or require credentials.
 
+use std::io::ErrorKind;
+
 use tfoci::credentials;
+use tfoci::disk;
 use tfoci::http::{self, ConnectionError, Reason, Silence};
 use tfoci::shown::Shown;
 
@@ -113,13 +116,31 @@ pub(super) fn unauthorized(host: &str, has_tried: bool) -> String {
 /// `login` stores no password that the registry refuses.
 pub(super) const WRONG_PASSWORD: &str = "nothing was stored. Check the username and the password: some registries take a token in place of a password, and some tokens expire";
 
+const OTHER_FILE: &str = "`--authfile FILE`, or REGISTRY_AUTH_FILE, names another file";
+
+/// Whether a file of credentials cannot be used where it is, as in a container without a home directory.
+fn is_out_of_place(error: &disk::Error) -> bool {
+    match error {
+        disk::Error::Io { source, .. } => matches!(
+            source.kind(),
+            ErrorKind::PermissionDenied
+                | ErrorKind::ReadOnlyFilesystem
+                | ErrorKind::NotADirectory
+                | ErrorKind::NotFound
+        ),
+        disk::Error::NotDirectory { .. } => true,
+        _ => false,
+    }
+}
+
 /// Suggests what to do about credentials that cannot be used.
 pub(super) fn credentials(error: &credentials::Error) -> Option<String> {
     let text = match error {
         credentials::Error::HelperStart { helper, .. } => {
             format!("install {helper}, or take it out of the file that names it")
         }
-        credentials::Error::NoHome => "name the file with `--authfile FILE`".to_owned(),
+        credentials::Error::NoHome => OTHER_FILE.to_owned(),
+        credentials::Error::Disk(error) if is_out_of_place(error) => OTHER_FILE.to_owned(),
         _ => return None,
     };
     Some(text)
