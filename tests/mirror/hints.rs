@@ -51,7 +51,7 @@ error: {PROVIDER} 1.0.0 (oci-layout:store/{PROVIDER}): the package for linux_amd
   received {received}
   locked by ./.terraform.lock.hcl
 
-hint: nothing of this version was written. If the lock file was made for other platforms only, `tfoci lock` adds this one; else this is not the package that was locked
+hint: nothing of this version was written. If the lock file was made for other platforms only, name those with `--platform`, or add this one with `tfoci lock`; else this is not the package that was locked
 ",
         locked.join(", ")
     );
@@ -87,7 +87,7 @@ error: example.com/acme/demo 1.0.0 (oci-layout:store/example.com/acme/demo): the
   received {}
   locked by ./.terraform.lock.hcl
 
-hint: nothing of this version was written. If the lock file was made for other platforms only, `tfoci lock` adds this one; else this is not the package that was locked
+hint: nothing of this version was written. If the lock file was made for other platforms only, name those with `--platform`, or add this one with `tfoci lock`; else this is not the package that was locked
 ", hashes[0], zh(&scene.origin, "1.1.0", LINUX)));
 }
 

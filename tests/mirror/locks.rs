@@ -87,7 +87,7 @@ error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the package for darwin_arm64 is not 
   received zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
   locked by ./.terraform.lock.hcl
 
-hint: nothing of this version was written. If the lock file was made for other platforms only, `tfoci lock` adds this one; else this is not the package that was locked
+hint: nothing of this version was written. If the lock file was made for other platforms only, name those with `--platform`, or add this one with `tfoci lock`; else this is not the package that was locked
 ");
     assert_eq!(scene.origin.count(asks("package")), 0);
     assert!(scene.installs().is_empty());
@@ -146,7 +146,7 @@ error: [ORIGIN]/acme/demo 1.0.0 (oci-layout:store/[ORIGIN]/acme/demo): the packa
   received zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
   locked by ./.terraform.lock.hcl
 
-hint: nothing of this version was written. If the lock file was made for other platforms only, `tfoci lock` adds this one; else this is not the package that was locked
+hint: nothing of this version was written. If the lock file was made for other platforms only, name those with `--platform`, or add this one with `tfoci lock`; else this is not the package that was locked
 ");
 }
 
@@ -165,7 +165,7 @@ error: example.com/acme/demo 1.0.0 (oci-layout:store/example.com/acme/demo): the
   received zh:[WRONG]
   locked by ./.terraform.lock.hcl
 
-hint: nothing of this version was written. If the lock file was made for other platforms only, `tfoci lock` adds this one; else this is not the package that was locked
+hint: nothing of this version was written. If the lock file was made for other platforms only, name those with `--platform`, or add this one with `tfoci lock`; else this is not the package that was locked
 ";
 
 fn not_locked(hashes: &[String], wrong: &str) -> String {

@@ -160,7 +160,7 @@ error: [ORIGIN]/acme/demo 1.1.0 (oci-layout:store/[ORIGIN]/acme/demo): the packa
   received {stored}
   locked by b/{NAME}
 
-hint: nothing of this version was written. If the lock file was made for other platforms only, `tfoci lock` adds this one; else this is not the package that was locked
+hint: nothing of this version was written. If the lock file was made for other platforms only, name those with `--platform`, or add this one with `tfoci lock`; else this is not the package that was locked
 "));
 }
 

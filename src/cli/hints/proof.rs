@@ -30,7 +30,7 @@ pub(super) fn untrusted(error: &trust::Error, address: &str, effect: Effect) -> 
             return Some(effect.unwritten(&refused(&refusal.reason)?));
         }
         trust::Error::NotLocked { .. } => {
-            "If the lock file was made for other platforms only, `tfoci lock` adds this one; else this is not the package that was locked"
+            "If the lock file was made for other platforms only, name those with `--platform`, or add this one with `tfoci lock`; else this is not the package that was locked"
         }
         trust::Error::NoLine { .. } => "Only what the signed document lists is pushed",
         _ => return other(error),
