@@ -76,6 +76,23 @@ fn exactly_the_locked_packages_are_mirrored() {
     assert_eq!(scene.origin.counters(), "1 discovery, 1 versions");
 }
 
+/// The lock file of a project names providers that only a store has, too.
+#[test]
+fn providers_without_an_origin_are_excluded() {
+    let scene = OriginScene::of([versions()]);
+    let hashes = [DARWIN, LINUX].map(|platform| zh(&scene.origin, "1.0.0", platform));
+    lock(&scene, "own", "own.invalid/acme/own", "1.0.0", &hashes);
+    lock(&scene, "demo", "[ORIGIN]/acme/demo", "1.0.0", &hashes);
+    let run = scene.mirror("--from-lock own --from-lock demo --exclude own.invalid/*/*");
+    run.says(
+        0,
+        "
+    Copied [ORIGIN]/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (lock)
+  Mirrored 1 version, 2 packages (813 B copied) in [TIME]
+",
+    );
+}
+
 #[test]
 fn packages_that_are_not_locked_are_refused() {
     let scene = OriginScene::of([versions()]);

@@ -5,13 +5,14 @@ use tfoci::archive;
 use tfoci::config::mirror::{self, MirrorEntryError};
 use tfoci::constraint::VersionConstraints;
 use tfoci::error::{Category, printable};
+use tfoci::http::{self, Reason};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::source;
 use tfoci::store;
 use tfoci::trust::{self, SignatureErrorKind};
 use tfoci::version::Version;
 
-use super::{Effect, proof, versions};
+use super::{Effect, origins, proof, versions};
 
 /// Which other versions are signed is not known without a request for each.
 const OLDER: &str = "An older version may be signed: `ADDR@VERSION` names it";
@@ -26,6 +27,12 @@ pub(super) fn hint(failure: &Failure, effect: Effect) -> Option<String> {
         Problem::Archive { source, .. }
         | Problem::Source(source::Error::Archive { source, .. }) => {
             return of_zip(source).map(str::to_owned);
+        }
+        Problem::Source(error) if matches!(effect, Effect::Unwritten) && has_no_origin(error) => {
+            let advice = origins::at_source(error, effect)?;
+            return Some(format!(
+                "{advice}. If {provider} has no origin, `--exclude {provider}` leaves it out, and `tfoci copy` copies it from a store"
+            ));
         }
         Problem::OtherPackage { .. } => {
             "nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again"
@@ -60,6 +67,19 @@ pub(super) fn hint(failure: &Failure, effect: Effect) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+/// Whether a host may only be a name in addresses: it does not exist, or has no provider registry.
+fn has_no_origin(error: &source::Error) -> bool {
+    match error {
+        source::Error::Http(http::Error::Transport { error, .. }) => {
+            error.proxy.is_none() && error.reason == Reason::UnknownHost
+        }
+        source::Error::NoService {
+            configured, others, ..
+        } => !configured && others.is_empty(),
+        _ => false,
+    }
 }
 
 /// Which of the available versions may be meant by constraints that admit none of them.

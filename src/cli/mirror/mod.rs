@@ -80,6 +80,16 @@ pub(super) struct Arguments {
     /// Include pre-releases
     #[arg(long, help_heading = "Selection")]
     prereleases: bool,
+    /// Not these providers; may be repeated. `*` stands for any namespace or type, as in `example.com/acme/*`
+    ///
+    /// Lock files and configurations may require providers that have no origin.
+    #[arg(
+        long,
+        value_name = "PATTERN",
+        help_heading = "Selection",
+        hide_short_help = true
+    )]
+    exclude: Vec<String>,
     /// Only part I of N of the providers, for jobs that run concurrently
     #[arg(long, value_name = "I/N", help_heading = "Selection")]
     shard: Option<Shard>,

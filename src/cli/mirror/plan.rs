@@ -45,6 +45,8 @@ pub(super) fn tasks(
     let trust_file = arguments.trust.trust.clone();
     let trust_file = trust_file.or_else(|| file.as_ref()?.trust.clone());
     items.extend(file.into_iter().flat_map(entries));
+    let excluded = session.patterns(&arguments.exclude)?;
+    items.retain(|item| !excluded.iter().any(|one| one.matches(&item.provider)));
     if let (Some(path), false) = (trust_file, arguments.pin_new) {
         let providers = items.iter().map(|item| &item.provider);
         let consequence = match arguments.require_pinned {
