@@ -197,7 +197,7 @@ mod tests {
         }
         let probably_meant = |text: &str| text_of(text).and_then(|one| one.probably_meant());
         assert_eq!(probably_meant("macos_arm64"), text_of("darwin_arm64"));
-        for text in ["linux_amd46", "linxu_amd64", "linux_adm64"] {
+        for text in ["linux_amd46", "linxu_amd64", "linux_amd6"] {
             assert_eq!(probably_meant(text), text_of("linux_amd64"), "{text}");
         }
         for text in ["darwin_arm64", "linux_arm", "plan9_mips", "aix_ppc64"] {
