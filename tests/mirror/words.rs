@@ -120,6 +120,16 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): none of the wanted packages is published
   expected linux_amd65
   has darwin_arm64, linux_amd64 of 1.1.0
 
+hint: did you mean `--platform linux_amd64`?
+",
+    );
+    scene.demo("--platform freebsd_386").says(
+        1,
+        "
+error: [ORIGIN]/acme/demo ([ORIGIN]): none of the wanted packages is published
+  expected freebsd_386
+  has darwin_arm64, linux_amd64 of 1.1.0
+
 hint: choose among these by `--platform`, or by `platforms` in the mirror file
 ",
     );
