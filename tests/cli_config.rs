@@ -23,7 +23,10 @@ const TEMPLATE: &str = "h.example/${hostname}/${namespace}/${type}";
 /// Prints the block where `mirror` is a directory.
 fn print(arguments: &[&str]) -> Run {
     let scene = Scene::new();
-    scene.write("mirror/file", "");
+    let package = "acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
+    for host in ["registry.opentofu.org", "registry.terraform.io"] {
+        scene.write(format!("mirror/{host}/{package}"), "");
+    }
     scene.tfoci(["cli-config"].iter().chain(arguments))
 }
 
