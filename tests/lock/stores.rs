@@ -1,8 +1,8 @@
 //! What of a store is trusted, and which hashes are recorded.
 
-use crate::support::author::{Author, two_platforms};
+use crate::support::author::Author;
 use crate::support::registry::{Personality, Registry, Setup};
-use crate::support::release::{Mistake, ReleaseFolder};
+use crate::support::release::ReleaseFolder;
 use crate::support::scene::Run;
 use crate::support::{foreign, tamper};
 
@@ -82,12 +82,7 @@ fn without_a_pinned_key_a_store_is_not_trusted() {
 #[test]
 fn an_unsigned_release_is_not_said_to_need_a_pin() {
     let author = Author::new();
-    two_platforms()
-        .mistake(Mistake::SignatureMissing)
-        .write(&author.scene.path("dist"));
-    author
-        .push_unsigned(&["--allow-unsigned", "acme/demo"])
-        .succeeds();
+    author.with_pushed_unsigned();
     let said = lock(&author, "--platform linux_amd64").succeeds().stderr;
     let warning = "   Warning registry.opentofu.org/acme/demo 1.0.0 is locked for linux_amd64 only, because the release is not signed: `--platform all` downloads and locks the others\n";
     assert!(said.contains(warning), "{said}");

@@ -3,8 +3,8 @@
 use std::fs;
 
 use super::{Case, check};
-use crate::support::author::{Author, two_platforms};
-use crate::support::release::{Mistake, ReleaseFolder};
+use crate::support::author::Author;
+use crate::support::release::ReleaseFolder;
 use crate::support::tamper;
 
 /// The blob of the zip for `linux_amd64`.
@@ -57,12 +57,7 @@ fn exchanged_evidence(author: &Author) {
 
 /// The store has a release without a signature, and the trust file names a key.
 fn unsigned(author: &Author) {
-    two_platforms()
-        .mistake(Mistake::SignatureMissing)
-        .write(&author.scene.path("dist"));
-    author
-        .push_unsigned(&["--allow-unsigned", "acme/demo"])
-        .succeeds();
+    author.with_pushed_unsigned();
     let entry = "match = \"*/*/*\"\nkeys = [\"acme.asc\"]\n";
     author
         .scene

@@ -217,13 +217,19 @@ fn becomes_unreachable_and_comes_back(server: &Server, go: impl Fn(bool)) {
 
 const AGES: [&str; 4] = ["--max-age", "1", "--max-stale", "4"];
 
-pub fn a_registry_becomes_unreachable_and_comes_back() {
+/// A registry that resets every connection while the flag is set, and a store in it.
+fn that_can_go() -> (Registry, Arc<AtomicBool>, Store) {
     let registry = Registry::plain();
     let is_gone = Arc::new(AtomicBool::new(false));
     let gone = is_gone.clone();
     registry.always(move |_| gone.load(Ordering::SeqCst), Fault::Reset);
     let store = Store::at(registry.host());
     store.push(DEMO, "1.0.0", None);
+    (registry, is_gone, store)
+}
+
+pub fn a_registry_becomes_unreachable_and_comes_back() {
+    let (_registry, is_gone, store) = that_can_go();
     let server = store.serve(&[&AGES[..], &["--registry-host", HOST]].concat());
     becomes_unreachable_and_comes_back(&server, |is_going| {
         is_gone.store(is_going, Ordering::SeqCst)
@@ -232,12 +238,7 @@ pub fn a_registry_becomes_unreachable_and_comes_back() {
 
 /// Clients would use another installation method after 404, and the store may have by now what it did not have.
 pub fn what_a_store_lacked_is_503_while_it_is_unreachable() {
-    let registry = Registry::plain();
-    let is_gone = Arc::new(AtomicBool::new(false));
-    let gone = is_gone.clone();
-    registry.always(move |_| gone.load(Ordering::SeqCst), Fault::Reset);
-    let store = Store::at(registry.host());
-    store.push(DEMO, "1.0.0", None);
+    let (_registry, is_gone, store) = that_can_go();
     let server = store.serve(&["--max-age", "0", "--registry-host", HOST]);
     for path in paths_of_nothing() {
         assert_eq!(server.get(&path).status, 404, "{path}");

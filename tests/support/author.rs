@@ -56,6 +56,15 @@ impl Author {
         self.push(&[]).succeeds();
     }
 
+    /// The store has a release of two platforms without a signature.
+    pub fn with_pushed_unsigned(&self) {
+        two_platforms()
+            .mistake(Mistake::SignatureMissing)
+            .write(&self.scene.path("dist"));
+        self.push_unsigned(&["--allow-unsigned", "acme/demo"])
+            .succeeds();
+    }
+
     /// `tfoci push dist --provider acme/demo --to oci-layout:store --jobs 1` with further arguments.
     pub fn push_unsigned(&self, more: &[&str]) -> Run {
         let mut arguments = vec!["push", "dist", "--to", "oci-layout:store", "--jobs", "1"];
