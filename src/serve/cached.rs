@@ -21,7 +21,8 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// The longest time that a refresh may take, unless [`Cached::with_longest_refresh`] sets another. A store that sends its answer byte by byte
 /// would otherwise keep a refresh for ever.
 const LONGEST_REFRESH: Duration = Duration::from_secs(120);
-/// How long after a failure a request does not wait for a new value if there is an old one. Every wait of an outage would cost a client seconds.
+/// A request that finds an old value does not wait for a new one if the last attempt failed within this time. Otherwise every request of an
+/// outage would cost its client seconds.
 const OUTAGE: Duration = Duration::from_secs(30);
 /// How long a request waits for a new value if there is an old one. It is far below the 10 seconds of clients, because an old
 /// value is better than a long wait.
