@@ -7,7 +7,7 @@ use base64::Engine as _;
 use tempfile::TempDir;
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Anchor;
-use tfoci::credentials::{Credential, CredentialKind, Credentials, Locations};
+use tfoci::credentials::{Credential, CredentialKind, Credentials, FoundIn, Locations};
 use tfoci::event::Reporter;
 use tfoci::examine::{Platforms, StoredProvider, TrustOptions};
 use tfoci::http::{Http, Settings};
@@ -125,7 +125,7 @@ impl User {
     fn identity(mut self) -> Self {
         self.credential = Some(Credential {
             kind: CredentialKind::IdentityToken(IDENTITY.into()),
-            found_in: "the test".to_owned(),
+            found_in: FoundIn::CommandLine,
         });
         self
     }

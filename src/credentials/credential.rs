@@ -2,19 +2,17 @@
 
 use std::fmt;
 
+use super::FoundIn;
 use crate::http::Authorization;
 use crate::secret::Secret;
-
-/// The source of a credential that the user typed.
-const TYPED: &str = "the command line";
 
 /// A credential and its source.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credential {
     /// The username and password, or the token.
     pub kind: CredentialKind,
-    /// The file, variable or program that contains the credential, for messages.
-    pub found_in: String,
+    /// The file, variable or program that contains the credential.
+    pub found_in: FoundIn,
 }
 
 /// A username and password, or a token.
@@ -39,7 +37,7 @@ impl Credential {
         let username = username.to_owned();
         Self {
             kind: CredentialKind::Password { username, password },
-            found_in: TYPED.to_owned(),
+            found_in: FoundIn::CommandLine,
         }
     }
 

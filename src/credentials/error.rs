@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::netrc;
+use super::{FoundIn, netrc};
 use crate::config;
 use crate::disk;
 use crate::error::{Category, printable, printable_path};
@@ -68,8 +68,8 @@ pub enum Error {
         limit: u64,
     },
     /// A token contains characters that an HTTP header cannot contain.
-    #[error("the token from {} holds characters that cannot be sent", printable(.found_in))]
-    UnsendableToken { found_in: String },
+    #[error("the token from {found_in} holds characters that cannot be sent")]
+    UnsendableToken { found_in: FoundIn },
     /// A `.netrc` cannot be parsed.
     #[error("{} is not a .netrc", printable_path(.path))]
     Netrc {

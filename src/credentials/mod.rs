@@ -22,6 +22,7 @@ mod docker_file;
 mod docker_helper;
 mod entry;
 mod error;
+mod found_in;
 mod hub;
 mod locations;
 pub mod netrc;
@@ -37,6 +38,7 @@ pub mod tokens;
 
 pub use credential::{Credential, CredentialKind};
 pub use error::{EntryError, Error, HelperAction};
+pub use found_in::{FileEntry, FoundIn};
 pub use locations::{Environment, Locations};
 pub use report::{SourceReport, SourceState};
 pub use store::{CredentialStore, Location};
@@ -72,7 +74,7 @@ struct Sources {
     registries: OnceLock<Result<RegistryCredentials, Error>>,
     origins: OnceLock<Result<OriginCredentials, Error>>,
     /// The pairs of host and source that were reported.
-    reported: Mutex<HashSet<(String, Option<String>)>>,
+    reported: Mutex<HashSet<(String, Option<FoundIn>)>>,
     /// Whether the sources for OCI registries were reported.
     sources_reported: Once,
 }
@@ -183,17 +185,18 @@ impl Credentials {
     }
 
     /// Reports once for each host and source that a credential of this source, or no credential, is used for the host.
-    pub(crate) fn report_use(&self, host: &str, found_in: Option<&str>, http: &Http) {
-        let (host, found_in) = (host.to_owned(), found_in.map(str::to_owned));
+    pub(crate) fn report_use(&self, host: &str, found_in: Option<&FoundIn>, http: &Http) {
+        let host = host.to_owned();
         let reported = self.0.reported.lock();
         let mut reported = reported.unwrap_or_else(PoisonError::into_inner);
-        if reported.insert((host.clone(), found_in.clone())) {
+        if reported.insert((host.clone(), found_in.cloned())) {
+            let found_in = found_in.map(ToString::to_string);
             http.report(Event::CredentialSelected { host, found_in });
         }
     }
 
     /// Like [`Credentials::report_use`], for an OCI registry. Before the first report, it reports which sources were searched.
-    pub(crate) fn report_registry_use(&self, host: &str, found_in: Option<&str>, http: &Http) {
+    pub(crate) fn report_registry_use(&self, host: &str, found_in: Option<&FoundIn>, http: &Http) {
         self.0.sources_reported.call_once(|| {
             for source in self.registry_sources() {
                 let source = source.to_string();

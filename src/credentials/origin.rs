@@ -14,11 +14,12 @@ use zeroize::Zeroizing;
 use super::locations::{CliConfigFile, LARGEST, Locations, read_cli_config};
 use super::netrc::Netrc;
 use super::token_helper::TokenHelper;
-use super::{Credential, CredentialKind, Error, SourceReport, SourceState, tokens};
+use super::{
+    Credential, CredentialKind, Error, FileEntry, FoundIn, SourceReport, SourceState, tokens,
+};
 use crate::address::Hostname;
 use crate::config::cli::{CliConfig, HostToken};
 use crate::disk;
-use crate::error::{printable, printable_path};
 use crate::http::Authorization;
 use crate::secret::Secret;
 
@@ -38,7 +39,7 @@ pub(super) struct OriginCredentials {
 struct OriginToken {
     host: Hostname,
     token: Secret,
-    found_in: String,
+    found_in: FoundIn,
 }
 
 impl OriginCredentials {
@@ -78,7 +79,7 @@ impl OriginCredentials {
             let answer = match helper.get(host).await {
                 Ok(token) => token
                     .filter(|token| !token.is_empty())
-                    .map(|token| sendable(&token, helper.name()))
+                    .map(|token| sendable(&token, &FoundIn::TokenHelper(helper.name().to_owned())))
                     .transpose(),
                 Err(error) => Err(error),
             };
@@ -100,13 +101,12 @@ impl OriginCredentials {
     pub(super) fn login(&self, url: &Url) -> Option<Credential> {
         let (path, netrc) = self.netrc.as_ref()?;
         let entry = netrc.find(url)?;
-        let (path, host) = (printable_path(path), printable(&entry.host));
         Some(Credential {
             kind: CredentialKind::Password {
                 username: entry.login.clone(),
                 password: entry.password.clone(),
             },
-            found_in: format!("{path} (machine {host})"),
+            found_in: FoundIn::File(FileEntry::new(path, format!("machine {}", entry.host))),
         })
     }
 
@@ -122,7 +122,7 @@ impl OriginCredentials {
             self.tokens.extend(host.map(|host| OriginToken {
                 host,
                 token: token.clone(),
-                found_in: format!("{}{}", tokens::PREFIX, printable(name)),
+                found_in: FoundIn::Variable(format!("{}{name}", tokens::PREFIX)),
             }));
         }
     }
@@ -159,11 +159,7 @@ impl OriginCredentials {
         let entries = blocks.len();
         let mut passed_over = Vec::new();
         for HostToken { host: text, token } in blocks.into_iter().rev() {
-            let found_in = format!(
-                "{} (credentials \"{}\")",
-                printable_path(path),
-                printable(&text)
-            );
+            let found_in = FoundIn::File(FileEntry::new(path, format!("credentials \"{text}\"")));
             match text.parse() {
                 Ok(host) if !token.is_empty() => self.tokens.push(OriginToken {
                     host,
@@ -207,8 +203,8 @@ impl OriginCredentials {
 }
 
 /// The token as a credential, if an HTTP header can contain it.
-fn sendable(token: &Secret, found_in: &str) -> Result<Credential, Error> {
-    let found_in = found_in.to_owned();
+fn sendable(token: &Secret, found_in: &FoundIn) -> Result<Credential, Error> {
+    let found_in = found_in.clone();
     if !Authorization::bearer(token).can_be_sent() {
         return Err(Error::UnsendableToken { found_in });
     }

@@ -11,9 +11,8 @@ use super::docker_helper::DockerHelpers;
 use super::entry::{Entry, EntryValue};
 use super::hub;
 use super::locations::{AuthFile, CliConfigFile, Locations, read_docker_config};
-use super::{Credential, CredentialKind, Error, SourceReport, SourceState};
+use super::{Credential, CredentialKind, Error, FileEntry, FoundIn, SourceReport, SourceState};
 use crate::config::cli::{CliConfig, OciDefaults};
-use crate::error::printable_path;
 
 /// The entries of all sources.
 #[derive(Debug)]
@@ -154,7 +153,7 @@ impl RegistryCredentials {
     async fn resolve(&self, entry: &Entry, domain: &str) -> Result<Option<Credential>, Error> {
         let path = self.sources.get(entry.source).map(|source| &source.path);
         let path = path.cloned().unwrap_or_default();
-        let found_in = format!("{} ({})", printable_path(&path), entry.key);
+        let found_in = FileEntry::new(&path, &entry.key);
         let (kind, found_in) = match &entry.value {
             Err(error) => {
                 return Err(Error::Entry {
@@ -163,10 +162,13 @@ impl RegistryCredentials {
                     error: *error,
                 });
             }
-            Ok(EntryValue::Inline(kind)) => (Some(kind.clone()), found_in),
+            Ok(EntryValue::Inline(kind)) => (Some(kind.clone()), FoundIn::File(found_in)),
             Ok(EntryValue::Helper(helper)) => (
                 self.helpers.get(helper, domain).await?,
-                format!("{helper}, named by {found_in}"),
+                FoundIn::Helper {
+                    program: helper.to_string(),
+                    named_by: found_in,
+                },
             ),
         };
         let is_one = |kind: &CredentialKind| !matches!(kind, CredentialKind::Password { username, .. } if username.is_empty());

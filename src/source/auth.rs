@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::address::Hostname;
-use crate::credentials::{self, Credential};
+use crate::credentials::{self, Credential, FoundIn};
 use crate::error::printable;
 use crate::http::Authorization;
 
@@ -22,7 +22,7 @@ pub enum AuthTried {
     /// A token was sent.
     Token {
         /// The file, variable or program where the token was found.
-        found_in: String,
+        found_in: FoundIn,
     },
     /// No token was found.
     NoToken {
@@ -32,7 +32,7 @@ pub enum AuthTried {
     /// A name and password.
     Login {
         /// The file where the name and password were found.
-        found_in: String,
+        found_in: FoundIn,
     },
     /// No name and password were found.
     NoLogin {
@@ -87,7 +87,7 @@ impl RequestAuth {
 
     fn of(
         found: Result<Option<Credential>, credentials::Error>,
-        tried: impl FnOnce(Option<String>) -> AuthTried,
+        tried: impl FnOnce(Option<FoundIn>) -> AuthTried,
     ) -> Self {
         let (found, failure) = match found {
             Ok(found) => (found, None),
@@ -103,7 +103,7 @@ impl RequestAuth {
 
 impl AuthTried {
     /// Where a token, or a name and password, was found; `None` if none was sent.
-    pub fn found_in(&self) -> Option<&str> {
+    pub fn found_in(&self) -> Option<&FoundIn> {
         match self {
             Self::Token { found_in } | Self::Login { found_in } => Some(found_in),
             Self::NoToken { .. } | Self::NoLogin { .. } | Self::Redirected | Self::Nothing => None,

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use super::action::Action;
 use super::known::KnownRegistry;
-use super::phrases::{because, by, marker, received_bytes, said, unauthorized, user};
+use super::phrases::{because, by, marker, received_bytes, said, sent, unauthorized, user};
 use super::requested::{Listed, Requested};
 use crate::blob;
-use crate::credentials;
+use crate::credentials::{self, FoundIn};
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::{printable, printable_path};
@@ -144,13 +144,13 @@ pub enum Error {
         answer: String,
     },
     /// The registry or its token server refused the credentials, or requires some.
-    #[error("{}\n  registry {host}{}\n  answered {status}{}\n  tried {}", unauthorized(.tried.as_deref()), by(.token_server.as_deref()), said(.answer), .tried.as_deref().unwrap_or("no credentials, since there are none that can be used"))]
+    #[error("{}\n  registry {host}{}\n  answered {status}{}\n  tried {}", unauthorized(.tried.as_ref()), by(.token_server.as_deref()), said(.answer), sent(.tried.as_ref()))]
     Unauthorized {
         host: String,
         /// The token server, if it refused the credentials and is another host.
         token_server: Option<String>,
         /// The source of the credentials; `None` if none were found.
-        tried: Option<String>,
+        tried: Option<FoundIn>,
         status: u16,
         /// The error message of the registry.
         answer: String,
@@ -165,7 +165,7 @@ pub enum Error {
         /// The host of the registry.
         host: String,
         /// The source of the credentials.
-        tried: String,
+        tried: FoundIn,
         /// The error message of the registry.
         answer: String,
     },

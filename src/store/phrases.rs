@@ -1,5 +1,6 @@
 //! Phrases in the messages of errors.
 
+use crate::credentials::FoundIn;
 use crate::error::printable;
 use crate::oci;
 
@@ -11,10 +12,17 @@ pub(super) fn said(answer: &str) -> String {
     }
 }
 
-pub(super) fn unauthorized(tried: Option<&str>) -> &'static str {
+pub(super) fn unauthorized(tried: Option<&FoundIn>) -> &'static str {
     match tried {
         Some(_) => "the registry refused the credentials",
         None => "the registry requires credentials",
+    }
+}
+
+pub(super) fn sent(found_in: Option<&FoundIn>) -> String {
+    match found_in {
+        Some(found_in) => found_in.to_string(),
+        None => "no credentials, since there are none that can be used".to_owned(),
     }
 }
 

@@ -1,4 +1,4 @@
-use tfoci::credentials::{Credential, CredentialKind};
+use tfoci::credentials::{Credential, CredentialKind, FoundIn};
 use tfoci::http::Pem;
 
 use super::{User, start};
@@ -141,7 +141,7 @@ async fn round_trip(foreign: &Foreign, password: bool, authority: Option<&Author
             username: docker_registry::USER.to_owned(),
             password: docker_registry::PASSWORD.into(),
         },
-        found_in: "the test".to_owned(),
+        found_in: FoundIn::CommandLine,
     });
     if let Some(authority) = authority {
         user = trusting(user, authority);

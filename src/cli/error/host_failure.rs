@@ -3,6 +3,7 @@
 use std::mem::{Discriminant, discriminant};
 
 use tfoci::blob;
+use tfoci::credentials::FoundIn;
 use tfoci::http::{self, ConnectionError};
 use tfoci::outcome::{At, PackageError, Problem};
 use tfoci::{source, store};
@@ -22,7 +23,7 @@ pub(in crate::cli) struct HostFailure {
 enum Cause {
     Connection(ConnectionError),
     /// The registry refused the credentials, or requires some.
-    Unauthorized(Option<String>),
+    Unauthorized(Option<FoundIn>),
     /// The origin refused the token, or requires one.
     NoToken,
 }

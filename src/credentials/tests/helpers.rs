@@ -44,6 +44,7 @@ fn helpers_answer_for_what_they_know() {
     let credential = find(&credentials, "token.example.com").unwrap().unwrap();
     let found_in = credential
         .found_in
+        .to_string()
         .replace(home.0.path().to_str().unwrap(), "~");
     assert_eq!(
         found_in,

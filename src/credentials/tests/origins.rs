@@ -14,7 +14,7 @@ fn token(credentials: &Credentials, host: &str) -> Result<Option<String>, String
     let host: Hostname = host.parse().unwrap();
     let token = block_on(credentials.for_origin(&host));
     token
-        .map(|token| token.map(|token| token.found_in))
+        .map(|token| token.map(|token| token.found_in.to_string()))
         .map_err(|error| error.to_string())
 }
 

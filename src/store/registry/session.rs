@@ -139,7 +139,7 @@ impl Registry {
         let base = self.http.base(known.api_host(host))?;
         let found = self.credentials.for_repository(host, name).await;
         let chosen = found.as_ref().ok().and_then(Option::as_ref);
-        let found_in = chosen.map(|credential| &*credential.found_in);
+        let found_in = chosen.map(|credential| &credential.found_in);
         self.credentials
             .report_registry_use(host, found_in, &self.http);
         let credential = found?;
