@@ -238,8 +238,10 @@ fn numbers_64(before: &[u8], end: u64) -> Result<Option<Numbers>, Error> {
         let mut fields = Fields(locator.get(4..)?);
         let (disk, received, disks) = (fields.u32()?, fields.u64()?, fields.u32()?);
         let expected = end.checked_sub(BOTH_64_SIZE as u64)?;
-        Some(if disk != 0 || disks != 1 {
+        Some(if disks != 1 {
             Err(End64Fault::Files { received: disks })
+        } else if disk != 0 {
+            Err(End64Fault::OtherFile { received: disk })
         } else if received != expected {
             Err(End64Fault::Place { expected, received })
         } else {

@@ -213,11 +213,12 @@ pub enum End64Fault {
     /// The locator does not lead to the record before it. Readers differ in which one they follow.
     #[error("  expected it at byte {expected}\n  received byte {received}")]
     Place { expected: u64, received: u64 },
-    /// The locator names more than one file, or another one than this.
-    #[error(
-        "  expected a zip of one file\n  received one of {received}, or a record in another file"
-    )]
+    /// The zip consists of another number of files than one.
+    #[error("  expected a zip of one file\n  received one of {received} files")]
     Files { received: u32 },
+    /// The record is not in the first file of the zip.
+    #[error("  expected the record in file 0 of the zip\n  received file {received}")]
+    OtherFile { received: u32 },
     /// The record has data that only some readers know.
     #[error("  expected a record of 56 bytes\n  received {received}")]
     Length { received: u64 },

@@ -207,9 +207,11 @@ fn a_contradiction_of_64_bit_numbers_shows_both_sides() {
         ),
         (
             changed(at + 16, 2),
-            format!(
-                "{END}  expected a zip of one file\n  received one of 2, or a record in another file"
-            ),
+            format!("{END}  expected a zip of one file\n  received one of 2 files"),
+        ),
+        (
+            changed(at + 4, 1),
+            format!("{END}  expected the record in file 0 of the zip\n  received file 1"),
         ),
         (
             changed(record + 4, 45),
