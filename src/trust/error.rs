@@ -8,7 +8,7 @@ use crate::platform::Platform;
 use crate::version::Version;
 
 use super::asked_by::{AskedBy, named_by};
-use super::expected_keys::listed;
+use super::expected_keys::{PinnedKey, listed};
 use super::rule::FingerprintError;
 use super::signature_error::SignatureError;
 
@@ -79,13 +79,13 @@ pub enum Error {
     NotSigned {
         /// Whether there is a checksum document, which could be signed.
         has_document: bool,
-        expected: Vec<String>,
+        expected: Vec<PinnedKey>,
         asked_by: Option<AskedBy>,
     },
     /// There is a signature, but none of the pinned keys is available to check it.
     #[error("the signature of the checksum document cannot be checked without the pinned key\n  expected {}{}\n  received no such key", listed(.expected), named_by(.asked_by.as_ref()))]
     NoPinnedKey {
-        expected: Vec<String>,
+        expected: Vec<PinnedKey>,
         asked_by: Option<AskedBy>,
     },
     /// A key file of the user contains no certificate.

@@ -30,6 +30,24 @@ impl fmt::Display for NamedKey {
     }
 }
 
+/// A pinned key, as the user named it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PinnedKey {
+    /// By its fingerprint.
+    Fingerprint(Fingerprint),
+    /// By the file that contains it.
+    File(String),
+}
+
+impl fmt::Display for PinnedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fingerprint(fingerprint) => fingerprint.fmt(f),
+            Self::File(name) => f.write_str(&printable(name)),
+        }
+    }
+}
+
 /// The keys of which one had to sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedKeys {

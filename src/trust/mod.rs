@@ -21,7 +21,6 @@ use std::time::SystemTime;
 
 use crate::authentication::{Anchor, Authentication, Note, Status};
 use crate::digest::Digest;
-use crate::error::printable;
 use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::release::{Document, Expected, KeyRing, Package, Release, canonical_file_name};
@@ -49,7 +48,7 @@ pub use budget::Budget;
 pub use checksums::Checksums;
 pub use doubt::{Doubt, DoubtKind, doubts};
 pub use error::{Error, Mismatch};
-pub use expected_keys::{ExpectedKeys, NamedKey};
+pub use expected_keys::{ExpectedKeys, NamedKey, PinnedKey};
 pub use file_name::{PackageName, ReleaseId};
 pub use key_description::KeyDescription;
 pub use key_file::check_key_file;
@@ -205,8 +204,8 @@ fn what_is_missing<L>(release: &Release<L>, rule: &Rule) -> Error {
     let is_unsigned = release.checksums.is_none() || release.signatures.is_empty();
     if rule.pinned() {
         let files = rule.keys.iter().filter(|_| rule.pins.is_empty());
-        let files = files.map(|ring| printable(&ring.name));
-        let pins = rule.pins.iter().map(Fingerprint::to_string);
+        let files = files.map(|ring| PinnedKey::File(ring.name.clone()));
+        let pins = rule.pins.iter().cloned().map(PinnedKey::Fingerprint);
         let expected = pins.chain(files).collect();
         let asked_by = rule.asked_by.clone();
         match is_unsigned {
