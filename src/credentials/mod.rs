@@ -131,7 +131,7 @@ impl Credentials {
     /// # Errors
     /// A file that the user named is invalid.
     pub fn clients_have(&self, repository: &Repository) -> Result<bool, Error> {
-        let (host, name) = repository.as_str().split_once('/').unwrap_or_default();
+        let (host, name) = repository.host_and_name();
         Ok(self.registries()?.clients_have(host, name))
     }
 
@@ -140,7 +140,7 @@ impl Credentials {
     /// # Errors
     /// A file that the user named is invalid.
     pub fn unread_by_clients(&self, repository: &Repository) -> Result<Option<PathBuf>, Error> {
-        let (host, name) = repository.as_str().split_once('/').unwrap_or_default();
+        let (host, name) = repository.host_and_name();
         Ok(self.registries()?.unread_by_clients(host, name))
     }
 

@@ -59,13 +59,18 @@ impl Repository {
 
     /// The provider whose directory in a layout this is; `None` for other repositories.
     pub fn provider(&self) -> Option<ProviderAddr> {
-        let (host, rest) = self.0.split_once('/')?;
+        let (host, rest) = self.host_and_name();
         let (namespace, type_name) = rest.split_once('/')?;
         let host = address::Hostname::from_path_segment(host).ok()?;
         let provider: ProviderAddr = format!("{}/{namespace}/{type_name}", host.to_unicode())
             .parse()
             .ok()?;
         (Self::of_provider(&provider).as_ref() == Ok(self)).then_some(provider)
+    }
+
+    /// The host and the rest of the name, which is empty for a registry as a whole. Both are empty for the root.
+    pub fn host_and_name(&self) -> (&str, &str) {
+        self.0.split_once('/').unwrap_or((&self.0, ""))
     }
 
     /// The name as text; empty for the root.

@@ -3,6 +3,9 @@
 //! The table only holds deviations that would otherwise cost an upload or end in a confusing message. All other registries are
 //! expected to follow the specification.
 
+use std::cmp::Ordering;
+use std::fmt;
+
 use crate::error::Category;
 use crate::oci::Repository;
 
@@ -92,16 +95,23 @@ impl KnownRegistry {
         }
     }
 
-    /// The levels of its repositories' names: the least number, the most, and what they are called.
-    fn shape(self) -> Option<(usize, Option<usize>, &'static str)> {
+    /// The levels that the names of its repositories must have; `None` if any number is allowed.
+    fn levels(self) -> Option<Levels> {
+        let at_least = |names| Levels {
+            names,
+            is_exact: false,
+        };
         Some(match self {
-            Self::DockerHub => (2, Some(2), "NAMESPACE/NAME"),
-            Self::Ghcr => (2, None, "OWNER/NAME"),
-            Self::EcrPublic => (2, None, "ALIAS/NAME"),
-            Self::ArtifactRegistry => (3, None, "PROJECT/REPOSITORY/NAME"),
-            Self::Gcr => (2, None, "PROJECT/NAME"),
-            Self::Gitlab => (2, None, "GROUP/PROJECT"),
-            Self::Quay => (2, None, "NAMESPACE/NAME"),
+            Self::DockerHub => Levels {
+                names: &["NAMESPACE", "NAME"],
+                is_exact: true,
+            },
+            Self::Ghcr => at_least(&["OWNER", "NAME"]),
+            Self::EcrPublic => at_least(&["ALIAS", "NAME"]),
+            Self::ArtifactRegistry => at_least(&["PROJECT", "REPOSITORY", "NAME"]),
+            Self::Gcr => at_least(&["PROJECT", "NAME"]),
+            Self::Gitlab => at_least(&["GROUP", "PROJECT"]),
+            Self::Quay => at_least(&["NAMESPACE", "NAME"]),
             Self::Ecr | Self::Acr | Self::Other => return None,
         })
     }
@@ -112,51 +122,55 @@ impl KnownRegistry {
 /// # Errors
 /// The registry is known to allow fewer levels, or to require more.
 pub fn check(repository: &Repository) -> Result<(), LevelsError> {
-    let text = repository.as_str();
-    let (host, name) = text.split_once('/').unwrap_or((text, ""));
-    let registry = KnownRegistry::of(host);
-    let Some((least, most, shape)) = registry.shape() else {
+    let (host, name) = repository.host_and_name();
+    let Some(expected) = KnownRegistry::of(host).levels() else {
         return Ok(());
     };
     let received = name.split('/').count();
-    if received >= least && most.is_none_or(|most| received <= most) {
-        return Ok(());
-    }
+    let has_too_many = match received.cmp(&expected.names.len()) {
+        Ordering::Equal => return Ok(()),
+        Ordering::Greater if !expected.is_exact => return Ok(()),
+        order => order == Ordering::Greater,
+    };
     Err(LevelsError {
-        registry,
-        repository: text.to_owned(),
-        expected: format!("{host}/{shape}"),
-        is_exact: most == Some(least),
+        repository: repository.clone(),
+        expected,
+        has_too_many,
     })
+}
+
+/// The levels that the names of a registry's repositories must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Levels {
+    /// What the registry calls each level.
+    pub names: &'static [&'static str],
+    /// Whether names with more levels are refused, too.
+    pub is_exact: bool,
 }
 
 /// The name of a repository has more or fewer levels than its registry allows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the registry takes no name with so {} levels\n  expected {expected}{}\n  received {repository}", self.how(), if self.is_exact { "" } else { ", or deeper" })]
+#[error("the registry takes no name with so {} levels\n  expected {}/{expected}\n  received {repository}", if *.has_too_many { "many" } else { "few" }, .repository.host_and_name().0)]
 pub struct LevelsError {
-    /// Which registry has this rule.
-    pub registry: KnownRegistry,
     /// The repository, with its registry.
-    pub repository: String,
-    /// The form of names that the registry allows.
-    pub expected: String,
-    /// Whether names with more levels than `expected` are refused, too.
-    pub is_exact: bool,
+    pub repository: Repository,
+    /// The levels that the registry allows.
+    pub expected: Levels,
+    /// Whether there are more levels than expected. Otherwise there are fewer.
+    pub has_too_many: bool,
+}
+
+impl fmt::Display for Levels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.names.join("/"))?;
+        f.write_str(if self.is_exact { "" } else { ", or deeper" })
+    }
 }
 
 impl LevelsError {
     /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         Category::Unsupported
-    }
-
-    fn how(&self) -> &'static str {
-        let count = |text: &str| text.matches('/').count();
-        if count(&self.repository) > count(&self.expected) {
-            "many"
-        } else {
-            "few"
-        }
     }
 }
 

@@ -187,7 +187,7 @@ fn access(error: &store::Error) -> Option<String> {
 }
 
 fn levels(levels: &LevelsError) -> String {
-    match levels.is_exact {
+    match levels.expected.is_exact {
         true => {
             "join what tells providers apart with dashes, such as `{namespace}-{type}`".to_owned()
         }

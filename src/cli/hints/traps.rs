@@ -17,7 +17,7 @@ pub(in crate::cli) fn of(kind: &TrapKind) -> Option<String> {
         } => "name the file in `docker_style_config_files` of a block `oci_default_credentials`"
             .to_owned(),
         TrapKind::NoCredentials { repository, .. } => {
-            let (registry, _) = repository.as_str().split_once('/').unwrap_or_default();
+            let (registry, _) = repository.host_and_name();
             format!("`tfoci login {registry}` stores some")
         }
         TrapKind::UnknownBlock { meant, .. }

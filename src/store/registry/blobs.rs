@@ -156,7 +156,7 @@ fn mount_source<'a>(repository: &Repository, location: BlobLocation<'a>) -> Opti
     let BlobLocation::InRegistry(other) = location else {
         return None;
     };
-    let (host, name) = other.as_str().split_once('/')?;
-    let (here, ours) = repository.as_str().split_once('/')?;
+    let (host, name) = other.host_and_name();
+    let (here, ours) = repository.host_and_name();
     (host == here && name != ours).then_some(name)
 }

@@ -74,8 +74,7 @@ impl Registry {
     }
 
     pub(super) fn takes_evidence(&self, repository: &Repository) -> bool {
-        let text = repository.as_str();
-        let host = text.split_once('/').map_or(text, |(host, _)| host);
+        let (host, _) = repository.host_and_name();
         let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         let refuses = |host: &Host| {
             let cache = host.cache.lock().unwrap_or_else(PoisonError::into_inner);

@@ -129,7 +129,7 @@ impl Registry {
         repository: &'a Repository,
     ) -> Result<(Arc<RepositorySession>, &'a str), Error> {
         let text = repository.as_str();
-        let (host, name) = text.split_once('/').unwrap_or((text, ""));
+        let (host, name) = repository.host_and_name();
         // Locked while credentials are searched, so that a credential helper runs only once.
         let mut sessions = self.sessions.lock().await;
         if let Some((_, session)) = sessions.iter().find(|(other, _)| other == text) {
