@@ -25,9 +25,9 @@ use super::store_health::StoreHealth;
 use super::tag_check::TagState;
 use crate::address::{Hostname, ProviderAddr};
 use crate::event::Subject;
-use crate::examine::StoredProvider;
+use crate::examine::{StoredProvider, TrustOptions};
 use crate::outcome::{At, Failure, Problem};
-use crate::store::{Endpoint, Registry, Repo, RepoMut};
+use crate::store::{Endpoint, Registry, Repo, RepoMut, Store};
 use crate::trust::Policy;
 use crate::version::Version;
 
@@ -193,15 +193,14 @@ impl ServedStore {
 
     /// Reads the providers that the store lists; none if it cannot list them.
     async fn list(&self) -> Result<Vec<ProviderAddr>, Failure> {
-        let failed = |error| Failure::from(Problem::from(error));
-        let store = self.endpoint.read(self.registry.clone()).map_err(failed)?;
+        let store = self.open()?;
         let default_host = self
             .only_host
             .clone()
             .unwrap_or_else(Hostname::default_origin);
         let providers = self.endpoint.providers(&store, &default_host).await;
         Ok(providers
-            .map_err(failed)?
+            .map_err(|error| Failure::from(Problem::from(error)))?
             .map(|all| all.providers)
             .unwrap_or_default())
     }
@@ -211,21 +210,14 @@ impl ServedStore {
         provider: &ProviderAddr,
         old: Option<Arc<ProviderListing>>,
     ) -> Result<ProviderListing, Failure> {
-        let Some(stored) = self.stored(provider)? else {
-            return Ok(ProviderListing::absent(provider));
-        };
         let trust = self.trust.options();
-        let listing = async {
-            let listing = ProviderListing::read(&stored, &trust, old.as_deref(), &self.reads);
-            let listing = listing.await;
-            self.store_health.record(&listing);
-            listing
-        };
-        let listing = match self.fill.as_ref().filter(|fill| fill.is_for(provider)) {
-            None => listing.await,
-            Some(fill) => {
-                let (listing, offered) = future::join(listing, fill.offered(provider)).await;
-                self.with_offered(listing, offered, fill)
+        let listing = match self.stored(provider) {
+            Ok(None) => return Ok(ProviderListing::absent(provider)),
+            Ok(Some(stored)) => self.read_stored(&stored, &trust, old.as_deref()).await,
+            Err(failure) => {
+                let failed = Err(failure);
+                self.store_health.record_ping(&failed);
+                failed.map(|()| ProviderListing::absent(provider))
             }
         };
         match &listing {
@@ -242,6 +234,28 @@ impl ServedStore {
             }
         }
         listing
+    }
+
+    /// Reads the versions of a provider in the store, and those that the origin offers.
+    async fn read_stored(
+        &self,
+        stored: &StoredProvider,
+        trust: &TrustOptions,
+        old: Option<&ProviderListing>,
+    ) -> Result<ProviderListing, Failure> {
+        let provider = &stored.provider;
+        let listing = async {
+            let listing = ProviderListing::read(stored, trust, old, &self.reads).await;
+            self.store_health.record(&listing);
+            listing
+        };
+        match self.fill.as_ref().filter(|fill| fill.is_for(provider)) {
+            None => listing.await,
+            Some(fill) => {
+                let (listing, offered) = future::join(listing, fill.offered(provider)).await;
+                self.with_offered(listing, offered, fill)
+            }
+        }
     }
 
     /// Adds the versions that the origin offers to the list. If the origin is unreachable, the list of the store is used alone, unless the store does
@@ -275,19 +289,25 @@ impl ServedStore {
         let Ok(repository) = self.endpoint.repository(provider) else {
             return Ok(None);
         };
-        // The store is opened each time, so that a deleted directory is noticed.
-        let store = match self.endpoint.read(self.registry.clone()) {
-            // The directory of a pull-through store may be missing until its first version.
-            Err(_) if self.fill.is_some() => self.endpoint.write(self.registry.clone()),
-            opened => opened,
-        };
-        let store = store.map_err(|error| Failure::from(Problem::from(error)))?;
         Ok(Some(StoredProvider {
             provider: provider.clone(),
             place: self.endpoint.place(&repository),
-            repo: Repo::new(store, repository),
+            repo: Repo::new(self.open()?, repository),
             is_listed: false,
         }))
+    }
+
+    /// Opens the store. This is done each time, so that a deleted directory is noticed.
+    fn open(&self) -> Result<Store, Failure> {
+        let registry = || self.registry.clone();
+        let opened = self.endpoint.read(registry());
+        let opened = match &self.fill {
+            // The directory of a pull-through store may be missing until its first version.
+            Some(_) => opened.or_else(|_| self.endpoint.write(registry())),
+            // Clients take 404 as the answer that there is no such provider, and ask elsewhere.
+            None => opened.and_then(Store::refuse_empty),
+        };
+        opened.map_err(|error| Failure::from(Problem::from(error)))
     }
 
     /// Requests the root of the store, so that a mistake in its address or credentials is reported when the server starts.

@@ -57,6 +57,10 @@ impl Layout {
         }
     }
 
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
     fn directory(&self, repository: &Repository) -> PathBuf {
         match repository.as_str() {
             "" => self.root.to_path_buf(),

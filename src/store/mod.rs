@@ -51,6 +51,22 @@ pub enum Store {
     Registry(Registry),
 }
 
+impl Store {
+    /// The store, unless its directory is empty: where no disk is mounted, there may be an empty directory.
+    ///
+    /// # Errors
+    /// The directory is empty, or it cannot be read.
+    pub fn refuse_empty(self) -> Result<Self, Error> {
+        match &self {
+            Self::Layout(layout) if layout.is_empty()? => Err(Error::NoStore {
+                path: layout.root().to_owned(),
+                is_directory: true,
+            }),
+            _ => Ok(self),
+        }
+    }
+}
+
 /// How to find a manifest.
 #[derive(Clone, Copy, Debug)]
 pub enum At<'a> {

@@ -276,6 +276,24 @@ pub fn a_layout_becomes_unreachable_and_comes_back() {
     });
 }
 
+/// Where a disk is no longer mounted, there is an empty directory.
+pub fn the_disk_of_a_layout_is_unmounted_and_mounted_again() {
+    let store = Store::demo();
+    let server = store.serve(&[&AGES[..], &["--registry-host", HOST]].concat());
+    let [mounted, away] = ["store", "away"].map(|name| store.scene.path(name));
+    becomes_unreachable_and_comes_back(&server, |is_going| {
+        if is_going {
+            fs::rename(&mounted, &away).unwrap();
+            fs::create_dir(&mounted).unwrap();
+        } else {
+            // This replaces the empty directory.
+            fs::rename(&away, &mounted).unwrap();
+        }
+    });
+    let (log, said) = (server.log(), "no OCI image layout is in");
+    assert!(log.contains(said), "{log}");
+}
+
 pub fn changes_of_the_store_are_served_soon() {
     const SOON: Duration = Duration::from_secs(1 + 3);
     let registry = Registry::plain();
