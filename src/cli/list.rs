@@ -38,7 +38,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let registry = session.registry(&session.http()?);
     let store = endpoint.read(registry);
     let store = store.map_err(|error| CommandError::OpeningAll(Problem::from(error).into()))?;
-    let providers = session.everything(&endpoint, &store).await?;
+    let everything = session.everything(&endpoint, &store).await?;
+    everything.warn(&session.printer);
+    let providers = everything.providers;
     for provider in &providers {
         session.printer.result(&provider.to_string());
     }

@@ -14,7 +14,8 @@ use tfoci::event::Subject;
 use tfoci::examine::Platforms;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::site::{
-    GENERATOR, ListedProvider, PageChange, Refused, Site, SiteChange, SiteOptions, Task, known_url,
+    GENERATOR, ListedProvider, OnChange, PageChange, Refused, Site, SiteChange, SiteOptions, Task,
+    known_url,
 };
 
 use super::Ending;
@@ -25,7 +26,7 @@ use super::public_url::public_url;
 use super::render::{Mirror, ProviderInstallationView};
 use super::report::Extent;
 use super::session::place::is_store;
-use super::session::{Session, WantedVersions, requested};
+use super::session::{Everything, Session, Wanted, WantedVersions, requested};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -86,7 +87,10 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let request = request(&arguments, session)?;
     let registry = session.registry(&session.http()?);
     let wanted = session.wanted(&arguments.providers, arguments.from.as_deref(), &registry);
-    let wanted = wanted.await?;
+    let Wanted {
+        versions: wanted,
+        everything,
+    } = wanted.await?;
     let providers = wanted.iter().map(|wanted| &wanted.selection.provider);
     let providers: BTreeSet<ProviderAddr> = providers.cloned().collect();
     session.warn_of_unmatched(&arguments.trust, &request.trust, &providers);
@@ -116,8 +120,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let site = Site::open(&request, &reporter).await;
     let site = site.map_err(Problem::from).map_err(Failure::from)?;
     site.write(tasks, &on_change).await;
-    if arguments.delete && arguments.providers.is_empty() {
-        site.delete_others(&providers, &on_change);
+    if let Some(everything) = everything.filter(|_| arguments.delete) {
+        delete_others(&site, &everything, session, &on_change);
     }
     if let Err(error) = site.remove_empty_directories() {
         report.run_failed(Failure::from(Problem::from(error)).into());
@@ -128,6 +132,34 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         report.run_failed(Failure::from(Problem::from(error)).into());
     }
     Ok(report.finish())
+}
+
+/// Deletes the published providers that the store does not list, except for those that it may have nevertheless.
+fn delete_others(
+    site: &Site<'_>,
+    everything: &Everything,
+    session: &Session,
+    on_change: &OnChange<'_>,
+) {
+    let others = match site.others(&everything.providers) {
+        Ok(others) => others,
+        Err(failure) => return on_change(Err(failure)),
+    };
+    // A failure of the whole store and the wrong template look as if its providers were gone.
+    let has_failures = session.report.has_failures();
+    let is_gone = |provider: &ProviderAddr| !has_failures && !everything.may_have(provider);
+    let (gone, mut kept): (Vec<_>, Vec<_>) = others.into_iter().partition(is_gone);
+    site.delete(&gone, on_change);
+    kept.retain(|one| site.is_published(one));
+    if let Some((first, more)) = kept.split_first() {
+        let (providers, are, them) = match more.len() {
+            0 => (first.to_string(), "is", "it"),
+            more => (format!("{first} and {more} more"), "are", "them"),
+        };
+        session.printer.warning(&format!(
+            "{providers} {are} still published, although the store does not list {them}: it may have {them}, since not all of it could be read"
+        ));
+    }
 }
 
 /// Adds a change or failure to the report.

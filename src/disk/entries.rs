@@ -1,6 +1,6 @@
 //! Creates, lists, syncs and removes the entries of directories.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{Action, Error, UNFINISHED, if_exists};
 
@@ -67,32 +67,49 @@ fn names_within(path: &Path, left: &mut usize) -> Result<Option<Vec<String>>, Er
     Ok(Some(names))
 }
 
+/// The directories in a directory, without those whose names begin with a dot.
+#[derive(Debug, Default)]
+pub struct Subdirectories {
+    /// Their names, sorted.
+    pub names: Vec<String>,
+    /// The symbolic links in the directory that lead nowhere, such as to a directory on a disk that is not mounted.
+    pub broken_links: Vec<PathBuf>,
+}
+
 /// The sorted names of the directories in a directory, without those that begin with a dot; none if it does not exist.
 ///
 /// # Errors
 /// The system reported an error.
 pub fn subdirectories(path: &Path) -> Result<Vec<String>, Error> {
     let mut left = usize::MAX;
-    Ok(subdirectories_within(path, &mut left)?.unwrap_or_default())
+    Ok(subdirectories_within(path, &mut left)?
+        .unwrap_or_default()
+        .names)
 }
 
 /// As [`subdirectories`]; `None` if the directory has more than `left` entries of any kind. They are subtracted from `left`.
 ///
 /// # Errors
 /// The system reported an error.
-pub fn subdirectories_within(path: &Path, left: &mut usize) -> Result<Option<Vec<String>>, Error> {
+pub fn subdirectories_within(
+    path: &Path,
+    left: &mut usize,
+) -> Result<Option<Subdirectories>, Error> {
     let Some(names) = if_exists(names_within(path, left))?.unwrap_or(Some(Vec::new())) else {
         return Ok(None);
     };
-    let mut directories = Vec::new();
-    for name in names {
+    let mut directories = Subdirectories::default();
+    // A name that begins with a dot is that of an unfinished or hidden directory, which clients ignore too.
+    for name in names.into_iter().filter(|name| !name.starts_with('.')) {
         let entry = path.join(&name);
         let found =
             std::fs::metadata(&entry).map_err(|source| Error::at(Action::Read, &entry, source));
-        let is_directory = if_exists(found)?.is_some_and(|found| found.is_dir());
-        // A name that begins with a dot is that of an unfinished or hidden directory, which clients ignore too.
-        if is_directory && !name.starts_with('.') {
-            directories.push(name);
+        match if_exists(found)? {
+            Some(found) if found.is_dir() => directories.names.push(name),
+            Some(_) => {}
+            None if entry.is_symlink() => directories.broken_links.push(entry),
+            // It was removed a moment ago.
+            None => {}
         }
     }
     Ok(Some(directories))

@@ -170,16 +170,25 @@ impl<'a> Site<'a> {
         writing.await;
     }
 
-    /// Deletes every provider in the site except these.
-    pub fn delete_others(&self, kept: &BTreeSet<ProviderAddr>, on_change: &OnChange<'_>) {
-        let providers = match self.folders() {
-            Ok(providers) => providers,
-            Err(error) => return on_change(Err(Problem::from(error).into())),
-        };
+    /// The providers in the site other than these.
+    ///
+    /// # Errors
+    /// The directory cannot be read.
+    pub fn others(&self, listed: &[ProviderAddr]) -> Result<Vec<ProviderAddr>, Failure> {
+        let folders = self.folders().map_err(Problem::from)?;
+        let others = folders.into_iter();
+        Ok(others.filter(|one| !listed.contains(one)).collect())
+    }
+
+    /// Whether clients of the site see a version of the provider.
+    pub fn is_published(&self, provider: &ProviderAddr) -> bool {
+        !self.published(provider).is_empty()
+    }
+
+    /// Deletes providers.
+    pub fn delete(&self, providers: &[ProviderAddr], on_change: &OnChange<'_>) {
         for provider in providers {
-            if !kept.contains(&provider) {
-                self.finish_provider(&provider, Some(&BTreeSet::new()), on_change);
-            }
+            self.finish_provider(provider, Some(&BTreeSet::new()), on_change);
         }
     }
 

@@ -257,6 +257,7 @@ impl Endpoint {
         if self.exact {
             return Ok(None);
         }
+        let mut unfinished = Vec::new();
         let (repositories, inverse) = match (store, self.template()) {
             (Store::Registry(registry), Some(template)) => {
                 let Some(inverse) = template.inverse() else {
@@ -266,7 +267,9 @@ impl Endpoint {
             }
             (Store::Layout(layout), _) => {
                 let layout = layout.clone();
-                (jobs::in_thread(move || layout.repositories()).await?, None)
+                let layouts = jobs::in_thread(move || layout.layouts()).await?;
+                unfinished = layouts.unfinished;
+                (layouts.repositories, None)
             }
             (Store::Registry(_), None) => return Ok(None),
         };
@@ -284,6 +287,7 @@ impl Endpoint {
                 .as_ref()
                 .is_some_and(|inverse| !inverse.has_hostname()),
             providers,
+            unfinished,
         }))
     }
 }

@@ -138,11 +138,6 @@ impl Layout {
         }
     }
 
-    /// The repositories of providers.
-    pub(super) fn repositories(&self) -> Result<Vec<Repository>, Error> {
-        listing::repositories(&self.root)
-    }
-
     /// Hard-links a blob from another file, or from another repository of this layout, if that copy is undamaged.
     fn link(
         &self,
@@ -157,8 +152,8 @@ impl Layout {
         }
         if !repository.as_str().is_empty() {
             // Without their blobs, this one is copied.
-            let others = self.repositories().unwrap_or_default().into_iter();
-            let others = others.filter(|other| other != repository);
+            let others = self.layouts().unwrap_or_default().repositories;
+            let others = others.into_iter().filter(|other| other != repository);
             paths.extend(others.map(|other| self.blob_path(&other, &expected.digest)));
         }
         for path in paths {

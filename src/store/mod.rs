@@ -37,6 +37,8 @@ pub use repo::Repo;
 pub use repo_mut::RepoMut;
 pub use requested::{Listed, Requested};
 
+use std::path::PathBuf;
+
 use crate::address::ProviderAddr;
 use crate::digest::Digest;
 use crate::event::Transfer;
@@ -98,6 +100,8 @@ pub struct Providers {
     pub example: Option<Repository>,
     /// Whether the names of repositories have no host, so that the default one was taken.
     pub is_host_assumed: bool,
+    /// The directories of layouts that may have more providers, but that were copied in part or are away. A registry has none.
+    pub unfinished: Vec<PathBuf>,
 }
 
 /// The outcome of storing a blob.

@@ -1,4 +1,5 @@
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -228,5 +229,52 @@ fn a_provider_without_any_version_is_deleted_and_fails_no_command() {
             run.stderr
         );
         assert!(!index.exists());
+    }
+}
+
+/// What is left of the layout of `OTHER` proves nothing about its provider.
+#[test]
+fn an_incomplete_layout_does_not_delete_its_provider() {
+    type Damage = fn(&Path);
+    let damages: [(Damage, &str); 3] = [
+        (
+            |layout| {
+                fs::remove_file(layout.join("index.json")).unwrap();
+                fs::create_dir(layout.with_file_name("more")).unwrap();
+            },
+            "the layout store/example.net/team/more and 1 more are incomplete and left out",
+        ),
+        (
+            |layout| {
+                fs::remove_dir_all(layout).unwrap();
+                std::os::unix::fs::symlink("/nonexistent/other", layout).unwrap();
+            },
+            "the layout store/example.net/team/other is incomplete and left out",
+        ),
+        // The disk with all providers of the host is not mounted.
+        (
+            |layout| {
+                let host = layout.ancestors().nth(2).unwrap();
+                fs::remove_dir_all(host).unwrap();
+                std::os::unix::fs::symlink("/nonexistent", host).unwrap();
+            },
+            "the layout store/example.net is incomplete and left out",
+        ),
+    ];
+    for (damage, layouts) in damages {
+        let scene = with_two();
+        let other = ReleaseFolder::new("other", "0.3.0").platform("linux_amd64");
+        push(&scene, OTHER, "0.3.0", &other);
+        site(&scene, &[]).succeeds();
+        let published = tree(&scene.path("public"));
+        damage(&scene.path("store").join(OTHER));
+        let run = site(&scene, &["--delete"]).succeeds();
+        assert_eq!(tree(&scene.path("public")), published);
+        let warnings = format!(
+            "   Warning {layouts}: perhaps written just now, not copied to the end, or on a disk that is not mounted\n"
+        );
+        assert!(run.stderr.starts_with(&warnings), "{}", run.stderr);
+        let kept = "   Warning example.net/team/other is still published, although the store does not list it: it may have it, since not all of it could be read\n";
+        assert!(run.stderr.contains(kept), "{}", run.stderr);
     }
 }

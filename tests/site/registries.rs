@@ -138,3 +138,34 @@ fn an_interrupted_run_leaves_whole_files_only() {
         left.keys()
     );
 }
+
+/// Without `--default-host`, the providers of the template have another host, under which none of them verifies.
+#[test]
+fn a_forgotten_option_does_not_delete_the_site() {
+    let scene = Scene::new();
+    push(&scene, DEMO, "1.0.0", &demo("1.0.0"));
+    let registry = Setup::of(Personality::Plain);
+    let registry = registry.quirks(|quirks| quirks.catalog = Some(2)).start();
+    import(&scene.path("store").join(DEMO), &registry, "acme/demo");
+    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
+    let always = [
+        "site",
+        "public",
+        "--from",
+        &from,
+        "--plain-http",
+        "127.0.0.1",
+    ];
+    let site = |arguments: &[&str]| scene.tfoci(always.iter().chain(arguments));
+    site(&["--default-host", "example.com"]).succeeds();
+    let published = tree(&scene.path("public"));
+    let run = site(&["--delete"]).exits(3);
+    assert!(
+        run.stderr.contains(
+            "example.com/acme/demo is still published, although the store does not list it"
+        ),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(tree(&scene.path("public")), published);
+}

@@ -50,7 +50,7 @@ impl Plan {
         }
         let wanted = session.wanted(&texts, arguments.from.as_deref(), registry);
         let mut plan: Vec<Copying> = Vec::new();
-        for (position, wanted) in wanted.await?.into_iter().enumerate() {
+        for (position, wanted) in wanted.await?.versions.into_iter().enumerate() {
             let selection = &wanted.selection;
             let is_filtered = position >= named && is_selective;
             let filters = filters.get(&selection.provider).filter(|_| is_filtered);

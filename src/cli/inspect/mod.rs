@@ -121,7 +121,7 @@ async fn stored(
     let registry = session.registry(&session.http()?);
     let texts = std::slice::from_ref(&arguments.provider);
     let wanted = session.wanted(texts, arguments.from.as_deref(), &registry);
-    let Some(WantedVersions { selection, from }) = wanted.await?.pop() else {
+    let Some(WantedVersions { selection, from }) = wanted.await?.versions.pop() else {
         return Err(CommandError::no_selection(&arguments.provider));
     };
     let stored = from?;

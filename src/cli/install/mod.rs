@@ -154,7 +154,7 @@ async fn into_mirror(
     let request = mirror_request(&arguments, &into, session)?;
     let registry = session.registry(&session.http()?);
     let wanted = session.wanted(&arguments.providers, arguments.from.as_deref(), &registry);
-    let wanted = wanted.await?;
+    let wanted = wanted.await?.versions;
     let providers = wanted.iter().map(|wanted| &wanted.selection.provider);
     session.warn_of_unmatched(&arguments.lock.trust, &request.trust, providers);
     let report = &session.report;

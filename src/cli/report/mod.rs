@@ -188,6 +188,16 @@ impl Report {
         self.change(|run| run.error = Some(error));
     }
 
+    /// Whether something failed so far.
+    pub(super) fn has_failures(&self) -> bool {
+        match &*self.state() {
+            State::Running(run) => {
+                run.error.is_some() || run.outcomes.iter().any(|one| one.error().is_some())
+            }
+            _ => false,
+        }
+    }
+
     /// Prints the report.
     pub(super) fn finish(&self) -> Ending {
         let Some(run) = self.end() else {

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use indicatif::HumanBytes;
 use serde::Serialize;
 
-use tfoci::address::{Hostname, ProviderAddr};
+use tfoci::address::Hostname;
 use tfoci::serve::{Denied, Notice, Observer, RequestRecord};
 
 use super::events::{Event, message, with_hint};
@@ -14,6 +14,7 @@ use super::unmatched::Unmatched;
 use crate::cli::arguments::Format;
 use crate::cli::error::CommandError;
 use crate::cli::printer::{Printer, Tone};
+use crate::cli::session::Everything;
 
 /// Prints the reports of the server.
 pub(super) struct Log {
@@ -75,9 +76,14 @@ impl Log {
     }
 
     /// Prints how many providers the store has, and which of them no entry of the trust file matches. With `--fill`, the store may be empty.
-    pub(super) fn contents(&self, listed: Result<Vec<ProviderAddr>, CommandError>, fills: bool) {
+    pub(super) fn contents(&self, listed: Result<Everything, CommandError>, fills: bool) {
         let providers = match listed {
-            Ok(providers) => providers,
+            Ok(everything) => {
+                if let Some(text) = everything.incomplete() {
+                    self.event("incomplete-layout", Tone::Warning, "Warning", text);
+                }
+                everything.providers
+            }
             Err(CommandError::EmptyStore { .. }) if fills => Vec::new(),
             Err(error) => {
                 let text = with_hint(&error, &error);

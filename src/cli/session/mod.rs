@@ -4,6 +4,7 @@
 //! commands understand an option in the same way.
 
 mod environment;
+mod everything;
 mod network;
 pub(super) mod place;
 pub(super) mod requested;
@@ -37,8 +38,9 @@ use super::printer::Printer;
 use super::report::Report;
 use super::trace::Trace;
 pub(super) use environment::{data_directory, has_data_directory, report_considered};
+pub(super) use everything::Everything;
 pub(super) use trust::{policy, read_key, trust_text};
-pub(super) use wanted::WantedVersions;
+pub(super) use wanted::{Wanted, WantedVersions};
 
 /// The default number of concurrent package transfers. Higher numbers were not faster (measured).
 pub(super) const JOBS: u8 = 4;

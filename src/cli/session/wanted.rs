@@ -1,7 +1,5 @@
 //! The versions that arguments select in stores, by address, digest or reference.
 
-use std::path::PathBuf;
-
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::constraint::VersionConstraints;
 use tfoci::digest::Digest;
@@ -11,13 +9,20 @@ use tfoci::oci::reference::version_of;
 use tfoci::oci::{Repository, Tag};
 use tfoci::outcome::{At, Failure, Problem};
 use tfoci::selection::Selection;
-use tfoci::source::filesystem_mirror::nearby::is_mirror;
-use tfoci::store::{Endpoint, Providers, Registry, Repo, Store};
+use tfoci::store::{Endpoint, Registry, Repo, Store};
 use tfoci::version::Version;
 
+use super::everything::Everything;
 use super::{Session, check, stored_provider};
 use crate::cli::error::CommandError;
-use crate::cli::printer::Tone;
+
+/// What arguments select.
+pub(in crate::cli) struct Wanted {
+    /// The versions, by provider.
+    pub(in crate::cli) versions: Vec<WantedVersions>,
+    /// What the store lists, if no argument selects versions.
+    pub(in crate::cli) everything: Option<Everything>,
+}
 
 /// Versions of a provider in a store.
 pub(in crate::cli) struct WantedVersions {
@@ -50,7 +55,7 @@ impl Session {
         texts: &[String],
         from: Option<&str>,
         registry: &Registry,
-    ) -> Result<Vec<WantedVersions>, CommandError> {
+    ) -> Result<Wanted, CommandError> {
         let parse = |text: &str| Argument::parse(text, self.default_host());
         let mut arguments: Vec<Argument> = texts
             .iter()
@@ -66,18 +71,22 @@ impl Session {
         }
         let store = self.store_of(&arguments, store, registry)?;
         let are_listed = arguments.is_empty();
+        let mut everything = None;
         if let Some((endpoint, store)) = &store {
             if are_listed {
-                let all = self.everything(endpoint, store).await?.into_iter();
-                arguments.extend(all.map(|provider| Argument::Address(any(provider), None)));
+                let all = self.everything(endpoint, store).await?;
+                all.warn(&self.printer);
+                let providers = all.providers.iter().cloned();
+                arguments.extend(providers.map(|one| Argument::Address(any(one), None)));
+                everything = Some(all);
             }
             let addresses = arguments.iter().filter_map(Argument::address);
             let providers = addresses.map(|selection| selection.provider.clone());
             check(endpoint, &providers.collect::<Vec<_>>())?;
         }
-        let mut wanted = Vec::new();
+        let mut versions = Vec::new();
         for argument in arguments {
-            wanted.push(match (argument, &store) {
+            versions.push(match (argument, &store) {
                 (Argument::Reference(reference), _) => self.referred(reference, registry).await?,
                 (Argument::Address(selection, digest), Some(store)) => {
                     let mut wanted = addressed(selection, digest, store).await?;
@@ -89,7 +98,10 @@ impl Session {
                 (Argument::Address(..), None) => continue,
             });
         }
-        Ok(wanted)
+        Ok(Wanted {
+            versions,
+            everything,
+        })
     }
 
     /// The store of the addresses; `None` if all arguments are references.
@@ -115,62 +127,6 @@ impl Session {
             }
             (None, false) => Ok(None),
         }
-    }
-
-    /// All providers of a store, if the store can list them.
-    pub(in crate::cli) async fn everything(
-        &self,
-        endpoint: &Endpoint,
-        store: &Store,
-    ) -> Result<Vec<ProviderAddr>, CommandError> {
-        let providers = endpoint.providers(store, self.default_host()).await;
-        let providers = providers.map_err(|error| Failure {
-            at: At::From(endpoint.to_string()),
-            ..Failure::from(Problem::from(error))
-        });
-        let Providers {
-            providers,
-            others,
-            example,
-            is_host_assumed,
-        } = providers?.ok_or_else(|| CommandError::no_selection(&endpoint.to_string()))?;
-        // An empty store is usually a wrong directory. A job that copies nothing must fail, so that the mistake is seen.
-        if providers.is_empty() {
-            let store = endpoint.to_string();
-            return Err(match endpoint.template() {
-                Some(_) => CommandError::NoRepositoryMatches {
-                    template: store,
-                    others,
-                    example: example.map(|example| endpoint.name(&example)),
-                },
-                None => CommandError::EmptyStore {
-                    store,
-                    mirror: endpoint
-                        .directory()
-                        .filter(|one| is_mirror(one))
-                        .map(PathBuf::from),
-                    meant: endpoint.likely_directory(),
-                },
-            });
-        }
-        if others > 0 {
-            let repositories = match others {
-                1 => "1 repository that does not match".to_owned(),
-                others => format!("{others} repositories that do not match"),
-            };
-            let example = example.map(|example| format!(", such as {}", endpoint.name(&example)));
-            let example = example.unwrap_or_default();
-            let line = format!("{repositories} {endpoint}{example}");
-            self.printer.line(Tone::Plain, "Skipped", &line);
-        }
-        let host = self.default_host();
-        if is_host_assumed && *host == Hostname::default_origin() {
-            let line = format!(
-                "the host {host}, since {endpoint} has no {{hostname}}; `--default-host` names another"
-            );
-            self.printer.line(Tone::Plain, "Assumed", &line);
-        }
-        Ok(providers)
     }
 
     /// The version that a reference names. The name of a repository in a registry may not tell the provider, so its index does.

@@ -1,6 +1,6 @@
-//! The repositories in a directory of layouts.
+//! The layouts in a directory of layouts.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::Error;
 use super::Layout;
@@ -19,26 +19,47 @@ impl Layout {
             entries.map_err(|source| disk::Error::at(disk::Action::Read, self.root(), source))?;
         Ok(entries.next().is_none())
     }
+
+    /// Finds the layouts of providers.
+    pub(in crate::store) fn layouts(&self) -> Result<Layouts, Error> {
+        layouts(self.root())
+    }
 }
 
-/// The repositories of providers.
-pub(super) fn repositories(root: &Path) -> Result<Vec<Repository>, Error> {
+/// The layouts in a directory of layouts.
+#[derive(Debug, Default)]
+pub(in crate::store) struct Layouts {
+    /// The repositories of providers.
+    pub(in crate::store) repositories: Vec<Repository>,
+    /// The directories of providers without an `index.json`, and links that lead nowhere. Their providers are not known to be gone: a layout may
+    /// have been copied in part, or its disk may not be mounted.
+    pub(in crate::store) unfinished: Vec<PathBuf>,
+}
+
+fn layouts(root: &Path) -> Result<Layouts, Error> {
     let mut left = MOST_ENTRIES;
-    let mut subdirectories = |path: &Path| {
+    let mut found = Layouts::default();
+    let mut subdirectories = |path: &Path, found: &mut Layouts| {
         let within = disk::subdirectories_within(path, &mut left)?;
-        within.ok_or_else(|| Error::TooManyEntries {
+        let within = within.ok_or_else(|| Error::TooManyEntries {
             path: root.to_owned(),
             limit: MOST_ENTRIES,
-        })
+        })?;
+        found.unfinished.extend(within.broken_links);
+        Ok::<_, Error>(within.names)
     };
-    let mut found = Vec::new();
-    for host in subdirectories(root)? {
-        for namespace in subdirectories(&root.join(&host))? {
-            for type_name in subdirectories(&root.join(&host).join(&namespace))? {
+    for host in subdirectories(root, &mut found)? {
+        for namespace in subdirectories(&root.join(&host), &mut found)? {
+            for type_name in subdirectories(&root.join(&host).join(&namespace), &mut found)? {
                 let relative = format!("{host}/{namespace}/{type_name}");
+                let Some(repository) = Repository::of_directory(&relative) else {
+                    continue;
+                };
                 // A directory that cannot be read is an error: without its provider, `site --delete` would delete what it published.
-                let visible = disk::exists(&root.join(&relative).join("index.json"))?;
-                found.extend(Repository::of_directory(&relative).filter(|_| visible));
+                match disk::exists(&root.join(&relative).join("index.json"))? {
+                    true => found.repositories.push(repository),
+                    false => found.unfinished.push(root.join(&relative)),
+                }
             }
         }
     }

@@ -1,0 +1,116 @@
+//! All that a store has, for commands that were given no addresses.
+
+use std::path::PathBuf;
+
+use tfoci::address::{Hostname, ProviderAddr};
+use tfoci::error::printable_path;
+use tfoci::outcome::{At, Failure, Problem};
+use tfoci::source::filesystem_mirror::nearby::is_mirror;
+use tfoci::store::{Endpoint, Providers, Store};
+
+use super::Session;
+use crate::cli::error::CommandError;
+use crate::cli::printer::{Printer, Tone};
+
+/// What a store lists.
+pub(in crate::cli) struct Everything {
+    /// Its providers, sorted.
+    pub(in crate::cli) providers: Vec<ProviderAddr>,
+    /// The directories of incomplete layouts.
+    unfinished: Vec<PathBuf>,
+    /// The host that was taken for all providers, because neither the names of repositories nor an option tell it.
+    assumed_host: Option<Hostname>,
+}
+
+impl Everything {
+    /// Whether the store may have a provider that it does not list: a layout is incomplete, or the provider is of another host than the assumed
+    /// one.
+    pub(in crate::cli) fn may_have(&self, provider: &ProviderAddr) -> bool {
+        let host = self.assumed_host.as_ref();
+        !self.unfinished.is_empty() || host.is_some_and(|host| host != provider.hostname())
+    }
+
+    /// Warns of incomplete layouts.
+    pub(in crate::cli) fn warn(&self, printer: &Printer) {
+        if let Some(text) = self.incomplete() {
+            printer.warning(&text);
+        }
+    }
+
+    /// A warning of incomplete layouts; `None` if there are none.
+    pub(in crate::cli) fn incomplete(&self) -> Option<String> {
+        let (first, more) = self.unfinished.split_first()?;
+        let first = printable_path(first);
+        let layouts = match more.len() {
+            0 => format!("the layout {first} is incomplete and left out"),
+            more => format!("the layout {first} and {more} more are incomplete and left out"),
+        };
+        Some(format!(
+            "{layouts}: perhaps written just now, not copied to the end, or on a disk that is not mounted"
+        ))
+    }
+}
+
+impl Session {
+    /// All providers of a store, if the store can list them.
+    pub(in crate::cli) async fn everything(
+        &self,
+        endpoint: &Endpoint,
+        store: &Store,
+    ) -> Result<Everything, CommandError> {
+        let providers = endpoint.providers(store, self.default_host()).await;
+        let providers = providers.map_err(|error| Failure {
+            at: At::From(endpoint.to_string()),
+            ..Failure::from(Problem::from(error))
+        });
+        let Providers {
+            providers,
+            others,
+            example,
+            is_host_assumed,
+            unfinished,
+        } = providers?.ok_or_else(|| CommandError::no_selection(&endpoint.to_string()))?;
+        // An empty store is usually a wrong directory. A job that copies nothing must fail, so that the mistake is seen.
+        if providers.is_empty() {
+            let store = endpoint.to_string();
+            return Err(match endpoint.template() {
+                Some(_) => CommandError::NoRepositoryMatches {
+                    template: store,
+                    others,
+                    example: example.map(|example| endpoint.name(&example)),
+                },
+                None => CommandError::EmptyStore {
+                    store,
+                    mirror: endpoint
+                        .directory()
+                        .filter(|one| is_mirror(one))
+                        .map(PathBuf::from),
+                    meant: endpoint.likely_directory(),
+                },
+            });
+        }
+        if others > 0 {
+            let repositories = match others {
+                1 => "1 repository that does not match".to_owned(),
+                others => format!("{others} repositories that do not match"),
+            };
+            let example = example.map(|example| format!(", such as {}", endpoint.name(&example)));
+            let example = example.unwrap_or_default();
+            let line = format!("{repositories} {endpoint}{example}");
+            self.printer.line(Tone::Plain, "Skipped", &line);
+        }
+        let host = self.default_host();
+        let is_assumed = is_host_assumed && *host == Hostname::default_origin();
+        if is_assumed {
+            let line = format!(
+                "the host {host}, since {endpoint} has no {{hostname}}; `--default-host` names another"
+            );
+            self.printer.line(Tone::Plain, "Assumed", &line);
+        }
+        Ok(Everything {
+            providers,
+            unfinished,
+            assumed_host: is_assumed.then(|| host.clone()),
+        })
+    }
+}
