@@ -12,11 +12,12 @@ mod proof;
 mod shared;
 mod transfer;
 
-pub use error::{Error, Unread};
+pub use error::{Error, ReadError};
 pub use pieces::Pieces;
 pub use shared::Shared;
 pub use transfer::{MOST_RESUMPTIONS, proven};
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::path::Path;
 use std::pin::Pin;
@@ -35,17 +36,23 @@ use proof::HoldBack;
 
 /// Bytes that can be read from the start or from any offset, as often as needed.
 pub trait BlobSource: Clone + Send + Sync + 'static {
+    /// The error of an origin or a store that does not give the blob; [`Infallible`] for local blobs, which only fail with an [`Error`].
+    type Failure: std::error::Error + Send + Sync + 'static;
+
     /// What is known about the blob before it is read.
     fn info(&self) -> BlobInfo<'_>;
 
     /// Starts reading at an offset.
-    fn open(&self, from: u64) -> impl Future<Output = Result<Body, Error>> + Send;
+    fn open(&self, from: u64) -> impl Future<Output = Opened<Self::Failure>> + Send;
 
     /// The digest and size that the bytes must have.
     fn expected(&self) -> Expected {
         self.info().expected
     }
 }
+
+/// The bytes of an opened blob, or why it could not be opened. `F` is the [`BlobSource::Failure`].
+pub type Opened<F> = Result<Body<F>, ReadError<F>>;
 
 /// What is known about a blob before it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,21 +92,21 @@ pub enum BlobLocation<'a> {
 }
 
 /// A stream of bytes.
-pub struct Body {
-    chunks: Pin<Box<dyn Stream<Item = Result<Bytes, Error>> + Send>>,
+pub struct Body<F> {
+    chunks: Pin<Box<dyn Stream<Item = Result<Bytes, ReadError<F>>> + Send>>,
     /// Whether the source says so if it has no more bytes. Otherwise a lost connection may look like the end.
     is_whole: bool,
     /// The bytes to leave out before the first one.
     skip: u64,
-    watch: Option<Watch>,
+    watch: Option<Watch<F>>,
 }
 
 /// What is called with each chunk or error, and with `None` at the end.
-type Watch = Box<dyn FnMut(Option<&Result<Bytes, Error>>) + Send>;
+type Watch<F> = Box<dyn FnMut(Option<&Result<Bytes, ReadError<F>>>) + Send>;
 
-impl Body {
+impl<F> Body<F> {
     /// Wraps a stream of chunks.
-    pub fn new(stream: impl Stream<Item = Result<Bytes, Error>> + Send + 'static) -> Self {
+    pub fn new(stream: impl Stream<Item = Result<Bytes, ReadError<F>>> + Send + 'static) -> Self {
         Self {
             chunks: Box::pin(stream),
             is_whole: false,
@@ -112,7 +119,7 @@ impl Body {
     pub fn of_file(mut blocks: disk::Blocks) -> Self {
         Self::new(futures_util::stream::poll_fn(move |_| {
             // A blocking read is faster than one on another thread (measured: 4 to 6 % of a push).
-            Poll::Ready(blocks.next_block().map_err(Error::Disk).transpose())
+            Poll::Ready(blocks.next_block().map_err(ReadError::from).transpose())
         }))
     }
 
@@ -120,7 +127,7 @@ impl Body {
     #[must_use]
     pub fn watched(
         mut self,
-        watch: impl FnMut(Option<&Result<Bytes, Error>>) + Send + 'static,
+        watch: impl FnMut(Option<&Result<Bytes, ReadError<F>>>) + Send + 'static,
     ) -> Self {
         self.watch = Some(Box::new(watch));
         self
@@ -130,20 +137,20 @@ impl Body {
     ///
     /// # Errors
     /// The source failed, or there are more than `limit` bytes.
-    pub async fn collect(mut self, limit: u64) -> Result<Vec<u8>, Error> {
+    pub async fn collect(mut self, limit: u64) -> Result<Vec<u8>, ReadError<F>> {
         let mut all = Vec::new();
         while let Some(chunk) = self.next().await {
             all.extend_from_slice(&chunk?);
             if all.len() as u64 > limit {
-                return Err(Error::Longer { expected: limit });
+                return Err(Error::Longer { expected: limit }.into());
             }
         }
         Ok(all)
     }
 }
 
-impl Stream for Body {
-    type Item = Result<Bytes, Error>;
+impl<F> Stream for Body<F> {
+    type Item = Result<Bytes, ReadError<F>>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
@@ -182,19 +189,26 @@ impl Memory {
             bytes,
         }
     }
-}
 
-impl BlobSource for Memory {
-    fn info(&self) -> BlobInfo<'_> {
-        BlobInfo::of(self.expected)
-    }
-
-    async fn open(&self, from: u64) -> Result<Body, Error> {
+    /// The bytes from an offset on.
+    pub fn body<F: Send + 'static>(&self, from: u64) -> Body<F> {
         let rest = usize::try_from(from)
             .ok()
             .filter(|from| *from <= self.bytes.len())
             .map(|from| self.bytes.slice(from..));
-        Ok(Body::new(futures_util::stream::iter(rest.map(Ok))))
+        Body::new(futures_util::stream::iter(rest.map(Ok)))
+    }
+}
+
+impl BlobSource for Memory {
+    type Failure = Infallible;
+
+    fn info(&self) -> BlobInfo<'_> {
+        BlobInfo::of(self.expected)
+    }
+
+    async fn open(&self, from: u64) -> Opened<Infallible> {
+        Ok(self.body(from))
     }
 }
 
@@ -249,6 +263,8 @@ impl File {
 }
 
 impl BlobSource for File {
+    type Failure = Infallible;
+
     fn info(&self) -> BlobInfo<'_> {
         BlobInfo {
             is_unverified: self.is_unverified,
@@ -256,7 +272,7 @@ impl BlobSource for File {
         }
     }
 
-    async fn open(&self, from: u64) -> Result<Body, Error> {
+    async fn open(&self, from: u64) -> Opened<Infallible> {
         Ok(Body::of_file(disk::Blocks::open(&self.path, from)?))
     }
 }
@@ -265,7 +281,7 @@ impl BlobSource for File {
 ///
 /// # Errors
 /// The document cannot be read, or its bytes are not the expected ones.
-pub async fn document(mut body: Body, expected: Expected) -> Result<Vec<u8>, Error> {
+pub async fn document<F>(mut body: Body<F>, expected: Expected) -> Result<Vec<u8>, ReadError<F>> {
     let mut proof = HoldBack::new(expected, None);
     let mut all = Vec::new();
     while let Some(chunk) = body.next().await {
@@ -280,7 +296,7 @@ pub async fn document(mut body: Body, expected: Expected) -> Result<Vec<u8>, Err
 ///
 /// # Errors
 /// The response announces another length than `size`.
-pub fn received(answer: Answer, from: u64, size: Option<u64>) -> Result<Body, Error> {
+pub fn received<F: 'static>(answer: Answer, from: u64, size: Option<u64>) -> Opened<F> {
     let is_part = answer.status() == StatusCode::PARTIAL_CONTENT;
     let announced = match is_part {
         true => answer.range().and_then(|range| range.total),
@@ -288,10 +304,10 @@ pub fn received(answer: Answer, from: u64, size: Option<u64>) -> Result<Body, Er
     };
     match (announced, size) {
         (Some(received), Some(expected)) if received < expected => {
-            return Err(Error::Shorter { expected, received });
+            return Err(Error::Shorter { expected, received }.into());
         }
         (Some(received), Some(expected)) if received > expected => {
-            return Err(Error::Longer { expected });
+            return Err(Error::Longer { expected }.into());
         }
         _ => {}
     }
@@ -299,6 +315,6 @@ pub fn received(answer: Answer, from: u64, size: Option<u64>) -> Result<Body, Er
     Ok(Body {
         is_whole,
         skip: if is_part { 0 } else { from },
-        ..Body::new(answer.chunks().map_err(Error::Http))
+        ..Body::new(answer.chunks().map_err(ReadError::from))
     })
 }

@@ -11,13 +11,14 @@
 //! Each zip is therefore read once. A zip with the wrong bytes is found while others are being sent: then no tag moves, and the
 //! uploaded blobs are left to the registry's garbage collection.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::address::ProviderAddr;
 use crate::archive::{Archive, Limits};
 use crate::authentication::Note;
-use crate::blob::{self, File};
+use crate::blob::{self, File, ReadError};
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::printable_path;
@@ -25,7 +26,7 @@ use crate::event::{Event, Reporter, Subject};
 use crate::outcome::{At, Failure, Problem, Published};
 use crate::platform::Platform;
 use crate::prove::prove;
-use crate::publish::{self, BlobFailure, Edition, publish};
+use crate::publish::{self, BlobFailure, Edition, PackageBlob as _, publish};
 use crate::release::{Package, Release};
 use crate::source::folder::{self, Files, Folder, Zip};
 use crate::store::RepoMut;
@@ -172,14 +173,14 @@ async fn inspect(
 }
 
 /// Turns the failure of a package that was being sent into a problem; a wrong digest becomes a checksum mismatch.
-fn of_zip(undelivered: BlobFailure) -> Problem {
+fn of_zip(undelivered: BlobFailure<Infallible>) -> Problem {
     match undelivered {
         BlobFailure {
             package: Some(package),
-            source: blob::Error::Digest { expected, received },
+            source: ReadError::Blob(blob::Error::Digest { expected, received }),
             ..
         } => mismatch(package.file_name, expected, received),
-        undelivered => undelivered.into_problem(),
+        undelivered => File::problem(undelivered),
     }
 }
 

@@ -6,7 +6,18 @@ use crate::disk;
 use crate::error::Category;
 use crate::http;
 
-/// A blob that could not be read, or has other bytes than expected.
+/// Why a blob could not be read from its source.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError<F> {
+    /// The origin or the store did not give the blob.
+    #[error(transparent)]
+    Source(F),
+    /// The bytes could not be read, or are not the expected ones.
+    #[error(transparent)]
+    Blob(Error),
+}
+
+/// Bytes that could not be read, or that are not the expected ones.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
@@ -19,9 +30,6 @@ pub enum Error {
     /// The source does not have the blob.
     #[error("the blob is missing")]
     Missing,
-    /// The store or source could not read the blob.
-    #[error(transparent)]
-    NotGiven(Unread),
     #[error("there are more bytes than expected\n  expected {expected} bytes\n  received more")]
     Longer { expected: u64 },
     /// The stream ended early.
@@ -42,22 +50,24 @@ pub enum Error {
     Archive(#[from] archive::Error),
 }
 
-/// The error of a store or source that could not read a blob. This module cannot name their error types, which come later in the order of
-/// modules, so the cause is boxed; [`crate::outcome::PackageError`] takes it out again.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot read the blob")]
-pub struct Unread {
-    /// The category of `source`.
-    pub category: Category,
-    /// The error of the store or source.
-    pub source: Box<dyn std::error::Error + Send + Sync>,
+impl<F, E: Into<Error>> From<E> for ReadError<F> {
+    fn from(error: E) -> Self {
+        Self::Blob(error.into())
+    }
+}
+
+impl<F> ReadError<F> {
+    /// Whether the same read may succeed later.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Blob(Error::Http(error)) if error.is_transient())
+    }
 }
 
 impl Error {
     /// A stable word for what is wrong with the bytes; `None` if they could not be read.
     pub fn fault(&self) -> Option<&'static str> {
         match self {
-            Self::Disk(_) | Self::Http(_) | Self::NotGiven(_) => None,
+            Self::Disk(_) | Self::Http(_) => None,
             Self::Missing => Some("missing"),
             Self::Longer { .. } | Self::Shorter { .. } => Some("size-mismatch"),
             Self::Digest { .. } => Some("digest-mismatch"),
@@ -65,17 +75,11 @@ impl Error {
         }
     }
 
-    /// Whether the same read may succeed later.
-    pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Http(error) if error.is_transient())
-    }
-
     /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),
             Self::Http(error) => error.category(),
-            Self::NotGiven(unread) => unread.category,
             Self::Missing => Category::NotFound,
             Self::Archive(error) => error.category(),
             Self::Longer { .. } | Self::Shorter { .. } | Self::Digest { .. } => Category::Untrusted,

@@ -4,22 +4,22 @@ use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
 use futures_util::stream::Fuse;
 
-use super::{BlobSource, Body, Error, proven};
+use super::{BlobSource, Body, ReadError, proven};
 
 /// A blob that the caller reads piece by piece. It is read once and verified as a whole: the last piece is returned only if the digest
 /// matches.
-pub struct Pieces {
-    body: Fuse<Body>,
+pub struct Pieces<F> {
+    body: Fuse<Body<F>>,
     /// Bytes that were read with the last piece and belong to the next.
     rest: Bytes,
 }
 
-impl Pieces {
+impl<F> Pieces<F> {
     /// Opens a blob.
     ///
     /// # Errors
     /// The blob cannot be opened.
-    pub async fn of<B: BlobSource>(blob: &B) -> Result<Self, Error> {
+    pub async fn of<B: BlobSource<Failure = F>>(blob: &B) -> Result<Self, ReadError<F>> {
         Ok(Self {
             body: proven(blob).await?.fuse(),
             rest: Bytes::new(),
@@ -30,7 +30,7 @@ impl Pieces {
     ///
     /// # Errors
     /// The blob cannot be read, or does not match its digest. After an error, nothing more can be read.
-    pub async fn fill(&mut self, start: Bytes, length: usize) -> Result<Bytes, Error> {
+    pub async fn fill(&mut self, start: Bytes, length: usize) -> Result<Bytes, ReadError<F>> {
         if start.len() >= length {
             return Ok(start);
         }

@@ -81,9 +81,11 @@ impl HoldBack {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
     use futures_util::{FutureExt as _, StreamExt as _};
 
-    use super::super::{BlobInfo, BlobSource, Body, proven};
+    use super::super::{BlobInfo, BlobSource, Body, Opened, ReadError, proven};
     use super::*;
     use crate::archive::zipfile::{executable, zip};
 
@@ -92,11 +94,13 @@ mod tests {
     struct Chunks(&'static [&'static str], Expected);
 
     impl BlobSource for Chunks {
+        type Failure = Infallible;
+
         fn info(&self) -> BlobInfo<'_> {
             BlobInfo::of(self.1)
         }
 
-        async fn open(&self, _: u64) -> Result<Body, Error> {
+        async fn open(&self, _: u64) -> Opened<Infallible> {
             let chunks = self.0.iter();
             let chunks = chunks.map(|chunk| Ok(Bytes::from_static(chunk.as_bytes())));
             Ok(Body::new(futures_util::stream::iter(chunks)))
@@ -108,12 +112,12 @@ mod tests {
         let reading = async {
             let mut body = match proven(&Chunks(chunks, expected)).await {
                 Ok(body) => body,
-                Err(error) => return Some(error),
+                Err(ReadError::Blob(error)) => return Some(error),
             };
             while let Some(chunk) = body.next().await {
                 match chunk {
                     Ok(bytes) => passed.push_str(str::from_utf8(&bytes).unwrap()),
-                    Err(error) => return Some(error),
+                    Err(ReadError::Blob(error)) => return Some(error),
                 }
             }
             None
@@ -127,6 +131,8 @@ mod tests {
     struct Unopened(Vec<u8>, Expected);
 
     impl BlobSource for Unopened {
+        type Failure = Infallible;
+
         fn info(&self) -> BlobInfo<'_> {
             BlobInfo {
                 is_unopened: true,
@@ -134,7 +140,7 @@ mod tests {
             }
         }
 
-        async fn open(&self, from: u64) -> Result<Body, Error> {
+        async fn open(&self, from: u64) -> Opened<Infallible> {
             assert_eq!(from, 0);
             let bytes = self.0.clone().into_iter();
             let chunks = bytes.map(|byte| Ok(Bytes::from(vec![byte])));
@@ -148,13 +154,13 @@ mod tests {
         let reading = async {
             let mut body = match proven(&source).await {
                 Ok(body) => body,
-                Err(error) => return (0, Some(error)),
+                Err(ReadError::Blob(error)) => return (0, Some(error)),
             };
             let mut passed = 0;
             while let Some(chunk) = body.next().await {
                 match chunk {
                     Ok(chunk) => passed += chunk.len(),
-                    Err(error) => return (passed, Some(error)),
+                    Err(ReadError::Blob(error)) => return (passed, Some(error)),
                 }
             }
             (passed, None)

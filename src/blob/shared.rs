@@ -10,18 +10,18 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use tokio::sync::Mutex;
 
-use super::{BlobInfo, BlobSource, Body, Error};
+use super::{BlobInfo, BlobSource, Body, Error, Opened, ReadError};
 use crate::disk::temp_file::{Permit, TempFileWriter};
 
 /// A blob for one or several destinations. Clones share the download.
 #[derive(Clone)]
-pub struct Shared<B> {
+pub struct Shared<B: BlobSource> {
     source: B,
     /// `None` for a single destination, and for a local blob, which can be read several times.
-    download: Option<Arc<SharedDownload>>,
+    download: Option<Arc<SharedDownload<B>>>,
 }
 
-struct SharedDownload {
+struct SharedDownload<B: BlobSource> {
     /// Created by the first reader.
     file: OnceLock<TempFileWriter>,
     /// The number of bytes in the file.
@@ -29,7 +29,7 @@ struct SharedDownload {
     /// The number of bodies that are being read.
     readers: AtomicUsize,
     /// The source's body, positioned after the bytes in the file.
-    body: Mutex<Option<Body>>,
+    body: Mutex<Option<Body<B::Failure>>>,
     /// Held as long as the file exists.
     _permit: Arc<Permit>,
 }
@@ -61,11 +61,13 @@ impl<B: BlobSource> Shared<B> {
 }
 
 impl<B: BlobSource> BlobSource for Shared<B> {
+    type Failure = B::Failure;
+
     fn info(&self) -> BlobInfo<'_> {
         self.source.info()
     }
 
-    async fn open(&self, from: u64) -> Result<Body, Error> {
+    async fn open(&self, from: u64) -> Opened<B::Failure> {
         let Some(download) = &self.download else {
             return self.source.open(from).await;
         };
@@ -86,14 +88,14 @@ impl<B: BlobSource> BlobSource for Shared<B> {
     }
 }
 
-struct Reader<B> {
+struct Reader<B: BlobSource> {
     source: B,
-    download: Arc<SharedDownload>,
+    download: Arc<SharedDownload<B>>,
     at: u64,
 }
 
 impl<B: BlobSource> Reader<B> {
-    fn new(source: B, download: Arc<SharedDownload>, at: u64) -> Self {
+    fn new(source: B, download: Arc<SharedDownload<B>>, at: u64) -> Self {
         download.readers.fetch_add(1, Ordering::SeqCst);
         Self {
             source,
@@ -109,7 +111,7 @@ impl<B: BlobSource> Reader<B> {
     }
 
     /// Opens the source if the file does not have the next bytes.
-    async fn prepare(&self) -> Result<(), Error> {
+    async fn prepare(&self) -> Result<(), ReadError<B::Failure>> {
         if self.ahead() > 0 {
             return Ok(());
         }
@@ -121,14 +123,17 @@ impl<B: BlobSource> Reader<B> {
     }
 
     /// The source's body from the current position on; `None` at the end.
-    async fn opened<'b>(&self, body: &'b mut Option<Body>) -> Result<Option<&'b mut Body>, Error> {
+    async fn opened<'b>(
+        &self,
+        body: &'b mut Option<Body<B::Failure>>,
+    ) -> Result<Option<&'b mut Body<B::Failure>>, ReadError<B::Failure>> {
         if body.is_none() && self.at < self.source.expected().size.max(1) {
             *body = Some(self.source.open(self.at).await?);
         }
         Ok(body.as_mut())
     }
 
-    async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+    async fn next(&mut self) -> Result<Option<Bytes>, ReadError<B::Failure>> {
         if self.ahead() > 0 {
             return self.read();
         }
@@ -164,10 +169,10 @@ impl<B: BlobSource> Reader<B> {
                 *body = None;
                 match self.source.expected().size {
                     // The stream of a reader does not tell that nothing more will come.
-                    expected if is_whole && self.at < expected => Err(Error::Shorter {
-                        expected,
-                        received: self.at,
-                    }),
+                    expected if is_whole && self.at < expected => {
+                        let received = self.at;
+                        Err(Error::Shorter { expected, received }.into())
+                    }
                     _ => Ok(None),
                 }
             }
@@ -175,7 +180,7 @@ impl<B: BlobSource> Reader<B> {
     }
 
     /// Reads the next bytes from the file.
-    fn read(&mut self) -> Result<Option<Bytes>, Error> {
+    fn read(&mut self) -> Result<Option<Bytes>, ReadError<B::Failure>> {
         let Some(file) = self.download.file.get() else {
             return Ok(None);
         };
@@ -189,7 +194,7 @@ impl<B: BlobSource> Reader<B> {
     }
 }
 
-impl<B> Drop for Reader<B> {
+impl<B: BlobSource> Drop for Reader<B> {
     fn drop(&mut self) {
         let was_last = self.download.readers.fetch_sub(1, Ordering::SeqCst) == 1;
         // Drop the body after the last reader, because it holds a download permit of its host.
@@ -201,6 +206,7 @@ impl<B> Drop for Reader<B> {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
     use std::sync::Mutex as StdMutex;
 
     use futures_util::FutureExt as _;
@@ -216,6 +222,8 @@ mod tests {
     struct Remote(Bytes, Arc<StdMutex<Vec<u64>>>);
 
     impl BlobSource for Remote {
+        type Failure = Infallible;
+
         fn info(&self) -> BlobInfo<'_> {
             BlobInfo {
                 may_end_early: true,
@@ -224,7 +232,7 @@ mod tests {
             }
         }
 
-        async fn open(&self, from: u64) -> Result<Body, Error> {
+        async fn open(&self, from: u64) -> Opened<Infallible> {
             self.1.lock().unwrap().push(from);
             let rest = self.0.slice(from as usize..);
             let pieces: Vec<_> = rest.chunks(50).map(Bytes::copy_from_slice).collect();
@@ -246,7 +254,7 @@ mod tests {
         )
     }
 
-    async fn read(body: Body) -> Vec<u8> {
+    async fn read(body: Body<Infallible>) -> Vec<u8> {
         body.collect(u64::MAX).await.unwrap()
     }
 

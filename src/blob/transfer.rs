@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 
 use super::proof::HoldBack;
-use super::{BlobInfo, BlobSource, Body, Error};
+use super::{BlobInfo, BlobSource, Body, Opened, ReadError};
 use crate::archive::Frame;
 use crate::http::LEAST_FLOW;
 
@@ -29,7 +29,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(1);
 ///
 /// # Errors
 /// The blob cannot be opened. An empty blob is verified here, and fails if the source has any bytes.
-pub async fn proven<B: BlobSource>(blob: &B) -> Result<Body, Error> {
+pub async fn proven<B: BlobSource>(blob: &B) -> Opened<B::Failure> {
     let BlobInfo {
         expected,
         is_unopened,
@@ -50,9 +50,12 @@ pub async fn proven<B: BlobSource>(blob: &B) -> Result<Body, Error> {
         let mut transfer = state?;
         loop {
             let pushed = match transfer.next().await {
-                Some(Ok(chunk)) => transfer.proof.push(chunk),
+                Some(Ok(chunk)) => transfer.proof.push(chunk).map_err(ReadError::from),
                 Some(Err(error)) => Err(error),
-                None => return transfer.proof.finish().transpose().map(|last| (last, None)),
+                None => {
+                    let last = transfer.proof.finish().map_err(ReadError::from);
+                    return Some((last.transpose()?, None));
+                }
             };
             match pushed {
                 Ok(None) => {}
@@ -69,10 +72,10 @@ pub async fn proven<B: BlobSource>(blob: &B) -> Result<Body, Error> {
     Ok(Body::new(stream::empty()))
 }
 
-struct Transfer<B> {
+struct Transfer<B: BlobSource> {
     blob: B,
     may_end_early: bool,
-    body: Body,
+    body: Body<B::Failure>,
     proof: HoldBack,
     /// The offset at which the blob was last opened.
     opened_at: u64,
@@ -83,7 +86,7 @@ struct Transfer<B> {
 
 impl<B: BlobSource> Transfer<B> {
     /// The next bytes of the blob. After an error or the end, nothing more can be read.
-    async fn next(&mut self) -> Option<Result<Bytes, Error>> {
+    async fn next(&mut self) -> Option<Result<Bytes, ReadError<B::Failure>>> {
         loop {
             let received = self.body.next().await;
             let passed = self.proof.passed();
@@ -121,10 +124,11 @@ impl<B: BlobSource> Transfer<B> {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use super::super::proven;
+    use super::super::{Error, proven};
     use super::*;
     use crate::http::{self, Silence};
     use crate::release::Expected;
@@ -132,8 +136,8 @@ mod tests {
     const BYTES: &[u8] = b"abcdef";
     const ENOUGH: usize = LEAST_FLOW as usize;
 
-    fn silent() -> Error {
-        Error::Http(http::Error::Silent {
+    fn silent() -> ReadError<Infallible> {
+        ReadError::from(http::Error::Silent {
             url: "https://example.com/".into(),
             silence: Silence::Download,
             limit: Duration::ZERO,
@@ -149,6 +153,8 @@ mod tests {
     }
 
     impl BlobSource for Faltering {
+        type Failure = Infallible;
+
         fn info(&self) -> BlobInfo<'_> {
             BlobInfo {
                 may_end_early: true,
@@ -156,7 +162,7 @@ mod tests {
             }
         }
 
-        async fn open(&self, from: u64) -> Result<Body, Error> {
+        async fn open(&self, from: u64) -> Opened<Infallible> {
             let left = self
                 .left
                 .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
@@ -176,12 +182,16 @@ mod tests {
         }
     }
 
-    fn read(times: u64) -> Result<Vec<u8>, Error> {
+    fn read(times: u64) -> Result<Vec<u8>, ReadError<Infallible>> {
         read_in_pieces(Bytes::from_static(BYTES), 2, times).0
     }
 
     /// The result of reading bytes that arrive in pieces, and the number of resumptions.
-    fn read_in_pieces(bytes: Bytes, piece: usize, times: u64) -> (Result<Vec<u8>, Error>, u64) {
+    fn read_in_pieces(
+        bytes: Bytes,
+        piece: usize,
+        times: u64,
+    ) -> (Result<Vec<u8>, ReadError<Infallible>>, u64) {
         let left = Arc::new(AtomicU64::new(times));
         let source = Faltering {
             bytes,
@@ -206,7 +216,10 @@ mod tests {
         let (read, resumptions) = read_in_pieces(large(101), ENOUGH, 1000);
         assert_eq!((read.unwrap().len(), resumptions), (101 * ENOUGH, most));
         let (read, resumptions) = read_in_pieces(large(102), ENOUGH, 1000);
-        assert!(matches!(read, Err(Error::Http(_))), "{read:?}");
+        assert!(
+            matches!(read, Err(ReadError::Blob(Error::Http(_)))),
+            "{read:?}"
+        );
         assert_eq!(resumptions, most);
     }
 
@@ -214,7 +227,10 @@ mod tests {
     fn what_brings_too_little_each_time_is_given_up() {
         let large = || Bytes::from(vec![7; 20 * ENOUGH]);
         let (read, resumptions) = read_in_pieces(large(), ENOUGH - 1, 1000);
-        assert!(matches!(read, Err(Error::Http(_))), "{read:?}");
+        assert!(
+            matches!(read, Err(ReadError::Blob(Error::Http(_)))),
+            "{read:?}"
+        );
         assert_eq!(resumptions, u64::from(MOST_FAILURES));
         // The last resumption reaches the end, so it may yield little.
         let (read, _) = read_in_pieces(large(), 3 * ENOUGH + 1, 1000);
@@ -225,7 +241,10 @@ mod tests {
     fn what_falls_silent_goes_on_until_it_cannot_be_opened() {
         assert_eq!(read(3).unwrap(), BYTES);
         for times in 0..3 {
-            assert!(matches!(read(times), Err(Error::Http(_))), "{times}");
+            assert!(
+                matches!(read(times), Err(ReadError::Blob(Error::Http(_)))),
+                "{times}"
+            );
         }
     }
 }

@@ -38,8 +38,8 @@ impl Error {
     }
 }
 
-impl From<publish::Error> for Error {
-    fn from(error: publish::Error) -> Self {
+impl From<publish::Error<store::Error>> for Error {
+    fn from(error: publish::Error<store::Error>) -> Self {
         match error {
             publish::Error::Destination(problem) => Self::To(problem),
             publish::Error::Source(BlobFailure {

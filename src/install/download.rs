@@ -6,28 +6,26 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 
 use super::arriving::{self, Reader};
-use super::{At, Event, Package, Problem, Reporter, Subject, disk, jobs, store};
-use crate::blob::{self, BlobSource, Body, proven};
+use super::{Event, Package, Problem, Reporter, Subject, disk, jobs};
+use crate::blob::{Body, ReadError, proven};
 use crate::oci::Part;
-use crate::publish::{BlobFailure, FailedPackage};
+use crate::publish::{BlobFailure, FailedPackage, PackageBlob};
 
 /// A package, and what its download reports to.
 pub(crate) struct Download<'a, B> {
     pub(crate) package: &'a Package<B>,
     /// Its name in events.
     pub(crate) subject: &'a Subject,
-    /// The side that gives it.
-    pub(crate) at: &'a At,
     /// Receives the progress.
     pub(crate) reporter: &'a Arc<dyn Reporter>,
 }
 
-impl<B: BlobSource> Download<'_, B> {
+impl<B: PackageBlob> Download<'_, B> {
     /// Starts the download.
     ///
     /// # Errors
     /// The side fails.
-    pub(crate) async fn start(&self) -> Result<Body, Problem> {
+    pub(crate) async fn start(&self) -> Result<Body<B::Failure>, Problem> {
         let Package {
             expected, location, ..
         } = self.package;
@@ -42,7 +40,7 @@ impl<B: BlobSource> Download<'_, B> {
     ///
     /// # Errors
     /// The side fails, or the bytes are not the expected ones.
-    pub(crate) async fn next(&self, body: &mut Body) -> Result<Option<Bytes>, Problem> {
+    pub(crate) async fn next(&self, body: &mut Body<B::Failure>) -> Result<Option<Bytes>, Problem> {
         let Some(chunk) = body.next().await else {
             return Ok(None);
         };
@@ -79,7 +77,7 @@ impl<B: BlobSource> Download<'_, B> {
     pub(crate) async fn arriving<T: Send + 'static>(
         &self,
         front: Option<Bytes>,
-        body: &mut Body,
+        body: &mut Body<B::Failure>,
         read: impl FnOnce(Reader) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let (writer, reader) = arriving::pipe();
@@ -100,7 +98,7 @@ impl<B: BlobSource> Download<'_, B> {
     async fn pass_on(
         &self,
         mut next: Option<Bytes>,
-        body: &mut Body,
+        body: &mut Body<B::Failure>,
         writer: arriving::Writer,
     ) -> Result<bool, Problem> {
         while let Some(chunk) = next {
@@ -113,22 +111,16 @@ impl<B: BlobSource> Download<'_, B> {
         Ok(true)
     }
 
-    /// A store that gives other bytes is damaged; a source is not a store.
-    fn failed(&self, source: blob::Error) -> Problem {
-        let digest = self.package.expected.digest;
-        if !matches!(self.at, At::Source(_)) {
-            return store::Error::reading(Part::Package, digest, source).into();
-        }
+    fn failed(&self, source: ReadError<B::Failure>) -> Problem {
         let package = FailedPackage {
             platform: self.package.platform.clone(),
             file_name: self.package.file_name.clone(),
         };
-        BlobFailure {
+        B::problem(BlobFailure {
             what: Part::Package,
             package: Some(package),
-            digest,
+            digest: self.package.expected.digest,
             source,
-        }
-        .into_problem()
+        })
     }
 }

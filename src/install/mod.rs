@@ -29,7 +29,6 @@ use tokio::sync::Semaphore;
 use crate::address::ProviderAddr;
 use crate::archive::{Archive, Hashes, Limits};
 use crate::authentication::{Authentication, Note};
-use crate::blob::BlobSource;
 use crate::disk::{self, Staged};
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::examine::{Platforms, StoredProvider, TrustOptions};
@@ -39,9 +38,9 @@ use crate::lockfile::Client;
 pub use crate::outcome::Form;
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
+use crate::publish::PackageBlob;
 use crate::release::{Package, Release, canonical_file_name};
 use crate::selection::Selection;
-use crate::store;
 use crate::trust::{self, Verified};
 use crate::version::Version;
 
@@ -255,7 +254,7 @@ impl<'a> Installer<'a> {
     /// # Errors
     /// The source fails, a zip is unusable or not locked, or the path of a package is occupied. Packages that were installed before the
     /// error remain.
-    pub async fn deliver<B: BlobSource>(
+    pub async fn deliver<B: PackageBlob>(
         &self,
         release: &Verified<Release<B>>,
         at: &At,
@@ -281,7 +280,6 @@ impl<'a> Installer<'a> {
             ),
             locked: Arc::clone(&locked),
             subject: subject.platform(&package.platform),
-            at: at.clone(),
             authentication: authentication.clone(),
             dry_run: request.dry_run,
             locks: locks.clone(),

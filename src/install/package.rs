@@ -9,11 +9,12 @@ use super::arriving::Reader;
 use super::download::Download;
 use super::place::Held;
 use super::{
-    At, Authentication, Event, Hashes, InstalledPackage, Package, PackageHash, Place, Problem,
+    Authentication, Event, Hashes, InstalledPackage, Package, PackageHash, Place, Problem,
     Reporter, Subject, Transfer, disk, jobs, trust,
 };
-use crate::blob::{BlobSource, Body};
+use crate::blob::Body;
 use crate::disk::temp_file::TempFileWriter;
+use crate::publish::PackageBlob;
 
 /// A package, and where to install it.
 #[derive(Clone)]
@@ -21,8 +22,6 @@ pub(super) struct PackageInstallation<B> {
     pub(super) package: Package<B>,
     pub(super) place: Place,
     pub(super) subject: Subject,
-    /// The side that gives the package.
-    pub(super) at: At,
     pub(super) authentication: Authentication,
     /// Hashes of which the package must match one; any package is accepted if there are none.
     pub(super) locked: Arc<BTreeSet<PackageHash>>,
@@ -33,7 +32,7 @@ pub(super) struct PackageInstallation<B> {
     pub(super) reporter: Arc<dyn Reporter>,
 }
 
-impl<B: BlobSource> PackageInstallation<B> {
+impl<B: PackageBlob> PackageInstallation<B> {
     pub(super) async fn install(self) -> Result<InstalledPackage, Problem> {
         let (transfer, hashes) = self.deliver().await?;
         let has_two_h1 = hashes
@@ -130,7 +129,7 @@ impl<B: BlobSource> PackageInstallation<B> {
     async fn unpack_arriving(
         &self,
         front: Option<Bytes>,
-        body: &mut Body,
+        body: &mut Body<B::Failure>,
         locks: &Held,
     ) -> Result<Option<(Transfer, Hashes)>, Problem> {
         let (this, locks) = (self.clone(), locks.clone());
@@ -190,7 +189,6 @@ impl<B: BlobSource> PackageInstallation<B> {
         Download {
             package: &self.package,
             subject: &self.subject,
-            at: &self.at,
             reporter: &self.reporter,
         }
     }

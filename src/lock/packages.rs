@@ -7,13 +7,13 @@ use tokio::sync::Semaphore;
 
 use crate::archive::{Archive, Limits, Stop, Stream};
 use crate::authentication::Authentication;
-use crate::blob::BlobSource;
 use crate::disk::temp_file::TempFileWriter;
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::hash::PackageHash;
 use crate::install::Download;
 use crate::jobs;
 use crate::outcome::{At, Failure, Problem};
+use crate::publish::PackageBlob;
 use crate::release::{Package, Release};
 use crate::trust::Verified;
 
@@ -32,7 +32,7 @@ struct Measurement<B> {
 
 impl Journey<'_> {
     /// Downloads the packages of a release. Returns the `zh` of each, and with [`super::Options::h1`] the `h1` of its unpacked directory.
-    pub(super) async fn measure<B: BlobSource>(
+    pub(super) async fn measure<B: PackageBlob>(
         &self,
         release: Verified<Release<B>>,
         subject: &Subject,
@@ -64,13 +64,12 @@ impl Journey<'_> {
     }
 }
 
-impl<B: BlobSource> Measurement<B> {
+impl<B: PackageBlob> Measurement<B> {
     async fn measure(self) -> Result<Vec<PackageHash>, Problem> {
         let size = self.package.expected.size;
         let download = Download {
             package: &self.package,
             subject: &self.subject,
-            at: &self.at,
             reporter: &self.reporter,
         };
         let mut hashes = Vec::from_iter(self.package.zh());

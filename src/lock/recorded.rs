@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use crate::address::Hostname;
 use crate::authentication::{Anchor, Authentication, Status};
-use crate::blob::BlobSource;
 use crate::event::Subject;
 use crate::examine::TrustOptions;
 use crate::hash::PackageHash;
@@ -12,6 +11,7 @@ use crate::install::InstalledPackage;
 use crate::lockfile::Client;
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
+use crate::publish::PackageBlob;
 use crate::release::Release;
 use crate::trust::{self, Checksums, ReleaseId, Verified};
 use crate::version::Version;
@@ -281,7 +281,7 @@ impl Journey<'_> {
     }
 
     /// Installs the packages for the wanted platforms, or downloads them to hash them, and adds their hashes.
-    pub(super) async fn read<B: BlobSource>(
+    pub(super) async fn read<B: PackageBlob>(
         &self,
         release: Verified<Release<B>>,
         subject: &Subject,

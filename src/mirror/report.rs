@@ -6,9 +6,9 @@ use super::target::MirrorTarget;
 use crate::event::{Event, Subject};
 use crate::outcome::{At, Failure, Problem, Published};
 use crate::platform::Platform;
-use crate::publish;
+use crate::publish::{self, PackageBlob as _};
 use crate::release::Release;
-use crate::source;
+use crate::source::{self, SourcePackage};
 use crate::version::Version;
 
 impl MirrorTarget<'_> {
@@ -73,7 +73,7 @@ impl Journey<'_> {
     /// The failure to publish a release, with the side on which it happened.
     pub(super) fn unpublished<L>(
         &self,
-        error: publish::Error,
+        error: publish::Error<source::Error>,
         release: &Release<L>,
         target: &MirrorTarget<'_>,
     ) -> Failure {
@@ -86,7 +86,7 @@ impl Journey<'_> {
             Some(package) => subject.platform(&package.platform),
             None => subject,
         };
-        let failure = self.at_source(undelivered.into_problem(), subject);
+        let failure = self.at_source(SourcePackage::problem(undelivered), subject);
         failure.to(target.label.as_deref())
     }
 

@@ -11,7 +11,7 @@ use crate::outcome::{At, Change, Failure, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::publish::{self, Delivered, Edition, EvidencePolicy, Existing, Snapshot, publish};
 use crate::release::Release;
-use crate::source::SourcePackage;
+use crate::source::{self, SourcePackage};
 use crate::store::{Artifact, RepoMut, StoredPackage};
 use crate::trust::{self, Verified};
 use crate::version::Version;
@@ -234,7 +234,7 @@ impl Missing<'_> {
     pub(super) async fn deliver(
         &mut self,
         release: Verified<Release<Shared<SourcePackage>>>,
-    ) -> Result<(), publish::Error> {
+    ) -> Result<(), publish::Error<source::Error>> {
         let release = release.only(|platform| self.wants(platform));
         let MirrorTarget {
             destination,
@@ -252,7 +252,7 @@ impl Missing<'_> {
     pub(super) async fn publish(
         &self,
         release: Verified<Release<Shared<SourcePackage>>>,
-    ) -> Result<Published, publish::Error> {
+    ) -> Result<Published, publish::Error<source::Error>> {
         let release = release.only(|platform| self.wants(platform));
         let index: Option<&RawManifest> = self.stored.as_ref().map(|stored| &stored.artifact.raw);
         let MirrorTarget {

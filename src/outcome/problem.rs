@@ -23,9 +23,6 @@ pub enum PackageError {
     /// An origin or a mirror failed.
     #[error(transparent)]
     Source(#[from] source::Error),
-    /// A store failed.
-    #[error(transparent)]
-    Store(#[from] store::Error),
     /// A request failed.
     #[error(transparent)]
     Http(#[from] http::Error),
@@ -39,26 +36,8 @@ impl PackageError {
     pub fn category(&self) -> Category {
         match self {
             Self::Source(error) => error.category(),
-            Self::Store(error) => error.category(),
             Self::Http(error) => error.category(),
             Self::Blob(error) => error.category(),
-        }
-    }
-}
-
-/// Modules that come before sources and stores wrap their errors in boxes, and this takes them out again.
-impl From<blob::Unread> for PackageError {
-    fn from(unread: blob::Unread) -> Self {
-        let error = match unread.source.downcast::<source::Error>() {
-            Ok(error) => return Self::Source(*error),
-            Err(error) => error,
-        };
-        match error.downcast::<store::Error>() {
-            Ok(error) => Self::Store(*error),
-            Err(source) => {
-                let category = unread.category;
-                Self::Blob(blob::Error::NotGiven(blob::Unread { category, source }))
-            }
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use crate::blob::{self, BlobInfo, BlobSource, Body, Memory};
+use crate::blob::{BlobInfo, BlobSource, Memory, Opened};
 use crate::oci::{Descriptor, Part, RawManifest, Refusal, Tag, parts};
 use crate::release::Expected;
 use crate::store::{At, Error, Repo, RepoMut};
@@ -166,6 +166,8 @@ impl<B> Blob<B> {
 }
 
 impl<B: BlobSource> BlobSource for Blob<B> {
+    type Failure = B::Failure;
+
     fn info(&self) -> BlobInfo<'_> {
         match self {
             Self::Read { bytes, stored, .. } => BlobInfo {
@@ -176,9 +178,9 @@ impl<B: BlobSource> BlobSource for Blob<B> {
         }
     }
 
-    async fn open(&self, from: u64) -> Result<Body, blob::Error> {
+    async fn open(&self, from: u64) -> Opened<B::Failure> {
         match self {
-            Self::Read { bytes, .. } => bytes.open(from).await,
+            Self::Read { bytes, .. } => Ok(bytes.body(from)),
             Self::Unproven(blob) => blob.open(from).await,
         }
     }

@@ -24,7 +24,7 @@ impl Delivered {
         to: &RepoMut,
         jobs: usize,
         reporter: &Arc<dyn Reporter>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Error<B::Failure>> {
         // As in `publish`: a version that cannot be written as a tag must not create anything.
         Tag::of_evidence(&release.version)?;
         let _lock = to.lock(&**reporter).await?;

@@ -1,24 +1,27 @@
 //! Why a version was not published, and whether the source or the destination caused it.
 
-use crate::blob;
+use std::convert::Infallible;
+
+use crate::blob::{self, BlobSource, File, ReadError};
 use crate::digest::Digest;
 use crate::oci::Part;
 use crate::outcome::{PackageError, Problem};
 use crate::platform::Platform;
-use crate::store::{self, PutError};
+use crate::source::{self, SourcePackage};
+use crate::store::{self, PutError, StoreBlob};
 
 /// Why a version was not published.
 #[derive(Debug)]
-pub enum Error {
+pub enum Error<F> {
     /// The repository's content forbids it, or its store fails.
     Destination(Problem),
     /// The source of a package or another blob fails, or gives wrong bytes.
-    Source(BlobFailure),
+    Source(BlobFailure<F>),
 }
 
 /// A blob whose source fails or gives wrong bytes.
 #[derive(Debug)]
-pub struct BlobFailure {
+pub struct BlobFailure<F> {
     /// The part of the artifact that the blob is.
     pub what: Part,
     /// The package, if the blob is one.
@@ -26,7 +29,7 @@ pub struct BlobFailure {
     /// The expected digest.
     pub digest: Digest,
     /// What went wrong when it was read.
-    pub source: blob::Error,
+    pub source: ReadError<F>,
 }
 
 /// The name of a package in messages.
@@ -38,17 +41,17 @@ pub struct FailedPackage {
     pub file_name: String,
 }
 
-impl<P: Into<Problem>> From<P> for Error {
+impl<F, P: Into<Problem>> From<P> for Error<F> {
     fn from(problem: P) -> Self {
         Self::Destination(problem.into())
     }
 }
 
-impl Error {
+impl<F> Error<F> {
     /// Converts the failure of writing a blob.
     pub(super) fn of_blob(
-        error: PutError,
-        blob_failure: impl Fn(blob::Error) -> BlobFailure,
+        error: PutError<F>,
+        blob_failure: impl Fn(ReadError<F>) -> BlobFailure<F>,
     ) -> Self {
         match error {
             PutError::Store(error) => Self::Destination(error.into()),
@@ -57,25 +60,46 @@ impl Error {
     }
 }
 
-impl BlobFailure {
-    /// The problem to report for the source of the blob.
-    pub(crate) fn into_problem(self) -> Problem {
-        let Self {
-            package,
-            digest,
-            source,
-            ..
-        } = self;
-        match (package, source) {
-            (Some(package), blob::Error::Archive(source)) => Problem::Archive {
-                file: package.file_name,
-                source,
-            },
-            (Some(package), blob::Error::NotGiven(unread)) => package.failed(unread.into()),
-            (Some(package), blob::Error::Http(error)) => package.failed(error.into()),
-            (Some(package), source) if source.fault().is_some() => package.failed(source.into()),
-            (_, source) => store::Error::reading(Part::Blob, digest, source).into(),
+/// A package of a release folder, an origin or a store. Which of them has it decides how its failure is reported.
+pub trait PackageBlob: BlobSource {
+    /// The problem to report for a package that could not be read.
+    fn problem(failure: BlobFailure<Self::Failure>) -> Problem;
+}
+
+impl PackageBlob for File {
+    fn problem(failure: BlobFailure<Infallible>) -> Problem {
+        let ReadError::Blob(source) = failure.source;
+        unusable(failure.package, failure.digest, source)
+    }
+}
+
+impl PackageBlob for SourcePackage {
+    fn problem(failure: BlobFailure<source::Error>) -> Problem {
+        match (failure.package, failure.source) {
+            (package, ReadError::Blob(source)) => unusable(package, failure.digest, source),
+            (Some(package), ReadError::Source(error)) => package.failed(error.into()),
+            (None, ReadError::Source(error)) => error.into(),
         }
+    }
+}
+
+/// A store that gives wrong bytes is damaged.
+impl PackageBlob for StoreBlob {
+    fn problem(failure: BlobFailure<store::Error>) -> Problem {
+        store::Error::reading(failure.what, failure.digest, failure.source).into()
+    }
+}
+
+/// The problem of wrong bytes from a release folder or an origin.
+fn unusable(package: Option<FailedPackage>, digest: Digest, source: blob::Error) -> Problem {
+    match (package, source) {
+        (Some(package), blob::Error::Archive(source)) => Problem::Archive {
+            file: package.file_name,
+            source,
+        },
+        (Some(package), blob::Error::Http(error)) => package.failed(error.into()),
+        (Some(package), source) if source.fault().is_some() => package.failed(source.into()),
+        (_, source) => store::Error::reading(Part::Blob, digest, source).into(),
     }
 }
 

@@ -41,7 +41,7 @@ mod transfer;
 
 pub(crate) use content::{Blob, ContentGraph, is_whole};
 pub use delivered::Delivered;
-pub use error::{BlobFailure, Error, FailedPackage};
+pub use error::{BlobFailure, Error, FailedPackage, PackageBlob};
 pub use existing::EvidencePolicy;
 use publication::{Publication, TagUpdate};
 use transfer::TransferOutcomes;
@@ -152,7 +152,7 @@ pub async fn publish<B: BlobSource>(
     to: &RepoMut,
     options: &Options,
     reporter: &Arc<dyn Reporter>,
-) -> Result<Published, Error> {
+) -> Result<Published, Error<B::Failure>> {
     // A version that cannot be written as a tag must not create anything, not even a lock file.
     Tag::of_evidence(&edition.release.version)?;
     let _lock = match options.dry_run {

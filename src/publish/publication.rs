@@ -1,6 +1,6 @@
 //! A publication: everything to write for a version, decided before anything is written.
 
-use super::{Blob, Change, ContentGraph, Digest, Error, RepoMut, Tag};
+use super::{Blob, Change, ContentGraph, Digest, RepoMut, Tag};
 use crate::oci::Part;
 use crate::store::{self, Move, Tagged};
 
@@ -36,7 +36,10 @@ pub(super) struct TagUpdate<B> {
 impl<B> Publication<B> {
     /// Finds out whether the store accepts evidence for an existing version that has none. If the store refused the evidence before,
     /// this avoids sending its documents again. The manifest is written by digest only, so that it is not visible. Returns the refusal.
-    pub(super) async fn probe(&mut self, to: &RepoMut) -> Result<Option<store::Error>, Error> {
+    pub(super) async fn probe(
+        &mut self,
+        to: &RepoMut,
+    ) -> Result<Option<store::Error>, store::Error> {
         let Some(evidence) = &self.evidence else {
             return Ok(None);
         };
@@ -55,7 +58,7 @@ impl<B> Publication<B> {
     pub(super) async fn move_tags(
         &mut self,
         to: &RepoMut,
-    ) -> Result<(Tagged, Option<store::Error>), Error> {
+    ) -> Result<(Tagged, Option<store::Error>), store::Error> {
         let mut refused = None;
         loop {
             let index = Some(&self.index).filter(|_| self.moves_index);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{BlobSource, Event, Reporter, Subject};
-use crate::blob::{self, BlobInfo, Body};
+use crate::blob::{BlobInfo, Opened};
 
 /// A blob whose progress is reported.
 #[derive(Clone)]
@@ -37,11 +37,13 @@ impl<B: BlobSource> ReportedBlob<B> {
 }
 
 impl<B: BlobSource> BlobSource for ReportedBlob<B> {
+    type Failure = B::Failure;
+
     fn info(&self) -> BlobInfo<'_> {
         self.blob.info()
     }
 
-    async fn open(&self, from: u64) -> Result<Body, blob::Error> {
+    async fn open(&self, from: u64) -> Opened<B::Failure> {
         let body = self.blob.open(from).await?;
         let watched = self.clone();
         Ok(body.watched(move |chunk| match chunk {

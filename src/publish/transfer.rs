@@ -9,9 +9,10 @@ use super::{
     AttachedBlobs, Blob, BlobFailure, BlobSource, Edition, Error, Event, Expected, FailedPackage,
     Package, Publication, RawManifest, Release, RepoMut, Reporter, Subject, Transfer, Verified,
 };
-use crate::blob::{self, proven};
+use crate::blob::{ReadError, proven};
 use crate::jobs;
 use crate::oci::{self, Descriptor, Part};
+use crate::store;
 
 /// The number of manifests or documents that are written at once: half of the small requests that one host may receive. An index may refer
 /// to hundreds.
@@ -47,7 +48,7 @@ impl TransferOutcomes {
         to: &RepoMut,
         limit: usize,
         reporter: &Arc<dyn Reporter>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Error<B::Failure>> {
         let delivered = edition.release.packages.iter();
         let delivered = delivered.zip(&publication.delivers).zip(&self.packages);
         let delivered =
@@ -80,7 +81,7 @@ impl TransferOutcomes {
         publication: &Publication<B>,
         to: &RepoMut,
         reporter: &Arc<dyn Reporter>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Error<B::Failure>> {
         let packages = edition.release.packages.iter();
         let packages = packages.zip(&publication.delivers);
         for ((package, delivers), transfer) in packages.zip(&mut self.packages) {
@@ -168,7 +169,7 @@ pub(super) async fn packages<'p, B: BlobSource>(
     to: &RepoMut,
     limit: usize,
     reporter: &Arc<dyn Reporter>,
-) -> Result<Vec<Transfer>, Error> {
+) -> Result<Vec<Transfer>, Error<B::Failure>> {
     let authentication = release.authentication();
     let version = Subject::version(&release.provider, &release.version);
     let work = packages.map(|(package, delivers, earlier)| (package.clone(), delivers, earlier));
@@ -202,7 +203,7 @@ async fn deliver_package<B: BlobSource>(
     to: &RepoMut,
     subject: &Subject,
     reporter: &Arc<dyn Reporter>,
-) -> Result<Transfer, Error> {
+) -> Result<Transfer, Error<B::Failure>> {
     let watched = ReportedBlob::start(package.location.clone(), subject, reporter);
     let blob_failure = |source| package_failure(package, source);
     let put = to.put_blob(&watched).await;
@@ -215,7 +216,7 @@ async fn deliver_package<B: BlobSource>(
 }
 
 /// Checks the bytes of a package that the repository has, unless they were checked before.
-async fn check_package<B: BlobSource>(package: &Package<B>) -> Result<Transfer, Error> {
+async fn check_package<B: BlobSource>(package: &Package<B>) -> Result<Transfer, Error<B::Failure>> {
     let blob = &package.location;
     if blob.info().is_unverified {
         let read = read(blob).await;
@@ -225,7 +226,7 @@ async fn check_package<B: BlobSource>(package: &Package<B>) -> Result<Transfer, 
 }
 
 /// Reads a blob to its end, which verifies its digest.
-async fn read<B: BlobSource>(blob: &B) -> Result<(), blob::Error> {
+async fn read<B: BlobSource>(blob: &B) -> Result<(), ReadError<B::Failure>> {
     let mut body = proven(blob).await?;
     while let Some(chunk) = body.next().await {
         chunk?;
@@ -235,7 +236,7 @@ async fn read<B: BlobSource>(blob: &B) -> Result<(), blob::Error> {
     Ok(())
 }
 
-fn package_failure<B>(package: &Package<B>, source: blob::Error) -> BlobFailure {
+fn package_failure<B, F>(package: &Package<B>, source: ReadError<F>) -> BlobFailure<F> {
     BlobFailure {
         what: Part::Package,
         package: Some(FailedPackage {
@@ -248,7 +249,10 @@ fn package_failure<B>(package: &Package<B>, source: blob::Error) -> BlobFailure 
 }
 
 /// Writes the small blobs, the config and the documents of the evidence, each once.
-async fn documents<B: BlobSource>(publication: &Publication<B>, to: &RepoMut) -> Result<(), Error> {
+async fn documents<B: BlobSource>(
+    publication: &Publication<B>,
+    to: &RepoMut,
+) -> Result<(), Error<B::Failure>> {
     let mut work: Vec<(Blob<B>, Part)> = Vec::new();
     for (blob, what) in all_blobs(publication) {
         let is_new = work
@@ -293,7 +297,7 @@ async fn unproven<B: BlobSource>(
     to: &RepoMut,
     limit: usize,
     reporter: &Arc<dyn Reporter>,
-) -> Result<Vec<(Expected, Transfer)>, Error> {
+) -> Result<Vec<(Expected, Transfer)>, Error<B::Failure>> {
     let blobs = unproven_blobs(publication).into_iter();
     let blobs = blobs.map(|(blob, what)| (blob.clone(), what));
     jobs::run(limit, blobs, |(blob, what)| {
@@ -319,7 +323,7 @@ async fn unproven<B: BlobSource>(
 }
 
 /// Writes manifests, children first. Manifests that refer only to blobs are written concurrently.
-async fn manifests(all: &[RawManifest], to: &RepoMut) -> Result<(), Error> {
+async fn manifests(all: &[RawManifest], to: &RepoMut) -> Result<(), store::Error> {
     for group in all.chunk_by(|_, next| leads_to_blobs_alone(next)) {
         let writes = group.iter().map(|manifest| to.put_manifest(manifest));
         let writes: Vec<_> = writes.collect();

@@ -7,8 +7,9 @@ use std::time::{Duration, SystemTime};
 use super::error::Error;
 use crate::address::ProviderAddr;
 use crate::authentication::Authentication;
-use crate::blob;
+use crate::blob::ReadError;
 use crate::outcome::{Failure, Problem, Published};
+use crate::store;
 use crate::version::Version;
 
 /// Receives the reports of the server. Many tasks call it, so it must not block for long.
@@ -120,7 +121,7 @@ pub enum Notice<'a> {
     PackageFailed {
         /// The canonical name of the file.
         file: &'a str,
-        error: &'a blob::Error,
+        error: &'a ReadError<store::Error>,
     },
     /// The operator asked the server to read its files again, and none has changed.
     Unchanged,

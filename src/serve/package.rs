@@ -29,10 +29,10 @@ use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
 use super::served::ServedPackage;
 use super::verified_packages::{VerifiedPackages, check_unchanged, file};
-use crate::blob::{self, BlobSource as _, proven};
+use crate::blob::{self, BlobSource as _, ReadError, proven};
 use crate::disk::FileState;
 use crate::error::Category;
-use crate::store::StoreBlob;
+use crate::store::{self, StoreBlob};
 
 /// How long an answer waits for the first bytes of the store. Clients wait for minutes.
 const LONGEST_START: Duration = Duration::from_secs(60);
@@ -107,7 +107,7 @@ impl PackageRequest<'_> {
             let opened = transfer.open().await?;
             let mut bytes = sliced(opened, transfer.offset(), range);
             let first = bytes.next().await.transpose()?;
-            Ok::<_, blob::Error>((first, bytes))
+            Ok::<_, ReadError<store::Error>>((first, bytes))
         };
         let (first, rest) = timeout(LONGEST_START, beginning)
             .await
@@ -118,13 +118,17 @@ impl PackageRequest<'_> {
     }
 
     /// Reports a package that cannot be read, and answers the request.
-    fn failed(&self, error: &blob::Error) -> Response {
+    fn failed(&self, error: &ReadError<store::Error>) -> Response {
         self.metrics.package_failures.inc();
         self.observer.notice(&Notice::PackageFailed {
             file: &self.package.canonical_name,
             error,
         });
-        match error.category() {
+        let category = match error {
+            ReadError::Source(error) => error.category(),
+            ReadError::Blob(error) => error.category(),
+        };
+        match category {
             Category::Untrusted | Category::NotFound => answer::text(
                 StatusCode::BAD_GATEWAY,
                 "the store does not have the package that it lists",
@@ -166,7 +170,7 @@ impl Transfer {
         }
     }
 
-    async fn open(&self) -> Result<blob::Body, blob::Error> {
+    async fn open(&self) -> blob::Opened<store::Error> {
         match self.is_verified {
             true => self.package.blob.open(self.range.start).await,
             false => proven(&self.package.blob).await,
@@ -192,8 +196,8 @@ impl Transfer {
     /// Checks the last chunk before it is sent, and reports an error.
     fn checked(
         self,
-        bytes: impl Stream<Item = Result<Bytes, blob::Error>> + Send,
-    ) -> impl Stream<Item = Result<Bytes, blob::Error>> + Send {
+        bytes: impl Stream<Item = Result<Bytes, ReadError<store::Error>>> + Send,
+    ) -> impl Stream<Item = Result<Bytes, ReadError<store::Error>>> + Send {
         let mut left = self.range.length();
         let transfer = Arc::new(self);
         bytes.then(move |chunk| {
@@ -220,7 +224,7 @@ impl Transfer {
     }
 
     /// Remembers a package that this transfer has verified, or checks that the file of a remembered one has not changed.
-    async fn end(&self) -> Result<(), blob::Error> {
+    async fn end(&self) -> Result<(), ReadError<store::Error>> {
         if self.proves() {
             self.verified.add(&self.package, self.state.clone());
         }
@@ -244,13 +248,13 @@ fn not_satisfiable(size: u64) -> Response {
 
 /// The range of a stream that begins at an offset. The stream is read to its end even if the range ends before: only the end proves the bytes.
 fn sliced(
-    body: blob::Body,
+    body: blob::Body<store::Error>,
     offset: u64,
     range: ByteRange,
-) -> impl Stream<Item = Result<Bytes, blob::Error>> + Send + Unpin {
+) -> impl Stream<Item = Result<Bytes, ReadError<store::Error>>> + Send + Unpin {
     let mut position = offset;
     let mut left = range.length();
-    let mut slice = move |chunk: Result<Bytes, blob::Error>| {
+    let mut slice = move |chunk: Result<Bytes, ReadError<store::Error>>| {
         let mut chunk = match chunk {
             Ok(chunk) => chunk,
             Err(error) => return Some(Err(error)),

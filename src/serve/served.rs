@@ -260,7 +260,7 @@ fn check_file(path: &Path, blob: &StoreBlob) -> Result<(), Problem> {
         let link = crate::disk::Error::Link { path };
         // The answer to a client names the digest, and only the log has the path.
         let digest = blob.expected().digest;
-        let error = crate::store::Error::reading(crate::oci::Part::Blob, digest, link.into());
+        let error = crate::store::Error::reading(crate::oci::Part::Blob, digest, link);
         return Err(error.into());
     }
     match found.map(|file| file.len()) == Some(blob.expected().size) {

@@ -7,9 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::StreamExt as _;
 
 use super::served::ServedPackage;
-use crate::blob::{self, BlobLocation, BlobSource as _, proven};
+use crate::blob::{BlobLocation, BlobSource as _, ReadError, proven};
 use crate::digest::Digest;
 use crate::disk::{self, FileState};
+use crate::store;
 
 /// The most packages that are remembered, with a few hundred bytes each. If there are more, all are forgotten and verified again.
 const MOST_REMEMBERED: usize = 10_000;
@@ -54,7 +55,7 @@ pub(super) fn file(package: &ServedPackage) -> Option<&Path> {
 pub(super) async fn check_unchanged(
     package: &ServedPackage,
     before: Option<&FileState>,
-) -> Result<(), blob::Error> {
+) -> Result<(), ReadError<store::Error>> {
     let (Some(path), Some(before)) = (file(package), before) else {
         return Ok(());
     };

@@ -19,12 +19,12 @@ use crate::jobs;
 use crate::oci::Part;
 use crate::outcome::Problem;
 use crate::release::Package;
-use crate::store;
+use crate::store::{self, StoreBlob};
 
 /// A package to put into a site.
 #[derive(Clone)]
-pub(super) struct PackageWriting<B> {
-    pub(super) package: Package<B>,
+pub(super) struct PackageWriting {
+    pub(super) package: Package<StoreBlob>,
     pub(super) folder: ProviderFolder,
     /// The file name of the zip in the site.
     pub(super) name: String,
@@ -38,7 +38,7 @@ pub(super) struct PackageWriting<B> {
     pub(super) reporter: Arc<dyn Reporter>,
 }
 
-impl<B: BlobSource> PackageWriting<B> {
+impl PackageWriting {
     pub(super) async fn write(self) -> Result<InstalledPackage, Problem> {
         let (transfer, hashes) = self.deliver().await?;
         let size = self.package.expected.size;

@@ -6,7 +6,8 @@ use std::task::Poll;
 use super::error::Error;
 use super::location::PackageLocation;
 use super::opened::Opened;
-use crate::blob::{self, BlobInfo, BlobSource, Body, File};
+use crate::blob::{self, BlobInfo, BlobSource, Body, File, ReadError};
+use crate::disk;
 use crate::disk::temp_file::{Permit, TempFile};
 use crate::release::Expected;
 
@@ -45,6 +46,8 @@ impl From<File> for SourcePackage {
 }
 
 impl BlobSource for SourcePackage {
+    type Failure = Error;
+
     fn info(&self) -> BlobInfo<'_> {
         BlobInfo {
             may_end_early: matches!(self.bytes, PackageBytes::Remote { .. }),
@@ -53,15 +56,17 @@ impl BlobSource for SourcePackage {
         }
     }
 
-    async fn open(&self, from: u64) -> Result<Body, blob::Error> {
+    async fn open(&self, from: u64) -> blob::Opened<Error> {
         let (location, opened) = match &self.bytes {
             PackageBytes::Remote { location, opened } => (location, opened),
-            PackageBytes::File(file) => return file.open(from).await,
+            PackageBytes::File(file) => {
+                return Ok(Body::of_file(disk::Blocks::open(&file.path, from)?));
+            }
             PackageBytes::TempFile { file, .. } => {
                 let mut reader = file.reader(from);
                 return Ok(Body::new(futures_util::stream::poll_fn(move |_| {
                     // Blocking, as for other local files.
-                    Poll::Ready(reader.next_block().map_err(blob::Error::Disk).transpose())
+                    Poll::Ready(reader.next_block().map_err(ReadError::from).transpose())
                 })));
             }
         };
@@ -71,18 +76,16 @@ impl BlobSource for SourcePackage {
         };
         let answer = match first {
             Some(answer) => answer,
-            None => location.ask(from, None).await.map_err(unread)?,
+            None => location.ask(from, None).await.map_err(failed)?,
         };
         blob::received(answer, from, Some(self.expected.size))
     }
 }
 
-fn unread(error: Error) -> blob::Error {
+/// A request that failed is passed on as such: it may be transient, and hints are about its host.
+fn failed(error: Error) -> ReadError<Error> {
     match error {
-        Error::Http(error) => blob::Error::Http(error),
-        error => blob::Error::NotGiven(blob::Unread {
-            category: error.category(),
-            source: Box::new(error),
-        }),
+        Error::Http(error) => error.into(),
+        error => ReadError::Source(error),
     }
 }

@@ -1,8 +1,9 @@
 //! A blob in a store.
 
+use super::Error;
 use super::layout::LayoutBlob;
 use super::registry::RegistryBlob;
-use crate::blob::{self, BlobInfo, BlobSource, Body};
+use crate::blob::{BlobInfo, BlobSource, Opened};
 
 /// A blob in a store of any kind.
 #[derive(Clone, Debug)]
@@ -14,6 +15,8 @@ pub enum StoreBlob {
 }
 
 impl BlobSource for StoreBlob {
+    type Failure = Error;
+
     fn info(&self) -> BlobInfo<'_> {
         match self {
             Self::Layout(blob) => blob.info(),
@@ -21,7 +24,7 @@ impl BlobSource for StoreBlob {
         }
     }
 
-    async fn open(&self, from: u64) -> Result<Body, blob::Error> {
+    async fn open(&self, from: u64) -> Opened<Error> {
         match self {
             Self::Layout(blob) => blob.open(from).await,
             Self::Registry(blob) => blob.open(from).await,

@@ -8,7 +8,7 @@ use super::action::Action;
 use super::known::KnownRegistry;
 use super::phrases::{because, by, marker, received_bytes, said, sent, unauthorized, user};
 use super::requested::{Listed, Requested};
-use crate::blob;
+use crate::blob::{self, ReadError};
 use crate::credentials::{self, FoundIn};
 use crate::digest::Digest;
 use crate::disk;
@@ -296,11 +296,14 @@ pub enum NotRegistry {
 
 impl Error {
     /// A blob that could not be read: missing or damaged.
-    pub fn reading(what: Part, digest: Digest, source: blob::Error) -> Self {
-        match source {
-            blob::Error::Disk(error) if error.is_not_found() => Self::Missing { what, digest },
-            blob::Error::Missing => Self::Missing { what, digest },
-            source => Self::Blob {
+    pub fn reading(what: Part, digest: Digest, error: impl Into<ReadError<Self>>) -> Self {
+        match error.into() {
+            ReadError::Source(error) => error,
+            ReadError::Blob(blob::Error::Disk(error)) if error.is_not_found() => {
+                Self::Missing { what, digest }
+            }
+            ReadError::Blob(blob::Error::Missing) => Self::Missing { what, digest },
+            ReadError::Blob(source) => Self::Blob {
                 what,
                 digest,
                 source,

@@ -22,7 +22,7 @@ use futures_util::StreamExt as _;
 
 use self::last_index::LastIndex;
 use super::{At, Error, Move, Put, PutError, Tagged};
-use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, Body, proven};
+use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, Body, Opened, proven};
 use crate::digest::{Algorithm, Digest};
 use crate::disk::{self, FileState, Staged, if_exists, staged};
 use crate::error::Category;
@@ -217,6 +217,8 @@ impl Layout {
 pub struct LayoutBlob(blob::File);
 
 impl BlobSource for LayoutBlob {
+    type Failure = Error;
+
     fn info(&self) -> BlobInfo<'_> {
         BlobInfo {
             location: Some(BlobLocation::InFile(&self.0.path)),
@@ -224,7 +226,7 @@ impl BlobSource for LayoutBlob {
         }
     }
 
-    async fn open(&self, from: u64) -> Result<Body, blob::Error> {
+    async fn open(&self, from: u64) -> Opened<Error> {
         let blocks = disk::Blocks::open_unlinked(&self.0.path, from)?;
         Ok(Body::of_file(blocks))
     }
@@ -307,7 +309,7 @@ impl Layout {
         &self,
         repository: &Repository,
         blob: &B,
-    ) -> Result<Put, PutError> {
+    ) -> Result<Put, PutError<B::Failure>> {
         let BlobInfo {
             expected, location, ..
         } = blob.info();

@@ -1,31 +1,20 @@
 //! Why a blob was not written to a store, and whether the source or the store caused it.
 
 use super::Error;
-use crate::blob;
-use crate::error::Category;
+use crate::blob::ReadError;
 
 /// Why a blob was not written to a store.
 #[derive(Debug, thiserror::Error)]
-pub enum PutError {
+pub enum PutError<F> {
     /// The store failed or refused the blob.
     #[error(transparent)]
     Store(Error),
     /// The source failed, or gave wrong bytes.
     #[error(transparent)]
-    Source(blob::Error),
+    Source(ReadError<F>),
 }
 
-impl PutError {
-    /// The category that decides the exit code.
-    pub fn category(&self) -> Category {
-        match self {
-            Self::Store(error) => error.category(),
-            Self::Source(error) => error.category(),
-        }
-    }
-}
-
-impl<E: Into<Error>> From<E> for PutError {
+impl<F, E: Into<Error>> From<E> for PutError<F> {
     fn from(error: E) -> Self {
         Self::Store(error.into())
     }

@@ -93,7 +93,7 @@ impl RepoMut {
     ///
     /// # Errors
     /// The store fails, or the source fails or gives wrong bytes.
-    pub async fn put_blob<B: BlobSource>(&self, blob: &B) -> Result<Put, PutError> {
+    pub async fn put_blob<B: BlobSource>(&self, blob: &B) -> Result<Put, PutError<B::Failure>> {
         match &self.store {
             Store::Layout(layout) => layout.put_blob(&self.name, blob).await,
             Store::Registry(registry) => registry.put_blob(&self.name, blob, Lookup::First).await,
@@ -104,7 +104,7 @@ impl RepoMut {
     ///
     /// # Errors
     /// As [`RepoMut::put_blob`].
-    pub async fn put_new_blob<B: BlobSource>(&self, blob: &B) -> Result<Put, PutError> {
+    pub async fn put_new_blob<B: BlobSource>(&self, blob: &B) -> Result<Put, PutError<B::Failure>> {
         match &self.store {
             Store::Layout(layout) => layout.put_blob(&self.name, blob).await,
             Store::Registry(registry) => registry.put_blob(&self.name, blob, Lookup::Never).await,

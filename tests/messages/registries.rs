@@ -97,10 +97,8 @@ fn a_blob_that_the_registry_does_not_send_is_reported_with_the_reason() {
         .says(
             r"
   Selected registry.opentofu.org/acme/demo 1.0.0 (the only match)
-error: registry.opentofu.org/acme/demo 1.0.0 ([HOST]/acme/demo): the evidence sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209 cannot be used
-  cannot read the blob
-  the registry answered 418 to a request for the blob (short and stout)
-    from http://[HOST]/v2/acme/demo/blobs/sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209
+error: registry.opentofu.org/acme/demo 1.0.0 ([HOST]/acme/demo): the registry answered 418 to a request for the blob (short and stout)
+  from http://[HOST]/v2/acme/demo/blobs/sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209
 ",
         );
 }

@@ -1,7 +1,8 @@
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tfoci::blob::{self, BlobInfo, BlobSource, Body, Memory};
+use tfoci::blob::{BlobInfo, BlobSource, Memory, Opened};
 use tfoci::credentials::{Credentials, Locations};
 use tfoci::http::{Http, Settings};
 use tfoci::oci::Repository;
@@ -164,11 +165,13 @@ where
     F: Fn() -> E + Clone + Send + Sync + 'static,
     E: Future<Output = ()> + Send,
 {
+    type Failure = Infallible;
+
     fn info(&self) -> BlobInfo<'_> {
         self.memory.info()
     }
 
-    async fn open(&self, from: u64) -> Result<Body, blob::Error> {
+    async fn open(&self, from: u64) -> Opened<Infallible> {
         (self.event)().await;
         self.memory.open(from).await
     }

@@ -97,6 +97,8 @@ pub fn a_package_that_the_registry_spoils_never_arrives_whole() {
         log.contains("terraform-provider-demo_1.0.0_linux_amd64.zip: "),
         "{log}"
     );
+    let refused = "openbsd_amd64.zip: the registry answered 500 to a request for the blob";
+    assert!(log.contains(refused), "{log}");
     let metrics = server.get("/metrics").text();
     let count = |name: &str| -> usize {
         let mut lines = metrics.lines();

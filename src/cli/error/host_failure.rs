@@ -49,7 +49,6 @@ fn of_problem(problem: &Problem) -> Option<(String, Cause)> {
         Problem::Blob(blob::Error::Http(error)) => of_http(error),
         Problem::Package { source, .. } => match &**source {
             PackageError::Source(error) => of_source(error),
-            PackageError::Store(error) => of_store(error),
             PackageError::Http(error) => of_http(error),
             PackageError::Blob(_) => None,
         },

@@ -6,7 +6,7 @@ use tfoci::error::printable;
 use tfoci::outcome::PackageError;
 use tfoci::source;
 
-use super::{Effect, reach, stores};
+use super::{Effect, reach};
 
 /// A web page in place of a document.
 const PAGE: &str =
@@ -16,7 +16,6 @@ const PAGE: &str =
 pub(super) fn of_package(error: &PackageError, effect: Effect) -> Option<String> {
     let text = match error {
         PackageError::Source(error) => return at_source(error, effect),
-        PackageError::Store(error) => return stores::store(error),
         PackageError::Http(error) => return reach::host(error),
         PackageError::Blob(_) => {
             "this version was not tagged. The bytes are not the announced ones: the source is broken, or a proxy changes packages"

@@ -10,8 +10,7 @@ use std::collections::BTreeSet;
 use std::borrow::Cow;
 
 use super::{
-    BlobSource, Edition, Error, Existing, Options, Problem, Publication, Release, RepoMut,
-    Snapshot, Tag,
+    BlobSource, Edition, Existing, Options, Problem, Publication, Release, RepoMut, Snapshot, Tag,
 };
 use crate::oci::reference::version_of;
 use crate::store;
@@ -25,7 +24,7 @@ pub(super) async fn make<B: BlobSource>(
     snapshot: Option<Snapshot<'_>>,
     to: &RepoMut,
     options: &Options,
-) -> Result<Publication<B>, Error> {
+) -> Result<Publication<B>, Problem> {
     let tags = tags(snapshot, to).await?;
     if to.may_be_shared() && options.existing != Existing::Replace {
         refuse_others(edition.release, &tags, to).await?;
@@ -36,7 +35,7 @@ pub(super) async fn make<B: BlobSource>(
         return Ok(publication);
     }
     let index = snapshot.and_then(|snapshot| snapshot.index);
-    Ok(merge::plan(edition, (&*tags, index), to, options).await?)
+    merge::plan(edition, (&*tags, index), to, options).await
 }
 
 /// Refuses a new version in a repository whose newest version is of another provider. Readers would not tell them apart.

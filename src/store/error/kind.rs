@@ -35,8 +35,9 @@ impl Error {
                 | Self::Forbidden { .. }
                 | Self::NoRegistry { .. }
                 | Self::RefusedElsewhere { .. }
+                | Self::Realm { .. }
                 | Self::Blob {
-                    source: blob::Error::Http(_) | blob::Error::NotGiven(_),
+                    source: blob::Error::Http(_),
                     ..
                 }
         );

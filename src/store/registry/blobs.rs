@@ -55,7 +55,7 @@ impl Registry {
         repository: &Repository,
         blob: &B,
         lookup: Lookup,
-    ) -> Result<Put, PutError> {
+    ) -> Result<Put, PutError<B::Failure>> {
         let BlobInfo {
             expected, location, ..
         } = blob.info();
@@ -104,7 +104,7 @@ impl Registry {
 
 impl<B: BlobSource> Upload<'_, B> {
     /// Uploads the blob, with retries and in another mode where the registry refuses one.
-    pub(super) async fn run(&self) -> Result<Put, PutError> {
+    pub(super) async fn run(&self) -> Result<Put, PutError<B::Failure>> {
         let learnt = self.session.cache().chunk;
         let size = self.blob.expected().size;
         let http = &self.registry.http;
@@ -140,7 +140,7 @@ impl<B: BlobSource> Upload<'_, B> {
         }
     }
 
-    async fn attempt(&self, mode: UploadMode) -> Result<Put, UploadError> {
+    async fn attempt(&self, mode: UploadMode) -> Result<Put, UploadError<B::Failure>> {
         let Some(opened) = self.begin().await? else {
             return Ok(Put::Mounted);
         };

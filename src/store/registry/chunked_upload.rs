@@ -45,7 +45,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         upload: &'a Upload<'a, B>,
         opened: UploadSession,
         length: usize,
-    ) -> Result<Self, UploadError> {
+    ) -> Result<Self, UploadError<B::Failure>> {
         let required = opened.chunk_min_length.unwrap_or(0);
         let min_length = usize::try_from(required).ok();
         let Some(min_length) = min_length.filter(|length| *length <= LARGEST) else {
@@ -67,7 +67,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
     }
 
     /// Sends all bytes and completes the upload.
-    pub(super) async fn run(mut self) -> Result<Put, UploadError> {
+    pub(super) async fn run(mut self) -> Result<Put, UploadError<B::Failure>> {
         // The semaphore is never closed.
         let _permit = match self.length > LONG {
             true => self.upload.registry.long_chunks.acquire().await.ok(),
@@ -91,7 +91,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
     }
 
     /// Sends a chunk, and moves the offset by as much as the registry took.
-    async fn patch(&mut self, chunk: Bytes) -> Result<(), UploadError> {
+    async fn patch(&mut self, chunk: Bytes) -> Result<(), UploadError<B::Failure>> {
         let Upload {
             registry, session, ..
         } = *self.upload;
@@ -150,7 +150,11 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
 
     /// As [`Self::resume`]. If the registry has nothing of the chunk, the next one is shorter: the connection may be too slow
     /// for this length, or a proxy may limit it.
-    async fn resume_shorter(&mut self, sent: u64, error: Error) -> Result<(), UploadError> {
+    async fn resume_shorter(
+        &mut self,
+        sent: u64,
+        error: Error,
+    ) -> Result<(), UploadError<B::Failure>> {
         let before = self.offset;
         self.resume(sent, Duration::ZERO, error).await?;
         if self.offset == before {
@@ -165,7 +169,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         sent: u64,
         retry_after: Duration,
         error: Error,
-    ) -> Result<(), UploadError> {
+    ) -> Result<(), UploadError<B::Failure>> {
         self.pause(retry_after, error).await?;
         let Upload {
             registry, session, ..
@@ -186,7 +190,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         answer: &Answer,
         sent: u64,
         default: Option<u64>,
-    ) -> Result<(), UploadError> {
+    ) -> Result<(), UploadError<B::Failure>> {
         if let Some(location) = location(answer, &self.upload.session.base) {
             self.location = location;
         }
@@ -219,7 +223,11 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
     }
 
     /// Counts a failure and waits; fails if there were too many, or if the registry asks for a wait that is too long.
-    async fn pause(&mut self, retry_after: Duration, error: Error) -> Result<(), UploadError> {
+    async fn pause(
+        &mut self,
+        retry_after: Duration,
+        error: Error,
+    ) -> Result<(), UploadError<B::Failure>> {
         if self.retry.is_exhausted() {
             return Err(UploadError::ModeRefused(error));
         }
@@ -244,7 +252,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         can_be
     }
 
-    async fn complete(self) -> Result<Put, UploadError> {
+    async fn complete(self) -> Result<Put, UploadError<B::Failure>> {
         let Upload {
             registry, session, ..
         } = *self.upload;

@@ -6,7 +6,7 @@ use url::Url;
 
 use super::auth::Scope;
 use super::{Error, Registry};
-use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, Body};
+use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, Opened, ReadError};
 use crate::event::Event;
 use crate::http::{Answer, SMALL};
 use crate::oci::{LARGEST_READ, Part, Repository};
@@ -22,6 +22,8 @@ pub struct RegistryBlob {
 }
 
 impl BlobSource for RegistryBlob {
+    type Failure = Error;
+
     fn info(&self) -> BlobInfo<'_> {
         BlobInfo {
             may_end_early: true,
@@ -30,14 +32,11 @@ impl BlobSource for RegistryBlob {
         }
     }
 
-    async fn open(&self, from: u64) -> Result<Body, blob::Error> {
+    async fn open(&self, from: u64) -> Opened<Error> {
         let answer = self.request(from).await.map_err(|error| match error {
-            Error::Missing { .. } => blob::Error::Missing,
-            Error::Http(error) => blob::Error::Http(error),
-            error => blob::Error::NotGiven(blob::Unread {
-                category: error.category(),
-                source: Box::new(error),
-            }),
+            Error::Missing { .. } => blob::Error::Missing.into(),
+            Error::Http(error) => error.into(),
+            error => ReadError::Source(error),
         })?;
         blob::received(answer, from, None)
     }

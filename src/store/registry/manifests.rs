@@ -10,7 +10,7 @@ use super::answer;
 use super::auth::Scope;
 use super::manifest_rejection::ManifestRejection;
 use super::{At, Error, Registry, Repository, RepositorySession};
-use crate::blob::{self, Body};
+use crate::blob::{self, Body, ReadError};
 use crate::digest::Digest;
 use crate::http::{Answer, Payload, authority, retry_after};
 use crate::oci::{INDEX, LARGEST_READ, MANIFEST, Part, RawManifest, Refusal, Tag};
@@ -88,7 +88,7 @@ impl Registry {
                 .into());
             }
             Some(expected) => {
-                let body = Body::new(answer.chunks().map_err(blob::Error::Http));
+                let body = Body::new(answer.chunks().map_err(ReadError::from));
                 let bytes = blob::document(body, expected).await;
                 let wrong = |source| Error::reading(what, expected.digest, source);
                 (bytes.map_err(wrong)?, expected)

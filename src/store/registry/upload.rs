@@ -44,9 +44,9 @@ pub(super) struct UploadSession {
 }
 
 /// The error of an attempt to upload a blob, which decides the next attempt.
-pub(super) enum UploadError {
+pub(super) enum UploadError<F> {
     /// Another attempt would fail, too.
-    Fatal(PutError),
+    Fatal(PutError<F>),
     /// Another attempt in the same mode may succeed.
     Retry {
         /// How long the registry asks to wait.
@@ -59,13 +59,13 @@ pub(super) enum UploadError {
     ModeRefused(Error),
 }
 
-impl<E: Into<PutError>> From<E> for UploadError {
+impl<F, E: Into<PutError<F>>> From<E> for UploadError<F> {
     fn from(error: E) -> Self {
         Self::Fatal(error.into())
     }
 }
 
-impl UploadError {
+impl<F> UploadError<F> {
     pub(super) fn retry(retry_after: Duration, error: Error) -> Self {
         Self::Retry {
             retry_after,
@@ -139,7 +139,7 @@ impl<B: BlobSource> Upload<'_, B> {
     }
 
     /// Sends all bytes in one request, which also completes the upload.
-    pub(super) async fn put(&self, opened: UploadSession) -> Result<Put, UploadError> {
+    pub(super) async fn put(&self, opened: UploadSession) -> Result<Put, UploadError<B::Failure>> {
         let expected = self.blob.expected();
         // The body can be sent only once, so a token is fetched beforehand rather than after a 401.
         let secret = self.session.auth.secret(&opened.scope).await?;
@@ -188,7 +188,7 @@ impl<B: BlobSource> Upload<'_, B> {
         answer: Answer,
         scope: &Scope,
         secret: Option<&Authorization>,
-    ) -> Result<Put, UploadError> {
+    ) -> Result<Put, UploadError<B::Failure>> {
         let (status, retry_after) = (answer.status(), retry_after(&answer));
         let renewed = status == StatusCode::UNAUTHORIZED
             && self.session.auth.learn(&answer, scope, secret).await?;
@@ -221,7 +221,7 @@ impl<B: BlobSource> Upload<'_, B> {
         &self,
         retry_after: Duration,
         error: Error,
-    ) -> Result<Put, UploadError> {
+    ) -> Result<Put, UploadError<B::Failure>> {
         let expected = self.blob.expected();
         match self.registry.has_blob(self.repository, &expected).await {
             Ok(true) => Ok(Put::Stored),
