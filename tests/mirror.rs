@@ -46,6 +46,8 @@ pub mod origin_scene;
 mod pins;
 /// Mirror files, and how several jobs share one.
 mod plans;
+/// `--recheck`: what the store has is compared again.
+mod recheck;
 /// The message and the hint for every refusal of an origin.
 mod refusals;
 /// Many providers with little memory.

@@ -197,6 +197,7 @@ impl User {
             dry_run: false,
             jobs: 2,
             now: SystemTime::now(),
+            rechecks: false,
             evidence_policy: EvidencePolicy::of_writing(&request.rule),
         };
         push::push(&request, destination, &options, &quiet()).await

@@ -97,7 +97,7 @@ fn devices_pipes_and_directories_are_not_read() {
         let expected = |received: &str| {
             format!(
                 "error: {at} 1.0.0{of} (oci-layout:layout): the {kind} sha256:{what} cannot be used\n  layout/{path} is not a regular file\n    received {received}\n\n\
-             hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole\n"
+             hint: the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`\n"
             )
         };
         let link = expected("").replace(

@@ -244,6 +244,7 @@ fn options(arguments: &Arguments, session: &Session, rule: &Rule) -> Result<Opti
         jobs: session.jobs(),
         now: SystemTime::now(),
         // A release may be pushed again with the key or the provider manifest that was missing.
+        rechecks: false,
         evidence_policy: EvidencePolicy {
             always: true,
             ..EvidencePolicy::of_writing(rule)

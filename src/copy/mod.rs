@@ -287,6 +287,7 @@ impl<'a> Journey<'a> {
             dry_run: *dry_run,
             jobs: *jobs,
             now: trust.now,
+            rechecks: false,
             evidence_policy: evidence_policy.map_err(Error::in_read_store)?,
         };
         let edition = edition.with_snapshot(Snapshot {

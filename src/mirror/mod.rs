@@ -68,8 +68,6 @@ const AHEAD: usize = 1;
 pub struct Options {
     /// Options for publishing. The evidence policy is replaced by that of each task's rule.
     pub publish: publish::Options,
-    /// Whether versions that are present are compared with the source again.
-    pub recheck: bool,
     /// Whether the signing keys will be pinned. Keys are then accepted only from a verified connection.
     pub pins_keys: bool,
 }

@@ -93,7 +93,8 @@ impl<'a> MirrorTarget<'a> {
     /// used, which [`publish()`] then decides about.
     pub(super) async fn read_stored(&self, version: &Version) -> Result<Option<Stored>, Problem> {
         let tag = Tag::of_version(version)?;
-        let everything = self.options.recheck || self.options.publish.existing != Existing::Merge;
+        let everything =
+            self.options.publish.rechecks || self.options.publish.existing != Existing::Merge;
         if everything || !self.tags.contains(tag.as_str()) {
             return Ok(None);
         }
@@ -265,7 +266,7 @@ impl Missing<'_> {
         } = self.target;
         let options = publish::Options {
             evidence_policy: EvidencePolicy {
-                always: options.recheck,
+                always: options.publish.rechecks,
                 ..EvidencePolicy::of_writing(&task.rule)
             },
             ..options.publish.clone()

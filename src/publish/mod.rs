@@ -67,6 +67,9 @@ pub enum Existing {
 pub struct Options {
     /// The treatment of a version that the repository already has.
     pub existing: Existing,
+    /// Whether a version that the repository has is compared with the source again, although its tag is there. In a directory, its packages are
+    /// read too; a registry would take too long, and keeps its bytes.
+    pub rechecks: bool,
     /// Additional annotations for the index, if one is written.
     pub annotations: BTreeMap<String, String>,
     /// Whether to stop after the plan.

@@ -366,5 +366,16 @@ fn carried(subject: Subject, Expected { digest, size }: Expected, transfer: Tran
 
 /// Whether a blob can be read from a repository and its bytes are right.
 pub(super) async fn is_intact_blob(repo: &RepoMut, expected: Expected) -> bool {
-    read(&repo.blob(expected)).await.is_ok()
+    read_stored(repo, expected).await.is_ok()
+}
+
+/// Reads a blob of a repository to its end.
+///
+/// # Errors
+/// It cannot be read, or has other bytes.
+pub(super) async fn read_stored(
+    repo: &RepoMut,
+    expected: Expected,
+) -> Result<(), ReadError<store::Error>> {
+    read(&repo.blob(expected)).await
 }

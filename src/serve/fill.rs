@@ -242,13 +242,13 @@ impl Fill {
         let options = mirror::Options {
             publish: publish::Options {
                 existing: Existing::Merge,
+                rechecks: false,
                 annotations: BTreeMap::new(),
                 dry_run: false,
                 jobs: PACKAGES,
                 now: SystemTime::now(),
                 evidence_policy: EvidencePolicy::default(),
             },
-            recheck: false,
             pins_keys: false,
         };
         let failed = Mutex::new(None);

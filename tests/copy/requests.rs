@@ -4,6 +4,7 @@ use crate::support::judge;
 use crate::support::layout_of_registry::{export, import};
 use crate::support::registry::{Fault, Registry, matching};
 use crate::support::release::ReleaseFolder;
+use crate::support::scene::Run;
 
 /// An author whose release is in `store`, with one package that is larger than one read from the network.
 fn pushed() -> Author {
@@ -94,7 +95,7 @@ error: {PROVIDER} 1.0.0 linux_amd64 ([FROM]/{NAME}, for [TO]/{NAME}): the packag
     expected {zip}
     received sha256:517a669481dc1846e6d5a216348dcc95e26104c13aa15fbfca976105734e314f
 
-hint: this version was not tagged. The store that is copied from is damaged: copy the version onto it again, `tfoci mirror --recheck` it, or push its release with `--existing replace`
+hint: a registry keeps the bytes that it has, even if the right ones are uploaded. Its operator has to delete the version and run the garbage collection; then push, mirror or copy it again. This version was not tagged
 "
     ));
     assert_eq!(to.tags(NAME), []);
@@ -114,7 +115,7 @@ fn a_missing_package_is_reported_as_the_sources_failure() {
     run.says(&format!("
 error: {PROVIDER} 1.0.0 linux_amd64 ([FROM]/{NAME}, for [TO]/{NAME}): the package {zip} is missing
 
-hint: this version was not tagged. The store that is copied from is damaged: copy the version onto it again, `tfoci mirror --recheck` it, or push its release with `--existing replace`
+hint: the registry has lost it. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again. This version was not tagged
 "));
     assert_eq!(to.tags(NAME), []);
 }
@@ -131,7 +132,7 @@ fn a_missing_manifest_stops_the_copy_before_the_first_write() {
     between(run, from.host(), to.host()).says(&format!("
 error: {PROVIDER} 1.0.0 ([FROM]/{NAME}, for [TO]/{NAME}): the platform manifest {entry} is missing
 
-hint: this version was not tagged. The store that is copied from is damaged: copy the version onto it again, `tfoci mirror --recheck` it, or push its release with `--existing replace`
+hint: the registry has lost it. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again. This version was not tagged
 "));
     assert_eq!(to.count(|seen| seen.method != "GET"), 0);
 }
@@ -192,4 +193,52 @@ fn a_version_pushed_during_the_copy_is_merged_into() {
     );
     let install: Vec<&str> = ["install"].into_iter().chain(pinned.split(' ')).collect();
     author.tfoci(&install).succeeds();
+}
+
+/// A registry keeps the bytes of a digest, so only what is missing can be uploaded again.
+#[test]
+fn a_replacement_restores_what_a_registry_lost_and_reports_what_it_damaged() {
+    let author = pushed();
+    let (from, to) = (filled(&author), filled(&author));
+    let zip = digest_of(&author, "linux_amd64");
+    let replace = ["--existing", "replace"];
+    let copies = |more: &[&str]| {
+        let run = copy_demo(&author, &at(&from), &at(&to), more);
+        between(run, from.host(), to.host())
+    };
+    let pushes = || {
+        let to_store = at(&to);
+        let named = [
+            "push",
+            "dist",
+            "--provider",
+            "acme/demo",
+            "--key",
+            "acme.asc",
+        ];
+        let to_registry = ["--to", &to_store, "--plain-http", "127.0.0.1"];
+        let run = author.tfoci(&[&named[..], &to_registry, &replace].concat());
+        between(run, from.host(), to.host())
+    };
+    let both: [(&str, &dyn Fn() -> Run); 2] = [
+        (", from [FROM]/acme/demo", &|| copies(&replace)),
+        ("", &pushes),
+    ];
+    for (_, restores) in both {
+        to.repository(NAME, |held| held.blobs.remove(&zip));
+        restores().succeeds();
+        assert!(to.repository(NAME, |held| held.blobs.contains_key(&zip)));
+    }
+    to.always(matching("GET", &zip), Fault::wrong_bytes());
+    copies(&[]).succeeds();
+    for (from, reports) in both {
+        reports().exits(3).without_result().says(&format!("
+error: {PROVIDER} 1.0.0 ([TO]/{NAME}{from}): the package {zip} cannot be used
+  the bytes do not match their digest
+    expected {zip}
+    received sha256:517a669481dc1846e6d5a216348dcc95e26104c13aa15fbfca976105734e314f
+
+hint: a registry keeps the bytes that it has, even if the right ones are uploaded. Its operator has to delete the version and run the garbage collection; then push, mirror or copy it again
+"));
+    }
 }

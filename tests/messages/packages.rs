@@ -57,7 +57,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the platform ma
     expected sha256:c652b8ee0e8e0fe1742335dedee2e8706bc47fdeabfb02d6dcd6cc1ee6380d4e
     received sha256:7893f187fc95bc29ab74c84784ddfa38fb956aa1f8fdf5cce7e916274a704b8a
 
-hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole
+hint: the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`
 ",
         ),
         shape(
@@ -67,7 +67,7 @@ hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing 
             r"
 error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the platform manifest sha256:c652b8ee0e8e0fe1742335dedee2e8706bc47fdeabfb02d6dcd6cc1ee6380d4e is missing
 
-hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole
+hint: the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`
 ",
         ),
         shape(
@@ -154,7 +154,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64 (oci-layout:store): the
     expected sha256:e5c36de5375bd25bfba85f2a850bec35526febc3eae5dacd7ed7221208723874
     received sha256:1a1fa7ffed89f32f32bd0924da29acc61d80297fa0b85b076d94aaef5c3dd37d
 
-hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole
+hint: the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`
 ",
         ),
         shape(
@@ -167,7 +167,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64 (oci-layout:store): the
     expected 299 bytes
     received 289 bytes
 
-hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole
+hint: the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`
 ",
         ),
         shape(
@@ -180,7 +180,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64 (oci-layout:store): the
     expected 299 bytes
     received more
 
-hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole
+hint: the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`
 ",
         ),
         shape(
@@ -190,7 +190,7 @@ hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing 
             r"
 error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64 (oci-layout:store): the package sha256:e5c36de5375bd25bfba85f2a850bec35526febc3eae5dacd7ed7221208723874 is missing
 
-hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole
+hint: the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`
 ",
         ),
     ]);

@@ -186,7 +186,7 @@ hint: choose one of these with `--platform`, or mirror or push the one that is m
             says: r"
 error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64 (oci-layout:store): the package sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec is missing
 
-hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole
+hint: the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`
 ",
         },
     ]);
@@ -211,7 +211,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64 (oci-layout:store): the
     expected sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
     received sha256:d993dd4748bb747ac8bc6040fe509b0cec984be742a4a0d3b1841ca3ca76377a
 
-hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole
+hint: the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`
 ",
         },
         Case {
@@ -229,7 +229,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64 (oci-layout:store): the
     expected 406 bytes
     received 40 bytes
 
-hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole
+hint: the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`
 ",
         },
         Case {
@@ -247,7 +247,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 linux_amd64 (oci-layout:store): the
     expected 406 bytes
     received more
 
-hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole
+hint: the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`
 ",
         },
         Case {

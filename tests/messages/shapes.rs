@@ -151,7 +151,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index sha25
     expected sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad
     received sha256:b88af63c57de8c17b35bfee9de994cc02b450e04dd366d4f6bdf5dfca40746e6
 
-hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole
+hint: the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`
 ",
         ),
         shape(
@@ -164,7 +164,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index sha25
     expected 1234 bytes
     received 398 bytes
 
-hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole
+hint: the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`
 ",
         ),
         shape(
@@ -184,7 +184,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index is to
             r"
 error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the index sha256:d84e5f47ec5c1908570c469cad7a5b4cfe2e25330596c0e3a4f079d8f3a43dad is missing
 
-hint: the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole
+hint: the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`
 ",
         ),
         shape(

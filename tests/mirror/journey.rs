@@ -84,32 +84,6 @@ fn a_new_platform_downloads_one_package() {
 }
 
 #[test]
-fn recheck_compares_stored_packages() {
-    let scene = OriginScene::of([demo()]);
-    scene.demo("").says(
-        0,
-        "
-    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
-  Mirrored 1 version, 1 package (406 B copied) in [TIME]
-",
-    );
-    scene.origin.forget();
-    let before = scene.tree();
-    scene.demo("--recheck").says(
-        0,
-        "
-   Present [ORIGIN]/acme/demo 1.0.0   1 package   signed [ACME ID] (origin)
-  Mirrored nothing: 1 package already present, in [TIME]
-",
-    );
-    assert_eq!(
-        scene.origin.counters(),
-        "1 discovery, 1 versions, 1 download, 1 document, 1 signature"
-    );
-    assert_eq!(scene.tree(), before);
-}
-
-#[test]
 fn a_dry_run_reports_the_plan_and_writes_nothing() {
     let scene = OriginScene::of([
         Provider::demo(&[DARWIN, LINUX]),

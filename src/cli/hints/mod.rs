@@ -135,7 +135,13 @@ fn journey(failure: &Failure, effect: Effect) -> Option<String> {
         Problem::Unread(error @ (store::Error::Blob { .. } | store::Error::Missing { .. }))
             if !error.is_about_access() =>
         {
-            "this version was not tagged. The store that is copied from is damaged: copy the version onto it again, `tfoci mirror --recheck` it, or push its release with `--existing replace`"
+            let repair = stores::damaged(error, &failure.at);
+            return Some(format!("{repair}. This version was not tagged"));
+        }
+        Problem::Store(error @ (store::Error::Blob { .. } | store::Error::Missing { .. }))
+            if !error.is_about_access() =>
+        {
+            return Some(stores::damaged(error, &failure.at));
         }
         Problem::Store(error) | Problem::Unread(error) => return stores::store(error),
         Problem::Blob(blob::Error::Http(error)) => return reach::host(error),

@@ -7,7 +7,7 @@ use tfoci::blob;
 use tfoci::error::{printable, printable_path};
 use tfoci::nearest::nearest;
 use tfoci::oci;
-use tfoci::outcome::Problem;
+use tfoci::outcome::{At, Problem};
 use tfoci::store::endpoint::{AddressError, MappingError};
 use tfoci::store::known::{KnownRegistry, LevelsError};
 use tfoci::store::{self, Endpoint};
@@ -95,9 +95,6 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
         store::Error::Moved { .. } => {
             "the version was published again, or the reference is of another store. Find out who moved the tag before you use the new reference"
         }
-        store::Error::Blob { .. } | store::Error::Missing { .. } => {
-            "the store is damaged. Its owner repairs it: `tfoci push` with `--existing replace`, `tfoci mirror --recheck`, or `tfoci copy` from a store that is whole"
-        }
         store::Error::Refusal(oci::Refusal::BodyArtifactType { received, .. })
             if received.is_empty() =>
         {
@@ -119,6 +116,25 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+/// Suggests how to repair a store that has lost a part of a version, or has other bytes.
+pub(super) fn damaged(error: &store::Error, at: &At) -> String {
+    let is_layout = at
+        .name()
+        .is_some_and(|name| name.starts_with("oci-layout:"));
+    let text = match error {
+        _ if is_layout => {
+            "the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`"
+        }
+        store::Error::Missing { .. } => {
+            "the registry has lost it. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again"
+        }
+        _ => {
+            "a registry keeps the bytes that it has, even if the right ones are uploaded. Its operator has to delete the version and run the garbage collection; then push, mirror or copy it again"
+        }
+    };
+    text.to_owned()
 }
 
 /// Suggests what to do about a store that cannot be opened, to a command that takes no single repository.

@@ -99,6 +99,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "STORE", help_heading = "Destination")]
     to: Vec<String>,
     /// Compare what the store has, evidence too, with what the origin offers now
+    ///
+    /// In a layout, tfoci also reads the packages, and writes damaged ones again. In a registry, it reads no package.
     #[arg(long, help_heading = "Destination")]
     recheck: bool,
     /// Verify everything and print the plan, but write nothing
@@ -194,6 +196,7 @@ fn options(arguments: &Arguments, session: &Session) -> Options {
     Options {
         publish: publish::Options {
             existing: Existing::Merge,
+            rechecks: arguments.recheck,
             annotations: Default::default(),
             dry_run: arguments.dry_run,
             jobs: session.jobs(),
@@ -201,7 +204,6 @@ fn options(arguments: &Arguments, session: &Session) -> Options {
             // `mirror` takes the policy of each provider from its rule.
             evidence_policy: EvidencePolicy::default(),
         },
-        recheck: arguments.recheck,
         pins_keys: arguments.pin_new,
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::oci::{self, EMPTY_BYTES, Index, RawManifest, Tag, manifest};
+use crate::oci::{self, EMPTY_BYTES, Index, Part, RawManifest, Tag, manifest};
 use crate::outcome::Problem;
 use crate::publish::evidence::{self, Question};
-use crate::publish::transfer::is_intact_blob;
+use crate::publish::transfer::read_stored;
 use crate::publish::{
     Blob, BlobSource, ContentGraph, Digest, Edition, Existing, Expected, Options, Package,
     Platform, Publication, Release, RepoMut, TagUpdate,
@@ -244,7 +244,8 @@ async fn step<L>(
     };
     let is_ours = entry.digest == ours.expected.digest.to_string();
     let is_missing = if is_ours {
-        !to.refuses_incomplete() && {
+        let is_checked = !to.refuses_incomplete() || options.existing == Existing::Replace;
+        is_checked && {
             let manifest = to.manifest(At::Entry(entry)).await;
             !matches!(manifest, Ok(Some(_))) || lacks(to, &package.expected, options).await?
         }
@@ -269,13 +270,31 @@ async fn step<L>(
     })
 }
 
-/// Whether a blob must be written. A blob of the right size counts as present; if the version is replaced, its bytes are checked too.
-async fn lacks(to: &RepoMut, expected: &Expected, options: &Options) -> Result<bool, Problem> {
-    if to.refuses_incomplete() && options.existing != Existing::Replace {
+/// Whether a blob must be written. A blob of the right size counts as present. If the version is replaced, its bytes are checked too, and in a
+/// directory also if it is checked again.
+///
+/// # Errors
+/// The store fails, or it is a registry that has other bytes: it would keep them if the right ones were uploaded.
+pub(super) async fn lacks(
+    to: &RepoMut,
+    expected: &Expected,
+    options: &Options,
+) -> Result<bool, Problem> {
+    let replaces = options.existing == Existing::Replace;
+    if to.refuses_incomplete() && !replaces {
         return Ok(false);
     }
-    let there = to.has_blob(expected).await?;
-    Ok(!there || options.existing == Existing::Replace && !is_intact_blob(to, *expected).await)
+    if !to.has_blob(expected).await? {
+        return Ok(true);
+    }
+    if !replaces && !options.rechecks {
+        return Ok(false);
+    }
+    match read_stored(to, *expected).await {
+        Ok(()) => Ok(false),
+        Err(_) if !to.refuses_incomplete() => Ok(true),
+        Err(source) => Err(store::Error::reading(Part::Package, expected.digest, source).into()),
+    }
 }
 
 /// The index to write. If nothing is added, these are the stored bytes, even if tfoci would serialize the index differently.
