@@ -42,6 +42,8 @@ mod refusals;
 mod replicas;
 /// Stores without host names, and certificates that are replaced.
 mod settings;
+/// Stores that take longer than clients wait.
+mod slow_store;
 /// The messages at the start.
 mod start;
 /// Stores that fail, become unreachable, come back and change.

@@ -146,7 +146,11 @@ pub(super) fn document(
 
 /// Marks an answer that is older than `--max-age`.
 pub(super) fn mark_stale(answer: &mut Response) {
-    set(answer, WARNING, "110 tfoci \"the store is unreachable\"");
+    set(
+        answer,
+        WARNING,
+        "110 tfoci \"the list is older than --max-age\"",
+    );
 }
 
 /// `304` without a body.

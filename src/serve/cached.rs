@@ -3,7 +3,7 @@
 //! | age of the value | answer |
 //! | --- | --- |
 //! | up to [`Ages::fresh`] | the value |
-//! | older | a new value; if it cannot be loaded, the old one until [`Ages::stale`]; at once, if the last attempt failed a moment ago |
+//! | older | a new value; if it cannot be loaded, the old one until [`Ages::stale`]; at once, if the last attempt failed a moment ago. A request for which the old value is not enough waits longer for the new one |
 //! | older than [`Ages::stale`], or there is none | a new value, or the reason why there is none |
 //!
 //! A refresh goes on after the clients that waited for it have disconnected, so the next request finds the new value.
@@ -24,10 +24,10 @@ const LONGEST_REFRESH: Duration = Duration::from_secs(120);
 /// A request that finds an old value does not wait for a new one if the last attempt failed within this time. Otherwise every request of an
 /// outage would cost its client seconds.
 const OUTAGE: Duration = Duration::from_secs(30);
-/// How long a request waits for a new value if there is an old one. It is far below the 10 seconds of clients, because an old
+/// How long a request waits for a new value if an old one is enough. It is far below the 10 seconds of clients, because an old
 /// value is better than a long wait.
 const WAIT_WITH_OLD: Duration = Duration::from_secs(3);
-/// How long a request waits for a value if there is no old one. Clients give up after 10 seconds.
+/// How long a request waits for a value if there is no old one, or none that is enough. Clients give up after 10 seconds.
 const WAIT_WITHOUT_OLD: Duration = Duration::from_secs(8);
 
 /// How long values are used.
@@ -45,8 +45,24 @@ pub(super) struct CachedValue<T> {
     pub(super) value: Arc<T>,
     /// How long the value stays fresh; zero if it is stale.
     pub(super) lifetime: Duration,
-    /// Whether the value is older than [`Ages::fresh`], because it could not be loaded again.
-    pub(super) is_stale: bool,
+    /// Why the value is older than [`Ages::fresh`]; `None` if it is not.
+    pub(super) stale: Option<Stale>,
+}
+
+impl<T> CachedValue<T> {
+    /// Whether the value is older than [`Ages::fresh`].
+    pub(super) fn is_stale(&self) -> bool {
+        self.stale.is_some()
+    }
+}
+
+/// Why there is an old value, and no new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stale {
+    /// The last refresh failed.
+    Failed,
+    /// The refresh takes longer than clients wait, or has not begun, because too many values are loaded now.
+    Slow,
 }
 
 /// Why there is no value.
@@ -119,10 +135,11 @@ enum Next<T, E> {
 
 impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
     /// Returns the value. `load` receives the old value and loads a new one. If it returns `None`, because too many values are loaded now, the
-    /// old value is used, or the request is answered at once.
+    /// old value is used, or the request is answered at once. `is_enough` tells whether the request needs nothing that an old value lacks.
     pub(super) async fn get<F>(
         self: &Arc<Self>,
         ages: Ages,
+        is_enough: impl Fn(&T) -> bool,
         load: impl FnOnce(Option<Arc<T>>) -> Option<F>,
     ) -> Result<CachedValue<T>, Unavailable<E>>
     where
@@ -132,16 +149,19 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
             Next::Ready(value) => return value,
             Next::Wait(refresh, old) => (refresh, old),
         };
-        let patience = if old.is_some() {
-            WAIT_WITH_OLD
-        } else {
-            WAIT_WITHOUT_OLD
+        let patience = match &old {
+            Some(old) if is_enough(&old.value) => WAIT_WITH_OLD,
+            _ => WAIT_WITHOUT_OLD,
         };
         match (tokio::time::timeout(patience, refresh).await, old) {
             (Ok(Ok(value)), _) => Ok(CachedValue {
                 value,
                 lifetime: ages.fresh,
-                is_stale: false,
+                stale: None,
+            }),
+            (Ok(Err(Unavailable::Failed(_))), Some(old)) => Ok(CachedValue {
+                stale: Some(Stale::Failed),
+                ..old
             }),
             (_, Some(old)) => Ok(old),
             (Ok(Err(error)), None) => Err(error),
@@ -180,7 +200,7 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
             return Next::Ready(Ok(CachedValue {
                 value: value.clone(),
                 lifetime: ages.fresh.saturating_sub(age(since)),
-                is_stale: false,
+                stale: None,
             }));
         }
         let old = state
@@ -190,7 +210,10 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
         let old = old.map(|(value, _)| CachedValue {
             value: value.clone(),
             lifetime: Duration::ZERO,
-            is_stale: true,
+            stale: Some(match &state.failed {
+                Some((Unavailable::Failed(_), since)) if age(since) < OUTAGE => Stale::Failed,
+                _ => Stale::Slow,
+            }),
         });
         if state.refresh.is_none()
             && let Some((error, since)) = &state.failed
@@ -275,7 +298,7 @@ mod tests {
                         std::future::pending().await
                     })
                 };
-                shared.get(AGES, load).await.is_err()
+                shared.get(AGES, |()| true, load).await.is_err()
             });
             (cached, ended, waiting)
         };

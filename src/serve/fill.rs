@@ -210,17 +210,21 @@ impl Fill {
             let new = || Arc::new(Cached::with_longest_refresh(LONGEST_FILL));
             results.entry(key).or_insert_with(new).clone()
         };
-        let answer = mirrored.get(self.ages, |_| {
-            let (this, provider, version) = (self.clone(), provider.clone(), version.clone());
-            Some(async move {
-                // The semaphore is never closed.
-                let permit = this.permits.clone().acquire_owned().await;
-                on_one_thread(permit, async move || {
-                    this.mirror(provider, version, destination).await
+        let answer = mirrored.get(
+            self.ages,
+            |_| true,
+            |_| {
+                let (this, provider, version) = (self.clone(), provider.clone(), version.clone());
+                Some(async move {
+                    // The semaphore is never closed.
+                    let permit = this.permits.clone().acquire_owned().await;
+                    on_one_thread(permit, async move || {
+                        this.mirror(provider, version, destination).await
+                    })
+                    .await
                 })
-                .await
-            })
-        });
+            },
+        );
         answer.await.map(|_| ())
     }
 

@@ -130,6 +130,18 @@ impl ProviderListing {
             .collect();
     }
 
+    /// Whether it has a version, or any if none is given, even if that is hidden.
+    pub(super) fn has(&self, version: Option<&Version>) -> bool {
+        match version {
+            None => self.exists,
+            Some(version) => {
+                self.versions.contains_key(version)
+                    || self.hidden.contains_key(version)
+                    || self.offered.contains(version)
+            }
+        }
+    }
+
     /// The versions that clients can install.
     pub fn installable(&self) -> impl Iterator<Item = &Version> {
         self.versions.keys().chain(&self.offered)

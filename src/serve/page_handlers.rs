@@ -50,11 +50,11 @@ impl Service {
         request: &RouteRequest<'_>,
         exchange: &mut Exchange,
     ) -> Response {
-        let listing = match self.store.listing(provider, request.client).await {
+        let listing = match self.store.listing(provider, None, request.client).await {
             Ok(listing) => listing,
             Err(reason) => return self.unavailable(&reason),
         };
-        exchange.is_stale = listing.is_stale;
+        exchange.is_stale = listing.is_stale();
         if !listing.value.exists {
             return lacking(&listing, &absent(&listing.value), Caching::Never);
         }
@@ -63,7 +63,7 @@ impl Service {
             provider_host: self.provider_host(request.headers, request.uri),
             needs_token: request.needs_token,
             listing: &listing.value,
-            is_stale: listing.is_stale,
+            is_stale: listing.is_stale(),
         };
         let caching = self.page_caching(request, listing.lifetime.min(LONGEST_LIST));
         rendered(request.headers, self.page.provider(&page), caching)

@@ -8,7 +8,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::answer::{self, Caching, Response};
-use super::cached::{CachedValue, Unavailable};
+use super::cached::{CachedValue, Stale, Unavailable};
 use super::exchange::Exchange;
 use super::listing::ProviderListing;
 use super::package::{self, PackageRequest};
@@ -33,11 +33,11 @@ impl Service {
         exchange: &mut Exchange,
         write: impl Fn(&ProviderListing) -> Option<Vec<u8>>,
     ) -> Response {
-        let listing = match self.store.listing(provider, request.client).await {
+        let listing = match self.store.listing(provider, None, request.client).await {
             Ok(listing) => listing,
             Err(reason) => return self.unavailable(&reason),
         };
-        exchange.is_stale = listing.is_stale;
+        exchange.is_stale = listing.is_stale();
         let caching = request.caching(listing.lifetime.min(LONGEST_LIST));
         match write(&listing.value) {
             Some(document) => answer::document(request.headers, JSON, document, caching),
@@ -62,7 +62,7 @@ impl Service {
         let listing = timeout(LONGEST_ANSWER, checked).await;
         let listing = listing.unwrap_or(Err(Unavailable::Slow));
         let listing = listing.map_err(|reason| self.unavailable(&reason))?;
-        exchange.is_stale = listing.is_stale;
+        exchange.is_stale = listing.is_stale();
         if let Some(served) = listing.value.versions.get(version) {
             return Ok((served.clone(), listing));
         }
@@ -180,16 +180,21 @@ impl RouteRequest<'_> {
     }
 }
 
-/// The answer about what a list lacks. While the store is unreachable, nobody knows whether it has that by now, and after 404 clients would
-/// silently use another installation method.
+/// The answer about what a list lacks. If the list is old, the store may have that by now, and after 404 clients would silently use another
+/// installation method.
 pub(super) fn lacking(
     listing: &CachedValue<ProviderListing>,
     message: &str,
     caching: Caching,
 ) -> Response {
-    match listing.is_stale {
-        true => answer::unavailable("the store is unreachable, and did not have this before"),
-        false => answer::not_found(message, caching),
+    match listing.stale {
+        Some(Stale::Failed) => {
+            answer::unavailable("the store cannot be read now, and did not have this before")
+        }
+        Some(Stale::Slow) => {
+            answer::unavailable("the store has not answered yet, and did not have this before")
+        }
+        None => answer::not_found(message, caching),
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use futures_util::future;
 use tokio::sync::Semaphore;
 
-use super::cached::{Ages, Cached, CachedValue, Unavailable};
+use super::cached::{Ages, Cached, CachedValue, Stale, Unavailable};
 use super::changes;
 use super::current_trust::CurrentTrust;
 use super::fill::Fill;
@@ -53,28 +53,33 @@ pub(super) struct ServedStore {
 }
 
 impl ServedStore {
-    /// Returns the versions of a provider.
+    /// Returns the versions of a provider, for a request of `version`, or of the list.
     pub(super) async fn listing(
         self: &Arc<Self>,
         provider: &ProviderAddr,
+        version: Option<&Version>,
         client: IpAddr,
     ) -> Result<CachedValue<ProviderListing>, Unavailable<Failure>> {
         let cached = self.cached(provider);
         let mut is_hit = true;
         let listing = cached
-            .get(self.ages, |old| {
-                is_hit = false;
-                let is_known = old.as_ref().is_some_and(|old| old.exists);
-                let permits = match is_known {
-                    true => Vec::new(),
-                    false => self.new_listings.permits(client, &self.metrics)?,
-                };
-                let (this, provider) = (self.clone(), provider.clone());
-                Some(async move {
-                    let _permits = permits;
-                    this.read(&provider, old).await
-                })
-            })
+            .get(
+                self.ages,
+                |old| old.has(version),
+                |old| {
+                    is_hit = false;
+                    let is_known = old.as_ref().is_some_and(|old| old.exists);
+                    let permits = match is_known {
+                        true => Vec::new(),
+                        false => self.new_listings.permits(client, &self.metrics)?,
+                    };
+                    let (this, provider) = (self.clone(), provider.clone());
+                    Some(async move {
+                        let _permits = permits;
+                        this.read(&provider, old).await
+                    })
+                },
+            )
             .await;
         let count = if is_hit {
             &self.metrics.hits
@@ -95,7 +100,7 @@ impl ServedStore {
         version: &Version,
         client: IpAddr,
     ) -> Result<CachedValue<ProviderListing>, Unavailable<Failure>> {
-        let mut listing = self.listing(provider, client).await?;
+        let mut listing = self.listing(provider, Some(version), client).await?;
         if listing.value.offered.contains(version)
             && let Some(fill) = &self.fill
         {
@@ -104,7 +109,7 @@ impl ServedStore {
         let Some(served) = listing.value.versions.get(version) else {
             return Ok(listing);
         };
-        if listing.is_stale {
+        if listing.is_stale() {
             return Ok(listing);
         }
         let Ok(Some(stored)) = self.stored(provider) else {
@@ -114,11 +119,11 @@ impl ServedStore {
             TagState::Unchanged => Ok(listing),
             TagState::Moved => {
                 self.cached(provider).invalidate();
-                self.listing(provider, client).await
+                self.listing(provider, Some(version), client).await
             }
             // An older list is better than none.
             TagState::Unknown => Ok(CachedValue {
-                is_stale: true,
+                stale: Some(Stale::Failed),
                 lifetime: Duration::ZERO,
                 ..listing
             }),
@@ -157,7 +162,7 @@ impl ServedStore {
             Err(Unavailable::Slow) => filled?,
         }
         self.cached(provider).invalidate();
-        self.listing(provider, client).await
+        self.listing(provider, Some(version), client).await
     }
 
     /// Applies another policy. Every version is verified again before it is served.
@@ -176,7 +181,11 @@ impl ServedStore {
         let this = self.clone();
         let listed = self
             .listed_providers
-            .get(self.ages, |_| Some(async move { this.list().await }))
+            .get(
+                self.ages,
+                |_| true,
+                |_| Some(async move { this.list().await }),
+            )
             .await;
         let listed = listed
             .map(|listed| listed.value.to_vec())

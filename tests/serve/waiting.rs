@@ -1,10 +1,10 @@
 //! Runs tests that mostly wait at the same time: for limits of the server, for retries, for the age of lists and files.
 
-use super::{client_quota, connections, fill, package_faults, settings, store_faults};
+use super::{client_quota, connections, fill, package_faults, settings, slow_store, store_faults};
 
 #[test]
 fn limits_retries_and_ages() {
-    let scenes: [fn(); 15] = [
+    let scenes: [fn(); 16] = [
         connections::slow_senders_are_closed_while_others_are_served,
         connections::an_idle_http2_connection_is_kept_although_frames_arrive,
         fill::a_version_that_the_policy_refused_is_tried_again,
@@ -14,9 +14,10 @@ fn limits_retries_and_ages() {
         client_quota::one_client_cannot_have_all_packages,
         store_faults::every_refusal_of_the_registry_is_503_and_never_404,
         store_faults::a_store_that_never_answered_is_503,
-        store_faults::a_slow_store_is_answered_in_the_end,
+        slow_store::a_slow_store_is_answered_in_the_end,
         store_faults::a_registry_becomes_unreachable_and_comes_back,
         store_faults::what_a_store_lacked_is_503_while_it_is_unreachable,
+        slow_store::what_a_slow_store_lacks_is_404,
         store_faults::a_layout_becomes_unreachable_and_comes_back,
         store_faults::the_disk_of_a_layout_is_unmounted_and_mounted_again,
         store_faults::changes_of_the_store_are_served_soon,
