@@ -44,8 +44,17 @@ impl WatchedFiles {
     ) -> Self {
         let apply = Arc::new(apply);
         let path = paths.first().cloned().unwrap_or_default();
+        // A pipe, such as `<(program)`, was read to its end.
+        let are_files = paths.iter().all(|path| path.is_file());
+        let first = digests(contents);
         let load = move || {
-            let contents = paths.iter().map(|path| read(path));
+            if !are_files {
+                return Ok(LoadedFiles {
+                    digests: first.clone(),
+                    apply: Box::new(|| Ok(())),
+                });
+            }
+            let contents = paths.iter().map(|path| read_again(path));
             let contents = contents.collect::<Result<Vec<_>, _>>()?;
             let apply = apply.clone();
             Ok(LoadedFiles {
@@ -133,6 +142,11 @@ impl WatchedFiles {
 /// It cannot be read.
 pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, disk::Error> {
     disk::read(path, LARGEST).map(Zeroizing::new)
+}
+
+/// Reads a file that was a regular one. A pipe in its place could keep this thread waiting.
+fn read_again(path: &Path) -> Result<Zeroizing<Vec<u8>>, disk::Error> {
+    disk::read_regular(path, LARGEST).map(Zeroizing::new)
 }
 
 /// Reads files again at intervals, and when `now` is notified. Never ends.

@@ -54,6 +54,32 @@ fn a_certificate_is_read_again_after_a_signal() {
     assert!(certificate(server.address) == second);
 }
 
+/// Why a file cannot be read again is in the log, and a pipe in its place does not keep the server waiting.
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_read_again_is_named_with_the_reason() {
+    let store = Store::demo();
+    let server = store.serve_tls(&[]);
+    let path = store.scene.path("server.crt");
+    std::fs::remove_file(&path).unwrap();
+    server.signal(Signal::HUP);
+    let name = path.display();
+    let refused = format!("Refused {name}, which stays in use as it was: ");
+    server.logs(&format!(
+        "{refused}cannot read {name}: No such file or directory"
+    ));
+    let made = store.scene.command("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    // A program that opened the pipe and writes nothing.
+    let mut writer = std::fs::OpenOptions::new();
+    let _writer = writer.read(true).write(true).open(&path).unwrap();
+    server.signal(Signal::HUP);
+    server.logs(&format!(
+        "{refused}{name} is not a regular file, received a pipe"
+    ));
+    server.stop();
+}
+
 pub fn a_certificate_is_read_again_when_its_files_change() {
     let store = Store::demo();
     let server = store.serve_tls(&[]);

@@ -113,7 +113,7 @@ fn text(notice: &Notice<'_>) -> String {
         Notice::Unmatched { provider } => format!(
             "no entry of the trust file matches {provider}: served although no key is pinned for it; add an entry, or `--require-pinned` hides such providers"
         ),
-        Notice::PackageFailed { file, error } => format!("{file}: {}", joined(&error.to_string())),
+        Notice::PackageFailed { file, error } => format!("{file}: {}", on_one_line(error)),
         Notice::Reloaded { path } => printable_path(path),
         Notice::Unchanged => "nothing: no file has changed".to_owned(),
         Notice::NotReloaded { path, error } => format!(
@@ -152,8 +152,9 @@ fn without_path(error: &serve::Error) -> String {
         serve::Error::Keys { source, .. } => on_one_line(source),
         serve::Error::Trust { source, .. } => on_one_line(source),
         serve::Error::Text { source, .. } => source.to_string(),
-        serve::Error::Disk(error) => joined(&error.to_string()),
-        serve::Error::Random | serve::Error::Listen { .. } => on_one_line(error),
+        serve::Error::Disk(_) | serve::Error::Random | serve::Error::Listen { .. } => {
+            on_one_line(error)
+        }
     }
 }
 
