@@ -54,6 +54,8 @@ const SEND_BUFFER: usize = 16 << 10;
 const CLIENT_LEFT: u16 = 499;
 /// The longest `User-Agent` in the log, in characters. Those of `tofu` and `terraform` have at most 60, and a line has to stay readable.
 const LONGEST_AGENT: usize = 120;
+/// The longest method in the log, in characters. The longest registered one has 17.
+const LONGEST_METHOD: usize = 20;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -190,6 +192,12 @@ fn next_id() -> String {
 }
 
 /// The `User-Agent`, safe to print.
+/// A method for the log. A client may send one of thousands of letters.
+fn short(method: &Method) -> &str {
+    let text = method.as_str();
+    text.get(..LONGEST_METHOD).unwrap_or(text)
+}
+
 fn agent(headers: &HeaderMap) -> String {
     let agent = headers.get(USER_AGENT).map(|agent| agent.as_bytes());
     let agent = String::from_utf8_lossy(agent.unwrap_or_default());
@@ -278,7 +286,7 @@ impl Drop for Sent {
             forwarded_for: self.forwarded_for,
             token: self.token.as_deref(),
             denied: self.denied,
-            method: self.method.as_str(),
+            method: short(&self.method),
             path: &self.path,
             route: self.route,
             status: self.status,

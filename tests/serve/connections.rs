@@ -278,9 +278,14 @@ fn the_log_has_a_line_for_each_request_and_no_control_characters() {
         );
         let refused = connection.reply("GET").unwrap().is(400);
         let id = refused.header("x-request-id").unwrap().to_owned();
+        let mut connection = server.connect();
+        connection.request(&"LONG".repeat(1_000), "/", &[("Connection", "close")]);
+        connection.reply("GET").unwrap().is(405);
         let index = server.get(&format!("/mirror/{DEMO}/index.json"));
         let length = index.body.len();
         let log = server.stop();
+        assert!(log.contains(&"LONG".repeat(5)), "{log}");
+        assert!(!log.contains(&"LONG".repeat(6)), "{log}");
         let lines: Vec<&str> = log.lines().collect();
         assert!(
             log.chars().all(|one| one == '\n' || !one.is_control()),
