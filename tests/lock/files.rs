@@ -136,14 +136,38 @@ fn a_locked_version_is_kept_until_an_upgrade() {
     let run = lock(&scene, "").exits(4);
     let said = "the locked version does not satisfy the constraints\n  expected ~> 1.1\n  received 1.0.0 (in the lock file)";
     assert!(run.stderr.contains(said), "{}", run.stderr);
-    assert!(
-        run.stderr.contains("`tfoci lock --upgrade` selects"),
-        "{}",
-        run.stderr
-    );
+    let upgrade = format!("{} --upgrade", origin.address("acme/demo"));
+    let hint = format!("hint: `tfoci lock {upgrade}` selects");
+    assert!(run.stderr.contains(&hint), "{}", run.stderr);
     assert!(text().contains("version     = \"1.0.0\""));
-    lock(&scene, "--upgrade").succeeds();
+    lock(&scene, &upgrade).succeeds();
     assert!(text().contains("version     = \"1.2.0\""), "{}", text());
+}
+
+/// `install --locked` refuses a provider without an `h1`.
+#[test]
+fn an_upgrade_that_leaves_a_provider_without_h1_says_so() {
+    let (origin, scene) = given();
+    project(&scene, &origin, "project", "1.0.0");
+    lock(&scene, "--h1").succeeds();
+    project(&scene, &origin, "project", "~> 1.0");
+    let text = || read(&scene, &format!("project/{LOCK}"));
+    let demo = origin.address("acme/demo");
+    let said = format!(
+        "   Warning {demo} 1.2.0 has no `h1` in the lock file, as 1.0.0 had: `install --locked` needs it, and `tfoci lock --h1` with the same options adds it\n"
+    );
+    let run = lock(&scene, "--upgrade").succeeds();
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    assert!(!text().contains("h1:"), "{}", text());
+    // It had none before.
+    project(&scene, &origin, "project", "1.1.0");
+    let run = lock(&scene, "--upgrade").succeeds();
+    assert!(!run.stderr.contains("h1"), "{}", run.stderr);
+    lock(&scene, "--h1").succeeds();
+    project(&scene, &origin, "project", "~> 1.0");
+    let run = lock(&scene, "--upgrade --h1").succeeds();
+    assert!(!run.stderr.contains("Warning"), "{}", run.stderr);
+    assert!(text().contains("h1:"), "{}", text());
 }
 
 #[test]

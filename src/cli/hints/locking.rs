@@ -18,8 +18,12 @@ use crate::cli::error::{CommandError, LockDifference};
 /// A hint for a provider that was not locked; `None` if it is that of other commands.
 pub(super) fn hint(failure: &Failure) -> Option<String> {
     let text = match &*failure.problem {
+        // Without an address, it would upgrade every provider.
         Problem::OtherLocked { .. } => {
-            "`tfoci lock --upgrade` selects the newest version that satisfies the constraints; commit the file"
+            let address = &failure.subject.as_ref()?.provider;
+            return Some(format!(
+                "`tfoci lock {address} --upgrade` selects the newest version that satisfies the constraints; commit the file"
+            ));
         }
         Problem::Withdrawn { admitted, .. } => return Some(not_there(failure, admitted.as_ref())),
         Problem::Package { source, .. } if matches!(**source, PackageError::Blob(_)) => {
@@ -105,7 +109,10 @@ fn not_there(failure: &Failure, admitted: Option<&Version>) -> String {
         at if is_mirror(at) => Some(format!("add {version} to the mirror")),
         _ => None,
     };
-    let upgrade = admitted.map(|admitted| format!("`tfoci lock --upgrade` selects {admitted}"));
+    let upgrade = admitted.zip(subject).map(|(admitted, subject)| {
+        let address = &subject.provider;
+        format!("`tfoci lock {address} --upgrade` selects {admitted}")
+    });
     match (add, upgrade) {
         (Some(add), Some(upgrade)) => format!("{add}; or {upgrade}"),
         (Some(one), None) | (None, Some(one)) => one,

@@ -13,12 +13,13 @@ use tfoci::lock::{LockResult, Locked};
 use tfoci::lockfile::Client;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platform;
+use tfoci::version::Version;
 
 use super::document;
 use super::file::{Flaw, print_file, status, stays};
 use super::request::{LockRequest, Writing};
 use super::roots::Root;
-use super::version::print_locked;
+use super::version::{print_locked, warn_of_no_h1};
 use crate::cli::Ending;
 use crate::cli::error::CommandError;
 use crate::cli::json;
@@ -33,8 +34,8 @@ pub(super) struct LockOutcome {
     directories: Vec<String>,
     /// The lines that state the constraints of each provider, for each lock file.
     stated: BTreeMap<(usize, ProviderAddr), Vec<String>>,
-    /// The hashes of each provider in each lock file, as they were before.
-    locked: BTreeMap<(usize, ProviderAddr), BTreeSet<PackageHash>>,
+    /// What each lock file locked before.
+    locked: BTreeMap<(usize, ProviderAddr), (Version, BTreeSet<PackageHash>)>,
 }
 
 /// A version that was locked.
@@ -62,8 +63,8 @@ impl LockOutcome {
         let locked = roots.iter().enumerate().flat_map(|(file, root)| {
             let required = root.required.keys();
             required.filter_map(move |provider| {
-                let (_, hashes) = root.target.locked(provider)?;
-                Some(((file, provider.clone()), hashes))
+                let locked = root.target.locked(provider)?;
+                Some(((file, provider.clone()), locked))
             })
         });
         Self {
@@ -96,6 +97,9 @@ impl LockOutcome {
         for one in &locked {
             let directories = self.directories(one);
             print_locked(&one.subject, one.locked, &directories, request, printer);
+            if let Some(before) = self.before_without_h1(one) {
+                warn_of_no_h1(&one.subject, before, request, printer);
+            }
         }
         for (_, failure) in &failures {
             printer.failure(failure);
@@ -119,6 +123,20 @@ impl LockOutcome {
             files: self.file_documents(&flaws, request),
         });
         self.ending(&failures, &flaws, request)
+    }
+
+    /// The version that was locked before with an `h1`, if the new one has none.
+    fn before_without_h1(&self, one: &LockedInFiles<'_>) -> Option<&Version> {
+        if one.locked.hashes.iter().any(PackageHash::is_h1) {
+            return None;
+        }
+        one.files.iter().find_map(|file| {
+            let before = self.locked.get(&(*file, one.subject.provider.clone()));
+            let (version, hashes) = before?;
+            // The hashes of the same version stay.
+            let has_lost = *version != one.locked.version && hashes.iter().any(PackageHash::is_h1);
+            has_lost.then_some(version)
+        })
     }
 
     /// Whether `lock --check` found a file that `lock` would write.
@@ -216,7 +234,7 @@ impl LockOutcome {
                 let hashes = self.locked.get(&(*file, one.subject.provider.clone()));
                 let packages = one.locked.installed.iter();
                 let mut h1 = packages.filter_map(|package| package.h1.as_ref());
-                h1.any(|h1| hashes.is_none_or(|hashes| !hashes.contains(h1)))
+                h1.any(|h1| hashes.is_none_or(|(_, hashes)| !hashes.contains(h1)))
             };
             one.files.iter().copied().filter(lacks)
         });

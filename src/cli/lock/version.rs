@@ -5,6 +5,7 @@ use tfoci::event::{Subject, Transfer};
 use tfoci::install::InstalledPackage;
 use tfoci::lock::{Locked, Uncompared};
 use tfoci::source::SourceAddr;
+use tfoci::version::Version;
 
 use super::request::{LockRequest, Writing};
 use crate::cli::printer::Printer;
@@ -103,6 +104,20 @@ fn warn_of_others(subject: &Subject, locked: &Locked, writing: Writing, printer:
             ),
         };
         printer.warning(&text);
+    }
+}
+
+/// Warns that a new version has no `h1`. `before` is the version that had one.
+pub(super) fn warn_of_no_h1(
+    subject: &Subject,
+    before: &Version,
+    request: &LockRequest,
+    printer: &Printer,
+) {
+    if request.writing == Writing::Real {
+        printer.warning(&format!(
+            "{subject} has no `h1` in the lock file, as {before} had: `install --locked` needs it, and `tfoci lock --h1` with the same options adds it"
+        ));
     }
 }
 
