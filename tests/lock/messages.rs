@@ -263,7 +263,7 @@ fn install_locked_requires_the_h1_hashes_that_clients_check() {
     let before = origin.counters();
     let run = tfoci(&scene, "install --chdir a --locked").exits(4);
     let demo = origin.address("acme/demo");
-    let hint = "hint: `tfoci lock --h1` adds it for this machine, and with `--platform` for others";
+    let hint = "hint: `tfoci lock --h1` with the same `--from` and `--trust` adds it for this machine, and with `--platform` for others";
     let said = format!(
         "error: a/.terraform.lock.hcl does not lock what the configuration requires\n  the entry of {demo} has no `h1`, by which clients check what is installed\n\n{hint}\n"
     );

@@ -139,7 +139,7 @@ fn differs(difference: &LockDifference) -> String {
             client.program()
         ),
         LockDifference::NoH1 { .. } => {
-            "`tfoci lock --h1` adds it for this machine, and with `--platform` for others"
+            "`tfoci lock --h1` with the same `--from` and `--trust` adds it for this machine, and with `--platform` for others"
                 .to_owned()
         }
         LockDifference::NoFile | LockDifference::Missing { .. } => {
