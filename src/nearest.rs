@@ -10,7 +10,9 @@ pub fn nearest<'a>(text: &str, candidates: &[&'a str]) -> Option<&'a str> {
         // The text can be much longer than any word.
         let is_near = text.len().abs_diff(candidate.len()) <= 2 * MOST_CHANGES;
         let changes = is_near.then(|| changes(&text, candidate))?;
-        (changes <= MOST_CHANGES).then_some((changes, *candidate))
+        // If every character is another one, the words have nothing in common.
+        let is_alike = changes <= MOST_CHANGES && changes < candidate.chars().count();
+        is_alike.then_some((changes, *candidate))
     });
     near.min_by_key(|(changes, _)| *changes)
         .map(|(_, candidate)| candidate)
@@ -40,7 +42,7 @@ mod tests {
 
     #[test]
     fn small_mistakes_are_near() {
-        let words = ["origin", "oci-layout", "host"];
+        let words = ["origin", "oci-layout", "host", "to"];
         for (text, meant) in [
             ("orign", Some("origin")),
             ("Origin", Some("origin")),
@@ -48,7 +50,8 @@ mod tests {
             ("oci_layout", Some("oci-layout")),
             ("hosts", Some("host")),
             ("registry.example.net", None),
-            ("o", None),
+            ("tto", Some("to")),
+            ("xy", None),
             ("", None),
         ] {
             assert_eq!(nearest(text, &words), meant, "{text}");

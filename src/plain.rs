@@ -6,6 +6,9 @@ pub(crate) fn words(message: &str, object: &str) -> String {
     if message == "wanted string or table" {
         return "expected a text".to_owned();
     }
+    if let Some(text) = without_quotes(message) {
+        return text.to_owned();
+    }
     let member = message.strip_prefix("missing field ");
     if let Some(name) = member {
         return format!("{name} is missing");
@@ -22,9 +25,25 @@ pub(crate) fn words(message: &str, object: &str) -> String {
     }
 }
 
+/// What the TOML parser says of a text without quotes, which it takes for the value that begins with the same character.
+fn without_quotes(message: &str) -> Option<&'static str> {
+    const QUOTES: &str = "a text needs quotes";
+    match message {
+        "string values must be quoted, expected literal string" => Some(QUOTES),
+        "invalid float, expected `nan`" | "invalid float, expected `inf`" => Some(QUOTES),
+        "invalid boolean, expected `true`" | "invalid boolean, expected `false`" => {
+            Some("it is neither `true` nor `false`, and a text needs quotes")
+        }
+        _ => None,
+    }
+}
+
 /// What is wrong, without any text of the document: only what a value must be, from a message of serde or of the parser. Names and values of
 /// the document stand between quotes, and before what is expected.
 pub(crate) fn without_text(message: &str, object: &str) -> String {
+    if let Some(text) = without_quotes(message) {
+        return text.to_owned();
+    }
     match message.rsplit_once(", expected ") {
         Some((_, expected)) => format!("expected {}", kind(expected, object)),
         None if message.starts_with("missing field ") => words(message, object),
@@ -37,6 +56,14 @@ pub(crate) fn without_text(message: &str, object: &str) -> String {
 pub(crate) fn unknown_field(message: &str) -> Option<&str> {
     let rest = message.strip_prefix("unknown field `")?;
     Some(rest.split_once('`')?.0)
+}
+
+/// The names of the fields that there are, from a message of serde about one that it calls unknown.
+pub(crate) fn known_fields(message: &str) -> Vec<&str> {
+    let known = message.starts_with("unknown field `").then_some(message);
+    let known = known.and_then(|message| message.rsplit_once(", expected "));
+    let known = known.map_or("", |(_, known)| known);
+    known.split('`').skip(1).step_by(2).collect()
 }
 
 /// The word for the expected type.

@@ -9,6 +9,7 @@ use serde::de::{
 use toml_edit::{Document, DocumentMut};
 
 use crate::error::printable;
+use crate::nearest::nearest;
 use crate::plain;
 
 /// A text that is not TOML, or a value that is not the expected one.
@@ -27,6 +28,8 @@ pub struct Error {
     text: Option<String>,
     /// The name of a field that the document does not have.
     unknown_field: Option<String>,
+    /// The field that it probably means.
+    meant_field: Option<String>,
     /// Whether the document has both `[provider]` and `[[provider]]`, which exclude each other.
     mixes_brackets: bool,
 }
@@ -88,6 +91,9 @@ impl Error {
             reason: printable(&plain::without_text(message, "table")),
             text: Some(line.to_owned()),
             unknown_field: plain::unknown_field(message).map(str::to_owned),
+            meant_field: plain::unknown_field(message)
+                .and_then(|name| nearest(name, &plain::known_fields(message)))
+                .map(str::to_owned),
             mixes_brackets: {
                 let has = |header: &str| text.lines().any(|line| line.trim() == header);
                 has("[provider]") && has("[[provider]]")
@@ -103,6 +109,7 @@ impl Error {
             message: self.reason.clone(),
             text: None,
             unknown_field: None,
+            meant_field: None,
             ..self
         }
     }
@@ -115,6 +122,11 @@ impl Error {
     /// The name of the field that the document does not have, if this is the error.
     pub fn unknown_field(&self) -> Option<&str> {
         self.unknown_field.as_deref()
+    }
+
+    /// The field that this one probably means: its name is similar.
+    pub fn meant_field(&self) -> Option<&str> {
+        self.meant_field.as_deref()
     }
 }
 
@@ -130,6 +142,7 @@ impl fmt::Display for Error {
             text,
             reason: _,
             unknown_field: _,
+            meant_field: _,
             mixes_brackets: _,
         } = self;
         write!(f, "line {line}, column {column}: {message}")?;

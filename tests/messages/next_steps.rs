@@ -125,6 +125,56 @@ fn tables_of_providers_with_other_brackets_or_another_name() {
 }
 
 #[test]
+fn fields_that_are_misspelt_and_texts_without_quotes() {
+    let author = Author::new();
+    let table = "[[provider]]\naddress = \"example.com/acme/demo\"\n";
+    let trust = "[[provider]]\nmatch = \"example.com/acme/*\"\n";
+    for (mirror, said) in [
+        ("newst = 3\n", "\n\nhint: did you mean `newest`? "),
+        ("platform = []\n", "\n\nhint: did you mean `platforms`? "),
+        (
+            "trusts = \"trust.toml\"\n",
+            "\n\nhint: did you mean `trust`? ",
+        ),
+        ("ca = \"ca.pem\"\n", "\n\nhint: `tfoci help mirror-file` "),
+        (
+            "trust = trust.toml\n",
+            " line 1, column 9: it is neither `true` nor `false`, and a text needs quotes\n",
+        ),
+        (
+            "trust = keys/trust.toml\n",
+            " line 1, column 9: a text needs quotes\n",
+        ),
+        (
+            "to = [oci-layout:store]\n",
+            " line 1, column 7: a text needs quotes\n",
+        ),
+        (
+            "newest = newest\n",
+            " line 1, column 10: a text needs quotes\n",
+        ),
+    ] {
+        author.scene.write("m.toml", format!("{mirror}{table}"));
+        let run = run(&author, "mirror --file m.toml --to oci-layout:store").exits(2);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+    for (field, said) in [
+        (
+            "unsinged = \"allow\"\n",
+            "\n\nhint: did you mean `unsigned`? ",
+        ),
+        (
+            "unsigned = allow\n",
+            " line 3, column 12: a text needs quotes\n",
+        ),
+    ] {
+        author.scene.write("t.toml", format!("{trust}{field}"));
+        let run = run(&author, "trust check t.toml").exits(2);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn a_lock_file_that_is_not_up_to_date() {
     let author = Author::new();
     author.with_pushed();

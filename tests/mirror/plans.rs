@@ -182,7 +182,7 @@ error: mirror.toml is not a mirror file
   3 | platform = []
     | ^^^^^^^^
 
-hint: `tfoci help mirror-file` shows a mirror file
+hint: did you mean `platforms`? `tfoci help mirror-file` shows a mirror file
 "),
         ("[[provider]]\naddress = \"acme/demo\"\nversion = \"1.0.0\"\n", "
 error: mirror.toml is not a mirror file

@@ -52,7 +52,10 @@ fn trust_file(error: &trust::Error) -> String {
             let meant = match error.unknown_field() {
                 Some("key" | "fingerprint" | "fingerprints") => "keys",
                 Some("address" | "provider" | "pattern" | "source") => "match",
-                _ => return EXAMPLE.to_owned(),
+                _ => match error.meant_field() {
+                    Some(meant) => meant,
+                    None => return EXAMPLE.to_owned(),
+                },
             };
             return format!("did you mean `{meant}`? {EXAMPLE}");
         }

@@ -110,7 +110,10 @@ pub(super) fn file(error: &mirror::Error) -> String {
                 // The words of `required_providers`.
                 Some("version" | "versions" | "constraint") => "constraints",
                 Some("source" | "provider" | "name") => "address",
-                _ => return EXAMPLE.to_owned(),
+                _ => match error.meant_field() {
+                    Some(meant) => meant,
+                    None => return EXAMPLE.to_owned(),
+                },
             };
             return format!("did you mean `{meant}`? {EXAMPLE}");
         }
