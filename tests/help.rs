@@ -125,11 +125,19 @@ fn help_command_prints_the_help_of_the_command() {
     let page = scene.tfoci(["help", "trust", "check"]).succeeds().stdout;
     assert_eq!(page.trim_end(), long.trim_end());
     scene.tfoci(["help", "trust", "chekc"]).exits(2).says(
-        "error: there is no command and no help topic `trust chekc`\n\nhint: `tfoci help` lists the commands and topics\n",
+        "error: there is no command and no help topic `trust chekc`\n\nhint: did you mean `tfoci help trust check`?\n",
     );
-    scene.tfoci(["help", "trsut"]).exits(2).says(
-        "error: there is no command and no help topic `trsut`\n\nhint: `tfoci help` lists the commands and topics\n",
-    );
+    for (name, hint) in [
+        ("trsut", "did you mean `tfoci help trust`?"),
+        ("mirorfile", "did you mean `tfoci help mirror-file`?"),
+        ("option", "did you mean `tfoci help options`?"),
+        ("pussh", "did you mean `tfoci help push`?"),
+        ("network", "`tfoci help` lists the commands and topics"),
+    ] {
+        scene.tfoci(["help", name]).exits(2).says(&format!(
+            "error: there is no command and no help topic `{name}`\n\nhint: {hint}\n"
+        ));
+    }
 }
 
 #[test]

@@ -94,7 +94,7 @@ pub(super) enum CommandError {
     OwnAnnotation { key: String },
     /// A page that `tfoci help` does not have.
     #[error("there is no command and no help topic `{}`", printable(.text))]
-    Topic { text: String },
+    Topic { text: String, meant: Option<String> },
     /// The command names no providers, and the store cannot list its providers.
     #[error("no provider is named, and `{}` cannot list those that it has", printable(.store))]
     NoSelection {

@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use tfoci::nearest::nearest;
+
 use super::Ending;
 use super::arguments::Globals;
 use super::error::CommandError;
@@ -86,8 +88,32 @@ fn page(names: &[&str]) -> Result<String, CommandError> {
         Some(_) => Ok(long_help(names)),
         None => Err(CommandError::Topic {
             text: names.join(" "),
+            meant: meant(&tfoci, names),
         }),
     }
+}
+
+/// The page that is meant by misspelt names.
+fn meant(tfoci: &clap::Command, names: &[&str]) -> Option<String> {
+    let shown = |command: &clap::Command| {
+        let commands = command.get_subcommands().filter(|one| !one.is_hide_set());
+        commands.map(|one| one.get_name().to_owned()).collect()
+    };
+    let (mut command, mut candidates): (_, Vec<String>) = (tfoci, shown(tfoci));
+    candidates.extend(TOPICS.iter().map(|(topic, _)| (*topic).to_owned()));
+    candidates.push(OPTIONS.to_owned());
+    let mut meant = Vec::new();
+    for name in names {
+        let words: Vec<&str> = candidates.iter().map(String::as_str).collect();
+        let found = nearest(name, &words)?.to_owned();
+        if let Some(one) = command.find_subcommand(&found) {
+            (command, candidates) = (one, shown(one));
+        } else {
+            candidates.clear();
+        }
+        meant.push(found);
+    }
+    Some(meant.join(" "))
 }
 
 /// What `tfoci COMMAND --help` prints.

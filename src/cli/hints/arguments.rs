@@ -35,7 +35,10 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
         CommandError::NoTerminal => {
             "`--username NAME --password-stdin` reads the password from standard input"
         }
-        CommandError::Topic { .. } => "`tfoci help` lists the commands and topics",
+        CommandError::Topic {
+            meant: Some(meant), ..
+        } => return Some(format!("did you mean `tfoci help {meant}`?")),
+        CommandError::Topic { meant: None, .. } => "`tfoci help` lists the commands and topics",
         CommandError::Filter => {
             "`--rebuild-index` writes an index of these platforms, as `push` would"
         }
