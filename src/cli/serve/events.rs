@@ -158,9 +158,15 @@ fn without_path(error: &serve::Error) -> String {
     }
 }
 
-/// An error and its causes as one line.
+/// An error and its causes as one line, without the excerpt of a TOML file: marks are under their place in lines of their own only.
 fn on_one_line(error: &dyn Error) -> String {
-    joined(&json::sentence(error))
+    const EXCERPT: usize = 3;
+    let text = json::sentence(error);
+    let mut lines: Vec<&str> = text.lines().collect();
+    if let Some(begin) = lines.iter().position(|line| line.trim() == "|") {
+        lines.drain(begin..lines.len().min(begin + EXCERPT));
+    }
+    joined(&lines.join("\n"))
 }
 
 fn joined(text: &str) -> String {
