@@ -26,6 +26,7 @@ use super::Ending;
 use super::arguments::ClientName;
 use super::error::{CommandError, Unusable};
 use super::json;
+use super::printer::Tone;
 use super::render::{Mirror, ProviderInstallationView};
 use super::session::Session;
 use super::session::place::is_store;
@@ -199,9 +200,10 @@ fn network_mirror(
         return Err(Unusable::Port { pattern }.into());
     }
     if url.path() == "/" {
-        session.printer.warning(&format!(
+        let text = format!(
             "{url} fits a site that `tfoci site` wrote. The network mirror of `tfoci serve` is at {url}mirror/"
-        ));
+        );
+        session.printer.line(Tone::Plain, "Note", &text);
     }
     Ok(Mirror::Network { url: url.into() })
 }
