@@ -291,7 +291,7 @@ fn a_trust_file_without_an_entry_for_the_provider_is_reported() {
     let entry =
         format!("[[provider]]\nmatch = \"registry.opentofu.org/acne/*\"\nkeys = [\"{key}\"]\n");
     author.scene.write("trust.toml", entry);
-    let warning = "   Warning no entry of trust.toml matches registry.opentofu.org/acme/demo: no key is pinned for it; add an entry, or `--require-pinned` refuses such providers\n";
+    let warning = "   Warning no entry of trust.toml matches registry.opentofu.org/acme/demo: no key is pinned; add an entry, or `--require-pinned` refuses such providers\n";
     for command in [
         &["inspect", "acme/demo@1.0.0"][..],
         &["versions", "acme/demo"],

@@ -44,7 +44,7 @@ fn what_follows_from_a_trust_file_for_other_providers() {
     let warning = "   Warning no entry of trust.toml matches [ORIGIN]/acme/demo: the keys that their origins serve are believed\n";
     assert!(said.contains(warning), "{said}");
     let said = stage.demo("--trust trust.toml --require-pinned").ends(2);
-    let warning = "   Warning no entry of trust.toml matches [ORIGIN]/acme/demo: `--require-pinned` refuses it\n";
+    let warning = "   Warning no entry of trust.toml matches [ORIGIN]/acme/demo: refused by `--require-pinned`\n";
     assert!(said.contains(warning), "{said}");
 }
 

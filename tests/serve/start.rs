@@ -241,10 +241,10 @@ fn providers_that_no_entry_of_the_trust_file_matches_are_reported_once() {
         "no entry of trust.toml matches {} and 1 more: ",
         names[..4].join(", ")
     );
-    let served = "served although no key is pinned for it; add an entry, or `--require-pinned` hides such providers";
+    let served = "served although no key is pinned; add an entry, or `--require-pinned` hides such providers";
     for (more, consequence) in [
         (&[][..], served),
-        (&["--require-pinned"], "`--require-pinned` hides it"),
+        (&["--require-pinned"], "hidden by `--require-pinned`"),
     ] {
         let trust = ["--trust", "trust.toml", "--max-age", "0"];
         let server = store.serve(&[&trust, more].concat());

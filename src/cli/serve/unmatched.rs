@@ -28,9 +28,9 @@ impl Unmatched {
             file: arguments.trust.trust.clone(),
             policy,
             consequence: match arguments.require_pinned {
-                true => "`--require-pinned` hides it",
+                true => "hidden by `--require-pinned`",
                 false => {
-                    "served although no key is pinned for it; add an entry, or `--require-pinned` hides such providers"
+                    "served although no key is pinned; add an entry, or `--require-pinned` hides such providers"
                 }
             },
             reported: Mutex::default(),

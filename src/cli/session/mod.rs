@@ -46,7 +46,7 @@ pub(super) use wanted::{Wanted, WantedVersions};
 pub(super) const JOBS: u8 = 4;
 
 /// What `--require-pinned` means for providers that no entry of the trust file matches.
-pub(super) const REFUSED: &str = "`--require-pinned` refuses it";
+pub(super) const REFUSED: &str = "refused by `--require-pinned`";
 
 /// The size limit in bytes of trust files, lock files and keys. Key files are the largest of them.
 const LARGEST_FILE: u64 = limits::KEYS;
@@ -261,9 +261,7 @@ impl Session {
     ) {
         let consequence = match arguments.require_pinned {
             true => REFUSED,
-            false => {
-                "no key is pinned for it; add an entry, or `--require-pinned` refuses such providers"
-            }
+            false => "no key is pinned; add an entry, or `--require-pinned` refuses such providers",
         };
         if let Some(file) = arguments.trust.trust.as_deref() {
             self.warn_of_unmatched_in(file, &trust.policy, providers, consequence);
