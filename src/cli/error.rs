@@ -334,6 +334,9 @@ pub(super) enum CommandError {
     /// A version was not mirrored. This variant exists for its hints: users of `mirror` cannot sign or build the provider again.
     #[error(transparent)]
     Mirroring(Failure),
+    /// As `Mirroring`, for a provider that an argument names.
+    #[error(transparent)]
+    MirroringNamed(Failure),
     /// A version of a source does not verify. This variant exists for its hints: `inspect` writes nothing.
     #[error(transparent)]
     Inspecting(Failure),

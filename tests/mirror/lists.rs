@@ -65,7 +65,7 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): the answer is too large
         "
 error: [ORIGIN]/acme/demo ([ORIGIN]): [ORIGIN] does not offer a provider registry
 
-hint: if the provider registry is on another host, a `host` block in the CLI configuration names it. If [ORIGIN]/acme/demo has no origin, `--exclude [ORIGIN]/acme/demo` leaves it out, and `tfoci copy` copies it from a store
+hint: if the provider registry is on another host, a `host` block in the CLI configuration names it. If [ORIGIN]/acme/demo has no origin, `tfoci copy` copies it from a store
 ",
     );
     refused(

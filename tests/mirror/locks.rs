@@ -83,6 +83,9 @@ fn providers_without_an_origin_are_excluded() {
     let hashes = [DARWIN, LINUX].map(|platform| zh(&scene.origin, "1.0.0", platform));
     lock(&scene, "own", "own.invalid/acme/own", "1.0.0", &hashes);
     lock(&scene, "demo", "[ORIGIN]/acme/demo", "1.0.0", &hashes);
+    let said = scene.mirror("--from-lock own").ends(1);
+    let hint = ". If own.invalid/acme/own has no origin, `--exclude own.invalid/acme/own` leaves it out, and `tfoci copy` copies it from a store\n";
+    assert!(said.contains(hint), "{said}");
     let run = scene.mirror("--from-lock own --from-lock demo --exclude own.invalid/*/*");
     run.says(
         0,

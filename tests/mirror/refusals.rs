@@ -150,7 +150,7 @@ fn refused_discovery_documents() {
         Fault::status(404),
         1,
         "error: [ORIGIN]/acme/demo ([ORIGIN]): [ORIGIN] does not offer a provider registry\n",
-        "if the provider registry is on another host, a `host` block in the CLI configuration names it. If [ORIGIN]/acme/demo has no origin, `--exclude [ORIGIN]/acme/demo` leaves it out, and `tfoci copy` copies it from a store",
+        "if the provider registry is on another host, a `host` block in the CLI configuration names it. If [ORIGIN]/acme/demo has no origin, `tfoci copy` copies it from a store",
     );
 }
 

@@ -41,7 +41,7 @@ fn hosts_without_address_or_server_are_reported() {
         "origin.invalid",
         "",
         "the host name has no address (DNS)",
-        "check the name, and that this machine has a network; behind a proxy, set HTTPS_PROXY. If [HOST]/acme/demo has no origin, `--exclude [HOST]/acme/demo` leaves it out, and `tfoci copy` copies it from a store",
+        "check the name, and that this machine has a network; behind a proxy, set HTTPS_PROXY. If [HOST]/acme/demo has no origin, `tfoci copy` copies it from a store",
     );
     is_unreachable(
         &scene,

@@ -40,6 +40,7 @@ impl CommandError {
             | Self::OpeningAll(failure)
             | Self::Pushing(failure)
             | Self::Mirroring(failure)
+            | Self::MirroringNamed(failure)
             | Self::Inspecting(failure)
             | Self::Locking(failure)
             | Self::NotSelected { failure, .. }

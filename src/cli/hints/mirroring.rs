@@ -28,12 +28,6 @@ pub(super) fn hint(failure: &Failure, effect: Effect) -> Option<String> {
         | Problem::Source(source::Error::Archive { source, .. }) => {
             return of_zip(source).map(str::to_owned);
         }
-        Problem::Source(error) if matches!(effect, Effect::Unwritten) && has_no_origin(error) => {
-            let advice = origins::at_source(error, effect)?;
-            return Some(format!(
-                "{advice}. If {provider} has no origin, `--exclude {provider}` leaves it out, and `tfoci copy` copies it from a store"
-            ));
-        }
         Problem::OtherPackage { .. } => {
             "nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again"
         }
@@ -67,6 +61,22 @@ pub(super) fn hint(failure: &Failure, effect: Effect) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+/// A hint for a provider that perhaps has no origin. `is_named` says whether an argument names it, so that leaving it out does not help.
+pub(super) fn without_origin(failure: &Failure, is_named: bool) -> Option<String> {
+    let provider = &failure.subject.as_ref()?.provider;
+    let Problem::Source(error) = &*failure.problem else {
+        return None;
+    };
+    let advice = origins::at_source(error, Effect::Unwritten).filter(|_| has_no_origin(error))?;
+    let exclude = match is_named {
+        true => String::new(),
+        false => format!("`--exclude {provider}` leaves it out, and "),
+    };
+    Some(format!(
+        "{advice}. If {provider} has no origin, {exclude}`tfoci copy` copies it from a store"
+    ))
 }
 
 /// Whether a host may only be a name in addresses: it does not exist, or has no provider registry.

@@ -87,8 +87,13 @@ fn of_journey(error: &CommandError) -> Option<String> {
         }
         CommandError::Inspecting(failure) => inspecting(failure),
         CommandError::Mirroring(failure) | CommandError::NotLocked { failure, .. } => {
-            mirroring::hint(failure, effect).or_else(|| journey(failure, effect))
+            mirroring::without_origin(failure, false)
+                .or_else(|| mirroring::hint(failure, effect))
+                .or_else(|| journey(failure, effect))
         }
+        CommandError::MirroringNamed(failure) => mirroring::without_origin(failure, true)
+            .or_else(|| mirroring::hint(failure, effect))
+            .or_else(|| journey(failure, effect)),
         CommandError::Locking(failure) | CommandError::NotSelected { failure, .. } => {
             locking::hint(failure).or_else(|| journey(failure, Effect::ReadOnly))
         }

@@ -6,6 +6,7 @@
 mod pins;
 mod plan;
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,6 +14,7 @@ use std::time::SystemTime;
 
 use clap::Args;
 
+use tfoci::address::ProviderAddr;
 use tfoci::event::Subject;
 use tfoci::http::Http;
 use tfoci::mirror::{Locks, Options, Shard, Task, mirror};
@@ -154,6 +156,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let reporter = session.report.publishing(MIRROR, extent, &http);
     let results = Results {
         session,
+        named: plan::named(&arguments, session)?,
         locks,
         pins: pins(&arguments, &tasks, session)?,
         unverified: AtomicUsize::new(0),
@@ -230,6 +233,8 @@ fn source(
 /// Receives the results of a run.
 struct Results<'a> {
     session: &'a Session,
+    /// The providers that arguments name.
+    named: BTreeSet<ProviderAddr>,
     locks: Locks,
     pins: Option<Pins<'a>>,
     /// The number of versions that were not verified, because the store has them.
@@ -248,7 +253,12 @@ impl Results<'_> {
         }
         let to_error = |failure| match self.locks.refusing(&failure) {
             Some(files) => CommandError::NotLocked { files, failure },
-            None => CommandError::Mirroring(failure),
+            None => match &failure.subject {
+                Some(subject) if self.named.contains(&subject.provider) => {
+                    CommandError::MirroringNamed(failure)
+                }
+                _ => CommandError::Mirroring(failure),
+            },
         };
         let report = &self.session.report;
         match result {

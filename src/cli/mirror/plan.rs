@@ -165,6 +165,15 @@ fn policy(
     Ok(policy.with_allow_unsigned(unsigned))
 }
 
+/// The providers that arguments name.
+pub(super) fn named(
+    arguments: &Arguments,
+    session: &Session,
+) -> Result<BTreeSet<ProviderAddr>, CommandError> {
+    let items = addresses(arguments, session)?.into_iter();
+    Ok(items.map(|item| item.provider).collect())
+}
+
 fn addresses(arguments: &Arguments, session: &Session) -> Result<Vec<Item>, CommandError> {
     let item = |text: &String| {
         let selection = session.selection(text)?;
