@@ -247,7 +247,7 @@ error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by
   expected [STRANGER] `Another Author (test key) <else@stranger.example>` (named by --key)
   received [ACME] `Acme Provider Signing (test key) <security@acme.example>`
 
-hint: nothing of this version was written. If the author says that this is a new key, name its file by another `--key FILE`
+hint: nothing of this version was written. If the author says that this is a new key, name its file by another `--key FILE`; until then, the constraint `!= 1.0.0` leaves it out
 "#);
     scene.demo("--key acme.asc").says(
         0,

@@ -23,7 +23,10 @@ pub(super) fn hint(failure: &Failure, effect: Effect) -> Option<String> {
         Problem::Trust(trust::Error::Refused(refusal)) if failure.is_stored => {
             return of_stored(&refusal.reason).or_else(|| of_signature(&refusal.reason, effect));
         }
-        Problem::Trust(error) => return of_trust(error, provider, effect),
+        Problem::Trust(error) => {
+            let advice = of_trust(error, provider, effect)?;
+            return Some(advice + &until_then(failure, effect).unwrap_or_default());
+        }
         Problem::Archive { source, .. }
         | Problem::Source(source::Error::Archive { source, .. }) => {
             return of_zip(source).map(str::to_owned);
@@ -186,6 +189,17 @@ fn of_trust(error: &trust::Error, provider: &ProviderAddr, effect: Effect) -> Op
         _ => return None,
     };
     Some(effect.unwritten(advice))
+}
+
+/// How to leave out a version with a new key: otherwise a run every night fails until its author says whose key it is.
+fn until_then(failure: &Failure, effect: Effect) -> Option<String> {
+    let Problem::Trust(trust::Error::Refused(refusal)) = &*failure.problem else {
+        return None;
+    };
+    let is_new = matches!(refusal.reason, SignatureErrorKind::NotPinned { .. });
+    let version = failure.subject.as_ref()?.version.as_ref()?;
+    (is_new && matches!(effect, Effect::Unwritten))
+        .then(|| format!("; until then, the constraint `!= {version}` leaves it out"))
 }
 
 /// The store has a version whose key is not pinned any more. Other refusals are about what the origin serves now.
