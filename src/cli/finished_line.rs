@@ -35,7 +35,8 @@ impl FinishedLine<'_> {
     }
 
     /// The line in so many columns. The explanation is left out first, then the size, the beginning of the key, the number of packages, and
-    /// the key. The name is cut last. The status and the anchor stay.
+    /// the key. The name is cut last. The status and the anchor stay. A run may have hundreds of these lines, so each stays one line; the last
+    /// line of the run has the numbers, and `inspect` shows the key.
     pub(super) fn within(&self, columns: usize) -> String {
         let proof = self.authentication;
         let all = || proof.map(Authentication::to_string);

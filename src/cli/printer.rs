@@ -14,7 +14,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use console::{Style, Term, truncate_str};
+use console::{Style, Term, measure_text_width, truncate_str};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use serde::Serialize;
 
@@ -192,11 +192,13 @@ impl Printer {
         }
     }
 
-    /// Prints a line on stderr: what happened, and to what.
+    /// Prints a line on stderr: what happened, and to what. A result continues in further lines on a narrow terminal.
     pub(super) fn line(&self, tone: Tone, verb: &str, text: &str) {
-        match tone {
-            Tone::Done | Tone::Unproven => self.short_line(tone, verb, text),
-            Tone::Plain | Tone::Warning => self.whole_line(tone, verb, text),
+        match (tone, self.columns()) {
+            (Tone::Done | Tone::Unproven, Some(columns)) => {
+                self.whole_line(tone, verb, &folded(text, columns));
+            }
+            _ => self.whole_line(tone, verb, text),
         }
     }
 
@@ -339,6 +341,24 @@ impl Printer {
         let begin = style.force_styling(self.colorful).apply_to(begin);
         format!("{begin}{rest}")
     }
+}
+
+/// A text in lines of so many columns, if its words are no longer. They begin below each other, beside the verb.
+fn folded(text: &str, columns: usize) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let Some(line) = lines.last_mut() else { break };
+        if line.is_empty() {
+            line.push_str(word);
+        } else if measure_text_width(line) + 1 + measure_text_width(word) <= columns {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+    lines.join(&format!("\n{:GUTTER$} ", ""))
 }
 
 /// Cuts a text to so many columns. A text that is cut ends in one ellipsis, even if the text itself has one there.
