@@ -1,10 +1,11 @@
 //! Hints about files that people write, and that other programs change.
 
-use std::io::ErrorKind;
-use std::path::Path;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
 
 use tfoci::blob;
 use tfoci::disk;
+use tfoci::disk::unpack;
 use tfoci::error::printable_path;
 use tfoci::lock::target;
 use tfoci::lockfile::{self, LockFileErrorKind};
@@ -50,33 +51,53 @@ pub(super) fn permission(error: &CommandError) -> Option<String> {
     else {
         return None;
     };
-    // A file that does not exist yet is created in its directory.
-    let exists = |path: &&Path| path.as_os_str().is_empty() || path.symlink_metadata().is_ok();
-    let place = match path.ancestors().find(exists)? {
-        path if path.as_os_str().is_empty() => "this directory".to_owned(),
-        path => printable_path(path),
-    };
+    let place = existing(path)?;
     (source.kind() == ErrorKind::PermissionDenied)
         .then(|| format!("run tfoci as a user who may use {place}, or change its permissions"))
 }
 
+/// A path, or the directory in which it would be created if it does not exist.
+fn existing(path: &Path) -> Option<String> {
+    let exists = |path: &&Path| path.as_os_str().is_empty() || path.symlink_metadata().is_ok();
+    Some(match path.ancestors().find(exists)? {
+        path if path.as_os_str().is_empty() => "this directory".to_owned(),
+        path => printable_path(path),
+    })
+}
+
 /// A hint for a file system without room.
 pub(super) fn no_room(error: &CommandError) -> Option<String> {
-    let (place, source, more) = match disk(error)? {
-        disk::Error::Io { path, source, .. } => (path, source, ""),
-        disk::Error::TempFile {
-            directory, source, ..
-        } => (directory, source, "; TMPDIR names another directory"),
+    // The file may have a temporary name, or be one of many.
+    let directory = |path: &Path| existing(path.parent().unwrap_or(path));
+    let (place, source, more) = match (unpacked(error), disk(error)) {
+        (Some((path, source)), _) | (None, Some(disk::Error::Io { path, source, .. })) => {
+            (directory(path)?, source, "")
+        }
+        (
+            None,
+            Some(disk::Error::TempFile {
+                directory, source, ..
+            }),
+        ) => (
+            printable_path(directory),
+            source,
+            "; TMPDIR names another directory",
+        ),
         _ => return None,
     };
     let is_full = matches!(
         source.kind(),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded
     );
-    is_full.then(|| {
-        let place = printable_path(place);
-        format!("free space on the file system of {place}, and run it again{more}")
-    })
+    is_full.then(|| format!("free space on the file system of {place}, and run it again{more}"))
+}
+
+/// The file of a package that could not be unpacked, and what the system reported.
+fn unpacked(error: &CommandError) -> Option<(&PathBuf, &io::Error)> {
+    match &*error.failure()?.problem {
+        Problem::Unpack(unpack::Error::Local { path, source, .. }) => Some((path, source)),
+        _ => None,
+    }
 }
 
 /// The error about a local file or directory, if it is one.
@@ -114,33 +135,41 @@ pub(super) fn lock(error: &lockfile::Error) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
 
     /// A test cannot fill a disk everywhere.
     #[test]
     fn a_full_disk_has_a_hint() {
-        let hint = |error: disk::Error| {
-            no_room(&CommandError::Journey(Problem::from(error).into())).unwrap_or_default()
-        };
-        let path = PathBuf::from("/media/disk/x");
+        let hint =
+            |problem: Problem| no_room(&CommandError::Journey(problem.into())).unwrap_or_default();
+        let disk = tempfile::tempdir().expect("a directory");
+        let path = disk.path().join(".tfoci-tmp-x/x");
+        let existing = printable_path(disk.path());
         let source = || ErrorKind::StorageFull.into();
         let (action, directory) = (disk::Action::Write, PathBuf::from("/tmp"));
         assert_eq!(
-            hint(disk::Error::Io {
+            hint(Problem::from(disk::Error::Io {
+                action,
+                path: path.clone(),
+                source: source()
+            })),
+            format!("free space on the file system of {existing}, and run it again")
+        );
+        // A package that `install` unpacks.
+        assert_eq!(
+            hint(Problem::Unpack(unpack::Error::Local {
                 action,
                 path,
                 source: source()
-            }),
-            "free space on the file system of /media/disk/x, and run it again"
+            })),
+            format!("free space on the file system of {existing}, and run it again")
         );
         assert_eq!(
-            hint(disk::Error::TempFile {
+            hint(Problem::from(disk::Error::TempFile {
                 action,
                 directory,
                 source: source()
-            }),
+            })),
             "free space on the file system of /tmp, and run it again; TMPDIR names another directory"
         );
     }
