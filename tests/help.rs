@@ -9,6 +9,9 @@ use crate::support::tls::Authority;
 /// The examples of each command work.
 mod examples;
 
+/// Questions of newcomers have an answer.
+mod answers;
+
 const COMMANDS: [&str; 12] = [
     "push",
     "copy",

@@ -74,32 +74,32 @@ fn a_file_is_printed_with_its_keys_and_warnings() {
 key       [STRANGER]   only the fingerprint: the origin or the store has the key; `push` needs `--key FILE`
 key       {ACME}
 unsigned  refused: a release needs a signature by [STRANGER ID] or [ACME ID]
-expired   accepted with a note: a signature by an expired key
-weak      refused: SHA-1 over the checksum document
+expired   a signature by an expired key is accepted, with a note
+weak      a signature with SHA-1 is refused
 
 match     a.example/acme/*   line 7
 unsigned  accepted: a release without a signature is shown as `checksum` or `unverified`
-expired   accepted with a note: a signature by an expired key
-weak      accepted with a note: SHA-1 over the checksum document
+expired   a signature by an expired key is accepted, with a note
+weak      a signature with SHA-1 is accepted, with a note
 
 match     a.example/acme/late   line 12
 key       [STRANGER]   Another Author (test key) <else@stranger.example>, Ed25519, does not expire   stranger.asc
 unsigned  refused: a release needs a signature by [STRANGER ID]
-expired   accepted with a note: a signature by an expired key
-weak      refused: SHA-1 over the checksum document
+expired   a signature by an expired key is accepted, with a note
+weak      a signature with SHA-1 is refused
 
 match     b.example/*/*   line 16
 unsigned  refused: a release needs a signature, by any key
-expired   accepted with a note: a signature by an expired key
-weak      refused: SHA-1 over the checksum document
+expired   a signature by an expired key is accepted, with a note
+weak      a signature with SHA-1 is refused
 
 match     c.example/*/*   line 19
 key       [ACME]   only the fingerprint: the origin or the store has the key; `push` needs `--key FILE`
 key       [EXPIRED]   Expired Since (test key) <since@acme.example>, Ed25519, expired 2020-04-10   expired.asc
 key       [REVOKED]   Revoked (test key) <revoked@acme.example>, Ed25519, revoked   revoked.asc
 unsigned  refused: a release needs a signature by [ACME ID]
-expired   refused: a signature by an expired key
-weak      refused: SHA-1 over the checksum document
+expired   a signature by an expired key is refused
+weak      a signature with SHA-1 is refused
 "
     );
     assert_eq!(run.stdout, expected);
@@ -123,7 +123,7 @@ fn every_problem_is_reported_with_its_line() {
     assert_eq!(
         run.stdout,
         format!(
-            "match     a.example/*/*   line 4\nkey       {ACME}\nunsigned  refused: a release needs a signature by [ACME ID]\nexpired   accepted with a note: a signature by an expired key\nweak      refused: SHA-1 over the checksum document\n"
+            "match     a.example/*/*   line 4\nkey       {ACME}\nunsigned  refused: a release needs a signature by [ACME ID]\nexpired   a signature by an expired key is accepted, with a note\nweak      a signature with SHA-1 is refused\n"
         )
     );
     run.says(
@@ -289,8 +289,8 @@ fn keys_that_are_too_expensive_to_check_fail_the_check() {
 #[test]
 fn the_entry_that_applies_is_shown() {
     let author = Author::with_trust(FILE);
-    let weak = "weak      refused: SHA-1 over the checksum document\n";
-    let expired = "expired   accepted with a note: a signature by an expired key\n";
+    let weak = "weak      a signature with SHA-1 is refused\n";
+    let expired = "expired   a signature by an expired key is accepted, with a note\n";
     let pinned = |by: &str| format!("unsigned  refused: a release needs a signature by {by}\n");
     let both = pinned("[STRANGER ID] or [ACME ID]");
     let stranger = pinned("[STRANGER ID]");
@@ -318,7 +318,7 @@ fn the_entry_that_applies_is_shown() {
 entry     trust.toml, line 7: a.example/acme/*
 unsigned  accepted: a release without a signature is shown as `checksum` or `unverified`
 pinned    no: --require-pinned refuses a.example/acme/late, unless a lock file lists its packages
-{expired}weak      accepted with a note: SHA-1 over the checksum document
+{expired}weak      a signature with SHA-1 is accepted, with a note
 "
         )
     );

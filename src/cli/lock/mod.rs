@@ -41,6 +41,9 @@ Examples:
 ///
 /// A release that is signed by a pinned key, or by a key that its origin serves, is locked for every platform. From a store, without a
 /// pinned key, tfoci downloads the packages of `--platform` and records those; `--trust-store` believes what the store says.
+///
+/// Renovate runs `tfoci lock` in `postUpgradeTasks`. For Dependabot, a workflow runs it on the branch, and commits the file. Atlantis runs
+/// `tfoci lock --check` before `init`; Terragrunt runs it in a `before_hook`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -68,10 +71,12 @@ pub(super) struct Arguments {
     lock_file: Option<PathBuf>,
     /// Write nothing; print what would change, and exit with 4 if something would
     ///
-    /// An entry that the configuration does not require is not a difference, but tfoci warns of it, because `init` removes it. It also warns of
-    /// a `zh` that no package of the release has, and with `--h1 --platform all` of such an `h1`, because clients accept a package that
-    /// matches it. With `--require-pinned`, it exits with 4 for such a hash, and for an `h1` that it cannot compare because the store lacks
-    /// the package.
+    /// tfoci warns of an entry that the configuration does not require, because `init` removes it. The exit code stays 0.
+    ///
+    /// tfoci also warns of a `zh` that belongs to no package of the release, because clients accept a package that matches it. With
+    /// `--h1 --platform all`, it warns of such an `h1` too.
+    ///
+    /// With `--require-pinned`, such a hash is a difference. An `h1` is a difference, too, if the store lacks the package to compare it with.
     #[arg(long, conflicts_with = "dry_run", help_heading = "Lock file")]
     check: bool,
     /// Write nothing, and print what would change

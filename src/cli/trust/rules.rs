@@ -29,19 +29,17 @@ pub(super) fn print_unsigned(
 
 /// Prints what happens to signatures by expired keys and over weak digests.
 pub(super) fn print_doubtful(expired: Expired, weak: Weak, printer: &Printer) {
-    const NOTED: &str = "accepted with a note";
+    const NOTED: &str = "accepted, with a note";
     let expired = match expired {
         Expired::Warn => NOTED,
         Expired::Refuse => "refused",
     };
     printer.result(&format!(
-        "expired   {expired}: a signature by an expired key"
+        "expired   a signature by an expired key is {expired}"
     ));
     let weak = match weak {
         Weak::Warn => NOTED,
         Weak::Refuse => "refused",
     };
-    printer.result(&format!(
-        "weak      {weak}: SHA-1 over the checksum document"
-    ));
+    printer.result(&format!("weak      a signature with SHA-1 is {weak}"));
 }

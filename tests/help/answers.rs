@@ -1,0 +1,38 @@
+//! Sentences of the help that answer questions of newcomers. Tests of the commands show that they are true.
+
+use crate::support::scene::Scene;
+
+/// Asserts that a page of `tfoci help` has these sentences, however their lines are broken.
+#[track_caller]
+fn says(page: &str, sentences: &[&str]) {
+    let help = Scene::new().tfoci(["help", page]).succeeds().stdout;
+    let words: Vec<&str> = help.split_whitespace().collect();
+    let text = words.join(" ");
+    for sentence in sentences {
+        assert!(text.contains(sentence), "{sentence}\n{help}");
+    }
+}
+
+#[test]
+fn lock_says_what_check_warns_of_and_what_differs() {
+    says(
+        "lock",
+        &[
+            "tfoci warns of an entry that the configuration does not require, because `init` removes it. The exit code stays 0.",
+            "With `--require-pinned`, such a hash is a difference.",
+            "Renovate runs `tfoci lock` in `postUpgradeTasks`.",
+        ],
+    );
+}
+
+#[test]
+fn credentials_say_which_hosts_get_a_token_and_which_file_gives_clients_an_authority() {
+    says(
+        "credentials",
+        &[
+            "The token of a host goes with the request for the host's discovery document.",
+            "Download hosts never get one.",
+            "`tofu` and `terraform` have no --ca-file.",
+        ],
+    );
+}
