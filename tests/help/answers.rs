@@ -36,3 +36,19 @@ fn credentials_say_which_hosts_get_a_token_and_which_file_gives_clients_an_autho
         ],
     );
 }
+
+#[test]
+fn damaged_packages_are_found_and_written_again() {
+    says(
+        "mirror-file",
+        &[
+            "--recheck also compares digests and evidence with what the origin offers now; it reads no package of the store.",
+            "into an empty directory reads every package, and fails for each whose bytes are not those of its digest.",
+            "Packages that become hard links are read all the same.",
+            "In a layout, either command writes a damaged package again:",
+            "A registry keeps the bytes that it has, so its operator has to delete them there.",
+        ],
+    );
+    let recheck = "It compares digests, and reads no package of the store.";
+    says("mirror", &[recheck]);
+}

@@ -102,7 +102,8 @@ pub(super) struct Arguments {
     to: Vec<String>,
     /// Compare what the store has, evidence too, with what the origin offers now
     ///
-    /// In a layout, tfoci also reads the packages, and writes damaged ones again. In a registry, it reads no package.
+    /// In a layout, tfoci also reads the packages, and writes damaged ones again. In a registry, it reads no package: `tfoci help mirror-file`
+    /// says how to find damaged ones.
     #[arg(long, help_heading = "Destination")]
     recheck: bool,
     /// Verify everything and print the plan, but write nothing
