@@ -85,6 +85,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PATTERN")]
     allow_unsigned: Vec<String>,
     /// Refuse a provider without pinned keys
+    ///
+    /// The release in the folder then needs a signature by one of them. tfoci does not verify the platforms that the version has already.
     #[arg(long)]
     require_pinned: bool,
 }

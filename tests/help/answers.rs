@@ -52,3 +52,17 @@ fn damaged_packages_are_found_and_written_again() {
     let recheck = "It compares digests, and reads no package of the store.";
     says("mirror", &[recheck]);
 }
+
+#[test]
+fn require_pinned_says_whether_it_verifies_what_the_store_has() {
+    says(
+        "mirror",
+        &[
+            "Versions that the store has already are not verified, and tfoci prints how many they are.",
+        ],
+    );
+    says(
+        "push",
+        &["tfoci does not verify the platforms that the version has already."],
+    );
+}

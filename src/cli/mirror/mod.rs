@@ -125,6 +125,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PATTERN")]
     allow_unsigned: Vec<String>,
     /// Refuse providers without pinned keys, unless a lock file of `--from-lock` lists the version
+    ///
+    /// Versions that the store has already are not verified, and tfoci prints how many they are. `--recheck` verifies them too.
     #[arg(long, conflicts_with = "pin_new")]
     require_pinned: bool,
 }
