@@ -66,3 +66,17 @@ fn require_pinned_says_whether_it_verifies_what_the_store_has() {
         &["tfoci does not verify the platforms that the version has already."],
     );
 }
+
+#[test]
+fn deployment_has_the_lock_files_of_clients_and_the_list_behind_tokens() {
+    says(
+        "deployment",
+        &[
+            "`tfoci lock --trust-store` locks every platform by the hashes that the server states",
+            "curl -H \"Authorization: Bearer TOKEN\" https://providers.example.com/",
+            "A server without --tokens lists all providers at /.",
+        ],
+    );
+    let page = "Browsers send none, so they see the page at / without its list of providers.";
+    says("serve", &[page]);
+}

@@ -194,7 +194,10 @@ fn without_a_token_nothing_is_revealed() {
     assert!(!text.contains("without any configuration"), "{text}");
     let text = with("/").text();
     assert!(text.contains("need only the token: <code>source"), "{text}");
-    assert!(!server.get("/").text().contains(DEMO));
+    let text = server.get("/").text();
+    assert!(!text.contains(DEMO), "{text}");
+    let command = "curl -H \"Authorization: Bearer TOKEN\" https://";
+    assert!(text.contains(command), "{text}");
     assert!(server.log().contains("(all)"), "{}", server.log());
 }
 

@@ -161,6 +161,8 @@ pub(super) struct Arguments {
     )]
     plain_http: Vec<String>,
     /// File of tokens: `NAME sha256:HEX` on each line. Clients then need one
+    ///
+    /// Browsers send none, so they see the page at / without its list of providers. `tfoci help deployment` has a command that prints it.
     #[arg(long, value_name = "FILE", help_heading = "Access")]
     tokens: Option<PathBuf>,
     /// File of keys, in base64, that sign the links to packages; replicas share it
