@@ -80,3 +80,9 @@ fn deployment_has_the_lock_files_of_clients_and_the_list_behind_tokens() {
     let page = "Browsers send none, so they see the page at / without its list of providers.";
     says("serve", &[page]);
 }
+
+#[test]
+fn lock_says_when_the_hashes_of_contents_are_worth_their_download() {
+    let needs = "So record `h1` if CI runs `install --locked` or `init -lockfile=readonly`";
+    says("lock", &[needs]);
+}

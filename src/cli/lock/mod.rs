@@ -64,6 +64,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "OS_ARCH", help_heading = "Selection")]
     platform: Vec<String>,
     /// Also record the `h1` of the packages of `--platform`, which are downloaded; `install --locked` needs it
+    ///
+    /// Clients check what is installed by `h1` only. A plain `init` adds the `h1` of its platform to the lock file. With
+    /// `-lockfile=readonly`, it warns that it did not update the file, and `plan` refuses the installed packages. So record `h1` if CI runs
+    /// `install --locked` or `init -lockfile=readonly`, or if it has a plugin cache, which clients use only for packages with a locked `h1`.
     #[arg(long, help_heading = "Lock file")]
     h1: bool,
     /// The lock file, if it is not DIR/.terraform.lock.hcl
