@@ -88,6 +88,9 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = "Destination")]
     rebuild_index: bool,
     /// Print the plan, but write nothing
+    ///
+    /// tfoci verifies the evidence, and warns of incomplete layouts, but reads no package. With `--to` for a directory that does not exist, it
+    /// prints how many versions and packages the `--from` store has. The copy itself reads every package before it tags the version.
     #[arg(long)]
     dry_run: bool,
     /// Leave out of the results what is already present

@@ -86,3 +86,14 @@ fn lock_says_when_the_hashes_of_contents_are_worth_their_download() {
     let needs = "So record `h1` if CI runs `install --locked` or `init -lockfile=readonly`";
     says("lock", &[needs]);
 }
+
+#[test]
+fn a_dry_run_of_copy_counts_what_a_disk_has() {
+    says(
+        "copy",
+        &[
+            "tfoci verifies the evidence, and warns of incomplete layouts, but reads no package.",
+            "it prints how many versions and packages the `--from` store has.",
+        ],
+    );
+}
