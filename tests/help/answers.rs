@@ -97,3 +97,14 @@ fn a_dry_run_of_copy_counts_what_a_disk_has() {
         ],
     );
 }
+
+#[test]
+fn trust_has_the_change_of_a_signing_key() {
+    says(
+        "trust",
+        &[
+            "Name both keys in `keys`, in every trust file, before the first release that the new key signs:",
+            "Keep the old key there as long as anyone uses a version that it signed",
+        ],
+    );
+}
