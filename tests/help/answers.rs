@@ -108,3 +108,14 @@ fn trust_has_the_change_of_a_signing_key() {
         ],
     );
 }
+
+#[test]
+fn replicas_that_fill_a_store_are_not_limited() {
+    says(
+        "deployment",
+        &[
+            "Replicas with --fill, `tfoci mirror` and other jobs may write to one store concurrently.",
+            "Then no job may write there as root, because the service cannot change what root has made.",
+        ],
+    );
+}
