@@ -119,3 +119,9 @@ fn replicas_that_fill_a_store_are_not_limited() {
         ],
     );
 }
+
+#[test]
+fn redirect_says_who_verifies_the_package() {
+    let said = "so the client verifies them, and tfoci does not. tfoci gives the client the URL as the registry states it, if it is an https URL on another host or port than the registry.";
+    says("serve", &[said]);
+}

@@ -72,7 +72,8 @@ pub(super) struct Arguments {
     from: String,
     /// Redirect clients to the storage behind the registry for packages, if the registry has such links
     ///
-    /// Packages then do not pass through this server, and only the client verifies them. Without such links, tfoci sends the packages itself.
+    /// Packages then do not pass through this server, so the client verifies them, and tfoci does not. tfoci gives the client the URL as the
+    /// registry states it, if it is an https URL on another host or port than the registry. Otherwise tfoci sends the packages itself.
     #[arg(long, help_heading = "Store")]
     redirect: bool,
     /// Mirror versions that the store lacks from their origins, when a client requests them
