@@ -67,8 +67,10 @@ pub(super) struct Arguments {
     /// Delete versions that the store no longer has, or that no longer verify
     ///
     /// With --require-pinned, this includes the versions of providers without a pinned key. If no addresses are given, this includes providers
-    /// that the store no longer has. Versions that the constraints of an address leave out stay. While the store cannot be read, nothing is
-    /// deleted.
+    /// that the store no longer has. Versions that the constraints of an address leave out stay.
+    ///
+    /// While the store cannot be read, nothing is deleted. While a part of it cannot be read, or a layout in it is incomplete, no provider is
+    /// deleted as a whole.
     #[arg(long, help_heading = "Destination")]
     delete: bool,
     /// Verify and print the plan, but write nothing

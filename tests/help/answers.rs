@@ -125,3 +125,9 @@ fn redirect_says_who_verifies_the_package() {
     let said = "so the client verifies them, and tfoci does not. tfoci gives the client the URL as the registry states it, if it is an https URL on another host or port than the registry.";
     says("serve", &[said]);
 }
+
+#[test]
+fn site_says_what_it_keeps_if_a_part_of_the_store_is_unreadable() {
+    let kept = "While a part of it cannot be read, or a layout in it is incomplete, no provider is deleted as a whole.";
+    says("site", &[kept]);
+}
