@@ -18,7 +18,7 @@ use crate::disk;
 use crate::jobs;
 use crate::oci::Repository;
 use crate::shown::userinfo;
-use crate::template::RepositoryTemplate;
+use crate::template::{Mismatch, RepositoryTemplate};
 
 /// A store address. It maps each provider to a repository.
 #[derive(Clone, Debug)]
@@ -283,9 +283,11 @@ impl Endpoint {
         Ok(Some(Providers {
             others: repositories.len() - providers.len(),
             example: others.find(|other| provider(other).is_none()).cloned(),
-            is_host_assumed: inverse
-                .as_ref()
-                .is_some_and(|inverse| !inverse.has_hostname()),
+            mismatch: match &inverse {
+                Some(inverse) if providers.is_empty() => inverse.mismatch(&repositories),
+                _ => Mismatch::default(),
+            },
+            is_host_assumed: inverse.is_some_and(|inverse| inverse.lacks_hostname()),
             providers,
             unfinished,
         }))

@@ -12,11 +12,11 @@ const MOST_READINGS: usize = 64;
 /// A template that can be read backwards.
 #[derive(Debug)]
 pub struct InverseTemplate<'a> {
-    template: &'a RepositoryTemplate,
+    pub(super) template: &'a RepositoryTemplate,
     /// The text before the first symbol.
-    start: String,
+    pub(super) start: String,
     /// Each symbol with the text behind it.
-    parts: Vec<(Symbol, String)>,
+    pub(super) parts: Vec<(Symbol, String)>,
 }
 
 impl RepositoryTemplate {
@@ -50,10 +50,10 @@ impl InverseTemplate<'_> {
         self.start.split('/').next().unwrap_or_default()
     }
 
-    /// Whether the names of repositories tell the hosts of providers.
-    pub fn has_hostname(&self) -> bool {
+    /// Whether the names of repositories do not tell the hosts of providers.
+    pub fn lacks_hostname(&self) -> bool {
         let mut symbols = self.parts.iter().map(|(symbol, _)| *symbol);
-        symbols.any(|symbol| symbol == Symbol::Hostname)
+        symbols.all(|symbol| symbol != Symbol::Hostname)
     }
 
     /// The provider that the template maps to this repository; `None` if there is none, or there are several. If the template has no

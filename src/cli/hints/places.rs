@@ -49,8 +49,13 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
             is_listed: false, ..
         } => "`--all` shows the reasons",
         CommandError::NoRepositoryMatches {
+            meant: Some(meant), ..
+        } => return Some(format!("did you mean `{}`?", printable(meant))),
+        CommandError::NoRepositoryMatches {
             example: Some(_), ..
-        } => "give the template as many levels as the repositories have, in the same order",
+        } => {
+            "write the template like such a name: the same beginning, and as many levels in the same order"
+        }
         CommandError::OtherDirectory { .. } => {
             "nothing was written. Name another directory; it need not exist"
         }

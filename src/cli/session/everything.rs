@@ -67,6 +67,7 @@ impl Session {
             providers,
             others,
             example,
+            mismatch,
             is_host_assumed,
             unfinished,
         } = providers?.ok_or_else(|| CommandError::no_selection(&endpoint.to_string()))?;
@@ -77,7 +78,12 @@ impl Session {
                 Some(_) => CommandError::NoRepositoryMatches {
                     template: store,
                     others,
-                    example: example.map(|example| endpoint.name(&example)),
+                    example: mismatch
+                        .nearest
+                        .or(example)
+                        .map(|example| endpoint.name(&example)),
+                    beginning: mismatch.beginning,
+                    meant: mismatch.meant,
                 },
                 None => CommandError::EmptyStore {
                     store,
