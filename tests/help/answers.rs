@@ -42,14 +42,14 @@ fn damaged_packages_are_found_and_written_again() {
     says(
         "mirror-file",
         &[
-            "--recheck also compares digests and evidence with what the origin offers now; it reads no package of the store.",
+            "--recheck also compares digests and evidence with what the origin offers now, and reads the packages of a layout.",
             "into an empty directory reads every package, and fails for each whose bytes are not those of its digest.",
             "Packages that become hard links are read all the same.",
-            "In a layout, either command writes a damaged package again:",
+            "In a layout, `tfoci mirror --recheck` writes a damaged package again, and so do",
             "A registry keeps the bytes that it has, so its operator has to delete them there.",
         ],
     );
-    let recheck = "It compares digests, and reads no package of the store.";
+    let recheck = "In a layout, tfoci also reads the packages, and writes damaged ones again.";
     says("mirror", &[recheck]);
 }
 
