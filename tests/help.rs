@@ -12,6 +12,9 @@ mod examples;
 /// Questions of newcomers have an answer.
 mod answers;
 
+/// Topics on a narrow terminal.
+mod narrow;
+
 const COMMANDS: [&str; 12] = [
     "push",
     "copy",
