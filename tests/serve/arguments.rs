@@ -387,7 +387,8 @@ fn the_page_about_deployment_names_options_that_exist() {
     let page = scene.tfoci(["help", "deployment"]).succeeds().stdout;
     let own = scene.tfoci(["serve", "--help"]).succeeds().stdout;
     let of_all = scene.tfoci(["help", "options"]).succeeds().stdout;
-    let help = own + &of_all;
+    let of_lock = scene.tfoci(["lock", "--help"]).succeeds().stdout;
+    let help = own + &of_all + &of_lock;
     let is_of_option = |one: char| one.is_ascii_lowercase() || one == '-';
     let options: std::collections::BTreeSet<&str> = page
         .match_indices(" --")
