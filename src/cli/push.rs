@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use clap::{Args, ValueEnum};
 
 use tfoci::address::{Hostname, ProviderAddr};
+use tfoci::authentication::Note;
 use tfoci::disk::{self, FileKind, staged::Staged};
 use tfoci::event::Subject;
 use tfoci::lockfile::Client;
@@ -16,10 +17,11 @@ use tfoci::platform::Platform;
 use tfoci::publish::{EvidencePolicy, Existing, Options};
 use tfoci::push::{Request, push};
 use tfoci::store::RepoMut;
-use tfoci::trust::Rule;
+use tfoci::trust::{self, Rule};
 
 use super::Ending;
 use super::arguments::Trust;
+use super::date::date;
 use super::error::CommandError;
 use super::report::{Extent, PUSH};
 use super::session::place::refuse_other;
@@ -154,6 +156,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             if let Some(Err(error)) = digest_file.map(|file| write_digest(file, &published)) {
                 report.run_failed(error);
             }
+            warn_of_expired_key(&published, &request.rule, options.now, session);
             report.published(published);
         }
         Err(failure) => match failure.subject.clone() {
@@ -176,6 +179,30 @@ fn name_host(text: &str, provider: &ProviderAddr, session: &Session) {
         let terraform = Client::Terraform.default_host();
         printer.aside("", &format!("for Terraform write {terraform}/{address}"));
     }
+}
+
+/// Warns that the key has expired, and when. The key file is at hand here, and not where the version is read.
+fn warn_of_expired_key(published: &Published, rule: &Rule, now: SystemTime, session: &Session) {
+    let Some(authentication) = &published.authentication else {
+        return;
+    };
+    if !authentication.notes.contains(&Note::ExpiredKey) {
+        return;
+    }
+    let fingerprint = authentication.fingerprint.as_deref().unwrap_or_default();
+    let described = rule.keys.iter().cloned();
+    let described = described.filter_map(|ring| trust::describe(ring, now).ok());
+    let mut keys = described.flatten();
+    let key = keys.find(|key| key.fingerprint.to_string() == fingerprint);
+    let end = key.and_then(|key| key.expires).filter(|end| *end <= now);
+    let what = match end {
+        Some(end) => format!("expired on {}", date(end)),
+        None => "had expired".to_owned(),
+    };
+    let subject = Subject::version(&published.provider, &published.version);
+    session.printer.warning(&format!(
+        "{subject}: the key {fingerprint} {what}. Clients accept the signature, and `expired = \"refuse\"` in a trust file refuses it"
+    ));
 }
 
 /// Creates the file of `--digest-file` under a temporary name.

@@ -406,7 +406,15 @@ fn a_stored_version_whose_key_had_expired() {
     let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_amd64");
     release.signed_by(signer).write(&author.scene.path("dist"));
     author.scene.write("key.asc", signer.public_armored());
-    author.push(&["--key", "key.asc"]).succeeds();
+    let pushed = author.push(&["--key", "key.asc"]).succeeds().stderr;
+    let (_, rest) = pushed.split_once(" expired on ").unwrap();
+    let date = rest.get(..10).unwrap();
+    assert!(date.starts_with("20"), "{pushed}");
+    let key = signer.fingerprint();
+    let warning = format!(
+        "   Warning registry.opentofu.org/acme/demo 1.0.0: the key {key} expired on {date}. Clients accept the signature, and `expired = \"refuse\"` in a trust file refuses it\n"
+    );
+    assert!(pushed.contains(&warning), "{pushed}");
     pin(&author, "keys = [\"key.asc\"]\nexpired = \"refuse\"");
     let inspect = "inspect acme/demo --trust trust.toml --from oci-layout:store";
     let words: Vec<&str> = inspect.split(' ').collect();
