@@ -297,7 +297,7 @@ impl Decision {
             Self::Keep | Self::Replace => return None,
             Self::KeepUncovered { platform } => {
                 return Some(format!(
-                    "the checksums of this release do not cover the store's package for {platform}: the version was released again, or in parts"
+                    "the checksums of this release do not cover the store's package for {platform}: the version was released again, or in parts. The checksums in the store stay, since they cover both"
                 ));
             }
             Self::ReplaceSigner { from, to } => {

@@ -24,13 +24,16 @@ pub(super) fn published(printer: &Printer, published: &Published) {
     };
     let authentication = published.authentication.as_ref();
     let packages: Vec<_> = packages.collect();
-    print(
-        printer,
-        verb,
-        &subject(published),
-        &packages,
-        authentication,
-    );
+    let new = packages
+        .iter()
+        .filter(|(transfer, _)| *transfer != Transfer::Present);
+    // The store may have more packages of the version than this run knows of.
+    let count = match (published.status, new.count()) {
+        (Change::Updated, new @ 1..) => counted(new, "new package"),
+        _ => counted(packages.len(), "package"),
+    };
+    let version = subject(published);
+    print(printer, verb, &version, count, &packages, authentication);
 }
 
 /// Prints the line of an installed version.
@@ -45,7 +48,8 @@ pub(super) fn installed(printer: &Printer, installed: &Installed) {
     let verb = verb(changed.min().unwrap_or(Transfer::Present));
     let version = Subject::version(&installed.provider, &installed.version);
     let authentication = Some(&installed.authentication);
-    print(printer, verb, &version, &packages, authentication);
+    let count = counted(packages.len(), "package");
+    print(printer, verb, &version, count, &packages, authentication);
 }
 
 /// The version, with its destination if there are several.
@@ -60,6 +64,7 @@ fn print(
     printer: &Printer,
     verb: &str,
     version: &Subject,
+    count: String,
     packages: &[(Transfer, u64)],
     authentication: Option<&Authentication>,
 ) {
@@ -70,7 +75,7 @@ fn print(
     let has_copied = copied.count() > 0;
     let line = FinishedLine {
         name: version.to_string(),
-        count: Some(counted(packages.len(), "package")),
+        count: Some(count),
         size: has_copied.then(|| HumanBytes(bytes).to_string()),
         authentication,
         is_explained: true,
