@@ -9,6 +9,7 @@ use crate::support::layout::Parts;
 use crate::support::scene::{Run, Scene};
 use crate::support::shape::assert_shape;
 use crate::support::signer::Signer;
+use crate::support::tamper::untag;
 
 /// A scene in which the release of `testdata` is in `oci-layout:mirror`.
 pub fn pushed() -> Scene {
@@ -38,6 +39,26 @@ fn push(scene: &Scene, provider: &str) {
 fn versions(scene: &Scene, more: &[&str]) -> Run {
     let arguments = ["versions", "acme/demo", "--from", "oci-layout:mirror"];
     scene.tfoci(arguments.iter().chain(more))
+}
+
+#[test]
+fn a_repository_without_versions_is_said_to_have_none() {
+    let scene = pushed();
+    let layout = scene.path("mirror/registry.opentofu.org/acme/demo");
+    untag(&layout, "1.0.0");
+    let none = "   Warning registry.opentofu.org/acme/demo: oci-layout:mirror/registry.opentofu.org/acme/demo has no versions";
+    let run = versions(&scene, &[]).succeeds();
+    assert_eq!(
+        (run.stdout.as_str(), run.stderr),
+        ("", format!("{none}; `--all` shows its other tags\n"))
+    );
+    let run = versions(&scene, &["--all"]).succeeds();
+    assert_eq!(
+        (run.stdout.as_str(), run.stderr),
+        ("evidence-1.0.0\tevidence\n", format!("{none}\n"))
+    );
+    untag(&layout, "evidence-1.0.0");
+    assert_eq!(versions(&scene, &[]).succeeds().stderr, format!("{none}\n"));
 }
 
 #[test]

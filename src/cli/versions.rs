@@ -70,6 +70,7 @@ async fn in_store(
         reason: reason.to_string(),
     });
     let mut ignored: Vec<_> = ignored.collect();
+    let ignored_count = ignored.len();
     let found_count = versions.len();
     let (versions, doubtful) = match arguments.trust.is_given() {
         true => {
@@ -111,6 +112,16 @@ async fn in_store(
             );
             printer.line(Tone::Warning, "Left out", &text);
         }
+        None if found_count == 0 => {
+            let other_tags = match (ignored_count, arguments.all) {
+                (0, _) | (_, true) => "",
+                _ => "; `--all` shows its other tags",
+            };
+            printer.warning(&format!(
+                "{provider}: {} has no versions{other_tags}",
+                stored.repo
+            ));
+        }
         None => {}
     }
     Ok(Ending::of(failure.iter()))
@@ -140,6 +151,9 @@ async fn at_source(
     }
     let versions = available.versions.iter();
     let versions: Vec<Version> = versions.map(|one| one.version.version().clone()).collect();
+    if versions.is_empty() {
+        printer.warning(&format!("{provider}: {name} has no versions"));
+    }
     for version in &versions {
         printer.result(&version.to_string());
     }
