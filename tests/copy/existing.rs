@@ -54,7 +54,7 @@ fn missing_platforms_are_added() {
     let author = with_one_there();
     copy(&author, FROM, TO, &[]).succeeds().says(
         "
-   Updated registry.opentofu.org/acme/demo 1.0.0   1 new package   signed [ACME ID] (embedded) by the key beside it, not pinned
+   Updated registry.opentofu.org/acme/demo 1.0.0   1 of its packages   signed [ACME ID] (embedded) by the key beside it, not pinned
     Copied 1 version, 1 package (0 B copied, 1 reused, 1 already present) in [TIME]
 ",
     );

@@ -65,7 +65,7 @@ fn a_new_platform_downloads_one_package() {
     scene.demo("").says(
         0,
         "
-   Updated [ORIGIN]/acme/demo 1.0.0   1 new package, 407 B   signed [ACME ID] (origin)
+   Updated [ORIGIN]/acme/demo 1.0.0   1 of its packages, 407 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (407 B copied, 1 already present) in [TIME]
 ",
     );

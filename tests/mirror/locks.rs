@@ -397,7 +397,7 @@ error: the module in root/part cannot be read
     scene.mirror("--from-config root --jobs 1").says(
         0,
         "
-   Updated [ORIGIN]/acme/demo 1.1.0   1 new package, 407 B   signed [ACME ID] (origin)
+   Updated [ORIGIN]/acme/demo 1.1.0   1 of its packages, 407 B   signed [ACME ID] (origin)
    Warning root: the module git::https://example.com/x is not on this disk
   Mirrored 1 version, 1 package (407 B copied, 1 already present) in [TIME]
 ",

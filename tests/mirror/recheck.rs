@@ -52,7 +52,7 @@ fn recheck_repairs_a_package_of_a_layout() {
     scene.demo("--recheck").says(
         0,
         "
-   Updated [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
+   Updated [ORIGIN]/acme/demo 1.0.0   1 of its packages, 406 B   signed [ACME ID] (origin)
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );

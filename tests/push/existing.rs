@@ -224,7 +224,7 @@ fn damage_of_another_version_does_not_fail_a_replacement() {
     assert_ne!(run.stdout, "");
     run.says("
    Warning registry.opentofu.org/acme/demo 1.0.0: what was replaced is not removed: the blob sha256:62668cc3ec9c9fd2d99d97dfc9d5e77bf4f46190ebbbf1bc672f1db00a47be54 cannot be used
-   Updated registry.opentofu.org/acme/demo 1.0.0   1 new package, 406 B   signed [ACME ID] (pinned)
+   Updated registry.opentofu.org/acme/demo 1.0.0   1 of its packages, 406 B   signed [ACME ID] (pinned)
     Pushed 1 version, 1 package (406 B copied) in [TIME]
 ");
 }
@@ -308,7 +308,7 @@ fn a_platform_of_a_release_that_was_built_again_is_added_with_a_warning() {
         .says(
             "
    Warning registry.opentofu.org/acme/demo 1.0.0: the checksums of this release do not cover the store's package for linux_amd64: the version was released again, or in parts. The checksums in the store stay, since they cover both
-   Updated registry.opentofu.org/acme/demo 1.0.0   1 new package, 164 B   signed [ACME ID] (pinned)
+   Updated registry.opentofu.org/acme/demo 1.0.0   1 of its packages, 164 B   signed [ACME ID] (pinned)
     Pushed 1 version, 1 package (164 B copied) in [TIME]
 ",
         );

@@ -55,7 +55,7 @@ fn a_push_that_adds_a_platform() {
     author.push(&["--platform", "linux_amd64"]).succeeds();
     author.push(&[]).succeeds().says(
         "
-   Updated registry.opentofu.org/acme/demo 1.0.0   1 new package, 407 B   signed [ACME ID] (pinned)
+   Updated registry.opentofu.org/acme/demo 1.0.0   1 of its packages, 407 B   signed [ACME ID] (pinned)
     Pushed 1 version, 1 package (407 B copied, 1 already present) in [TIME]
 ",
     );

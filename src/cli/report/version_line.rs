@@ -29,7 +29,7 @@ pub(super) fn published(printer: &Printer, published: &Published) {
         .filter(|(transfer, _)| *transfer != Transfer::Present);
     // The store may have more packages of the version than this run knows of.
     let count = match (published.status, new.count()) {
-        (Change::Updated, new @ 1..) => counted(new, "new package"),
+        (Change::Updated, new @ 1..) => format!("{new} of its packages"),
         _ => counted(packages.len(), "package"),
     };
     let version = subject(published);
