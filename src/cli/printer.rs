@@ -354,7 +354,15 @@ fn folded(text: &str, columns: usize) -> String {
             line.push(' ');
             line.push_str(word);
         } else {
-            lines.push(word.to_owned());
+            // `in` stays with the time that follows.
+            let start = match line.strip_suffix(" in").map(str::len) {
+                Some(length) => {
+                    line.truncate(length);
+                    "in "
+                }
+                None => "",
+            };
+            lines.push(format!("{start}{word}"));
         }
     }
     let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
