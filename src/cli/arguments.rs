@@ -34,9 +34,9 @@ pub(super) struct Globals {
     /// These are packages of one version, or of several providers: the versions of a provider are published one after the other.
     #[arg(short, long, value_name = "N", value_parser = jobs, global = true)]
     pub(super) jobs: Option<u8>,
-    /// The host of addresses of the form NAMESPACE/TYPE
-    #[arg(long, value_name = "HOST", env = "TFOCI_DEFAULT_HOST", default_value = tfoci::address::DEFAULT_HOST, global = true)]
-    pub(super) default_host: Hostname,
+    /// The host of addresses of the form NAMESPACE/TYPE [default: registry.opentofu.org]
+    #[arg(long, value_name = "HOST", env = "TFOCI_DEFAULT_HOST", global = true)]
+    pub(super) default_host: Option<Hostname>,
     /// Use the store address as the name of one repository, whatever the provider is
     #[arg(long, global = true)]
     pub(super) exact_repository: bool,

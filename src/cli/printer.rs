@@ -211,13 +211,6 @@ impl Printer {
         self.whole_line(tone, verb, &text);
     }
 
-    /// Prints a line for people who type: only on a terminal, and not beside a document.
-    pub(super) fn aside(&self, verb: &str, text: &str) {
-        if self.terminal && self.format == Format::Text {
-            self.short_line(Tone::Plain, verb, text);
-        }
-    }
-
     fn whole_line(&self, tone: Tone, verb: &str, text: &str) {
         if self.verbosity != Verbosity::Quiet {
             self.to_stderr(style(tone).bold(), &format!("{verb:>GUTTER$}"), text);

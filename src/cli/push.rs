@@ -6,11 +6,10 @@ use std::time::SystemTime;
 
 use clap::{Args, ValueEnum};
 
-use tfoci::address::{Hostname, ProviderAddr};
+use tfoci::address::ProviderAddr;
 use tfoci::authentication::Note;
 use tfoci::disk::{self, FileKind, staged::Staged};
 use tfoci::event::Subject;
-use tfoci::lockfile::Client;
 use tfoci::oci::{TITLE, VERSION};
 use tfoci::outcome::{At, Failure, Problem, Published};
 use tfoci::platform::Platform;
@@ -23,6 +22,7 @@ use super::Ending;
 use super::arguments::Trust;
 use super::date::date;
 use super::error::CommandError;
+use super::printer::Tone;
 use super::report::{Extent, PUSH};
 use super::session::place::refuse_other;
 use super::session::{REFUSED, Session, check};
@@ -169,15 +169,15 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     Ok(report.finish())
 }
 
-/// Prints the host of an address of two parts. Terraform reads the same address with another host, and would not find the provider.
+/// Prints the host of an address of two parts, which is seldom meant: only the origin of that host can publish its providers, and a version that
+/// was pushed cannot get another address.
 fn name_host(text: &str, provider: &ProviderAddr, session: &Session) {
     let address = text.split('@').next().unwrap_or(text);
-    let is_short = address.matches('/').count() == 1;
-    if is_short && *session.default_host() == Hostname::default_origin() {
-        let printer = &session.printer;
-        printer.aside("Note", &format!("{address} means {provider};"));
-        let terraform = Client::Terraform.default_host();
-        printer.aside("", &format!("for Terraform write {terraform}/{address}"));
+    if address.matches('/').count() == 1 && !session.has_default_host() {
+        let text = format!(
+            "{address} means {provider}; a provider of your own has its host: HOST/{address}"
+        );
+        session.printer.line(Tone::Plain, "Note", &text);
     }
 }
 

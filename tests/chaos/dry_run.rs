@@ -134,7 +134,7 @@ fn a_dry_run_plans_to_reuse_blobs_of_another_repository() {
     let elsewhere = LayoutScene::push("store", &[]);
     scene
         .tfoci(elsewhere.iter().map(|argument| match &**argument {
-            "acme/demo" => "other/demo",
+            "registry.opentofu.org/acme/demo" => "other/demo",
             argument => argument,
         }))
         .succeeds();

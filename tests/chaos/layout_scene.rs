@@ -70,7 +70,8 @@ impl LayoutScene {
     /// The arguments that push `dist` into a store.
     pub fn push(store: &str, more: &[&str]) -> Vec<String> {
         let to = format!("oci-layout:{store}");
-        let arguments = "push dist --provider acme/demo --key acme.asc --jobs 1 --to";
+        let arguments =
+            "push dist --provider registry.opentofu.org/acme/demo --key acme.asc --jobs 1 --to";
         arguments
             .split(' ')
             .chain([&*to])

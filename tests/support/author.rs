@@ -24,6 +24,8 @@ impl Author {
 
     /// In a scene that has an environment.
     pub fn within(scene: Scene) -> Self {
+        // Without it, `push` notes which host an address of two parts has.
+        let scene = scene.env_by_default("TFOCI_DEFAULT_HOST", "registry.opentofu.org");
         scene.write("acme.asc", Signer::acme().public_armored());
         scene.write("stranger.asc", Signer::stranger().public_armored());
         Self { scene }

@@ -40,6 +40,12 @@ impl Scene {
         self
     }
 
+    /// Sets a variable, unless [`Scene::env`] does.
+    pub fn env_by_default(mut self, name: &str, value: &str) -> Self {
+        self.env.insert(0, (name.to_owned(), value.to_owned()));
+        self
+    }
+
     /// A path in the scene.
     pub fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
         self.home.path().join(relative)

@@ -53,6 +53,7 @@ const LARGEST_FILE: u64 = limits::KEYS;
 
 /// The services that a command uses.
 pub(super) struct Session {
+    default_host: Hostname,
     globals: Globals,
     pub(super) printer: Printer,
     pub(super) report: Report,
@@ -60,7 +61,9 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) fn new(globals: Globals, printer: Printer) -> Self {
+        let named = globals.default_host.clone();
         Self {
+            default_host: named.unwrap_or_else(Hostname::default_origin),
             globals,
             report: Report::new(printer.clone()),
             printer,
@@ -160,7 +163,12 @@ impl Session {
 
     /// The host of addresses of the form NAMESPACE/TYPE.
     pub(super) fn default_host(&self) -> &Hostname {
-        &self.globals.default_host
+        &self.default_host
+    }
+
+    /// Whether the user named the host of such addresses.
+    pub(super) fn has_default_host(&self) -> bool {
+        self.globals.default_host.is_some()
     }
 
     /// The host of such addresses for a client, unless `--default-host` names another one.
