@@ -23,7 +23,8 @@ use super::session::{Session, check, requested};
 
 const EXAMPLES: &str = "\
 Examples:
-  tfoci copy 'acme/demo@~> 1.0' --from oci-layout:mirror --to oci-layout:disk
+  tfoci copy 'example.com/acme/demo@~> 1.0' --from oci-layout:mirror \\
+    --to oci-layout:disk
   tfoci copy --file mirror.toml --to oci-layout:disk \\
     --from 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'
   tfoci copy --from oci-layout:mirror --trust trust.toml --require-pinned \\

@@ -11,9 +11,9 @@ use super::session::{Session, check};
 
 const EXAMPLES: &str = "\
 Examples:
-  tfoci resolve acme/demo \\
+  tfoci resolve example.com/acme/demo \\
     --from 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'
-  tfoci resolve acme/demo \\
+  tfoci resolve example.com/acme/demo \\
     --from ghcr.io/acme/providers/{hostname}/{namespace}/{type}";
 
 /// Show the repository of a provider, and both spellings of the repository template

@@ -31,7 +31,7 @@ use super::session::{Everything, Session, Wanted, WantedVersions, requested};
 const EXAMPLES: &str = "\
 Examples:
   tfoci site public --from oci-layout:mirror --trust trust.toml
-  tfoci site public acme/demo@'>= 1.0' --from oci-layout:mirror \\
+  tfoci site public example.com/acme/demo@'>= 1.0' --from oci-layout:mirror \\
     --url https://providers.example.com --delete";
 
 /// Write a store as static files: a network mirror that any web server can serve

@@ -20,9 +20,9 @@ use super::session::place::{Places, StoreOrSource, is_source};
 
 const EXAMPLES: &str = "\
 Examples:
-  tfoci versions acme/demo --from oci-layout:mirror
-  tfoci versions acme/demo --from oci-layout:mirror --all
-  tfoci versions acme/demo \\
+  tfoci versions example.com/acme/demo --from oci-layout:mirror
+  tfoci versions example.com/acme/demo --from oci-layout:mirror --all
+  tfoci versions example.com/acme/demo \\
     --from 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'";
 
 /// List the versions of a provider in a store or at its origin

@@ -28,9 +28,11 @@ use super::session::{Session, WantedVersions};
 
 const EXAMPLES: &str = "\
 Examples:
-  tfoci inspect acme/demo --from oci-layout:mirror
-  tfoci inspect acme/demo@1.0.0 --from oci-layout:mirror --key acme.asc
-  tfoci inspect acme/demo@1.0.0 --trust trust.toml --require-pinned \\
+  tfoci inspect example.com/acme/demo --from oci-layout:mirror
+  tfoci inspect example.com/acme/demo@1.0.0 --from oci-layout:mirror \\
+    --key acme.asc
+  tfoci inspect example.com/acme/demo@1.0.0 \\
+    --trust trust.toml --require-pinned \\
     --from 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'";
 
 /// Show a version in a store or at its origin: platforms, sizes, digests, and how it is authenticated

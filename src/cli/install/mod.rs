@@ -24,8 +24,9 @@ use super::session::{Session, WantedVersions, requested};
 const EXAMPLES: &str = "\
 Examples:
   tfoci install --from oci-layout:mirror --trust trust.toml
-  tfoci install acme/demo --from oci-layout:mirror --into providers
-  tfoci install acme/demo --into providers --trust trust.toml --require-pinned \\
+  tfoci install example.com/acme/demo --from oci-layout:mirror --into providers
+  tfoci install example.com/acme/demo --into providers \\
+    --trust trust.toml --require-pinned \\
     --from 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'";
 
 /// Install providers into a working directory, or into a filesystem mirror

@@ -23,8 +23,8 @@ use crate::cli::session::{Session, policy};
 
 const EXAMPLES: &str = "\
 Examples:
-  tfoci trust show acme/demo --trust trust.toml
-  tfoci trust show acme/demo --key acme.asc";
+  tfoci trust show example.com/acme/demo --trust trust.toml
+  tfoci trust show example.com/acme/demo --key acme.asc";
 
 /// Show which keys and rules apply to a provider
 ///
