@@ -2,7 +2,7 @@
 //! configuration.
 
 use crate::support::author::Author;
-use crate::support::origin::{Origin, Provider, Release};
+use crate::support::origin::{Origin, Provider, Release, asks};
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
 
@@ -124,7 +124,9 @@ fn hashes_of_a_mirror_are_locked_if_the_user_trusts_it() {
     );
     let url = origin.mirror_url();
     let mirror = format!("--from network-mirror:{url}");
-    lock(&scene, &mirror).exits(3);
+    let hint = "Without either, `--trust-store` believes the hashes that the mirror states, ";
+    let run = lock(&scene, &mirror).exits(3);
+    assert!(run.stderr.contains(hint), "{}", run.stderr);
     scene.write("acme.asc", Signer::acme().public_armored());
     let run = lock(&scene, &format!("{mirror} --key acme.asc")).exits(3);
     let hint = "hint: a mirror of packages has no signatures. `--from STORE` and `--from origin` find them\n";
@@ -134,17 +136,16 @@ fn hashes_of_a_mirror_are_locked_if_the_user_trusts_it() {
     let null = "registry.opentofu.org/hashicorp/null";
     let run = lock(&scene, &format!("{mirror} --allow-unsigned {null}")).succeeds();
     let only = format!(
-        "   Warning {null} 3.2.1 is locked for {} only, because a mirror has no signatures: `--from STORE --trust FILE` locks every platform, and `--platform all` those that the mirror has\n",
+        "   Warning {null} 3.2.1 is locked for {} only, because a mirror has no signatures: `--from STORE --trust FILE` locks every platform, and `--platform all` or `--trust-store` those that the mirror has\n",
         platforms()[0]
     );
     assert!(run.stderr.contains(&only), "{}", run.stderr);
     std::fs::remove_file(scene.path(LOCK)).unwrap();
-    lock(
-        &scene,
-        &format!("--from network-mirror:{url} --trust-store"),
-    )
-    .succeeds();
+    origin.forget();
+    let run = lock(&scene, &format!("{mirror} --trust-store")).succeeds();
+    assert!(!run.stderr.contains("Warning"), "{}", run.stderr);
     assert_eq!(read(&scene, LOCK).matches("zh:").count(), 2);
+    assert_eq!(origin.count(asks("package")), 0);
 }
 
 #[test]

@@ -40,7 +40,8 @@ Examples:
 /// Without `--from`, tfoci uses the installation methods of the CLI configuration of `tofu` or `terraform`, like the client.
 ///
 /// A release that is signed by a pinned key, or by a key that its origin serves, is locked for every platform. From a store, without a
-/// pinned key, tfoci downloads the packages of `--platform` and records those; `--trust-store` believes what the store says.
+/// pinned key, tfoci downloads the packages of `--platform` and records those; `--trust-store` believes what the store says. A mirror, such as
+/// that of `tfoci serve`, has no checksum documents: `--trust-store` believes the hashes that it states, and downloads nothing.
 ///
 /// Renovate runs `tfoci lock` in `postUpgradeTasks`. For Dependabot, a workflow runs it on the branch, and commits the file. Atlantis runs
 /// `tfoci lock --check` before `init`; Terragrunt runs it in a `before_hook`.

@@ -97,7 +97,7 @@ fn warn_of_others(subject: &Subject, locked: &Locked, writing: Writing, printer:
                 "{subject} {known} {only}, because the release is not signed: `--platform all` downloads and locks the others"
             ),
             true => format!(
-                "{subject} {known} {only}, because a mirror has no signatures: `--from STORE --trust FILE` locks every platform, and `--platform all` those that the mirror has"
+                "{subject} {known} {only}, because a mirror has no signatures: `--from STORE --trust FILE` locks every platform, and `--platform all` or `--trust-store` those that the mirror has"
             ),
             false => format!(
                 "{subject} {known} {only}, because no key is pinned for it: `--trust FILE` or `--key FILE` locks every platform"
