@@ -62,6 +62,20 @@ fn a_repository_without_versions_is_said_to_have_none() {
 }
 
 #[test]
+fn an_incomplete_layout_is_not_an_absent_one() {
+    let scene = pushed();
+    let layout = "mirror/registry.opentofu.org/acme/demo";
+    fs::remove_file(scene.path(layout).join("index.json")).unwrap();
+    let run = versions(&scene, &[]).exits(1);
+    assert_eq!(
+        run.stderr,
+        format!(
+            "error: registry.opentofu.org/acme/demo (oci-layout:mirror): the layout {layout} is incomplete\n  expected its index.json\n\nhint: it may be written just now, was not copied to the end, or is on a disk that is not mounted. Otherwise copy or mirror its versions again\n"
+        )
+    );
+}
+
+#[test]
 fn the_list_in_text_and_in_json() {
     let scene = pushed();
     assert_eq!(versions(&scene, &[]).succeeds().stdout, "1.0.0\n");

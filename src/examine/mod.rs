@@ -164,7 +164,7 @@ impl StoredProvider {
     pub async fn versions(&self) -> Result<Versions, Failure> {
         let tags = self.repo.tags().await;
         let tags = tags.map_err(|error| self.failure(None, error.into()))?;
-        let tags = tags.ok_or_else(|| self.failure(None, Problem::NoProvider))?;
+        let tags = tags.ok_or_else(|| self.failure(None, released::absent(&self.repo)))?;
         let mut all = Versions::default();
         for name in tags {
             match version_of(&name) {

@@ -10,6 +10,7 @@ use crate::outcome::Problem;
 use crate::prove::prove;
 use crate::release::Release;
 use crate::source::{self, AvailableVersion, PackageMetadata, ReleaseAnswer, Source};
+use crate::store::Repo;
 use crate::trust::{Rule, Verified};
 
 /// A release of a source, before it is verified.
@@ -74,4 +75,9 @@ impl TrustOptions {
             false => Ok(rule),
         }
     }
+}
+
+/// Why a repository has no list of tags.
+pub(super) fn absent(repo: &Repo) -> Problem {
+    repo.incomplete().map_or(Problem::NoProvider, Problem::from)
 }

@@ -274,6 +274,9 @@ pub enum Error {
     /// Neither a directory that is written nor the one above it exists. A path on a disk that is not mounted has this form.
     #[error("cannot create the directory {}\n  expected that the directory above it exists", printable_path(.path))]
     NoParent { path: PathBuf },
+    /// A layout without an `index.json`, or a link that leads nowhere: a part may be missing, or its disk is not mounted.
+    #[error("the layout {} is incomplete\n  expected its index.json", printable_path(.path))]
+    Incomplete { path: PathBuf },
     /// There is no store at the path.
     #[error("{}", if *.is_directory { format!("no OCI image layout is in {}", printable_path(.path)) } else { format!("cannot find the directory {}", printable_path(.path)) })]
     NoStore {

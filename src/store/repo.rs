@@ -39,6 +39,15 @@ impl Repo {
         }
     }
 
+    /// Why it is not known whether the repository has versions, if its layout is incomplete.
+    pub fn incomplete(&self) -> Option<Error> {
+        match &self.store {
+            Store::Layout(layout) => layout.incomplete(&self.name),
+            Store::Registry(_) => None,
+        }
+        .map(|path| Error::Incomplete { path })
+    }
+
     /// The repository, in which this tag has to refer to this digest.
     #[must_use]
     pub fn pinned(self, tag: Tag, digest: Digest) -> Self {

@@ -250,6 +250,34 @@ pub fn a_layout_becomes_unreachable_and_comes_back() {
     });
 }
 
+/// What is left of the layout of a provider does not show that the store has the provider no more.
+pub fn the_layout_of_a_provider_is_damaged_and_whole_again() {
+    let store = Store::demo();
+    let server = store.serve(&[&AGES[..], &["--registry-host", HOST]].concat());
+    let layout = store.scene.path("store").join(DEMO);
+    let away = store.scene.path("away");
+    server.get(INDEX).is(200);
+    fs::rename(&layout, &away).unwrap();
+    std::os::unix::fs::symlink("/nonexistent", &layout).unwrap();
+    let never_404 = |reply: &Reply| assert!(matches!(reply.status, 200 | 503), "{reply:?}");
+    // First the last list, then none.
+    for status in [200, 503] {
+        let is_stale = |reply: &Reply| reply.header("warning").is_some() || reply.status == 503;
+        server.until(INDEX, |reply| {
+            never_404(reply);
+            is_stale(reply) && reply.status == status
+        });
+    }
+    fs::remove_file(&layout).unwrap();
+    fs::rename(&away, &layout).unwrap();
+    server.until(INDEX, |reply| {
+        never_404(reply);
+        reply.status == 200 && reply.header("warning").is_none()
+    });
+    let (log, said) = (server.log(), "is incomplete, expected its index.json");
+    assert!(log.contains(said), "{log}");
+}
+
 /// Where a disk is no longer mounted, there is an empty directory.
 pub fn the_disk_of_a_layout_is_unmounted_and_mounted_again() {
     let store = Store::demo();

@@ -236,7 +236,16 @@ fn a_provider_without_any_version_is_deleted_and_fails_no_command() {
 #[test]
 fn an_incomplete_layout_does_not_delete_its_provider() {
     type Damage = fn(&Path);
-    let damages: [(Damage, &str); 3] = [
+    let damages: [(Damage, &str); 4] = [
+        // The directory in which the disk of a host would be mounted.
+        (
+            |layout| {
+                let host = layout.ancestors().nth(2).unwrap();
+                fs::remove_dir_all(host).unwrap();
+                fs::create_dir(host).unwrap();
+            },
+            "the layout store/example.net is incomplete and left out",
+        ),
         (
             |layout| {
                 fs::remove_file(layout.join("index.json")).unwrap();

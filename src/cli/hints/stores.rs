@@ -80,6 +80,9 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
         store::Error::NoParent { .. } => {
             "if it is the place of a disk, mount the disk; otherwise create the directory"
         }
+        store::Error::Incomplete { .. } => {
+            "it may be written just now, was not copied to the end, or is on a disk that is not mounted. Otherwise copy or mirror its versions again"
+        }
         store::Error::NoStore { .. } => {
             "check the path: `tfoci push`, `mirror` and `copy` create a store there. A directory that is one layout by itself needs `--exact-repository`"
         }
@@ -131,7 +134,7 @@ pub(super) fn damaged(error: &store::Error, at: &At) -> String {
             "the registry has lost it. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again"
         }
         _ => {
-            "a registry keeps the bytes that it has, even if the right ones are uploaded. Its operator has to delete the version and run the garbage collection; then push, mirror or copy it again"
+            "a registry keeps the bytes that it has, even if the right ones are uploaded. Its operator has to delete this blob from the storage of the registry; then `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes it again"
         }
     };
     text.to_owned()

@@ -72,7 +72,8 @@ impl Error {
             | Self::Marker { .. }
             | Self::TooLarge { .. }
             | Self::TooManyParts { .. }
-            | Self::TooManyEntries { .. } => Category::Malformed,
+            | Self::TooManyEntries { .. }
+            | Self::Incomplete { .. } => Category::Malformed,
             Self::Missing { .. }
             | Self::NoStore { .. }
             | Self::NoParent { .. }

@@ -20,10 +20,29 @@ impl Layout {
         Ok(entries.next().is_none())
     }
 
+    /// The directory, or the link above it, because of which it is not known whether the repository has versions; `None` if it is just absent.
+    pub(in crate::store) fn incomplete(&self, repository: &Repository) -> Option<PathBuf> {
+        let path = self.root().join(repository.as_str());
+        if path.is_dir() {
+            return Some(path).filter(|path| is_unfinished(path));
+        }
+        let below = path.ancestors().take_while(|one| *one != self.root());
+        let mut broken = below.filter(|one| one.is_symlink() && !one.exists());
+        broken.next().map(Path::to_owned)
+    }
+
     /// Finds the layouts of providers.
     pub(in crate::store) fn layouts(&self) -> Result<Layouts, Error> {
         layouts(self.root())
     }
+}
+
+/// Whether a directory is a layout without its `index.json`, or empty. A filesystem mirror has other directories of the same names.
+fn is_unfinished(directory: &Path) -> bool {
+    let has = |name: &str| directory.join(name).exists();
+    let is_empty =
+        || std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_none());
+    !has("index.json") && (has("blobs") || has("oci-layout") || is_empty())
 }
 
 /// The layouts in a directory of layouts.
@@ -49,16 +68,23 @@ fn layouts(root: &Path) -> Result<Layouts, Error> {
         Ok::<_, Error>(within.names)
     };
     for host in subdirectories(root, &mut found)? {
-        for namespace in subdirectories(&root.join(&host), &mut found)? {
+        let namespaces = subdirectories(&root.join(&host), &mut found)?;
+        if namespaces.is_empty() && host.contains(['.', '_']) {
+            // Where the disk of a host is not mounted, there may be an empty directory.
+            found.unfinished.push(root.join(&host));
+        }
+        for namespace in namespaces {
             for type_name in subdirectories(&root.join(&host).join(&namespace), &mut found)? {
                 let relative = format!("{host}/{namespace}/{type_name}");
                 let Some(repository) = Repository::of_directory(&relative) else {
                     continue;
                 };
                 // A directory that cannot be read is an error: without its provider, `site --delete` would delete what it published.
-                match disk::exists(&root.join(&relative).join("index.json"))? {
+                let path = root.join(&relative);
+                match disk::exists(&path.join("index.json"))? {
                     true => found.repositories.push(repository),
-                    false => found.unfinished.push(root.join(&relative)),
+                    false if is_unfinished(&path) => found.unfinished.push(path),
+                    false => {}
                 }
             }
         }
