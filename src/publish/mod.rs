@@ -35,6 +35,7 @@ mod evidence;
 mod existing;
 mod plan;
 mod publication;
+mod read_back;
 mod replacement;
 mod reported_blob;
 mod transfer;
@@ -44,6 +45,7 @@ pub use delivered::Delivered;
 pub use error::{BlobFailure, Error, FailedPackage, PackageBlob};
 pub use existing::EvidencePolicy;
 use publication::{Publication, TagUpdate};
+use read_back::read_back;
 use transfer::TransferOutcomes;
 
 /// The most times that a publication is planned. An attempt only fails if another writer moved a tag meanwhile, so eight concurrent writers
@@ -191,6 +193,9 @@ pub async fn publish<B: BlobSource>(
         outcomes
             .transfer_all(edition, &publication, to, options.jobs, &events)
             .await?;
+        if options.existing == Existing::Replace && to.refuses_incomplete() {
+            read_back(edition, &publication, to).await?;
+        }
         let (tagged, refusal) = publication.move_tags(to).await?;
         refused = refused.or(refusal);
         if tagged == Tagged::Moved {

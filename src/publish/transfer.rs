@@ -338,7 +338,7 @@ fn leads_to_blobs_alone(manifest: &RawManifest) -> bool {
         .is_ok_and(|parts| !parts.iter().any(Descriptor::may_refer_to_others))
 }
 
-fn all_blobs<B>(publication: &Publication<B>) -> impl Iterator<Item = (&Blob<B>, Part)> {
+pub(super) fn all_blobs<B>(publication: &Publication<B>) -> impl Iterator<Item = (&Blob<B>, Part)> {
     let index = publication.index.content.blobs.iter();
     let evidence = publication.evidence.iter();
     let evidence = evidence.flat_map(|target| &target.content.blobs);

@@ -95,7 +95,7 @@ error: {PROVIDER} 1.0.0 linux_amd64 ([FROM]/{NAME}, for [TO]/{NAME}): the packag
     expected {zip}
     received sha256:517a669481dc1846e6d5a216348dcc95e26104c13aa15fbfca976105734e314f
 
-hint: a registry keeps the bytes that it has, even if the right ones are uploaded. Its operator has to delete the version and run the garbage collection; then push, mirror or copy it again. This version was not tagged
+hint: a registry keeps the bytes that it has, even if the right ones are uploaded. Its operator has to delete this blob from the storage of the registry; then `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes it again. This version was not tagged
 "
     ));
     assert_eq!(to.tags(NAME), []);
@@ -231,6 +231,9 @@ fn a_replacement_restores_what_a_registry_lost_and_reports_what_it_damaged() {
     }
     to.always(matching("GET", &zip), Fault::wrong_bytes());
     copies(&[]).succeeds();
+    // Neither is what it uploads taken for granted.
+    to.repository(NAME, |held| held.blobs.remove(&zip));
+    copies(&replace).exits(3);
     for (from, reports) in both {
         reports().exits(3).without_result().says(&format!("
 error: {PROVIDER} 1.0.0 ([TO]/{NAME}{from}): the package {zip} cannot be used
@@ -238,7 +241,7 @@ error: {PROVIDER} 1.0.0 ([TO]/{NAME}{from}): the package {zip} cannot be used
     expected {zip}
     received sha256:517a669481dc1846e6d5a216348dcc95e26104c13aa15fbfca976105734e314f
 
-hint: a registry keeps the bytes that it has, even if the right ones are uploaded. Its operator has to delete the version and run the garbage collection; then push, mirror or copy it again
+hint: a registry keeps the bytes that it has, even if the right ones are uploaded. Its operator has to delete this blob from the storage of the registry; then `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes it again
 "));
     }
 }

@@ -46,7 +46,7 @@ fn damaged_packages_are_found_and_written_again() {
             "into an empty directory reads every package, and fails for each whose bytes are not those of its digest.",
             "Packages that become hard links are read all the same.",
             "In a layout, `tfoci mirror --recheck` writes a damaged package again, and so do",
-            "A registry keeps the bytes that it has, so its operator has to delete them there.",
+            "A registry keeps the bytes that it has, so its operator has to delete the blob from the storage of the registry.",
         ],
     );
     let recheck = "In a layout, tfoci also reads the packages, and writes damaged ones again.";

@@ -275,11 +275,7 @@ async fn step<L>(
 ///
 /// # Errors
 /// The store fails, or it is a registry that has other bytes: it would keep them if the right ones were uploaded.
-pub(super) async fn lacks(
-    to: &RepoMut,
-    expected: &Expected,
-    options: &Options,
-) -> Result<bool, Problem> {
+async fn lacks(to: &RepoMut, expected: &Expected, options: &Options) -> Result<bool, Problem> {
     let replaces = options.existing == Existing::Replace;
     if to.refuses_incomplete() && !replaces {
         return Ok(false);

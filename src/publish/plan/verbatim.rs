@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::merge::lacks;
 use crate::digest::Digest;
 use crate::oci::Tag;
 use crate::outcome::Problem;
@@ -33,12 +32,6 @@ pub(super) async fn plan<B: BlobSource>(
     let replaces = options.existing == Existing::Replace;
     // A replacement checks every blob that is already there.
     let delivers = !is_there || replaces;
-    if is_same && replaces && to.refuses_incomplete() {
-        for package in &edition.release.packages {
-            // What is missing is delivered with the rest.
-            lacks(to, &package.expected, options).await?;
-        }
-    }
     let (evidence, warning) = evidence(edition, is_same, tags, to, options).await?;
     Ok(Some(Publication {
         // If anything below the tag is missing or damaged, the index is written again too.
