@@ -16,16 +16,7 @@ const STORE: &str = "acme/demo";
 /// Pushes the release of an author to a registry.
 fn push(author: &Author, host: &str, more: &[&str]) -> Run {
     let store = format!("{host}/{STORE}");
-    let arguments = [
-        "push",
-        "dist",
-        "--provider",
-        "acme/demo",
-        "--key",
-        "acme.asc",
-    ];
-    let to = ["--to", &store, "--exact-repository"];
-    author.tfoci(&[&arguments[..], &to, more].concat())
+    author.push_to(&store, &[&["--exact-repository"], more].concat())
 }
 
 fn registry(authority: &Authority, clients: Option<&Authority>) -> Registry {

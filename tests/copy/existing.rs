@@ -13,16 +13,8 @@ const TO: &str = "oci-layout:other";
 /// `store` has both platforms of 1.0.0, `other` one.
 fn with_one_there() -> Author {
     let author = Author::with_release();
-    let one = ["--platform", "linux_amd64", "--to", TO];
-    let push = [
-        "push",
-        "dist",
-        "--provider",
-        "acme/demo",
-        "--key",
-        "acme.asc",
-    ];
-    author.tfoci(&[&push[..], &one].concat()).succeeds();
+    let one = ["--platform", "linux_amd64"];
+    author.push_to(TO, &one).succeeds();
     author.push(&[]).succeeds();
     author
 }

@@ -42,16 +42,7 @@ fn an_index_of_fewer_platforms_is_the_one_that_a_push_writes() {
     let fewer = ["--platform", "linux_amd64"];
     let more = [&fewer[..], &["--rebuild-index"]].concat();
     let run = copy(&author, FROM, TO, &more).succeeds();
-    let push = [
-        "push",
-        "dist",
-        "--provider",
-        "acme/demo",
-        "--key",
-        "acme.asc",
-    ];
-    let push = [&push[..], &["--to", "oci-layout:pushed"], &fewer].concat();
-    let pushed = author.tfoci(&push).succeeds();
+    let pushed = author.push_to("oci-layout:pushed", &fewer).succeeds();
     assert_eq!(run.stdout, pushed.stdout.replace("pushed", "other"));
     let [other, pushed] = ["other", "pushed"].map(|name| judge::tree(&author.scene.path(name)));
     assert_eq!(other, pushed);

@@ -207,17 +207,8 @@ fn a_replacement_restores_what_a_registry_lost_and_reports_what_it_damaged() {
         between(run, from.host(), to.host())
     };
     let pushes = || {
-        let to_store = at(&to);
-        let named = [
-            "push",
-            "dist",
-            "--provider",
-            "acme/demo",
-            "--key",
-            "acme.asc",
-        ];
-        let to_registry = ["--to", &to_store, "--plain-http", "127.0.0.1"];
-        let run = author.tfoci(&[&named[..], &to_registry, &replace].concat());
+        let more = [&["--plain-http", "127.0.0.1"], &replace[..]].concat();
+        let run = author.push_to(&at(&to), &more);
         between(run, from.host(), to.host())
     };
     let both: [(&str, &dyn Fn() -> Run); 2] = [

@@ -82,6 +82,13 @@ impl Author {
         self.push_unsigned(&[&["--key", "acme.asc"], more].concat())
     }
 
+    /// `tfoci push dist --provider acme/demo --key acme.asc` into another store, with further arguments.
+    pub fn push_to(&self, to: &str, more: &[&str]) -> Run {
+        let release = ["push", "dist", "--provider", "acme/demo"];
+        let to = ["--key", "acme.asc", "--to", to];
+        self.tfoci(&[&release[..], &to, more].concat())
+    }
+
     /// Runs `tfoci` and replaces what differs between runs.
     pub fn tfoci(&self, arguments: &[&str]) -> Run {
         steady(self.scene.tfoci(arguments))
