@@ -82,6 +82,7 @@ impl Problem {
                         | store::Error::LayoutRepeated { .. }
                         | store::Error::Unwritten { .. }
                         | store::Error::Marker { .. }
+                        | store::Error::Incomplete { .. }
                         | store::Error::TooManyEntries { .. }
                 )
                 | Self::Unread(store::Error::Disk(_))

@@ -11,6 +11,7 @@
 //! links, if the file system supports them and no other user can change the file. Blobs are written, synced and renamed before
 //! `index.json` is replaced, which makes a version visible.
 
+mod index;
 mod last_index;
 mod listing;
 
@@ -20,24 +21,17 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 
+use self::index::create_marker;
 use self::last_index::LastIndex;
 use super::{At, Error, Move, Put, PutError, Tagged};
 use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, Body, Opened, proven};
 use crate::digest::{Algorithm, Digest};
-use crate::disk::{self, FileState, Staged, if_exists, staged};
-use crate::error::Category;
+use crate::disk::{self, Staged, staged};
 use crate::event::Reporter;
-use crate::json;
-use crate::oci::tags::{self, LAYOUT};
 use crate::oci::{
     self, Descriptor, LARGEST_READ, Part, RawManifest, Refusal, Repository, Tag, Tags,
 };
 use crate::release::Expected;
-
-/// The largest `index.json` that is read, in bytes: enough for about twenty thousand tags.
-const LARGEST_INDEX: u64 = 8 << 20;
-/// The largest `oci-layout` file that is read, in bytes. It only contains the version of the format.
-const LARGEST_MARKER: u64 = 4 << 10;
 
 /// A directory of layouts, or one layout.
 #[derive(Clone, Debug)]
@@ -73,41 +67,6 @@ impl Layout {
             .join("blobs")
             .join(digest.algorithm().as_str())
             .join(digest.hex())
-    }
-
-    fn index(&self, repository: &Repository) -> Result<Option<Arc<Tags>>, Error> {
-        let directory = self.directory(repository);
-        let path = directory.join("index.json");
-        // Before reading: a change while it is read then leads to another state.
-        let state = FileState::at(&path);
-        let known = self.last_index.unchanged(state.as_ref());
-        let read = match &known {
-            Some(_) => Some(Vec::new()),
-            None => if_exists(disk::read_unlinked(&path, LARGEST_INDEX))?,
-        };
-        let Some(bytes) = read else {
-            return Ok(None);
-        };
-        let marker = directory.join("oci-layout");
-        let mark = if_exists(disk::read_unlinked(&marker, LARGEST_MARKER))?;
-        // Clients refuse a directory without a valid `oci-layout` file.
-        if !mark.as_deref().is_some_and(tags::is_layout) {
-            return Err(Error::Marker {
-                path: marker,
-                received: mark,
-            });
-        }
-        if known.is_some() {
-            return Ok(known);
-        }
-        let unread = |source: json::Error| match source.category() {
-            Category::Untrusted => Error::LayoutRepeated {
-                path,
-                repeated: source,
-            },
-            _ => Error::LayoutIndex { path, source },
-        };
-        self.last_index.read(bytes, state).map(Some).map_err(unread)
     }
 
     /// Reads a document and checks it against the descriptor's digest and size; `None` if it is missing.
@@ -370,10 +329,7 @@ impl Layout {
             disk::sync_directory(&blobs.join(algorithm))?;
         }
         disk::sync_directory(&blobs)?;
-        let marker = directory.join("oci-layout");
-        if !marker.exists() {
-            staged::replace(&marker, LAYOUT)?;
-        }
+        create_marker(&directory)?;
         staged::replace(&path, &bytes)?;
         Ok(Tagged::Moved)
     }

@@ -237,3 +237,39 @@ fn an_interrupted_push_is_finished_by_the_next() {
     assert_eq!(author.tree(), whole.tree());
     author.installs();
 }
+
+#[test]
+fn a_layout_that_lost_its_list_of_tags_is_not_written() {
+    let author = Author::with_release();
+    author.push(&[]).succeeds();
+    fs::remove_file(author.repository("index.json")).unwrap();
+    let before = author.tree();
+    let expected = "registry.opentofu.org/acme/demo is incomplete\n  expected its index.json\n";
+    for more in [&["--dry-run"] as &[_], &[], &["--existing", "replace"]] {
+        let run = author.push(more).exits(1);
+        assert!(run.stderr.contains(expected), "{}", run.stderr);
+        assert_eq!(author.tree(), before);
+    }
+    // Started anew, as the hint advises.
+    fs::remove_dir_all(author.repository("")).unwrap();
+    author.push(&[]).succeeds();
+    author.installs();
+}
+
+#[test]
+fn a_first_write_that_was_interrupted_between_the_two_files_is_finished() {
+    let whole = Author::with_release();
+    whole.push(&[]).succeeds();
+    let no_tags = r#"{"schemaVersion":2,"manifests":[]}"#;
+    for marker in [None, Some("oci-layout")] {
+        let author = Author::with_release();
+        let write = |name: &str, text: &str| author.scene.write(author.repository(name), text);
+        write("index.json", no_tags);
+        if let Some(name) = marker {
+            let text = fs::read_to_string(whole.repository(name)).unwrap();
+            write(name, &text);
+        }
+        assert_eq!(status(&author, &[])["status"], "copied");
+        author.installs();
+    }
+}

@@ -81,7 +81,7 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
             "if it is the place of a disk, mount the disk; otherwise create the directory"
         }
         store::Error::Incomplete { .. } => {
-            "it may be written just now, was not copied to the end, or is on a disk that is not mounted. Otherwise copy or mirror its versions again"
+            "it may be written just now, was not copied to the end, or is on a disk that is not mounted. Otherwise restore the file, or delete the directory and copy or mirror its versions again"
         }
         store::Error::NoStore { .. } => {
             "check the path: `tfoci push`, `mirror` and `copy` create a store there. A directory that is one layout by itself needs `--exact-repository`"

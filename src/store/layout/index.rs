@@ -1,0 +1,82 @@
+//! Reads the `index.json` of a layout, and creates the file `oci-layout` beside it.
+//!
+//! A layout without `index.json` may have lost it. A writer that took it for a new one would make all its versions vanish, and later delete
+//! their packages. Therefore the first write creates the files in this order: an `index.json` without tags, `oci-layout`, the real
+//! `index.json`. So an `oci-layout` alone never comes from an interrupted write of tfoci.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Layout;
+use crate::disk::{self, FileState, if_exists, staged};
+use crate::error::Category;
+use crate::json;
+use crate::oci::tags::{self, LAYOUT};
+use crate::oci::{Repository, Tags};
+use crate::store::Error;
+
+/// The largest `index.json` that is read, in bytes: enough for about twenty thousand tags.
+const LARGEST_INDEX: u64 = 8 << 20;
+/// The largest `oci-layout` file that is read, in bytes. It only contains the version of the format.
+const LARGEST_MARKER: u64 = 4 << 10;
+/// An `index.json` without tags.
+const NO_TAGS: &[u8] = br#"{"schemaVersion":2,"manifests":[]}"#;
+
+impl Layout {
+    /// The tags of a repository; `None` if it has no layout, or one whose first write was interrupted.
+    pub(super) fn index(&self, repository: &Repository) -> Result<Option<Arc<Tags>>, Error> {
+        let directory = self.directory(repository);
+        let path = directory.join("index.json");
+        // Before reading: a change while it is read then leads to another state.
+        let state = FileState::at(&path);
+        let known = self.last_index.unchanged(state.as_ref());
+        let read = match &known {
+            Some(_) => Some(Vec::new()),
+            None => read_index(&path)?,
+        };
+        let marker = directory.join("oci-layout");
+        let mark = if_exists(disk::read_unlinked(&marker, LARGEST_MARKER))?;
+        let bytes = match (read, &mark) {
+            (Some(bytes), _) => bytes,
+            (None, None) => return Ok(None),
+            // Another process may have written both files just now.
+            (None, Some(_)) => read_index(&path)?.ok_or(Error::Incomplete { path: directory })?,
+        };
+        // Clients refuse a directory without a valid `oci-layout` file.
+        if !mark.as_deref().is_some_and(tags::is_layout) {
+            return match mark.is_none() && bytes == NO_TAGS {
+                true => Ok(None),
+                false => Err(Error::Marker {
+                    path: marker,
+                    received: mark,
+                }),
+            };
+        }
+        if known.is_some() {
+            return Ok(known);
+        }
+        let unread = |source: json::Error| match source.category() {
+            Category::Untrusted => Error::LayoutRepeated {
+                path,
+                repeated: source,
+            },
+            _ => Error::LayoutIndex { path, source },
+        };
+        self.last_index.read(bytes, state).map(Some).map_err(unread)
+    }
+}
+
+fn read_index(path: &Path) -> Result<Option<Vec<u8>>, disk::Error> {
+    if_exists(disk::read_unlinked(path, LARGEST_INDEX))
+}
+
+/// Creates the file `oci-layout` unless it exists, after an `index.json` without tags. Only called where [`Layout::index`] succeeded, so no tag
+/// is lost.
+pub(super) fn create_marker(directory: &Path) -> Result<(), disk::Error> {
+    let marker = directory.join("oci-layout");
+    if !marker.exists() {
+        staged::replace(&directory.join("index.json"), NO_TAGS)?;
+        staged::replace(&marker, LAYOUT)?;
+    }
+    Ok(())
+}
