@@ -199,11 +199,20 @@ fn a_version_pushed_during_the_copy_is_merged_into() {
 #[test]
 fn a_replacement_restores_what_a_registry_lost_and_reports_what_it_damaged() {
     let author = pushed();
-    let (from, to) = (filled(&author), filled(&author));
-    let zip = digest_of(&author, "linux_amd64");
+    let sums = author
+        .scene
+        .path("dist/terraform-provider-demo_1.0.0_SHA256SUMS");
+    let sums = format!("sha256:{}", judge::sha256(&sums));
+    restores_and_reports(&author, &digest_of(&author, "linux_amd64"), "package");
+    restores_and_reports(&author, &sums, "evidence");
+}
+
+#[track_caller]
+fn restores_and_reports(author: &Author, blob: &str, what: &str) {
+    let (from, to) = (filled(author), filled(author));
     let replace = ["--existing", "replace"];
     let copies = |more: &[&str]| {
-        let run = copy_demo(&author, &at(&from), &at(&to), more);
+        let run = copy_demo(author, &at(&from), &at(&to), more);
         between(run, from.host(), to.host())
     };
     let pushes = || {
@@ -216,23 +225,32 @@ fn a_replacement_restores_what_a_registry_lost_and_reports_what_it_damaged() {
         ("", &pushes),
     ];
     for (_, restores) in both {
-        to.repository(NAME, |held| held.blobs.remove(&zip));
+        to.repository(NAME, |held| held.blobs.remove(blob));
         restores().succeeds();
-        assert!(to.repository(NAME, |held| held.blobs.contains_key(&zip)));
+        assert!(to.repository(NAME, |held| held.blobs.contains_key(blob)));
     }
-    to.always(matching("GET", &zip), Fault::wrong_bytes());
+    to.always(matching("GET", blob), Fault::wrong_bytes());
     copies(&[]).succeeds();
     // Neither is what it uploads taken for granted.
-    to.repository(NAME, |held| held.blobs.remove(&zip));
+    to.repository(NAME, |held| held.blobs.remove(blob));
     copies(&replace).exits(3);
     for (from, reports) in both {
-        reports().exits(3).without_result().says(&format!("
-error: {PROVIDER} 1.0.0 ([TO]/{NAME}{from}): the package {zip} cannot be used
+        let run = reports().exits(3).without_result();
+        let said = run.stderr.split("    received sha256:").next().unwrap();
+        assert_eq!(
+            said,
+            format!(
+                "\
+error: {PROVIDER} 1.0.0 ([TO]/{NAME}{from}): the {what} {blob} cannot be used
   the bytes do not match their digest
-    expected {zip}
-    received sha256:517a669481dc1846e6d5a216348dcc95e26104c13aa15fbfca976105734e314f
-
-hint: a registry keeps the bytes that it has, even if the right ones are uploaded. Its operator has to delete this blob from the storage of the registry; then `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes it again
-"));
+    expected {blob}
+"
+            )
+        );
+        let hint = run.stderr.split("\n\n").last().unwrap();
+        assert_eq!(
+            hint,
+            "hint: a registry keeps the bytes that it has, even if the right ones are uploaded. Its operator has to delete this blob from the storage of the registry; then `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes it again\n"
+        );
     }
 }

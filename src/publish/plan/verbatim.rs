@@ -65,7 +65,10 @@ async fn evidence<B: BlobSource>(
     let was = digest(&tag, tags, to).await?;
     let is_needed = match (&edition.evidence, was) {
         (ours, None) => ours.is_some() && to.takes_evidence(),
-        (Some(ours), Some(was)) if ours.root.expected.digest == was => !is_whole(to, &tag).await?,
+        (Some(ours), Some(was)) if ours.root.expected.digest == was => {
+            let replaces = options.existing == Existing::Replace;
+            !is_whole(to, &tag).await? || replaces && to.evidence(&tag).await.is_err()
+        }
         _ => {
             let packages = release.packages.iter().map(|package| Package {
                 platform: package.platform.clone(),
