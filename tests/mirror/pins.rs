@@ -1,5 +1,5 @@
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -66,6 +66,23 @@ fn table(name: &str, keys: &str) -> String {
     format!(
         "[[provider]]\nmatch = \"[ORIGIN]/acme/{name}\"\nkeys = [{keys}]\nunsigned = \"refuse\"\n"
     )
+}
+
+/// A pipe can be read only once, and is in no directory of the user.
+#[test]
+fn a_mirror_file_from_a_pipe_names_the_trust_file() {
+    let scene = OriginScene::of([demo()]);
+    let file = "trust = \"trust.toml\"\n[[provider]]\naddress = \"[ORIGIN]/acme/demo\"\nto = [\"oci-layout:store\"]\n";
+    let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
+    command.args("mirror --ca-file ca.pem --file /dev/stdin --pin-new".split(' '));
+    command.stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut run = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = run.stdin.take().unwrap();
+    input.write_all(scene.named(file).as_bytes()).unwrap();
+    drop(input);
+    let output = run.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(scene.trust(), pinned("demo", "ACME"));
 }
 
 /// A run that a signal ended after one key was pinned, while the other provider's package was stalled.

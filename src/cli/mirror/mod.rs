@@ -27,6 +27,7 @@ use tfoci::source::origin::Origin;
 use tfoci::source::{Source, SourceAddr};
 
 use pins::Pins;
+use plan::Requested;
 
 use super::Ending;
 use super::arguments::{NumberError, Trust};
@@ -147,7 +148,10 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let from: Option<SourceAddr> = elsewhere.map(str::parse).transpose()?;
     let http = session.http()?;
     let locks = requested::locks(&arguments.from_lock, &session.printer)?;
-    let tasks = plan::tasks(&arguments, session, &locks, &http)?;
+    let requested = Requested::read(&arguments, session)?;
+    let named = requested.named();
+    let trust_file = pins::trust_file(&arguments, requested.trust_file())?;
+    let tasks = plan::tasks(&arguments, requested, session, &locks, &http)?;
     let is_strict =
         |task: &Task| !arguments.require_pinned || task.rule.pinned() || task.is_locked();
     let (tasks, unpinned): (Vec<_>, Vec<_>) = tasks.into_iter().partition(is_strict);
@@ -159,9 +163,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let reporter = session.report.publishing(MIRROR, extent, &http);
     let results = Results {
         session,
-        named: plan::named(&arguments, session)?,
+        named,
         locks,
-        pins: pins(&arguments, &tasks, session)?,
+        pins: trust_file.map(|path| pins(path, &arguments, &tasks, session)),
         unverified: AtomicUsize::new(0),
     };
     for task in unpinned {
@@ -184,18 +188,18 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     Ok(session.report.finish())
 }
 
-/// The keys that `--pin-new` pins; `None` without that option.
+/// The keys that `--pin-new` pins into a trust file.
 fn pins<'a>(
+    path: PathBuf,
     arguments: &Arguments,
     tasks: &[Task],
     session: &'a Session,
-) -> Result<Option<Pins<'a>>, CommandError> {
-    let path = pins::trust_file(arguments)?;
-    if path.is_some() && !arguments.trust.key.is_empty() {
+) -> Pins<'a> {
+    if !arguments.trust.key.is_empty() {
         let text = "`--pin-new` pins no key, because `--key` names those of all providers";
         session.printer.warning(text);
     }
-    Ok(path.map(|path| Pins::new(path, tasks, session, arguments.dry_run)))
+    Pins::new(path, tasks, session, arguments.dry_run)
 }
 
 fn options(arguments: &Arguments, session: &Session) -> Options {

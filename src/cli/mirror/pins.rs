@@ -18,31 +18,28 @@ use tfoci::trust;
 use tfoci::trust::pins::{FirstSeen, NewKeys, pin};
 use tfoci::trust::rule::{Fingerprint, Unsigned};
 
-use super::{Arguments, plan};
+use super::Arguments;
 use crate::cli::error::CommandError;
 use crate::cli::json;
 use crate::cli::printer::Tone;
 use crate::cli::session::{Session, trust_text};
 
-/// The trust file that receives new keys; it need not exist yet.
-pub(super) fn trust_file(arguments: &Arguments) -> Result<Option<PathBuf>, CommandError> {
+/// The trust file that receives new keys; it need not exist yet. `in_mirror_file` is the one that the mirror file names.
+pub(super) fn trust_file(
+    arguments: &Arguments,
+    in_mirror_file: Option<&Path>,
+) -> Result<Option<PathBuf>, CommandError> {
     if !arguments.pin_new {
         return Ok(None);
     }
-    let path = match &arguments.trust.trust {
-        Some(path) => Some(path.to_owned()),
-        None => plan::file(arguments)?.and_then(|file| file.trust),
+    let (path, named_by) = match &arguments.trust.trust {
+        Some(path) => (Some(path.as_path()), "--trust"),
+        None => (in_mirror_file, "`trust` in the mirror file"),
     };
     let path = path.ok_or(CommandError::NoTrustFile)?;
     // A file that cannot be written fails here, and not after everything was copied.
-    if let Err(error) = Staged::new(&path) {
-        let named_by = match arguments.trust.trust {
-            Some(_) => "--trust",
-            None => "`trust` in the mirror file",
-        };
-        return Err(CommandError::file(error, named_by));
-    }
-    Ok(Some(path))
+    Staged::new(path).map_err(|error| CommandError::file(error, named_by))?;
+    Ok(Some(path.to_owned()))
 }
 
 /// The keys of mirrored releases, and the trust file that receives them.

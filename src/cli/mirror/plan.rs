@@ -19,16 +19,43 @@ use crate::cli::session::place::refuse_other;
 use crate::cli::session::requested::{self, Item, entries, mirror_file, trust_file};
 use crate::cli::session::{REFUSED, Session, check, data_directory};
 
+/// The addresses among the arguments, and the mirror file. A file that is a pipe can be read only once.
+pub(super) struct Requested {
+    items: Vec<Item>,
+    file: Option<MirrorFile>,
+}
+
+impl Requested {
+    pub(super) fn read(arguments: &Arguments, session: &Session) -> Result<Self, CommandError> {
+        let file = arguments.file.as_deref();
+        Ok(Self {
+            file: file.map(mirror_file).transpose()?,
+            items: addresses(arguments, session)?,
+        })
+    }
+
+    /// The providers that arguments name.
+    pub(super) fn named(&self) -> BTreeSet<ProviderAddr> {
+        let items = self.items.iter();
+        items.map(|item| item.provider.clone()).collect()
+    }
+
+    /// The trust file that the mirror file names.
+    pub(super) fn trust_file(&self) -> Option<&Path> {
+        self.file.as_ref()?.trust.as_deref()
+    }
+}
+
 /// The tasks for all requested providers.
 pub(super) fn tasks(
     arguments: &Arguments,
+    requested: Requested,
     session: &Session,
     locks: &Locks,
     http: &Http,
 ) -> Result<Vec<Task>, CommandError> {
-    let file = file(arguments)?;
+    let Requested { mut items, file } = requested;
     let policy = policy(arguments, file.as_ref(), session)?;
-    let mut items = addresses(arguments, session)?;
     let listed = file.iter().flat_map(|file| &file.providers);
     let listed = listed.map(|entry| &entry.provider);
     let named = items.iter().map(|item| &item.provider).chain(listed);
@@ -140,11 +167,6 @@ fn destination(
     Ok(repo.perhaps_shared(endpoint.may_share(provider)))
 }
 
-/// Reads the mirror file of `--file`.
-pub(super) fn file(arguments: &Arguments) -> Result<Option<MirrorFile>, CommandError> {
-    arguments.file.as_deref().map(mirror_file).transpose()
-}
-
 /// The trust policy: command-line options override the file.
 fn policy(
     arguments: &Arguments,
@@ -163,15 +185,6 @@ fn policy(
         session.policy(&arguments.trust, path.as_deref())?
     };
     Ok(policy.with_allow_unsigned(unsigned))
-}
-
-/// The providers that arguments name.
-pub(super) fn named(
-    arguments: &Arguments,
-    session: &Session,
-) -> Result<BTreeSet<ProviderAddr>, CommandError> {
-    let items = addresses(arguments, session)?.into_iter();
-    Ok(items.map(|item| item.provider).collect())
 }
 
 fn addresses(arguments: &Arguments, session: &Session) -> Result<Vec<Item>, CommandError> {

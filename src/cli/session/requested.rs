@@ -31,7 +31,9 @@ pub(in crate::cli) fn mirror_file(path: &Path) -> Result<MirrorFile, CommandErro
         path: path.to_owned(),
         source: Box::new(source),
     })?;
-    let beside = path.parent().unwrap_or(Path::new(""));
+    // A pipe is in no directory of the user: its paths are relative to the working directory.
+    let beside = path.parent().filter(|_| !path.starts_with("/dev"));
+    let beside = beside.unwrap_or(Path::new(""));
     file.trust = file.trust.map(|trust| beside.join(trust));
     Ok(file)
 }
