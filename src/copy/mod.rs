@@ -333,6 +333,7 @@ impl<'a> Journey<'a> {
             signer: None,
             packages: PublishedPackage::of_index(&index, &[]),
             bytes: 0,
+            changes: Vec::new(),
             beside: None,
             destination: None,
         }))

@@ -200,6 +200,7 @@ impl<'a> MirrorTarget<'a> {
             signer: None,
             packages: PublishedPackage::of_index(&stored.artifact.index, read),
             bytes: 0,
+            changes: Vec::new(),
             beside: None,
             destination: self.label.clone(),
         }

@@ -45,6 +45,9 @@ pub struct Published {
     pub signer: Option<KeyDescription>,
     /// The packages, sorted by platform.
     pub packages: Vec<PublishedPackage>,
+    /// What a dry run of a replacement would change in the stored version.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<PlatformChange>,
     /// Other blobs, which no signature covers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beside: Option<AttachedBlobs>,
@@ -126,8 +129,36 @@ pub enum Change {
     Updated,
     /// The version existed and needed no changes.
     Present,
-    /// Without `--dry-run`, the version would be copied or updated.
-    Planned,
+    /// Without `--dry-run`, the version would be copied.
+    #[serde(rename = "planned")]
+    WouldCopy,
+    /// Without `--dry-run`, the version would be updated.
+    #[serde(rename = "planned")]
+    WouldUpdate,
+}
+
+impl Change {
+    /// The effect that a dry run reports instead.
+    pub(crate) fn planned(self) -> Self {
+        match self {
+            Self::Copied => Self::WouldCopy,
+            Self::Updated => Self::WouldUpdate,
+            same => same,
+        }
+    }
+}
+
+/// What a replacement would change for one platform of a stored version. Only dry runs report it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlatformChange {
+    /// The platform.
+    pub platform: Platform,
+    /// The hash of the stored zip; `None` if the platform would be added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<PackageHash>,
+    /// The hash of the zip that would be there; `None` if the platform would be removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<PackageHash>,
 }
 
 /// Receives the result of each version immediately, because a journey may have too many results to collect.

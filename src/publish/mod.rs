@@ -179,15 +179,7 @@ pub async fn publish<B: BlobSource>(
             warn(&events, message);
         }
         if options.dry_run {
-            if options.existing == Existing::Replace {
-                for line in replacement::changes(edition.release, &publication, to).await {
-                    warn(&events, line);
-                }
-            }
-            outcomes
-                .predict(edition, &publication, to, reporter)
-                .await?;
-            return Ok(report(edition, &publication, to, outcomes, options));
+            return predict(edition, &publication, to, options, reporter).await;
         }
         refused = refused.or(publication.probe(to).await?);
         outcomes
@@ -205,7 +197,11 @@ pub async fn publish<B: BlobSource>(
             if let Some(message) = publication.sweep(to).await {
                 warn(reporter, message);
             }
-            return Ok(report(edition, &publication, to, outcomes, options));
+            let bytes = outcomes.bytes(edition.release);
+            return Ok(Published {
+                bytes,
+                ..report(edition, &publication, to, outcomes)
+            });
         }
         // Do not report the same transfers and warnings again.
         events = Arc::new(());
@@ -215,12 +211,39 @@ pub async fn publish<B: BlobSource>(
     }
 }
 
+/// What [`publish`] would do.
+async fn predict<B: BlobSource>(
+    edition: &Edition<'_, B>,
+    publication: &Publication<B>,
+    to: &RepoMut,
+    options: &Options,
+    reporter: &Arc<dyn Reporter>,
+) -> Result<Published, Error<B::Failure>> {
+    let changes = match options.existing {
+        Existing::Replace => replacement::changes(edition.release, publication, to).await,
+        Existing::Merge | Existing::Fail => Some(Vec::new()),
+    };
+    if changes.is_none() {
+        reporter.report(Event::Warning {
+            subject: edition.subject(),
+            message: "would replace a version that cannot be read".to_owned(),
+        });
+    }
+    let mut outcomes = TransferOutcomes::of(edition);
+    outcomes.predict(edition, publication, to, reporter).await?;
+    let published = report(edition, publication, to, outcomes);
+    Ok(Published {
+        status: published.status.planned(),
+        changes: changes.unwrap_or_default(),
+        ..published
+    })
+}
+
 fn report<B>(
     edition: &Edition<'_, B>,
     publication: &Publication<B>,
     to: &RepoMut,
     outcomes: TransferOutcomes,
-    options: &Options,
 ) -> Published {
     let TagUpdate { tag, content, .. } = &publication.index;
     let digest = content.root.expected.digest;
@@ -229,15 +252,7 @@ fn report<B>(
         Change::Present if outcomes.is_anything() => Change::Updated,
         change => change,
     };
-    let status = match status {
-        Change::Copied | Change::Updated if options.dry_run => Change::Planned,
-        status => status,
-    };
     let release = edition.release;
-    let bytes = match options.dry_run {
-        true => 0,
-        false => outcomes.bytes(release),
-    };
     let beside = outcomes.beside();
     let packages = release.packages.iter().zip(outcomes.packages());
     let packages = packages.map(|(package, status)| PublishedPackage {
@@ -255,7 +270,8 @@ fn report<B>(
         authentication: Some(release.authentication().clone()),
         signer: release.signer().cloned(),
         packages: packages.collect(),
-        bytes,
+        changes: Vec::new(),
+        bytes: 0,
         beside,
         destination: None,
     }

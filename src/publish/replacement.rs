@@ -2,39 +2,41 @@
 
 use std::collections::BTreeMap;
 
-use super::{Digest, Platform, Publication, Release, RepoMut};
+use super::{Platform, Publication, Release, RepoMut};
+use crate::hash::PackageHash;
 use crate::oci::Index;
+use crate::outcome::PlatformChange;
 use crate::store::At;
 
-/// One line for each platform that the publication replaces, removes or adds; none if it replaces no version.
-pub(super) async fn changes<L, B>(
-    release: &Release<L>,
+/// What the publication would replace, remove or add; nothing if it replaces no version. `None` if the stored version cannot be read.
+pub(super) async fn changes<B>(
+    release: &Release<B>,
     publication: &Publication<B>,
     to: &RepoMut,
-) -> Vec<String> {
+) -> Option<Vec<PlatformChange>> {
     if publication.index.was.is_none() || !publication.moves_index {
-        return Vec::new();
+        return Some(Vec::new());
     }
-    let Some(mut stored) = stored_zips(publication, to).await else {
-        return vec!["would replace a version that cannot be read".to_owned()];
-    };
-    let mut lines = Vec::new();
+    let mut stored = stored_zips(publication, to).await?;
+    let mut changes = Vec::new();
     for package in &release.packages {
-        let platform = &package.platform;
-        let zh = package.expected.digest.hex();
-        match stored.remove(platform) {
-            Some(old) if old == package.expected.digest => {}
-            Some(old) => lines.push(format!(
-                "would replace {platform} zh:{} by zh:{zh}",
-                old.hex()
-            )),
-            None => lines.push(format!("would add {platform} zh:{zh}")),
+        let from = stored.remove(&package.platform);
+        let to = package.zh();
+        if from != to {
+            changes.push(PlatformChange {
+                platform: package.platform.clone(),
+                from,
+                to,
+            });
         }
     }
     let removed = stored.into_iter();
-    lines
-        .extend(removed.map(|(platform, old)| format!("would remove {platform} zh:{}", old.hex())));
-    lines
+    changes.extend(removed.map(|(platform, old)| PlatformChange {
+        platform,
+        from: Some(old),
+        to: None,
+    }));
+    Some(changes)
 }
 
 /// The zips of the version that the tag refers to; `None` if they cannot be read. The list is a courtesy of the dry run: the plan itself has
@@ -42,13 +44,13 @@ pub(super) async fn changes<L, B>(
 async fn stored_zips<B>(
     publication: &Publication<B>,
     to: &RepoMut,
-) -> Option<BTreeMap<Platform, Digest>> {
+) -> Option<BTreeMap<Platform, PackageHash>> {
     let raw = to.manifest(At::Tag(&publication.index.tag)).await.ok()??;
     let index = Index::read(&raw).ok()?;
     let packages = to.packages(&index, |_| true).await.ok()?;
-    let zips = packages.into_iter();
-    Some(
-        zips.map(|package| (package.platform, package.layer.expected.digest))
-            .collect(),
-    )
+    let zips = packages.into_iter().filter_map(|package| {
+        let zh = PackageHash::of_zip(&package.layer.expected.digest)?;
+        Some((package.platform, zh))
+    });
+    Some(zips.collect())
 }

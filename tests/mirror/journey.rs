@@ -114,8 +114,8 @@ Would mirror 2 versions, 3 packages (1.19 KiB to copy) in [TIME]
     scene.mirror(&format!("{all} --dry-run")).says(
         0,
         "
-Would copy [ORIGIN]/acme/demo 1.0.0   2 packages, 407 B   signed [ACME ID] (origin)
 Would copy [ORIGIN]/acme/other 2.0.0   1 package, 409 B   signed [ACME ID] (origin)
+Would update [ORIGIN]/acme/demo 1.0.0   1 of its packages, 407 B   signed [ACME ID] (origin)
 Would mirror 2 versions, 2 packages (816 B to copy, 1 already present) in [TIME]
 ",
     );

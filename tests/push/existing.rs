@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::installed;
 use crate::support::author::Author;
@@ -238,9 +238,9 @@ fn a_dry_run_of_a_replacement_says_which_zips_it_would_replace() {
         .succeeds()
         .says(
             "
-   Warning registry.opentofu.org/acme/demo 1.0.0: would replace linux_amd64 zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec by zh:4cea9670a9fc157739282a94a32b9926252c4fc9a21df6b9dba4709d9ef4c662
-   Warning registry.opentofu.org/acme/demo 1.0.0: would remove darwin_arm64 zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
-Would copy registry.opentofu.org/acme/demo 1.0.0   1 package, 168 B   signed [ACME ID] (pinned)
+Would replace registry.opentofu.org/acme/demo 1.0.0 linux_amd64   zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec by zh:4cea9670a9fc157739282a94a32b9926252c4fc9a21df6b9dba4709d9ef4c662
+Would remove registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
+Would update registry.opentofu.org/acme/demo 1.0.0   1 of its packages, 168 B   signed [ACME ID] (pinned)
 Would push 1 version, 1 package (168 B to copy) in [TIME]
 ",
         );
@@ -260,23 +260,28 @@ fn a_dry_run_of_a_replacement_says_that_the_stored_version_cannot_be_read() {
     assert!(run.stderr.contains(warning), "{}", run.stderr);
 }
 
-/// The JSON document has the plan, and stderr has the changes.
+/// The JSON document has the plan and the changes.
 #[test]
 fn a_dry_run_of_a_replacement_says_which_platforms_it_would_add() {
     let author = Author::with_release();
     author.push(&["--platform", "linux_amd64"]).succeeds();
     let replace = ["--existing", "replace", "--dry-run"];
-    const ADDED: &str = "   Warning registry.opentofu.org/acme/demo 1.0.0: would add darwin_arm64 zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a\n";
+    const ADDED: &str = " Would add registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a\n";
     let run = author.push(&replace).succeeds();
     run.says("
-   Warning registry.opentofu.org/acme/demo 1.0.0: would add darwin_arm64 zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
-Would copy registry.opentofu.org/acme/demo 1.0.0   2 packages, 407 B   signed [ACME ID] (pinned)
+ Would add registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
+Would update registry.opentofu.org/acme/demo 1.0.0   1 of its packages, 407 B   signed [ACME ID] (pinned)
 Would push 1 version, 1 package (407 B to copy, 1 already present) in [TIME]
 ");
     let json = author.push(&[&replace[..], &["--format", "json"]].concat());
     let json = json.succeeds();
     assert!(json.stderr.starts_with(ADDED), "{}", json.stderr);
     let document: Value = serde_json::from_str(&json.stdout).unwrap();
+    let zh = "zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a";
+    assert_eq!(
+        document["providers"][0]["changes"],
+        json!([{"platform": "darwin_arm64", "to": zh}])
+    );
     let packages = &document["providers"][0]["packages"];
     let status = |index: usize| {
         let package = &packages[index];

@@ -69,7 +69,7 @@ fn of_published(published: &Published) -> [String; 6] {
         Change::Copied => "copied",
         Change::Updated => "updated",
         Change::Present => "present",
-        Change::Planned => "planned",
+        Change::WouldCopy | Change::WouldUpdate => "planned",
     };
     let sizes = published.packages.iter().filter_map(|package| package.size);
     let size = sizes.reduce(u64::saturating_add);

@@ -5,10 +5,10 @@ use indicatif::HumanBytes;
 use tfoci::authentication::Authentication;
 use tfoci::event::{Subject, Transfer};
 use tfoci::install::Installed;
-use tfoci::outcome::{Change, Published};
+use tfoci::outcome::{Change, PlatformChange, Published};
 
 use super::super::finished_line::FinishedLine;
-use super::super::printer::Printer;
+use super::super::printer::{Printer, Tone};
 use super::super::progress::{tone, verb};
 use super::tally::counted;
 
@@ -20,7 +20,8 @@ pub(super) fn published(printer: &Printer, published: &Published) {
         Change::Copied => verb(Transfer::Copied),
         Change::Updated => "Updated",
         Change::Present => verb(Transfer::Present),
-        Change::Planned => verb(Transfer::Planned),
+        Change::WouldCopy => verb(Transfer::Planned),
+        Change::WouldUpdate => "Would update",
     };
     let authentication = published.authentication.as_ref();
     let packages: Vec<_> = packages.collect();
@@ -29,11 +30,26 @@ pub(super) fn published(printer: &Printer, published: &Published) {
         .filter(|(transfer, _)| *transfer != Transfer::Present);
     // The store may have more packages of the version than this run knows of.
     let count = match (published.status, new.count()) {
-        (Change::Updated, new @ 1..) => format!("{new} of its packages"),
+        (Change::Updated | Change::WouldUpdate, new @ 1..) => format!("{new} of its packages"),
         _ => counted(packages.len(), "package"),
     };
     let version = subject(published);
+    for change in &published.changes {
+        print_change(printer, &version, change);
+    }
     print(printer, verb, &version, count, &packages, authentication);
+}
+
+/// Prints what a dry run of a replacement would change for one platform.
+fn print_change(printer: &Printer, version: &Subject, change: &PlatformChange) {
+    let (verb, hashes) = match (&change.from, &change.to) {
+        (Some(from), Some(to)) => ("Would replace", format!("{from} by {to}")),
+        (None, Some(to)) => ("Would add", to.to_string()),
+        (Some(from), None) => ("Would remove", from.to_string()),
+        (None, None) => return,
+    };
+    let line = format!("{version} {}   {hashes}", change.platform);
+    printer.line_of(version, Tone::Plain, verb, &line);
 }
 
 /// Prints the line of an installed version.
