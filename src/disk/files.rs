@@ -198,6 +198,19 @@ impl Blocks {
         }
         Ok(hasher.finish())
     }
+
+    /// As [`Blocks::digest`], in an asynchronous task: others run meanwhile, and the task can be cancelled.
+    ///
+    /// # Errors
+    /// The system reported an error.
+    pub async fn digest_in_task(mut self, algorithm: Algorithm) -> Result<Digest, Error> {
+        let mut hasher = Hasher::new(algorithm);
+        while let Some(block) = self.next_block()? {
+            hasher.update(&block);
+            tokio::task::consume_budget().await;
+        }
+        Ok(hasher.finish())
+    }
 }
 
 #[cfg(test)]

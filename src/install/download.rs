@@ -49,8 +49,6 @@ impl<B: PackageBlob> Download<'_, B> {
             subject: self.subject.clone(),
             bytes: chunk.len() as u64,
         });
-        // Local reads never yield, so without this the task could not be cancelled.
-        tokio::task::consume_budget().await;
         Ok(Some(chunk))
     }
 

@@ -230,8 +230,6 @@ async fn read<B: BlobSource>(blob: &B) -> Result<(), ReadError<B::Failure>> {
     let mut body = proven(blob).await?;
     while let Some(chunk) = body.next().await {
         chunk?;
-        // Reading a local file never yields; without this the task could not be cancelled.
-        tokio::task::consume_budget().await;
     }
     Ok(())
 }

@@ -5,21 +5,18 @@ use std::io::{Read, Seek};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use futures_util::StreamExt as _;
-
 use super::folder::{ProviderFolder, unusable};
 use crate::archive::{Archive, Hashes, Limits};
 use crate::authentication::Authentication;
-use crate::blob::{BlobLocation, BlobSource, proven};
+use crate::blob::{BlobLocation, BlobSource};
 use crate::disk::exposed::exposure;
 use crate::disk::{self, Blocks, Staged};
 use crate::event::{Event, Reporter, Subject, Transfer};
-use crate::install::InstalledPackage;
+use crate::install::{Download, InstalledPackage};
 use crate::jobs;
-use crate::oci::Part;
 use crate::outcome::Problem;
 use crate::release::Package;
-use crate::store::{self, StoreBlob};
+use crate::store::StoreBlob;
 
 /// A package to put into a site.
 #[derive(Clone)]
@@ -71,11 +68,11 @@ impl PackageWriting {
         if self.dry_run {
             return Ok((Transfer::Planned, None));
         }
-        self.reporter.report(Event::Started {
-            subject: self.subject.clone(),
-            size: self.package.expected.size,
-        });
         if let Some(BlobLocation::InFile(path)) = self.package.location.info().location {
+            self.reporter.report(Event::Started {
+                subject: self.subject.clone(),
+                size: self.package.expected.size,
+            });
             let path = path.to_owned();
             let linked = self.blocking(move |this| this.link(path)).await?;
             if let Some(hashes) = linked {
@@ -83,7 +80,12 @@ impl PackageWriting {
             }
         }
         let mut staged = Staged::hidden_in(self.folder.root(), &self.folder.path(&self.name))?;
-        self.fetch(|chunk| staged.write(chunk)).await?;
+        let download = Download {
+            package: &self.package,
+            subject: &self.subject,
+            reporter: &self.reporter,
+        };
+        download.to(|chunk| staged.write(chunk)).await?;
         let shown = self.blocking(move |this| this.show(staged)).await?;
         Ok((Transfer::Copied, Some(shown)))
     }
@@ -157,29 +159,6 @@ impl PackageWriting {
         let mut archive = Archive::open(zip, &Limits::default()).map_err(unusable)?;
         archive.executable(&self.type_name).map_err(unusable)?;
         archive.hashes().map_err(unusable)
-    }
-
-    /// Streams the zip to `write`, and verifies its digest before it returns.
-    async fn fetch(
-        &self,
-        mut write: impl FnMut(&[u8]) -> Result<(), disk::Error>,
-    ) -> Result<(), Problem> {
-        let Package {
-            expected, location, ..
-        } = &self.package;
-        let unusable = |source| store::Error::reading(Part::Package, expected.digest, source);
-        let mut body = proven(location).await.map_err(unusable)?;
-        while let Some(chunk) = body.next().await {
-            let chunk = chunk.map_err(unusable)?;
-            write(&chunk)?;
-            self.reporter.report(Event::Advanced {
-                subject: self.subject.clone(),
-                bytes: chunk.len() as u64,
-            });
-            // Local reads never yield, so without this the task could not be cancelled.
-            tokio::task::consume_budget().await;
-        }
-        Ok(())
     }
 }
 

@@ -98,7 +98,7 @@ impl Layout {
     }
 
     /// Hard-links a blob from another file, or from another repository of this layout, if that copy is undamaged.
-    fn link(
+    async fn link(
         &self,
         repository: &Repository,
         expected: &Expected,
@@ -120,7 +120,9 @@ impl Layout {
             // If the file system supports no hard link here, the caller copies the blob instead.
             if fits
                 && let Some(link) = Staged::link(&path, &target)
-                && matches_digest(link.path(), expected).unwrap_or_default()
+                && matches_digest(link.path(), expected)
+                    .await
+                    .unwrap_or_default()
             {
                 link.publish()?;
                 return Ok(true);
@@ -274,18 +276,16 @@ impl Layout {
         } = blob.info();
         let path = self.create_parent(repository, &expected.digest)?;
         // A check of the size alone would let a new version refer to a damaged blob.
-        if self.has_blob(repository, &expected) && matches_digest(&path, &expected)? {
+        if self.has_blob(repository, &expected) && matches_digest(&path, &expected).await? {
             return Ok(Put::Present);
         }
-        if self.link(repository, &expected, location)? {
+        if self.link(repository, &expected, location).await? {
             return Ok(Put::Mounted);
         }
         let mut staged = Staged::new(&path)?;
         let mut body = proven(blob).await.map_err(PutError::Source)?;
         while let Some(chunk) = body.next().await {
             staged.write(&chunk.map_err(PutError::Source)?)?;
-            // Reading a local file never yields; without this the task could not be cancelled.
-            tokio::task::consume_budget().await;
         }
         staged.publish()?;
         Ok(Put::Stored)
@@ -347,7 +347,8 @@ impl Layout {
     }
 }
 
-fn matches_digest(path: &Path, expected: &Expected) -> Result<bool, Error> {
+async fn matches_digest(path: &Path, expected: &Expected) -> Result<bool, Error> {
     let blocks = disk::Blocks::open_unlinked(path, 0)?;
-    Ok(blocks.digest(expected.digest.algorithm())? == expected.digest)
+    let digest = blocks.digest_in_task(expected.digest.algorithm());
+    Ok(digest.await? == expected.digest)
 }
