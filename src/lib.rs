@@ -28,6 +28,9 @@
 //!
 //! The module [`clients`] documents how unmodified `tofu` and `terraform` behave. Many details of this code follow from it.
 
+// Tests may be longer, since they have tables.
+#![cfg_attr(not(test), deny(clippy::too_many_lines))]
+
 // Blank lines between the modules keep rustfmt from sorting them.
 
 pub mod error;

@@ -1,5 +1,7 @@
 //! The executables: `tfoci`, and `oci-push`, which is `tfoci push` by another name.
 
+#![cfg_attr(not(test), deny(clippy::too_many_lines))]
+
 mod cli;
 
 use std::process::ExitCode;

@@ -113,18 +113,20 @@ async fn in_store(
             printer.line(Tone::Warning, "Left out", &text);
         }
         None if found_count == 0 => {
-            let other_tags = match (ignored_count, arguments.all) {
-                (0, _) | (_, true) => "",
-                _ => "; `--all` shows its other tags",
-            };
-            printer.warning(&format!(
-                "{provider}: {} has no versions{other_tags}",
-                stored.repo
-            ));
+            warn_of_none(&stored, ignored_count > 0 && !arguments.all, printer);
         }
         None => {}
     }
     Ok(Ending::of(failure.iter()))
+}
+
+fn warn_of_none(stored: &StoredProvider, has_other_tags: bool, printer: &Printer) {
+    let other_tags = match has_other_tags {
+        true => "; `--all` shows its other tags",
+        false => "",
+    };
+    let StoredProvider { provider, repo, .. } = stored;
+    printer.warning(&format!("{provider}: {repo} has no versions{other_tags}"));
 }
 
 /// Lists the versions of an origin or a mirror.

@@ -37,7 +37,8 @@ pub(super) fn published(printer: &Printer, published: &Published) {
     for change in &published.changes {
         print_change(printer, &version, change);
     }
-    print(printer, verb, &version, count, &packages, authentication);
+    let line = line(&version, count, &packages, authentication);
+    print(printer, &version, verb, &line);
 }
 
 /// Prints what a dry run of a replacement would change for one platform.
@@ -65,7 +66,8 @@ pub(super) fn installed(printer: &Printer, installed: &Installed) {
     let version = Subject::version(&installed.provider, &installed.version);
     let authentication = Some(&installed.authentication);
     let count = counted(packages.len(), "package");
-    print(printer, verb, &version, count, &packages, authentication);
+    let line = line(&version, count, &packages, authentication);
+    print(printer, &version, verb, &line);
 }
 
 /// The version, with its destination if there are several.
@@ -76,29 +78,30 @@ pub(super) fn subject(published: &Published) -> Subject {
     }
 }
 
-fn print(
-    printer: &Printer,
-    verb: &str,
+fn line<'a>(
     version: &Subject,
     count: String,
     packages: &[(Transfer, u64)],
-    authentication: Option<&Authentication>,
-) {
+    authentication: Option<&'a Authentication>,
+) -> FinishedLine<'a> {
     let is_new = |transfer: &Transfer| matches!(transfer, Transfer::Copied | Transfer::Planned);
     let copied = packages.iter().filter(|(transfer, _)| is_new(transfer));
     let sizes = copied.clone().map(|(_, size)| *size);
     let bytes = sizes.fold(0, u64::saturating_add);
     let has_copied = copied.count() > 0;
-    let line = FinishedLine {
+    FinishedLine {
         name: version.to_string(),
         count: Some(count),
         size: has_copied.then(|| HumanBytes(bytes).to_string()),
         authentication,
         is_explained: true,
-    };
-    match authentication {
-        Some(authentication) => printer.version(version, tone(authentication), verb, &line),
+    }
+}
+
+fn print(printer: &Printer, version: &Subject, verb: &str, line: &FinishedLine<'_>) {
+    match line.authentication {
+        Some(authentication) => printer.version(version, tone(authentication), verb, line),
         // Lines about versions that are present would hide the changes in a log.
-        None => printer.unread_version(verb, &line),
+        None => printer.unread_version(verb, line),
     }
 }

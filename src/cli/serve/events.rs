@@ -1,6 +1,8 @@
 //! The lines of the log for events that are not requests.
 
 use std::error::Error;
+use std::path::Path;
+use std::time::SystemTime;
 
 use tfoci::error::printable_path;
 use tfoci::outcome::Failure;
@@ -91,17 +93,7 @@ fn text(notice: &Notice<'_>) -> String {
             "{} does not name {host}, the host of --url: clients will refuse to connect",
             printable_path(path)
         ),
-        Notice::Expires { path, end, is_past } => {
-            let (path, day) = (printable_path(path), date(*end));
-            match is_past {
-                true => {
-                    format!("the certificate in {path} expired on {day}: clients refuse to connect")
-                }
-                false => format!(
-                    "the certificate in {path} expires on {day}: clients will then refuse to connect"
-                ),
-            }
-        }
+        Notice::Expires { path, end, is_past } => of_certificate(path, *end, *is_past),
         Notice::StoreFailed { failure } | Notice::NotFilled { failure } => of_failure(failure),
         Notice::Filled { published } => {
             let (provider, version) = (&published.provider, &published.version);
@@ -126,6 +118,16 @@ fn text(notice: &Notice<'_>) -> String {
             "a connection of {client}, which has half of --max-connections; further ones are not logged for a minute"
         ),
         Notice::Draining => "new connections; downloads may complete".to_owned(),
+    }
+}
+
+fn of_certificate(path: &Path, end: SystemTime, is_past: bool) -> String {
+    let (path, day) = (printable_path(path), date(end));
+    match is_past {
+        true => format!("the certificate in {path} expired on {day}: clients refuse to connect"),
+        false => format!(
+            "the certificate in {path} expires on {day}: clients will then refuse to connect"
+        ),
     }
 }
 

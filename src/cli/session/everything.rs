@@ -73,26 +73,16 @@ impl Session {
         } = providers?.ok_or_else(|| CommandError::no_selection(&endpoint.to_string()))?;
         // An empty store is usually a wrong directory. A job that copies nothing must fail, so that the mistake is seen.
         if providers.is_empty() {
-            let store = endpoint.to_string();
+            let example = mismatch.nearest.or(example);
             return Err(match endpoint.template() {
                 Some(_) => CommandError::NoRepositoryMatches {
-                    template: store,
+                    template: endpoint.to_string(),
                     others,
-                    example: mismatch
-                        .nearest
-                        .or(example)
-                        .map(|example| endpoint.name(&example)),
+                    example: example.map(|example| endpoint.name(&example)),
                     beginning: mismatch.beginning,
                     meant: mismatch.meant,
                 },
-                None => CommandError::EmptyStore {
-                    store,
-                    mirror: endpoint
-                        .directory()
-                        .filter(|one| is_mirror(one))
-                        .map(PathBuf::from),
-                    meant: endpoint.likely_directory(),
-                },
+                None => empty_store(endpoint),
             });
         }
         if others > 0 {
@@ -118,5 +108,14 @@ impl Session {
             unfinished,
             assumed_host: is_assumed.then(|| host.clone()),
         })
+    }
+}
+
+fn empty_store(endpoint: &Endpoint) -> CommandError {
+    let directory = endpoint.directory();
+    CommandError::EmptyStore {
+        store: endpoint.to_string(),
+        mirror: directory.filter(|one| is_mirror(one)).map(PathBuf::from),
+        meant: endpoint.likely_directory(),
     }
 }
