@@ -24,6 +24,7 @@ use crate::disk;
 use crate::error::printable_path;
 use crate::event::{Event, Reporter, Subject};
 use crate::outcome::{At, Failure, Problem, Published};
+use crate::place::Place;
 use crate::platform::Platform;
 use crate::prove::prove;
 use crate::publish::{self, BlobFailure, Edition, PackageBlob as _, publish};
@@ -62,7 +63,7 @@ pub async fn push(
         version: request.version.clone(),
         ..Subject::provider(&request.provider)
     };
-    let folder = printable_path(&request.directory);
+    let folder = Place::Folder(printable_path(&request.directory).into());
     let files =
         read_folder(request).map_err(|problem| problem.of(unknown, At::Source(folder.clone())))?;
     let subject = Subject::version(&request.provider, &files.version);
@@ -92,7 +93,9 @@ pub async fn push(
     });
     let published = publish(&Edition::of(&verified), to, options, reporter).await;
     published.map_err(|error| match error {
-        publish::Error::Destination(problem) => problem.of(subject.clone(), At::To(to.to_string())),
+        publish::Error::Destination(problem) => {
+            problem.of(subject.clone(), At::written(to.place()))
+        }
         publish::Error::Source(undelivered) => about(of_zip(undelivered)),
     })
 }

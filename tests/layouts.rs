@@ -22,6 +22,7 @@ use tfoci::install::{Form, Installed, Installer, Request};
 use tfoci::oci::Repository;
 use tfoci::oci::reference::Ignored;
 use tfoci::outcome::Failure;
+use tfoci::place::Place;
 use tfoci::selection::Selection;
 use tfoci::store::{Layout, Repo, Store};
 use tfoci::trust::Policy;
@@ -43,7 +44,7 @@ pub fn stored_in(directory: &Path) -> StoredProvider {
             Store::Layout(Layout::new(directory.to_owned(), "STORE")),
             Repository::root(),
         ),
-        place: "STORE".to_owned(),
+        place: Place::Layout("STORE".into()),
         is_listed: false,
     }
 }

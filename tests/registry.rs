@@ -14,6 +14,7 @@ use tfoci::http::{Http, Settings};
 use tfoci::install::{self, Form, Installed};
 use tfoci::oci::Repository;
 use tfoci::outcome::{Failure, Published};
+use tfoci::place::Place;
 use tfoci::publish::{self, EvidencePolicy, Existing};
 use tfoci::push;
 use tfoci::release::KeyRing;
@@ -208,7 +209,7 @@ impl User {
         let stored = StoredProvider {
             provider: provider(),
             repo: (*self.destination()).clone(),
-            place: format!("{}/{}", self.host, self.name),
+            place: Place::Registry(format!("{}/{}", self.host, self.name).into()),
             is_listed: false,
         };
         let request = install::Request {

@@ -63,14 +63,13 @@ impl From<&CommandError> for Failed {
     fn from(error: &CommandError) -> Self {
         let failure = error.failure();
         let subject = failure.and_then(|failure| failure.subject.as_ref());
-        let place = failure.and_then(|failure| failure.at.name());
         Self {
             schema: SCHEMA,
             error: CommandFailure {
                 error: Error::from(error),
                 provider: subject.map(|subject| subject.provider.clone()),
                 version: subject.and_then(|subject| subject.version.clone()),
-                place: place.map(str::to_owned),
+                place: failure.and_then(|failure| failure.at.name()),
             },
         }
     }

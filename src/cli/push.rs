@@ -128,7 +128,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     check(&endpoint, std::slice::from_ref(&request.provider))?;
     let failed = |problem: Problem| {
         let subject = Subject::provider(&request.provider);
-        problem.of(subject, At::To(endpoint.to_string()))
+        problem.of(subject, At::written(endpoint.whole()))
     };
     let unnameable = |error| Failure::from(Problem::Mapping(error));
     let http = session.http()?;

@@ -142,10 +142,10 @@ async fn at_source(
     let StoreOrSource::Source(source) = Places::new(session)?.open(&arguments.from)? else {
         return Err(CommandError::no_selection(&arguments.from));
     };
-    let name = source.name(provider);
+    let place = source.place(provider);
     let available = source.available_versions(provider).await;
     let failed =
-        |error| Problem::from(error).of(Subject::provider(provider), At::Source(name.clone()));
+        |error| Problem::from(error).of(Subject::provider(provider), At::Source(place.clone()));
     let available = available.map_err(failed)?;
     let printer = &session.printer;
     for warning in &available.warnings {
@@ -154,7 +154,7 @@ async fn at_source(
     let versions = available.versions.iter();
     let versions: Vec<Version> = versions.map(|one| one.version.version().clone()).collect();
     if versions.is_empty() {
-        printer.warning(&format!("{provider}: {name} has no versions"));
+        printer.warning(&format!("{provider}: {place} has no versions"));
     }
     for version in &versions {
         printer.result(&version.to_string());
@@ -162,7 +162,7 @@ async fn at_source(
     printer.document(&json::Versions {
         schema: json::SCHEMA,
         provider,
-        repository: name,
+        repository: place.to_string(),
         versions: &versions,
         ignored: arguments.all.then(Vec::new),
         error: None,

@@ -134,7 +134,7 @@ impl<'a> Journey<'a> {
         let tags = async {
             let subject = Subject::provider(&from.provider);
             let tags = to.tags().await;
-            tags.map_err(|error| Problem::from(error).of(subject, At::To(to.to_string())))
+            tags.map_err(|error| Problem::from(error).of(subject, At::written(to.place())))
         };
         let (available, tags) = future::try_join(from.versions(), tags).await?;
         let mut selected = match from.withdrawn(&available) {

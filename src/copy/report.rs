@@ -36,15 +36,15 @@ impl Journey<'_> {
 
     /// Builds a failure that names both stores, first the one where it happened.
     pub(super) fn failure(&self, version: &Version, error: Error) -> Failure {
-        let (from, to) = (&self.from.repo, &*self.to);
+        let (from, to) = (self.from.repo.place(), self.to.place());
         let (at, platform, problem) = match error {
             Error::From { platform, problem } => {
-                let at = At::From(format!("{from}, for {to}"));
-                (at, platform, problem)
+                let (store, to) = (from, Some(Box::new(to)));
+                (At::From { store, to }, platform, problem)
             }
             Error::To(problem) => {
-                let at = At::To(format!("{to}, from {from}"));
-                (at, None, problem)
+                let (store, from) = (to, Some(Box::new(from)));
+                (At::To { store, from }, None, problem)
             }
         };
         let subject = Subject {

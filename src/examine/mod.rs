@@ -21,6 +21,7 @@ use crate::event::{Event, Subject};
 use crate::oci::reference::{Ignored, version_of};
 use crate::oci::{RawManifest, Tag};
 use crate::outcome::{At, Failure, Problem};
+use crate::place::Place;
 use crate::platform::Platform;
 use crate::publish::EvidencePolicy;
 use crate::release::{Protocols, Release};
@@ -51,8 +52,8 @@ pub struct StoredProvider {
     pub provider: ProviderAddr,
     /// The provider's repository in the store.
     pub repo: Repo,
-    /// The store address, as the user wrote it.
-    pub place: String,
+    /// The store, as the user wrote it; of a registry, the repository.
+    pub place: Place,
     /// Whether the user did not name the provider: the store listed its repository. If the name of the repository has no host, the address is a
     /// guess, and the artifact decides.
     pub is_listed: bool,
@@ -367,11 +368,9 @@ impl StoredProvider {
 
     /// Builds the failure of a version, or of the provider, in this store.
     pub fn failure(&self, version: Option<&Version>, problem: Problem) -> Failure {
-        let subject = Subject {
-            version: version.cloned(),
-            ..Subject::provider(&self.provider)
-        };
-        problem.of(subject, At::From(self.place.clone()))
+        let mut subject = Subject::provider(&self.provider);
+        subject.version = version.cloned();
+        problem.of(subject, At::read(self.place.clone()))
     }
 }
 

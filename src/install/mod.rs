@@ -245,7 +245,7 @@ impl<'a> Installer<'a> {
             subject: subject.clone(),
             authentication: release.authentication().clone(),
         });
-        let at = At::From(from.place.clone());
+        let at = At::read(from.place.clone());
         self.deliver(&release, &at, &BTreeSet::new()).await
     }
 

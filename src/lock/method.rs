@@ -7,6 +7,7 @@ use crate::error::Category;
 use crate::event::Subject;
 use crate::examine::StoredProvider;
 use crate::outcome::{At, Failure, Problem};
+use crate::place::Place;
 use crate::source::{AvailableVersion, Source};
 use crate::version::Version;
 
@@ -22,19 +23,19 @@ pub enum Method {
 }
 
 impl Method {
-    /// The name in messages.
-    pub fn name(&self, provider: &ProviderAddr) -> String {
+    /// The store or source.
+    pub fn place(&self, provider: &ProviderAddr) -> Place {
         match self {
             Self::Store(stored) => stored.place.clone(),
-            Self::Source(source) => source.name(provider),
+            Self::Source(source) => source.place(provider),
         }
     }
 
     /// The side of a failure.
     pub(super) fn at(&self, provider: &ProviderAddr) -> At {
         match self {
-            Self::Store(stored) => At::From(stored.place.clone()),
-            Self::Source(source) => At::Source(source.name(provider)),
+            Self::Store(stored) => At::read(stored.place.clone()),
+            Self::Source(source) => At::Source(source.place(provider)),
         }
     }
 
@@ -76,11 +77,11 @@ impl Found<'_> {
         }
     }
 
-    /// The name of the store or source.
-    pub(super) fn place(&self, provider: &ProviderAddr) -> String {
+    /// The store or source.
+    pub(super) fn place(&self, provider: &ProviderAddr) -> Place {
         match self {
             Self::Stored(stored, _) => stored.place.clone(),
-            Self::Released(source, _) => source.name(provider),
+            Self::Released(source, _) => source.place(provider),
         }
     }
 }

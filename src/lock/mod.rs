@@ -43,6 +43,7 @@ use crate::hash::PackageHash;
 use crate::install::{InstalledPackage, Installer};
 use crate::lockfile::Client;
 use crate::outcome::{At, Failure, Problem};
+use crate::place::Place;
 use crate::platform::Platform;
 use crate::version::Version;
 
@@ -103,8 +104,8 @@ pub struct Locked {
     pub version: Version,
     /// How its release was authenticated.
     pub authentication: Authentication,
-    /// The name of the store or source that it comes from.
-    pub place: String,
+    /// The store or source that it comes from.
+    pub place: Place,
     /// The hashes to record.
     pub hashes: BTreeSet<PackageHash>,
     /// The packages that were installed, if any were to be.

@@ -36,7 +36,7 @@ impl Journey<'_> {
     ) -> Result<Recorded, Failure> {
         let (options, provider) = (self.options, &task.provider);
         let subject = Subject::version(provider, available.version.version());
-        let at = || At::Source(source.name(provider));
+        let at = || At::Source(source.place(provider));
         let fail = |problem: Problem| problem.of(subject.clone(), at());
         let request = Request {
             provider,

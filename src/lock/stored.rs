@@ -21,7 +21,7 @@ impl Journey<'_> {
         locked: &BTreeSet<PackageHash>,
     ) -> Result<Recorded, Failure> {
         let options = self.options;
-        let at = || At::From(stored.place.clone());
+        let at = || At::read(stored.place.clone());
         let subject = Subject::version(&stored.provider, version);
         let fail = |problem: Problem| problem.of(subject.clone(), at());
         let rule = options.trust.rule_for(&stored.provider).map_err(fail)?;

@@ -108,7 +108,7 @@ impl Journey<'_> {
     pub(super) fn at_source(&self, problem: impl Into<Problem>, subject: Subject) -> Failure {
         problem
             .into()
-            .of(subject, At::Source(self.source.name(&self.task.provider)))
+            .of(subject, At::Source(self.source.place(&self.task.provider)))
     }
 
     /// The same failure for each destination.

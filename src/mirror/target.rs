@@ -208,7 +208,7 @@ impl<'a> MirrorTarget<'a> {
 
     /// A failure on the store's side.
     pub(super) fn failure(&self, problem: Problem, subject: Subject) -> Failure {
-        let failure = problem.of(subject, At::To(self.destination.to_string()));
+        let failure = problem.of(subject, At::written(self.destination.place()));
         failure.to(self.label.as_deref())
     }
 }

@@ -70,7 +70,7 @@ impl Journey<'_> {
         if let Some(stored) = &stored {
             let has_all = target.has_all(version, stored, platforms.as_deref()).await;
             if let Some(read) = has_all.map_err(in_store)? {
-                let place = self.source.name(provider);
+                let place = self.source.place(provider);
                 target.reporter.report(Event::Warning {
                     subject,
                     message: format!("it is not published any more in {place}"),

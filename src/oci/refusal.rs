@@ -44,22 +44,20 @@ pub enum Refusal {
     #[error("the {what} is not valid JSON of its kind")]
     Json { what: Part, source: json::Error },
     /// An object has a duplicate member. Go decodes the second into the first, and other parsers use one of the two.
-    #[error("the {what} repeats a member\n  expected one `{}` in {place}\n  received `{}` and `{}`", printable(.first), printable(.first), printable(.second))]
+    #[error("the {what} repeats a member\n{}", .repeated.facts(&.what.to_string()))]
     Repeated {
         what: Part,
-        place: String,
-        first: String,
-        second: String,
+        /// The duplicate member.
+        repeated: json::Error,
     },
     /// The manifest has too many entries.
-    #[error(
-        "the {what} has too many {counted}\n  expected at most {limit} {counted} in {place}\n  received more"
-    )]
+    #[error("the {what} has too many {of}\n{}", .counted.facts(&.what.to_string()))]
     TooMany {
         what: Part,
-        place: String,
-        counted: &'static str,
-        limit: usize,
+        /// The noun for the entries, in the plural.
+        of: &'static str,
+        /// The list and its limit.
+        counted: json::Error,
     },
     /// The manifest's own media type is absent or different.
     #[error("the {what} has the wrong mediaType\n  expected {}\n  received {}", printable(.expected), or_nothing(.received))]
@@ -144,22 +142,15 @@ fn list(platforms: &[Platform]) -> String {
 impl Refusal {
     /// The refusal for a JSON error.
     pub fn unread(what: Part, source: json::Error) -> Self {
-        let place = source.part_of(&what.to_string());
         match source.fault {
-            Fault::Repeated { first, second } => Self::Repeated {
+            Fault::Repeated { .. } => Self::Repeated {
                 what,
-                place,
-                first,
-                second,
+                repeated: source,
             },
-            Fault::TooMany {
-                what: counted,
-                limit,
-            } if counted != "levels" => Self::TooMany {
+            Fault::TooMany { what: of, .. } if of != "levels" => Self::TooMany {
                 what,
-                place,
-                counted,
-                limit,
+                of,
+                counted: source,
             },
             _ => Self::Json { what, source },
         }

@@ -8,6 +8,7 @@ use crate::blob;
 use crate::disk;
 use crate::error::Category;
 use crate::event::Subject;
+use crate::place::Place;
 use crate::source::{self, folder};
 use crate::store;
 
@@ -27,23 +28,57 @@ pub struct Failure {
 /// The side on which a journey failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum At {
-    /// The source of releases: an origin's host, a network mirror, or a directory.
-    Source(String),
+    /// The source of releases.
+    Source(Place),
     /// The store that is read.
-    From(String),
+    From {
+        /// The store.
+        store: Place,
+        /// The store that the version is copied to, if the failure is one of a copy.
+        to: Option<Box<Place>>,
+    },
     /// The store that is written.
-    To(String),
+    To {
+        /// The store.
+        store: Place,
+        /// The store that the version is copied from, if the failure is one of a copy.
+        from: Option<Box<Place>>,
+    },
     /// This machine, or an argument. Messages contain the path.
     Here,
 }
 
 impl At {
-    /// The name of the source or store.
-    pub fn name(&self) -> Option<&str> {
+    /// The store that is read, where no other store takes part.
+    pub fn read(store: Place) -> Self {
+        Self::From { store, to: None }
+    }
+
+    /// The store that is written, where no other store takes part.
+    pub fn written(store: Place) -> Self {
+        Self::To { store, from: None }
+    }
+
+    /// The source or store where the failure occurred.
+    pub fn place(&self) -> Option<&Place> {
         match self {
-            Self::Source(name) | Self::From(name) | Self::To(name) => Some(name),
+            Self::Source(place)
+            | Self::From { store: place, .. }
+            | Self::To { store: place, .. } => Some(place),
             Self::Here => None,
         }
+    }
+
+    /// The name in messages: that of the place, and of the other store of a copy.
+    pub fn name(&self) -> Option<String> {
+        let place = self.place()?;
+        Some(match self {
+            Self::From { to: Some(to), .. } => format!("{place}, for {to}"),
+            Self::To {
+                from: Some(from), ..
+            } => format!("{place}, from {from}"),
+            _ => place.to_string(),
+        })
     }
 }
 
@@ -131,7 +166,7 @@ impl fmt::Display for Failure {
         };
         // The side already names the destination.
         let subject = self.subject.clone();
-        let subject = subject.map(|subject| subject.without_destination(place));
+        let subject = subject.map(|subject| subject.without_destination(place.as_deref()));
         match (subject, place) {
             (Some(subject), Some(place)) => write!(f, "{subject} ({place}): ")?,
             (Some(subject), None) => write!(f, "{subject}: ")?,

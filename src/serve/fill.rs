@@ -137,7 +137,7 @@ impl Fill {
                 if problem.category() == Category::NotFound {
                     return Ok(None);
                 }
-                let at = At::Source(source.name(provider));
+                let at = At::Source(source.place(provider));
                 return Err(problem.of(crate::event::Subject::provider(provider), at));
             }
         };

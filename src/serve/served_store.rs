@@ -140,7 +140,7 @@ impl ServedStore {
     ) -> Result<CachedValue<ProviderListing>, Unavailable<Failure>> {
         let failed = |problem| {
             let subject = Subject::version(provider, version);
-            let at = At::To(self.endpoint.to_string());
+            let at = At::written(self.endpoint.whole());
             Unavailable::Failed(Arc::new(Problem::of(problem, subject, at)))
         };
         let repository = self.endpoint.repository(provider);
@@ -324,7 +324,7 @@ impl ServedStore {
         let pinged = self.endpoint.ping(&self.registry).await;
         let pinged = pinged.map_err(|error| {
             let mut failure = Failure::from(Problem::from(error));
-            failure.at = At::From(self.endpoint.to_string());
+            failure.at = At::read(self.endpoint.whole());
             failure
         });
         self.store_health.record_ping(&pinged);

@@ -214,7 +214,7 @@ impl Site<'_> {
         let sizes = release.packages.iter().map(|package| package.expected.size);
         reporter.report(Event::planned(subject.clone(), sizes));
         let installed = self
-            .packages(&release, &At::From(from.place.clone()))
+            .packages(&release, &At::read(from.place.clone()))
             .await?;
         if !request.dry_run {
             self.write_document(&installed, &stored)

@@ -17,6 +17,7 @@ use std::str::FromStr;
 use crate::address::ProviderAddr;
 use crate::hash::PackageHash;
 use crate::http::Shown;
+use crate::place::Place;
 use crate::platform::Platform;
 use crate::release::Release;
 use crate::version::SpelledVersion;
@@ -114,12 +115,12 @@ impl Source {
         }
     }
 
-    /// The name of the source of a provider, for messages.
-    pub fn name(&self, provider: &ProviderAddr) -> String {
+    /// The source of a provider, as messages name it.
+    pub fn place(&self, provider: &ProviderAddr) -> Place {
         match self {
-            Self::Origin(_) => provider.hostname().to_string(),
-            Self::NetworkMirror(mirror) => mirror.name(),
-            Self::FilesystemMirror(mirror) => mirror.name(),
+            Self::Origin(_) => Place::Origin(provider.hostname().to_string().into()),
+            Self::NetworkMirror(mirror) => Place::Mirror(mirror.name().into()),
+            Self::FilesystemMirror(mirror) => Place::Mirror(mirror.name().into()),
         }
     }
 }

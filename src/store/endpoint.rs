@@ -17,6 +17,7 @@ use crate::address::{Hostname, ProviderAddr};
 use crate::disk;
 use crate::jobs;
 use crate::oci::Repository;
+use crate::place::Place;
 use crate::shown::userinfo;
 use crate::template::{Mismatch, RepositoryTemplate};
 
@@ -228,11 +229,19 @@ impl Endpoint {
         }
     }
 
-    /// The name of the store that a message about reading shows: a template alone would hide which repository was asked.
-    pub fn place(&self, repository: &Repository) -> String {
+    /// The store, as a message about reading names it: a template alone would hide which repository was asked.
+    pub fn place(&self, repository: &Repository) -> Place {
         match &self.kind {
-            EndpointKind::Registry(_) => repository.to_string(),
-            EndpointKind::Layout(_) => self.text.clone(),
+            EndpointKind::Registry(_) => Place::Registry(repository.to_string().into()),
+            EndpointKind::Layout(_) => self.whole(),
+        }
+    }
+
+    /// The store, where no repository of it is meant.
+    pub fn whole(&self) -> Place {
+        match &self.kind {
+            EndpointKind::Registry(_) => Place::Registry(self.text.as_str().into()),
+            EndpointKind::Layout(_) => Place::Layout(self.text.as_str().into()),
         }
     }
 
@@ -336,64 +345,4 @@ fn literal(text: &str, directory: &str) -> Result<PathBuf, AddressError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::error::Category;
-
-    #[test]
-    fn a_template_must_give_names_that_its_registry_takes() {
-        let check = |text: &str, providers: &[&str]| {
-            let providers: Vec<ProviderAddr> =
-                providers.iter().map(|text| text.parse().unwrap()).collect();
-            let endpoint = Endpoint::parse(text, false).unwrap();
-            endpoint
-                .check(&providers)
-                .map_err(|error| error.to_string())
-        };
-        let deep = "docker.io/acme/{namespace}/{type}";
-        let provider = "registry.example.net/acme/demo";
-        let error = check(deep, &[provider]).unwrap_err();
-        assert!(
-            error.contains("received docker.io/acme/acme/demo"),
-            "{error}"
-        );
-        assert!(check("docker.io/acme/${hostname}/${namespace}/${type}", &[]).is_err());
-        assert!(check("docker.io/acme/a/demo", &[provider]).is_err());
-        assert_eq!(
-            check("docker.io/acme/{namespace}-{type}", &[provider]),
-            Ok(())
-        );
-        assert_eq!(
-            check("registry.example.net/a/b/{namespace}/{type}", &[provider]),
-            Ok(())
-        );
-        // It fits some providers: the others get an error when they are mapped.
-        let some = r#"docker.io/acme/%{ if type == "demo" }demo%{ else }other/${type}%{ endif }"#;
-        assert_eq!(check(some, &[provider]), Ok(()));
-        let endpoint = Endpoint::parse(some, false).unwrap();
-        let repository = |text: &str| endpoint.repository(&text.parse().unwrap());
-        assert!(repository(provider).is_ok());
-        let error = repository("registry.example.net/acme/more").unwrap_err();
-        assert!(matches!(error, MappingError::Levels(_)), "{error}");
-        assert_eq!(error.category(), Category::Unsupported);
-    }
-
-    #[test]
-    fn the_prefix_decides_and_the_directory_is_literal() {
-        for text in ["oci-layout:a b/ü", "oci-layout:/m", "oci-layout:///m"] {
-            assert!(Endpoint::parse(text, false).is_ok());
-        }
-        for (text, wanted) in [
-            ("oci-layout:", "names no directory"),
-            ("oci-layout:x/${hostname}", "template symbol `${`"),
-            ("oci-layout:x/{type}", "template symbol `{type}`"),
-            (
-                "oci-layout://m/p",
-                "expected oci-layout:m/p or oci-layout:/m/p",
-            ),
-        ] {
-            let message = Endpoint::parse(text, false).unwrap_err().to_string();
-            assert!(message.contains(wanted), "{message}");
-        }
-    }
-}
+mod tests;

@@ -9,6 +9,7 @@ use super::{At, Error, Store, StoreBlob};
 use crate::blob::proven;
 use crate::digest::Digest;
 use crate::oci::{Descriptor, Evidence, Index, Part, RawManifest, Repository, Tag, manifest};
+use crate::place::Place;
 use crate::platform::Platform;
 use crate::release::Expected;
 use crate::trust::limits;
@@ -36,6 +37,14 @@ impl Repo {
             store,
             name,
             pinned: None,
+        }
+    }
+
+    /// The repository, as messages name it: in full, with the store's prefix.
+    pub fn place(&self) -> Place {
+        match &self.store {
+            Store::Layout(layout) => Place::Layout(layout.name(&self.name).into()),
+            Store::Registry(_) => Place::Registry(self.name.to_string().into()),
         }
     }
 
@@ -214,9 +223,6 @@ impl Repo {
 /// The full name, with the store's prefix.
 impl fmt::Display for Repo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.store {
-            Store::Layout(layout) => f.write_str(&layout.name(&self.name)),
-            Store::Registry(_) => write!(f, "{}", self.name),
-        }
+        write!(f, "{}", self.place())
     }
 }

@@ -9,6 +9,7 @@ use tfoci::disk::{directory_h1, unpack};
 use tfoci::event::Subject;
 use tfoci::oci::{Repository, Tag};
 use tfoci::outcome::{At, Problem};
+use tfoci::place::Place;
 use tfoci::trust::Checksums;
 
 use crate::support::scene::Scene;
@@ -96,8 +97,10 @@ fn checksum_documents() {
 fn tags_that_other_writers_keep_moving() {
     let provider = "example.com/acme/demo".parse().unwrap();
     let subject = Subject::version(&provider, &"1.0.0".parse().unwrap());
-    let failure = Problem::Contended { attempts: 8 }
-        .of(subject, At::To("registry.example.com/acme/demo".to_owned()));
+    let failure = Problem::Contended { attempts: 8 }.of(
+        subject,
+        At::written(Place::Registry("registry.example.com/acme/demo".into())),
+    );
     assert_eq!(
         failure.to_string(),
         "example.com/acme/demo 1.0.0 (registry.example.com/acme/demo): another writer moved the tag, 8 times"

@@ -87,7 +87,7 @@ impl Plan {
                 let from = from?;
                 let repository = to.repository(provider).map_err(Problem::from);
                 let subject = Subject::provider(provider);
-                let at_target = |problem: Problem| problem.of(subject, At::To(to.to_string()));
+                let at_target = |problem: Problem| problem.of(subject, At::written(to.whole()));
                 let repository = match repository {
                     Ok(repository) => {
                         let repo = RepoMut::new(target.clone(), repository);

@@ -8,7 +8,6 @@ use tfoci::error::printable_path;
 use tfoci::lock::target;
 use tfoci::lockfile::Client;
 use tfoci::outcome::{At, Failure, PackageError, Problem};
-use tfoci::source::SourceAddr;
 use tfoci::trust;
 use tfoci::version::Version;
 
@@ -105,7 +104,7 @@ fn not_there(failure: &Failure, admitted: Option<&Version>) -> String {
     let version = subject.and_then(|subject| subject.version.as_ref());
     let version = version.map_or_else(|| "this version".to_owned(), Version::to_string);
     let add = match &failure.at {
-        At::From(_) => Some(format!("copy {version} into this store")),
+        At::From { .. } => Some(format!("copy {version} into this store")),
         at if is_mirror(at) => Some(format!("add {version} to the mirror")),
         _ => None,
     };
@@ -124,11 +123,7 @@ fn not_there(failure: &Failure, admitted: Option<&Version>) -> String {
 
 /// Whether the failure is about a network mirror or a filesystem mirror, whose protocols have no signatures.
 fn is_mirror(at: &At) -> bool {
-    let At::Source(name) = at else { return false };
-    matches!(
-        name.parse(),
-        Ok(SourceAddr::NetworkMirror(_) | SourceAddr::FilesystemMirror(_))
-    )
+    matches!(at, At::Source(place) if place.is_mirror())
 }
 
 /// What to do about a lock file that has other providers than the configuration.

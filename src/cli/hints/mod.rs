@@ -82,7 +82,7 @@ fn of_journey(error: &CommandError) -> Option<String> {
         CommandError::Pushing(failure) => {
             folders::pushing(failure).or_else(|| journey(failure, effect))
         }
-        CommandError::NotLocked { failure, .. } if matches!(failure.at, At::From(_)) => {
+        CommandError::NotLocked { failure, .. } if matches!(failure.at, At::From { .. }) => {
             proof::not_locked_in_store(&failure.problem)
         }
         CommandError::Inspecting(failure) => inspecting(failure),
@@ -159,7 +159,7 @@ fn journey(failure: &Failure, effect: Effect) -> Option<String> {
             "evidence that cannot be read proves nothing. Pushing the release again writes it anew"
         }
         Problem::Archive { source, .. } => return folders::in_zip(source),
-        Problem::OtherProvider { stored, .. } if matches!(failure.at, At::From(_)) => {
+        Problem::OtherProvider { stored, .. } if matches!(failure.at, At::From { .. }) => {
             let host = stored.hostname();
             return Some(format!(
                 "name the provider that the packages were made for. Where the names of repositories have no host, `--default-host {host}` names it"

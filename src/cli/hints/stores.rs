@@ -8,6 +8,7 @@ use tfoci::error::{printable, printable_path};
 use tfoci::nearest::nearest;
 use tfoci::oci;
 use tfoci::outcome::{At, Problem};
+use tfoci::place::Place;
 use tfoci::store::endpoint::{AddressError, MappingError};
 use tfoci::store::known::{KnownRegistry, LevelsError};
 use tfoci::store::{self, Endpoint};
@@ -123,11 +124,8 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
 
 /// Suggests how to repair a store that has lost a part of a version, or has other bytes.
 pub(super) fn damaged(error: &store::Error, at: &At) -> String {
-    let is_layout = at
-        .name()
-        .is_some_and(|name| name.starts_with("oci-layout:"));
     let text = match error {
-        _ if is_layout => {
+        _ if matches!(at.place(), Some(Place::Layout(_))) => {
             "the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`"
         }
         store::Error::Missing { .. } => {

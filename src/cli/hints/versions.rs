@@ -171,8 +171,8 @@ fn verified(asked_by: Option<&AskedBy>, address: &str) -> String {
 /// Users forget the host most often: an address of two parts is on the default host. A layout may also lie in a directory nearby.
 pub(super) fn no_provider(address: &str, at: &At) -> String {
     let place = match at {
-        At::From(place) => place,
-        At::Source(_) | At::To(_) | At::Here => "",
+        At::From { store, .. } => store.name(),
+        At::Source(_) | At::To { .. } | At::Here => "",
     };
     let endpoint = Endpoint::parse(place, false).ok();
     let directory = endpoint.as_ref().and_then(Endpoint::directory);

@@ -24,9 +24,9 @@ pub(super) async fn find(
         return Err(CommandError::no_selection(from));
     };
     let provider = &selection.provider;
-    let name = source.name(provider);
+    let place = source.place(provider);
     let subject = Subject::provider(provider);
-    let fail = |problem: Problem| problem.of(subject.clone(), At::Source(name.clone()));
+    let fail = |problem: Problem| problem.of(subject.clone(), At::Source(place.clone()));
     let rule = trust.rule_at_source(provider).map_err(fail)?;
     let available = source.available_versions(provider).await;
     let available = available.map_err(|error| fail(error.into()))?.versions;
@@ -34,7 +34,7 @@ pub(super) async fn find(
     let version = chosen.version.version().clone();
     let released = Released::request(&source, provider, chosen, &Platforms::All);
     let about = Subject::version(provider, &version);
-    let failed = |problem: Problem| problem.of(about.clone(), At::Source(name.clone()));
+    let failed = |problem: Problem| problem.of(about.clone(), At::Source(place.clone()));
     let released = released.await.map_err(failed)?;
     let packages = released.release.packages.iter();
     let packages = packages.map(|package| json::InspectedPackage {
@@ -62,7 +62,7 @@ pub(super) async fn find(
             .map(|release| release.authentication().clone())
             .map_err(|problem| CommandError::Inspecting(failed(problem))),
         version,
-        source: Some(name),
+        source: Some(place.to_string()),
         provider: selection.provider,
     })
 }

@@ -51,7 +51,7 @@ impl<'a> Locked<'a> {
         Self {
             provider: &subject.provider,
             version: subject.version.as_ref(),
-            from: Some(&locked.place),
+            from: Some(locked.place.name()),
             authentication: Some(&locked.authentication),
             packages: &locked.installed,
             hashes: locked.hashes.iter().collect(),

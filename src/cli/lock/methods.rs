@@ -108,7 +108,7 @@ impl<'a> Methods<'a> {
         let file = self.file.as_deref().map(printable_path);
         let file = file.map(|file| format!(" ({file})")).unwrap_or_default();
         for method in methods {
-            let text = format!("{provider} from {}{file}", method.name(provider));
+            let text = format!("{provider} from {}{file}", method.place(provider));
             self.session.printer.detail("Looking up", &text);
         }
     }

@@ -4,7 +4,6 @@ use tfoci::authentication::{Anchor, Status};
 use tfoci::event::{Subject, Transfer};
 use tfoci::install::InstalledPackage;
 use tfoci::lock::{Locked, Uncompared};
-use tfoci::source::SourceAddr;
 use tfoci::version::Version;
 
 use super::request::{LockRequest, Writing};
@@ -81,10 +80,6 @@ fn warn_of_others(subject: &Subject, locked: &Locked, writing: Writing, printer:
             (Writing::Real, 0) => "is locked for",
             _ => "was compared for",
         };
-        let is_mirror = matches!(
-            locked.place.parse(),
-            Ok(SourceAddr::NetworkMirror(_) | SourceAddr::FilesystemMirror(_))
-        );
         let mut only = listed(only) + " only";
         match locked.kept {
             0 => {}
@@ -92,7 +87,7 @@ fn warn_of_others(subject: &Subject, locked: &Locked, writing: Writing, printer:
             kept => only += &format!(" ({kept} other hashes of the lock file stay)"),
         }
         let is_signed = locked.authentication.status == Status::Signed;
-        let text = match is_mirror {
+        let text = match locked.place.is_mirror() {
             false if !is_signed => format!(
                 "{subject} {known} {only}, because the release is not signed: `--platform all` downloads and locks the others"
             ),

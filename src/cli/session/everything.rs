@@ -60,7 +60,7 @@ impl Session {
     ) -> Result<Everything, CommandError> {
         let providers = endpoint.providers(store, self.default_host()).await;
         let providers = providers.map_err(|error| Failure {
-            at: At::From(endpoint.to_string()),
+            at: At::read(endpoint.whole()),
             ..Failure::from(Problem::from(error))
         });
         let Providers {

@@ -8,6 +8,7 @@ use tfoci::examine::StoredProvider;
 use tfoci::oci::reference::version_of;
 use tfoci::oci::{Repository, Tag};
 use tfoci::outcome::{At, Failure, Problem};
+use tfoci::place::Place;
 use tfoci::selection::Selection;
 use tfoci::store::{Endpoint, Registry, Repo, Store};
 use tfoci::version::Version;
@@ -136,6 +137,7 @@ impl Session {
         registry: &Registry,
     ) -> Result<WantedVersions, CommandError> {
         let (repo, tag) = reference.open(registry)?;
+        let place = reference.place(&repo);
         let Reference {
             text,
             repository,
@@ -143,7 +145,7 @@ impl Session {
             digest,
         } = reference;
         let failed = |problem: Problem| Failure {
-            at: At::From(repository.clone()),
+            at: At::read(place.clone()),
             ..Failure::from(problem)
         };
         let artifact = repo.artifact(&tag).await.map_err(Problem::from);
@@ -171,7 +173,7 @@ impl Session {
             from: Ok(StoredProvider {
                 provider: provider.clone(),
                 repo,
-                place: repository,
+                place,
                 is_listed: false,
             }),
             selection: Selection {
@@ -209,6 +211,15 @@ impl Reference {
             None => repo,
         };
         Ok((repo, tag))
+    }
+
+    /// The repository, as the user wrote it.
+    fn place(&self, repo: &Repo) -> Place {
+        let name = self.repository.as_str().into();
+        match repo.place() {
+            Place::Layout(_) => Place::Layout(name),
+            _ => Place::Registry(name),
+        }
     }
 }
 
@@ -304,7 +315,7 @@ async fn addressed(
     let stored = match stored_provider(endpoint, store, provider) {
         Ok(stored) => stored,
         Err(problem) => {
-            let at = At::From(endpoint.to_string());
+            let at = At::read(endpoint.whole());
             let from = Err(problem.of(Subject::provider(provider), at));
             return Ok(WantedVersions { selection, from });
         }
