@@ -204,11 +204,18 @@ fn a_replacement_restores_what_a_registry_lost_and_reports_what_it_damaged() {
         .path("dist/terraform-provider-demo_1.0.0_SHA256SUMS");
     let sums = format!("sha256:{}", judge::sha256(&sums));
     restores_and_reports(&author, &digest_of(&author, "linux_amd64"), "package");
-    restores_and_reports(&author, &sums, "evidence");
+    let to = restores_and_reports(&author, &sums, "evidence");
+    let from = at(&to);
+    let inspect = ["inspect", PROVIDER, "--plain-http", "127.0.0.1", "--from"];
+    let inspect = inspect.iter().copied().chain([from.as_str()]);
+    let run = author.scene.tfoci(inspect).exits(3);
+    assert!(run.stderr.ends_with(KEEPS), "{}", run.stderr);
 }
 
+const KEEPS: &str = "hint: a registry keeps the bytes that it has, even if the right ones are uploaded. Its operator has to delete this blob from the storage of the registry; then `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes it again\n";
+
 #[track_caller]
-fn restores_and_reports(author: &Author, blob: &str, what: &str) {
+fn restores_and_reports(author: &Author, blob: &str, what: &str) -> Registry {
     let (from, to) = (filled(author), filled(author));
     let replace = ["--existing", "replace"];
     let copies = |more: &[&str]| {
@@ -248,9 +255,7 @@ error: {PROVIDER} 1.0.0 ([TO]/{NAME}{from}): the {what} {blob} cannot be used
             )
         );
         let hint = run.stderr.split("\n\n").last().unwrap();
-        assert_eq!(
-            hint,
-            "hint: a registry keeps the bytes that it has, even if the right ones are uploaded. Its operator has to delete this blob from the storage of the registry; then `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes it again\n"
-        );
+        assert_eq!(hint, KEEPS);
     }
+    to
 }

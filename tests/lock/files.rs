@@ -137,7 +137,9 @@ fn a_locked_version_is_kept_until_an_upgrade() {
     let said = "the locked version does not satisfy the constraints\n  expected ~> 1.1\n  received 1.0.0 (in the lock file)";
     assert!(run.stderr.contains(said), "{}", run.stderr);
     let upgrade = format!("{} --upgrade", origin.address("acme/demo"));
-    let hint = format!("hint: `tfoci lock {upgrade}` selects");
+    let hint = format!(
+        "hint: `tfoci lock {upgrade}`, with the same version and options as before, selects"
+    );
     assert!(run.stderr.contains(&hint), "{}", run.stderr);
     assert!(text().contains("version     = \"1.0.0\""));
     lock(&scene, &upgrade).succeeds();
@@ -154,8 +156,11 @@ fn an_upgrade_that_leaves_a_provider_without_h1_says_so() {
     let text = || read(&scene, &format!("project/{LOCK}"));
     let demo = origin.address("acme/demo");
     let said = format!(
-        "   Warning {demo} 1.2.0 has no `h1` in the lock file, as 1.0.0 had: `install --locked` needs it, and `tfoci lock --h1` with the same options adds it\n"
+        "   Warning {demo} 1.2.0 has no `h1` in the lock file, and 1.0.0 had 1: `install --locked` needs the one of its platform, and `tfoci lock --h1` with the same options adds it\n"
     );
+    let run = lock(&scene, "--upgrade --dry-run").succeeds();
+    let planned = said.replace("has no `h1`", "would have no `h1`");
+    assert!(run.stderr.contains(&planned), "{}", run.stderr);
     let run = lock(&scene, "--upgrade").succeeds();
     assert!(run.stderr.contains(&said), "{}", run.stderr);
     assert!(!text().contains("h1:"), "{}", text());
@@ -168,6 +173,25 @@ fn an_upgrade_that_leaves_a_provider_without_h1_says_so() {
     let run = lock(&scene, "--upgrade --h1").succeeds();
     assert!(!run.stderr.contains("Warning"), "{}", run.stderr);
     assert!(text().contains("h1:"), "{}", text());
+}
+
+#[test]
+fn an_upgrade_that_loses_the_h1_of_a_platform_says_so() {
+    let (origin, scene) = given();
+    project(&scene, &origin, "project", "1.0.0");
+    let [here, other] = platforms();
+    let both = format!("--h1 --platform {here} --platform {other}");
+    lock(&scene, &both).succeeds();
+    project(&scene, &origin, "project", "~> 1.0");
+    let run = lock(&scene, &format!("--upgrade --h1 --platform {here}")).succeeds();
+    let demo = origin.address("acme/demo");
+    let said = format!(
+        "   Warning {demo} 1.2.0 has 1 `h1` in the lock file, and 1.0.0 had 2: `install --locked` needs the one of its platform, and `tfoci lock --h1` with the same options and each `--platform` adds them\n"
+    );
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    lock(&scene, &both).succeeds();
+    let run = lock(&scene, &format!("--upgrade {both}")).succeeds();
+    assert!(!run.stderr.contains("h1"), "{}", run.stderr);
 }
 
 #[test]

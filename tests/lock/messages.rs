@@ -83,7 +83,7 @@ fn constraints_are_named_with_file_and_line() {
         "1.0.0 (in the lock file)\n  required by c/versions.tf:3 (~> 1.1)\n",
     );
     let hint = format!(
-        "\n\nhint: `tfoci lock {demo} --upgrade` selects the newest version that satisfies the constraints; commit the file\n"
+        "\n\nhint: `tfoci lock {demo} --upgrade`, with the same version and options as before, selects the newest version that satisfies the constraints; commit the file\n"
     );
     says(&run, &hint);
 
@@ -395,13 +395,13 @@ fn a_locked_version_that_is_withdrawn() {
             "acme/demo",
             ">= 1.0",
             String::new(),
-            "hint: `tfoci lock ADDR --upgrade` selects 2.0.0\n",
+            "hint: `tfoci lock ADDR --upgrade` with the same options selects 2.0.0\n",
         ),
         (
             "hashicorp/null",
             ">= 1.0",
             format!("--from network-mirror:{}", origin.mirror_url()),
-            "hint: add 9.0.0 to the mirror; or `tfoci lock ADDR --upgrade` selects 3.2.1\n",
+            "hint: add 9.0.0 to the mirror; or `tfoci lock ADDR --upgrade` with the same options selects 3.2.1\n",
         ),
     ] {
         let provider = match name {

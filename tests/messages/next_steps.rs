@@ -67,7 +67,7 @@ fn a_store_without_the_locked_version() {
         ("~> 1.1", "copy 1.1.0 into this store"),
         (
             "~> 1.0",
-            "copy 1.1.0 into this store; or `tfoci lock registry.opentofu.org/acme/demo --upgrade` selects 1.0.0",
+            "copy 1.1.0 into this store; or `tfoci lock registry.opentofu.org/acme/demo --upgrade` with the same options selects 1.0.0",
         ),
     ] {
         author.scene.write("main.tf", format!("terraform {{\n  required_providers {{\n    demo = {{ source = \"acme/demo\", version = \"{constraints}\" }}\n  }}\n}}\n"));

@@ -21,7 +21,7 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         Problem::OtherLocked { .. } => {
             let address = &failure.subject.as_ref()?.provider;
             return Some(format!(
-                "`tfoci lock {address} --upgrade` selects the newest version that satisfies the constraints; commit the file"
+                "`tfoci lock {address} --upgrade`, with the same version and options as before, selects the newest version that satisfies the constraints; commit the file"
             ));
         }
         Problem::Withdrawn { admitted, .. } => return Some(not_there(failure, admitted.as_ref())),
@@ -110,7 +110,7 @@ fn not_there(failure: &Failure, admitted: Option<&Version>) -> String {
     };
     let upgrade = admitted.zip(subject).map(|(admitted, subject)| {
         let address = &subject.provider;
-        format!("`tfoci lock {address} --upgrade` selects {admitted}")
+        format!("`tfoci lock {address} --upgrade` with the same options selects {admitted}")
     });
     match (add, upgrade) {
         (Some(add), Some(upgrade)) => format!("{add}; or {upgrade}"),

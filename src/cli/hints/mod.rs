@@ -25,6 +25,7 @@ mod versions;
 use tfoci::blob;
 use tfoci::oci;
 use tfoci::outcome::{At, Failure, Problem};
+use tfoci::place::Place;
 use tfoci::platform::Platform;
 use tfoci::store;
 use tfoci::trust;
@@ -154,6 +155,12 @@ fn journey(failure: &Failure, effect: Effect) -> Option<String> {
         Problem::Folder(error) => return folders::in_folder(error, &address),
         Problem::Unreadable(error @ store::Error::Refusal(oci::Refusal::Repeated { .. })) => {
             return stores::store(error);
+        }
+        // A push without options trusts what a registry has.
+        Problem::Unreadable(error @ (store::Error::Blob { .. } | store::Error::Missing { .. }))
+            if matches!(failure.at.place(), Some(Place::Registry(_))) =>
+        {
+            return Some(stores::damaged(error, &failure.at));
         }
         Problem::Unreadable(_) => {
             "evidence that cannot be read proves nothing. Pushing the release again writes it anew"

@@ -19,7 +19,7 @@ use super::document;
 use super::file::{Flaw, print_file, status, stays};
 use super::request::{LockRequest, Writing};
 use super::roots::Root;
-use super::version::{print_locked, warn_of_no_h1};
+use super::version::{LostH1, print_locked};
 use crate::cli::Ending;
 use crate::cli::error::CommandError;
 use crate::cli::json;
@@ -97,8 +97,8 @@ impl LockOutcome {
         for one in &locked {
             let directories = self.directories(one);
             print_locked(&one.subject, one.locked, &directories, request, printer);
-            if let Some(before) = self.before_without_h1(one) {
-                warn_of_no_h1(&one.subject, before, request, printer);
+            if let Some(lost) = self.lost_h1(one) {
+                lost.warn(&one.subject, request, printer);
             }
         }
         for (_, failure) in &failures {
@@ -125,17 +125,17 @@ impl LockOutcome {
         self.ending(&failures, &flaws, request)
     }
 
-    /// The version that was locked before with an `h1`, if the new one has none.
-    fn before_without_h1(&self, one: &LockedInFiles<'_>) -> Option<&Version> {
-        if one.locked.hashes.iter().any(PackageHash::is_h1) {
-            return None;
-        }
+    /// The `h1` that a new version lacks, if the version before had more.
+    fn lost_h1(&self, one: &LockedInFiles<'_>) -> Option<LostH1<'_>> {
+        let count =
+            |hashes: &BTreeSet<PackageHash>| hashes.iter().filter(|hash| hash.is_h1()).count();
+        let has = count(&one.locked.hashes);
         one.files.iter().find_map(|file| {
             let before = self.locked.get(&(*file, one.subject.provider.clone()));
-            let (version, hashes) = before?;
+            let (before, hashes) = before?;
+            let had = count(hashes);
             // The hashes of the same version stay.
-            let has_lost = *version != one.locked.version && hashes.iter().any(PackageHash::is_h1);
-            has_lost.then_some(version)
+            (*before != one.locked.version && has < had).then_some(LostH1 { before, had, has })
         })
     }
 

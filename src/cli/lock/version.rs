@@ -102,16 +102,34 @@ fn warn_of_others(subject: &Subject, locked: &Locked, writing: Writing, printer:
     }
 }
 
-/// Warns that a new version has no `h1`. `before` is the version that had one.
-pub(super) fn warn_of_no_h1(
-    subject: &Subject,
-    before: &Version,
-    request: &LockRequest,
-    printer: &Printer,
-) {
-    if request.writing == Writing::Real {
+/// Fewer `h1` in a lock file than the version before had.
+pub(super) struct LostH1<'a> {
+    /// The version before.
+    pub(super) before: &'a Version,
+    /// How many `h1` it had.
+    pub(super) had: usize,
+    /// How many the new version has.
+    pub(super) has: usize,
+}
+
+impl LostH1<'_> {
+    pub(super) fn warn(&self, subject: &Subject, request: &LockRequest, printer: &Printer) {
+        let Self { before, had, has } = self;
+        let verb = match request.writing {
+            Writing::Real => "has",
+            Writing::DryRun => "would have",
+            Writing::Locked => return,
+        };
+        let count = match has {
+            0 => "no `h1`".to_owned(),
+            has => format!("{has} `h1`"),
+        };
+        let add = match had {
+            1 => "`tfoci lock --h1` with the same options adds it",
+            _ => "`tfoci lock --h1` with the same options and each `--platform` adds them",
+        };
         printer.warning(&format!(
-            "{subject} has no `h1` in the lock file, as {before} had: `install --locked` needs it, and `tfoci lock --h1` with the same options adds it"
+            "{subject} {verb} {count} in the lock file, and {before} had {had}: `install --locked` needs the one of its platform, and {add}"
         ));
     }
 }
