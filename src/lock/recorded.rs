@@ -77,8 +77,11 @@ impl Proven {
         }
         Ok(match is_trusted {
             true => {
+                // With those of manifests and other files, as without `--trust-store`.
+                let mut hashes = lines(release).unwrap_or_default();
                 let packages = release.packages.iter();
-                Self::Stated(packages.filter_map(|package| package.zh()).collect())
+                hashes.extend(packages.filter_map(|package| package.zh()));
+                Self::Stated(hashes)
             }
             false => Self::Nothing,
         })

@@ -52,8 +52,8 @@ fn without_a_pinned_key_a_store_is_not_trusted() {
     for (arguments, code, wanted) in [
         ("--platform linux_amd64", 0, "0 h1, 1 zh"),
         ("--platform all --h1", 0, "2 h1, 2 zh"),
-        ("--trust-store", 0, "0 h1, 2 zh"),
-        ("--trust-store --h1 --platform linux_amd64", 0, "1 h1, 2 zh"),
+        ("--trust-store", 0, "0 h1, 3 zh"),
+        ("--trust-store --h1 --platform linux_amd64", 0, "1 h1, 3 zh"),
         (
             "--key acme.asc --h1 --platform darwin_arm64",
             0,
@@ -77,6 +77,16 @@ fn without_a_pinned_key_a_store_is_not_trusted() {
             assert!(!author.scene.path(".terraform.lock.hcl").exists());
         }
     }
+}
+
+/// The checksum document lists the author's manifest too, which is no package.
+#[test]
+fn a_trusted_store_knows_every_hash_of_a_pinned_signature() {
+    let author = Author::new();
+    author.with_pushed();
+    lock(&author, "--key acme.asc").succeeds();
+    let run = lock(&author, "--trust-store --check").succeeds();
+    assert!(!run.stderr.contains("Warning"), "{}", run.stderr);
 }
 
 #[test]
