@@ -31,6 +31,9 @@ mod tokens;
 /// OpenTofu installs through `oci_mirror`.
 mod tofu;
 
+/// Several writers of one version.
+mod writers;
+
 /// Both programs, as far as they are installed.
 const PROGRAMS: [Program; 2] = [Program::DockerRegistry, Program::Zot];
 const DEMO: &str = "example.com/acme/demo";

@@ -34,7 +34,11 @@ pub(super) fn round_trip(site: &Site) {
     }
 }
 
-fn start(program: Program, authority: Option<&Authority>, password: bool) -> Option<Foreign> {
+pub(super) fn start(
+    program: Program,
+    authority: Option<&Authority>,
+    password: bool,
+) -> Option<Foreign> {
     let identity = authority.map(Authority::server);
     let options = Options {
         tls: identity.as_ref(),

@@ -1,9 +1,20 @@
 //! Moving tags.
 
+use std::time::Duration;
+
+use tokio::time::Instant;
+
 use super::manifest_rejection::ManifestRejection;
 use super::manifests::{ManifestPut, PutOutcome};
 use super::{Error, Move, Registry, Repository, Tagged};
 use crate::http::{Retry, Transient};
+
+/// How many times as long as this writer a concurrent one may take to move a tag.
+const SLOWER: u32 = 4;
+/// The least time until a moved tag is read again. Two jobs of one machine take turns of some milliseconds.
+const SHORTEST_WAIT: Duration = Duration::from_millis(25);
+/// The most time until a moved tag is read again.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 impl Registry {
     /// Moves tags one after the other, each only if it still refers to the expected manifest.
@@ -12,15 +23,20 @@ impl Registry {
         repository: &Repository,
         moves: &[Move<'_>],
     ) -> Result<Tagged, Error> {
+        let mut before = Instant::now();
         for wanted in moves {
+            before = Instant::now();
             if self.move_tag(repository, wanted).await? == Tagged::Conflict {
                 return Ok(Tagged::Conflict);
             }
         }
-        // Most registries ignore `If-Match`, so a concurrent writer is noticed only now.
         let Some(Move { tag, to, .. }) = moves.last() else {
             return Ok(Tagged::Moved);
         };
+        // Most registries ignore `If-Match`, so a concurrent writer is noticed only now. It may have read the tag just before it moved, and takes
+        // about as long to move it as this one did.
+        let move_of_another = before.elapsed() * SLOWER;
+        tokio::time::sleep(move_of_another.clamp(SHORTEST_WAIT, LONGEST_WAIT)).await;
         let now = self.tag_target(repository, tag).await?;
         Ok(
             match now.is_some_and(|now| now.digest == to.expected.digest) {
