@@ -45,7 +45,7 @@ pub use delivered::Delivered;
 pub use error::{BlobFailure, Error, FailedPackage, PackageBlob};
 pub use existing::EvidencePolicy;
 use publication::{Publication, TagUpdate};
-use read_back::read_back;
+use read_back::{read_back, read_back_roots};
 use transfer::TransferOutcomes;
 
 /// The most times that a publication is planned. An attempt only fails if another writer moved a tag meanwhile, so eight concurrent writers
@@ -82,6 +82,13 @@ pub struct Options {
     pub now: SystemTime,
     /// What stored evidence must prove.
     pub evidence_policy: EvidencePolicy,
+}
+
+impl Options {
+    /// Whether what the repository has is read, and not only looked up.
+    fn reads_everything(&self) -> bool {
+        self.existing == Existing::Replace || self.rechecks
+    }
 }
 
 /// The state of the repository that an earlier step read. If it is out of date when a tag is moved, the tag does not move, and everything
@@ -185,12 +192,16 @@ pub async fn publish<B: BlobSource>(
         outcomes
             .transfer_all(edition, &publication, to, options.jobs, &events)
             .await?;
-        if options.existing == Existing::Replace && to.refuses_incomplete() {
+        let reads_back = options.reads_everything() && to.refuses_incomplete();
+        if reads_back {
             read_back(edition, &publication, to).await?;
         }
         let (tagged, refusal) = publication.move_tags(to).await?;
         refused = refused.or(refusal);
         if tagged == Tagged::Moved {
+            if reads_back {
+                read_back_roots(&publication, to).await?;
+            }
             if let Some(message) = refused.as_ref().and_then(evidence::refusal) {
                 warn(reporter, message);
             }

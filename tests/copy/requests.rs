@@ -212,6 +212,32 @@ fn a_replacement_restores_what_a_registry_lost_and_reports_what_it_damaged() {
     assert!(run.stderr.ends_with(KEEPS), "{}", run.stderr);
 }
 
+/// docker-registry accepts a manifest that it has, and keeps its bytes.
+#[test]
+fn a_replacement_reports_a_damaged_manifest_of_a_registry() {
+    let author = pushed();
+    let evidence = author.tagged("evidence-1.0.0").unwrap();
+    let index = author.tagged("1.0.0").unwrap();
+    let manifest = author.document("1.0.0")["manifests"][0]["digest"].clone();
+    let manifest = manifest.as_str().unwrap().replace("sha256:", "");
+    for (digest, tag) in [
+        (evidence, "evidence-1.0.0"),
+        (index, "1.0.0"),
+        (manifest, "no tag"),
+    ] {
+        let (from, to) = (filled(&author), filled(&author));
+        for path in [&digest, &format!("manifests/{tag}")] {
+            to.always(matching("GET", path), Fault::wrong_bytes());
+        }
+        let run = copy_demo(&author, &at(&from), &at(&to), &["--existing", "replace"]);
+        run.exits(3).without_result();
+        let more = ["--plain-http", "127.0.0.1", "--existing", "replace"];
+        let run = author.push_to(&at(&to), &more).exits(3).without_result();
+        let said = "the bytes do not match their digest";
+        assert!(run.stderr.contains(said), "{tag}: {}", run.stderr);
+    }
+}
+
 const KEEPS: &str = "hint: a registry keeps the bytes that it has, even if the right ones are uploaded. Its operator has to delete this blob from the storage of the registry; then `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes it again\n";
 
 #[track_caller]

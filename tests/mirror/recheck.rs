@@ -1,9 +1,12 @@
 use std::fs;
 use std::path::PathBuf;
 
+use serde_json::Value;
+
 use super::demo;
 use super::origin_scene::OriginScene;
 use crate::support::judge;
+use crate::support::registry::{Fault, Registry, matching};
 
 #[test]
 fn recheck_compares_stored_packages() {
@@ -57,4 +60,49 @@ fn recheck_repairs_a_package_of_a_layout() {
 ",
     );
     assert_eq!(scene.tree(), good);
+}
+
+/// docker-registry accepts what it has, and keeps its bytes. Packages of a registry are not read.
+#[test]
+fn recheck_reads_the_manifests_and_the_evidence_of_a_registry() {
+    let scene = OriginScene::of([demo()]);
+    let registry = Registry::plain();
+    let to = format!(
+        "[ORIGIN]/acme/demo --to {0}/acme/{{type}} --plain-http {0}",
+        registry.host()
+    );
+    scene.run(&to).ends(0);
+    scene.run(&format!("{to} --recheck")).ends(0);
+    let held = registry.repository("acme/demo", |held| held.clone());
+    let digest = |name: &str| {
+        let tag = held.tags.iter().find(|(tag, _)| tag == name);
+        tag.unwrap().1.clone()
+    };
+    let document =
+        |digest: &str| -> Value { serde_json::from_slice(&held.manifests[digest].bytes).unwrap() };
+    let (index, evidence) = (digest("1.0.0"), digest("evidence-1.0.0"));
+    let manifest = document(&index)["manifests"][0]["digest"].clone();
+    let layers = document(&evidence)["layers"].clone();
+    let mut parts = vec![index, evidence, manifest.as_str().unwrap().to_owned()];
+    let layers = layers.as_array().unwrap().iter();
+    parts.extend(layers.map(|layer| layer["digest"].as_str().unwrap().to_owned()));
+    assert_eq!(parts.len(), 6);
+    for part in parts {
+        let tag = held.tags.iter().find(|(_, digest)| *digest == part);
+        let tag = tag.map(|(tag, _)| format!("/manifests/{tag}"));
+        let registry = Registry::plain();
+        registry.repository("acme/demo", |empty| *empty = held.clone());
+        for path in tag.into_iter().chain([part.clone()]) {
+            registry.always(matching("GET", &path), Fault::wrong_bytes());
+        }
+        let to = format!(
+            "[ORIGIN]/acme/demo --to {0}/acme/{{type}} --plain-http {0} --recheck",
+            registry.host()
+        );
+        let said = scene.run(&to).ends(3);
+        assert!(
+            said.contains("the bytes do not match their digest"),
+            "{said}"
+        );
+    }
 }

@@ -61,7 +61,7 @@ pub(super) async fn plan<B: BlobSource>(
     let is_incomplete = moves_index
         || steps.iter().any(|step| step.is_missing)
         // Clients ignore the empty config, to which all manifests by tfoci refer; tools that copy the artifact read it.
-        || has_ours && lacks(to, &Expected::of(EMPTY_BYTES), options).await?;
+        || has_ours && lacks(to, &Expected::of(EMPTY_BYTES), Part::Blob, options).await?;
     let has_config = was.is_some() || evidence::has_evidence(tags);
     let config = is_incomplete.then(|| Blob::new(EMPTY_BYTES, has_config));
     Ok(Publication {
@@ -88,8 +88,11 @@ async fn is_settled<B: BlobSource>(
 ) -> Result<bool, Problem> {
     let tag = Tag::of_evidence(&edition.release.version)?;
     let is_trusted = to.refuses_incomplete() && tags.contains(tag.as_str());
-    let is_checked = options.evidence_policy.always;
-    Ok(is_trusted && (!is_checked || evidence::is_there(edition, tags, to).await?))
+    if !is_trusted || !options.evidence_policy.always {
+        return Ok(is_trusted);
+    }
+    let is_there = evidence::is_there(edition, tags, to).await?;
+    Ok(is_there && (!options.reads_everything() || to.evidence(&tag).await.is_ok()))
 }
 
 /// The evidence for all zips of the index to write, and a warning about it.
@@ -244,10 +247,11 @@ async fn step<L>(
     };
     let is_ours = entry.digest == ours.expected.digest.to_string();
     let is_missing = if is_ours {
-        let is_checked = !to.refuses_incomplete() || options.existing == Existing::Replace;
+        let is_checked = !to.refuses_incomplete() || options.reads_everything();
         is_checked && {
             let manifest = to.manifest(At::Entry(entry)).await;
-            !matches!(manifest, Ok(Some(_))) || lacks(to, &package.expected, options).await?
+            !matches!(manifest, Ok(Some(_)))
+                || lacks(to, &package.expected, Part::Package, options).await?
         }
     } else {
         let theirs = to.package(&package.platform, entry).await?;
@@ -259,7 +263,7 @@ async fn step<L>(
                 offered,
             });
         }
-        lacks(to, &package.expected, options).await?
+        lacks(to, &package.expected, Part::Package, options).await?
     };
     Ok(PackageStep {
         is_added: false,
@@ -275,7 +279,12 @@ async fn step<L>(
 ///
 /// # Errors
 /// The store fails, or it is a registry that has other bytes: it would keep them if the right ones were uploaded.
-async fn lacks(to: &RepoMut, expected: &Expected, options: &Options) -> Result<bool, Problem> {
+async fn lacks(
+    to: &RepoMut,
+    expected: &Expected,
+    what: Part,
+    options: &Options,
+) -> Result<bool, Problem> {
     let replaces = options.existing == Existing::Replace;
     if to.refuses_incomplete() && !replaces {
         return Ok(false);
@@ -289,7 +298,7 @@ async fn lacks(to: &RepoMut, expected: &Expected, options: &Options) -> Result<b
     match read_stored(to, *expected).await {
         Ok(()) => Ok(false),
         Err(_) if !to.refuses_incomplete() => Ok(true),
-        Err(source) => Err(store::Error::reading(Part::Package, expected.digest, source).into()),
+        Err(source) => Err(store::Error::reading(what, expected.digest, source).into()),
     }
 }
 
