@@ -21,7 +21,7 @@ use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject};
 use crate::examine::{Examined, Platforms, StoredProvider, TrustOptions, Versions};
 use crate::hash::PackageHash;
-use crate::oci::Tag;
+use crate::oci::{Tag, TagNames};
 use crate::outcome::{At, Change, Failure, OnResult, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::publish::{self, ContentGraph, Edition, Existing, Snapshot, is_whole, publish};
@@ -108,7 +108,7 @@ struct Journey<'a> {
     /// The trust options for locked versions: a lock file stands in for a pinned key.
     trust_of_locked: TrustOptions,
     /// The names of the tags in the destination store.
-    tags: BTreeSet<String>,
+    tags: TagNames,
     options: &'a Options,
     reporter: &'a Arc<dyn Reporter>,
 }
@@ -308,14 +308,14 @@ impl<'a> Journey<'a> {
         let has_own_rule = self.options.trust.has_own_rule(&self.from.provider)
             || self.locked.contains_key(version);
         let is_plain = self.options.existing == Existing::Merge && self.options.rebuild.is_none();
-        let lacks_evidence = self.lists(&evidence) && !self.has(&evidence);
-        if !is_plain || has_own_rule || lacks_evidence || !self.has(&tag) {
+        let lacks_evidence = self.lists(&evidence) && !self.tags.has(&evidence);
+        if !is_plain || has_own_rule || lacks_evidence || !self.tags.has(&tag) {
             return Ok(None);
         }
         let Artifact { raw, index } = stored_version::artifact(&self.from, version, &tag).await?;
         let digest = raw.expected.digest;
         let tags = [&tag, &evidence];
-        let tags: Vec<&Tag> = tags.into_iter().filter(|tag| self.has(tag)).collect();
+        let tags: Vec<&Tag> = tags.into_iter().filter(|tag| self.tags.has(tag)).collect();
         let is_there = self.is_there(&tags, &digest).await;
         if !is_there.map_err(Error::in_destination)? || index.platforms().is_err() {
             return Ok(None);
@@ -376,9 +376,5 @@ impl<'a> Journey<'a> {
     fn lists(&self, tag: &Tag) -> bool {
         let names = self.available.ignored.iter();
         names.into_iter().any(|(name, _)| name == tag.as_str())
-    }
-
-    fn has(&self, tag: &Tag) -> bool {
-        self.tags.contains(tag.as_str())
     }
 }

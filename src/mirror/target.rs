@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Options, Task};
 use crate::blob::Shared;
 use crate::event::{Event, Reporter, Subject};
-use crate::oci::{RawManifest, Tag};
+use crate::oci::{RawManifest, Tag, TagNames};
 use crate::outcome::{At, Change, Failure, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::publish::{self, Delivered, Edition, EvidencePolicy, Existing, Snapshot, publish};
@@ -22,7 +22,7 @@ pub(super) struct MirrorTarget<'a> {
     pub(super) destination: &'a RepoMut,
     pub(super) options: &'a Options,
     /// The names of the repository's tags.
-    pub(super) tags: BTreeSet<String>,
+    pub(super) tags: TagNames,
     pub(super) reporter: Arc<dyn Reporter>,
     /// The name of the destination in reports, if the task has several.
     pub(super) label: Option<String>,
@@ -66,7 +66,7 @@ impl<'a> MirrorTarget<'a> {
             task,
             destination,
             options,
-            tags: BTreeSet::new(),
+            tags: TagNames::default(),
             reporter: match &label {
                 Some(label) => Arc::new(Labelled {
                     reporter: Arc::clone(reporter),
@@ -86,7 +86,7 @@ impl<'a> MirrorTarget<'a> {
 
     /// Whether the store has this version.
     pub(super) fn has(&self, version: &Version) -> bool {
-        Tag::of_version(version).is_ok_and(|tag| self.tags.contains(tag.as_str()))
+        Tag::of_version(version).is_ok_and(|tag| self.tags.has(&tag))
     }
 
     /// Reads a version from the store; `None` if the store lacks it, if everything is to be compared again, or if the artifact cannot be
@@ -95,7 +95,7 @@ impl<'a> MirrorTarget<'a> {
         let tag = Tag::of_version(version)?;
         let everything =
             self.options.publish.rechecks || self.options.publish.existing != Existing::Merge;
-        if everything || !self.tags.contains(tag.as_str()) {
+        if everything || !self.tags.has(&tag) {
             return Ok(None);
         }
         let artifact = match self.destination.artifact(&tag).await {
@@ -117,7 +117,7 @@ impl<'a> MirrorTarget<'a> {
                 .into_iter()
                 .map(|(platform, _)| platform)
                 .collect(),
-            has_evidence: self.tags.contains(Tag::of_evidence(version)?.as_str()),
+            has_evidence: self.tags.has(&Tag::of_evidence(version)?),
             artifact,
         }))
     }

@@ -68,6 +68,7 @@ mod part;
 pub mod reference;
 pub mod refusal;
 pub mod repository_name;
+mod tag_names;
 pub mod tags;
 
 pub use descriptor::Descriptor;
@@ -78,6 +79,7 @@ pub use manifest::Layer;
 pub use part::Part;
 pub use reference::{Repository, Tag};
 pub use refusal::Refusal;
+pub use tag_names::TagNames;
 pub use tags::Tags;
 
 use bytes::Bytes;

@@ -15,8 +15,6 @@
 //! Some registries accept only known media types, and so refuse evidence. tfoci then publishes the provider without it, and
 //! warns that readers will see `unverified`.
 
-use std::collections::BTreeSet;
-
 use super::existing::{Candidate, Decision, ExistingEvidence};
 use super::{
     Blob, BlobSource, ContentGraph, Digest, Edition, Options, Package, Platform, Problem, Release,
@@ -24,14 +22,14 @@ use super::{
 };
 use crate::authentication::Status;
 use crate::oci::evidence::KEYS;
-use crate::oci::{EMPTY_BYTES, Evidence};
+use crate::oci::{EMPTY_BYTES, Evidence, TagNames};
 use crate::release::Document;
 use crate::store;
 
 /// The repository's tags, and the zips that evidence must prove.
 pub(super) struct Question<'a> {
     /// The names of the repository's tags.
-    pub(super) tags: &'a BTreeSet<String>,
+    pub(super) tags: &'a TagNames,
     /// The packages to verify existing evidence with.
     pub(super) packages: Vec<Package<()>>,
     /// Further zips that evidence must cover.
@@ -57,7 +55,7 @@ pub(super) async fn plan<B: BlobSource>(
     let release = edition.release;
     let tag = Tag::of_evidence(&release.version)?;
     let subject = (&release.provider, &release.version);
-    let existing_evidence = match tags.contains(tag.as_str()) {
+    let existing_evidence = match tags.has(&tag) {
         false => None,
         true => ExistingEvidence::read(to, subject, packages, policy, now).await?,
     };
@@ -101,7 +99,7 @@ pub(super) async fn plan<B: BlobSource>(
 /// Whether the repository has exactly the evidence that tfoci would write.
 pub(super) async fn is_there<B: BlobSource>(
     edition: &Edition<'_, B>,
-    tags: &BTreeSet<String>,
+    tags: &TagNames,
     to: &RepoMut,
 ) -> Result<bool, Problem> {
     let ours = match &edition.evidence {
@@ -115,7 +113,7 @@ pub(super) async fn is_there<B: BlobSource>(
 /// The evidence that tfoci writes for a release.
 fn content<B>(
     release: &Verified<Release<B>>,
-    tags: &BTreeSet<String>,
+    tags: &TagNames,
 ) -> Result<ContentGraph<Blob<B>>, Problem> {
     let signed = release.authentication().status == Status::Signed;
     let first = release.signatures.first().filter(|_| !signed);
@@ -126,8 +124,8 @@ fn content<B>(
         keys: release.certificate().map(<[u8]>::to_vec),
         protocols: release.protocols.clone(),
     };
-    let has_version = tags.contains(Tag::of_version(&release.version)?.as_str());
-    let has_shared = has_version || has_evidence(tags);
+    let has_version = tags.has(&Tag::of_version(&release.version)?);
+    let has_shared = has_version || tags.has_evidence();
     let documents = evidence.documents().map(|(media_type, bytes)| {
         let is_likely_there = match media_type {
             // All versions that are signed with the same key share this document.
@@ -142,12 +140,6 @@ fn content<B>(
         manifests: Vec::new(),
         blobs: std::iter::once(config).chain(documents).collect(),
     })
-}
-
-/// Whether any version has evidence. Then the repository also has the blobs that all evidence shares.
-pub(super) fn has_evidence(tags: &BTreeSet<String>) -> bool {
-    let is_evidence = |name: &String| Tag::parse(name).is_ok_and(|tag| tag.is_evidence());
-    tags.iter().any(is_evidence)
 }
 
 /// The warning for a registry that does not accept evidence.

@@ -13,7 +13,7 @@
 //! Lock files pin the digests of zips. Changing a zip of a version breaks every one of them, so publishing another zip for the
 //! same platform is an error without `replace`. Adding platforms to a version is allowed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -21,7 +21,7 @@ use crate::blob::BlobSource;
 use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::http::Retry;
-use crate::oci::{RawManifest, Tag};
+use crate::oci::{RawManifest, Tag, TagNames};
 use crate::outcome::{AttachedBlobs, Change, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::release::{Expected, Package, Release};
@@ -96,7 +96,7 @@ impl Options {
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot<'a> {
     /// The names of the tags.
-    pub tags: &'a BTreeSet<String>,
+    pub tags: &'a TagNames,
     /// The index that the version's tag refers to, if it was read.
     pub index: Option<&'a RawManifest>,
 }

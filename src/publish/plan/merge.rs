@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::oci::{self, EMPTY_BYTES, Index, Part, RawManifest, Tag, manifest};
+use crate::oci::{self, EMPTY_BYTES, Index, Part, RawManifest, Tag, TagNames, manifest};
 use crate::outcome::Problem;
 use crate::publish::evidence::{self, Question};
 use crate::publish::transfer::read_stored;
@@ -27,7 +27,7 @@ struct PackageStep {
 /// Compares a release with the repository. `stored` is the index that the version's tag refers to, if it was already read.
 pub(super) async fn plan<B: BlobSource>(
     edition: &Edition<'_, B>,
-    (tags, stored): (&BTreeSet<String>, Option<&RawManifest>),
+    (tags, stored): (&TagNames, Option<&RawManifest>),
     to: &RepoMut,
     options: &Options,
 ) -> Result<Publication<B>, Problem> {
@@ -62,7 +62,7 @@ pub(super) async fn plan<B: BlobSource>(
         || steps.iter().any(|step| step.is_missing)
         // Clients ignore the empty config, to which all manifests by tfoci refer; tools that copy the artifact read it.
         || has_ours && lacks(to, &Expected::of(EMPTY_BYTES), Part::Blob, options).await?;
-    let has_config = was.is_some() || evidence::has_evidence(tags);
+    let has_config = was.is_some() || tags.has_evidence();
     let config = is_incomplete.then(|| Blob::new(EMPTY_BYTES, has_config));
     Ok(Publication {
         moves_index,
@@ -82,12 +82,12 @@ pub(super) async fn plan<B: BlobSource>(
 /// Whether the evidence of a version stays as it is, if the version gets no other packages.
 async fn is_settled<B: BlobSource>(
     edition: &Edition<'_, B>,
-    tags: &BTreeSet<String>,
+    tags: &TagNames,
     to: &RepoMut,
     options: &Options,
 ) -> Result<bool, Problem> {
     let tag = Tag::of_evidence(&edition.release.version)?;
-    let is_trusted = to.refuses_incomplete() && tags.contains(tag.as_str());
+    let is_trusted = to.refuses_incomplete() && tags.has(&tag);
     if !is_trusted || !options.evidence_policy.always {
         return Ok(is_trusted);
     }
@@ -98,7 +98,7 @@ async fn is_settled<B: BlobSource>(
 /// The evidence for all zips of the index to write, and a warning about it.
 async fn plan_evidence<B: BlobSource>(
     edition: &Edition<'_, B>,
-    tags: &BTreeSet<String>,
+    tags: &TagNames,
     root: &RawManifest,
     to: &RepoMut,
     options: &Options,
@@ -166,13 +166,13 @@ impl StoredIndex {
     }
 }
 
-async fn find(to: &RepoMut, tag: &Tag, tags: &BTreeSet<String>) -> Result<StoredIndex, Problem> {
+async fn find(to: &RepoMut, tag: &Tag, tags: &TagNames) -> Result<StoredIndex, Problem> {
     let nothing = StoredIndex {
         stored: None,
         was: None,
         damage: None,
     };
-    if !tags.contains(tag.as_str()) {
+    if !tags.has(tag) {
         return Ok(nothing);
     }
     Ok(match to.manifest(At::Tag(tag)).await {

@@ -5,13 +5,12 @@
 //! | [`verbatim`] | the index of another store, byte for byte, if the tag is free, already refers to it, or is replaced |
 //! | [`merge`] | the release's packages, and the platforms that the repository already has |
 
-use std::collections::BTreeSet;
-
 use std::borrow::Cow;
 
 use super::{
     BlobSource, Edition, Existing, Options, Problem, Publication, Release, RepoMut, Snapshot, Tag,
 };
+use crate::oci::TagNames;
 use crate::oci::reference::version_of;
 use crate::store;
 
@@ -41,10 +40,10 @@ pub(super) async fn make<B: BlobSource>(
 /// Refuses a new version in a repository whose newest version is of another provider. Readers would not tell them apart.
 async fn refuse_others<L>(
     release: &Release<L>,
-    tags: &BTreeSet<String>,
+    tags: &TagNames,
     to: &RepoMut,
 ) -> Result<(), Problem> {
-    if tags.contains(Tag::of_version(&release.version)?.as_str()) {
+    if tags.has(&Tag::of_version(&release.version)?) {
         return Ok(());
     }
     let versions = tags.iter().filter_map(|name| version_of(name).ok());
@@ -72,7 +71,7 @@ async fn refuse_others<L>(
 async fn tags<'a>(
     snapshot: Option<Snapshot<'a>>,
     to: &RepoMut,
-) -> Result<Cow<'a, BTreeSet<String>>, store::Error> {
+) -> Result<Cow<'a, TagNames>, store::Error> {
     if let Some(Snapshot { tags, .. }) = snapshot {
         return Ok(Cow::Borrowed(tags));
     }

@@ -1,9 +1,7 @@
 //! The plan that copies an index of another store byte for byte.
 
-use std::collections::BTreeSet;
-
 use crate::digest::Digest;
-use crate::oci::Tag;
+use crate::oci::{Tag, TagNames};
 use crate::outcome::Problem;
 use crate::publish::evidence::{self, Question};
 use crate::publish::{
@@ -16,7 +14,7 @@ use crate::store;
 pub(super) async fn plan<B: BlobSource>(
     edition: &Edition<'_, B>,
     index: &ContentGraph<Blob<B>>,
-    tags: &BTreeSet<String>,
+    tags: &TagNames,
     to: &RepoMut,
     options: &Options,
 ) -> Result<Option<Publication<B>>, Problem> {
@@ -56,7 +54,7 @@ pub(super) async fn plan<B: BlobSource>(
 async fn evidence<B: BlobSource>(
     edition: &Edition<'_, B>,
     is_same: bool,
-    tags: &BTreeSet<String>,
+    tags: &TagNames,
     to: &RepoMut,
     options: &Options,
 ) -> Result<(Option<TagUpdate<B>>, Option<String>), Problem> {
@@ -92,12 +90,8 @@ async fn evidence<B: BlobSource>(
 }
 
 /// The digest that a tag refers to; `None` if it is not among the listed tags.
-async fn digest(
-    tag: &Tag,
-    tags: &BTreeSet<String>,
-    to: &RepoMut,
-) -> Result<Option<Digest>, store::Error> {
-    match tags.contains(tag.as_str()) {
+async fn digest(tag: &Tag, tags: &TagNames, to: &RepoMut) -> Result<Option<Digest>, store::Error> {
+    match tags.has(tag) {
         true => to.digest(tag).await,
         false => Ok(None),
     }
