@@ -129,6 +129,53 @@ impl Platform {
     }
 }
 
+/// The platforms to read, to write or to mirror.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Platforms {
+    /// Every platform of the version.
+    All,
+    /// Only these platforms. It is an error if one of them is missing.
+    Only(Vec<Platform>),
+    /// Those of these platforms that the version has. It is an error if it has none of them.
+    Among(Vec<Platform>),
+}
+
+impl Platforms {
+    /// Whether this platform is one of them.
+    pub fn has(&self, platform: &Platform) -> bool {
+        self.named().is_none_or(|named| named.contains(platform))
+    }
+
+    /// The platforms, if not all are meant.
+    pub fn named(&self) -> Option<&[Platform]> {
+        match self {
+            Self::All => None,
+            Self::Only(platforms) | Self::Among(platforms) => Some(platforms),
+        }
+    }
+
+    /// One platform of a version, preferably one of these. Any leads to the checksum document of all.
+    pub fn any_of(&self, listed: Option<&[Platform]>) -> Self {
+        let (wanted, listed) = (self.named().unwrap_or_default(), listed.unwrap_or_default());
+        let is_listed = |platform: &&Platform| listed.is_empty() || listed.contains(platform);
+        let one = wanted.iter().find(is_listed).or(listed.first());
+        Self::Only(vec![one.cloned().unwrap_or_else(Platform::current)])
+    }
+
+    /// Adds the platforms of another selection, sorted. Those that a version lacks are then no error, unless it has none.
+    pub(crate) fn add(&mut self, other: &Self) {
+        *self = match (self.named(), other.named()) {
+            (Some(these), Some(others)) => {
+                let mut all = [these, others].concat();
+                all.sort();
+                all.dedup();
+                Self::Among(all)
+            }
+            (None, _) | (_, None) => Self::All,
+        };
+    }
+}
+
 impl fmt::Display for Platform {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}_{}", self.os, self.arch)

@@ -17,12 +17,13 @@ use std::time::SystemTime;
 
 use tfoci::authentication::Note;
 use tfoci::event::{Event, Reporter};
-use tfoci::examine::{Platforms, StoredProvider, TrustOptions, Versions};
+use tfoci::examine::{StoredProvider, TrustOptions, Versions};
 use tfoci::install::{Form, Installed, Installer, Request};
 use tfoci::oci::Repository;
 use tfoci::oci::reference::Ignored;
 use tfoci::outcome::Failure;
 use tfoci::place::Place;
+use tfoci::platform::Platforms;
 use tfoci::selection::Selection;
 use tfoci::store::{Layout, Repo, Store};
 use tfoci::trust::Policy;

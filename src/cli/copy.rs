@@ -7,9 +7,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use tfoci::copy::{Options, copy};
-use tfoci::examine::Platforms;
 use tfoci::outcome::{Failure, Problem};
-use tfoci::platform::Platform;
+use tfoci::platform::{Platform, Platforms};
 
 use plan::Plan;
 

@@ -11,8 +11,8 @@ use url::Url;
 use tfoci::address::ProviderAddr;
 use tfoci::error::printable_path;
 use tfoci::event::Subject;
-use tfoci::examine::Platforms;
 use tfoci::outcome::{Failure, Problem};
+use tfoci::platform::Platforms;
 use tfoci::site::{
     GENERATOR, ListedProvider, OnChange, PageChange, Refused, Site, SiteChange, SiteOptions, Task,
     known_url,
@@ -224,15 +224,11 @@ fn request(arguments: &Arguments, session: &Session) -> Result<SiteOptions, Comm
         let expected = "DIR, the directory of the files; `--from` names the store";
         return Err(CommandError::IntoStore { into, expected });
     }
-    let platforms = match arguments.platform.is_empty() {
-        true => Platforms::All,
-        false => requested::platforms(&arguments.platform)?,
-    };
     Ok(SiteOptions {
         directory: directory.clone(),
-        platforms: match platforms {
-            Platforms::All => None,
-            Platforms::Only(platforms) | Platforms::Among(platforms) => Some(platforms),
+        platforms: match arguments.platform.is_empty() {
+            true => Platforms::All,
+            false => requested::platforms(&arguments.platform)?,
         },
         trust: session.trust_options_with(&arguments.trust, &arguments.allow_unsigned)?,
         delete: arguments.delete,

@@ -5,9 +5,10 @@ use clap::Args;
 use tfoci::address::ProviderAddr;
 use tfoci::error::{Category, printable};
 use tfoci::event::Subject;
-use tfoci::examine::{Platforms, StoredProvider, TrustOptions, Versions};
+use tfoci::examine::{StoredProvider, TrustOptions, Versions};
 use tfoci::oci::Tag;
 use tfoci::outcome::{At, Problem};
+use tfoci::platform::Platforms;
 use tfoci::version::Version;
 
 use super::Ending;

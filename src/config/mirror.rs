@@ -23,7 +23,7 @@ use serde::de::{self, Deserialize, Deserializer, Unexpected, Visitor};
 use crate::address::{self, ProviderAddr};
 use crate::constraint::{self, VersionConstraints};
 use crate::error::{Category, printable};
-use crate::platform::{self, Platform};
+use crate::platform::{self, Platform, Platforms};
 use crate::toml;
 
 /// A mirror file. Its tables already contain the settings that they inherit.
@@ -46,8 +46,8 @@ pub struct MirrorEntry {
     pub newest: Option<usize>,
     /// Whether to include pre-releases.
     pub prereleases: bool,
-    /// The platforms to mirror; `None` for all.
-    pub platforms: Option<Vec<Platform>>,
+    /// The platforms to mirror.
+    pub platforms: Platforms,
     /// The destination store addresses; if empty, the command line must provide them.
     pub to: Vec<String>,
 }
@@ -231,7 +231,9 @@ impl Table {
                 .prereleases
                 .or(defaults.prereleases)
                 .unwrap_or_default(),
-            platforms: platforms.transpose()?,
+            platforms: platforms
+                .transpose()?
+                .map_or(Platforms::All, Platforms::Among),
             to: self.to.or_else(|| defaults.to.clone()).unwrap_or_default(),
         })
     }
@@ -339,7 +341,8 @@ mod tests {
     }
 
     fn show(entry: &MirrorEntry) -> String {
-        let platforms = entry.platforms.iter().flatten().map(Platform::to_string);
+        let platforms = entry.platforms.named().into_iter().flatten();
+        let platforms = platforms.map(Platform::to_string);
         format!(
             "{} [{}] {:?} {} {} -> {}",
             entry.provider,

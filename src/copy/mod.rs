@@ -19,11 +19,11 @@ use futures_util::{StreamExt as _, future, stream};
 
 use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject};
-use crate::examine::{Examined, Platforms, StoredProvider, TrustOptions, Versions};
+use crate::examine::{Examined, StoredProvider, TrustOptions, Versions};
 use crate::hash::PackageHash;
 use crate::oci::{Tag, TagNames};
 use crate::outcome::{At, Change, Failure, OnResult, Problem, Published, PublishedPackage};
-use crate::platform::Platform;
+use crate::platform::Platforms;
 use crate::publish::{self, ContentGraph, Edition, Existing, Snapshot, is_whole, publish};
 use crate::release::{Expected, Release};
 use crate::store::{self, Artifact, RepoMut, StoreBlob};
@@ -175,17 +175,12 @@ impl<'a> Journey<'a> {
         Ok((journey, selected))
     }
 
-    /// Copies versions, each with the platforms that are wanted; `None` for all.
-    async fn copy(
-        &self,
-        versions: BTreeMap<Version, Option<Vec<Platform>>>,
-        on_result: &OnResult<'_>,
-    ) {
+    /// Copies versions, each with the platforms that are wanted.
+    async fn copy(&self, versions: BTreeMap<Version, Platforms>, on_result: &OnResult<'_>) {
         let lookups = versions.keys().map(|version| self.settled(version));
         let lookups = stream::iter(lookups).buffered(CONCURRENT_LOOKUPS);
         let settled: Vec<_> = lookups.collect().await;
         for ((version, wanted), settled) in versions.iter().zip(settled) {
-            let wanted = wanted.as_deref();
             let copied = match (settled, &self.options.rebuild) {
                 (Ok(Some(published)), _) => Ok(published),
                 (Ok(None), None) => self.copy_unchanged(version, wanted).await,
@@ -200,12 +195,12 @@ impl<'a> Journey<'a> {
     async fn copy_unchanged(
         &self,
         version: &Version,
-        wanted: Option<&[Platform]>,
+        wanted: &Platforms,
     ) -> Result<Published, Error> {
         let mut stored = StoredVersion::read(&self.from, version, self.trust(version)).await?;
         stored.release = self.locked(stored.release)?;
         self.announce(&stored.release);
-        if let Some(wanted) = wanted {
+        if let Some(wanted) = wanted.named() {
             self.check_platforms(&stored.release, wanted)?;
         }
         let requires_proof = self.options.trust.require_pinned;
@@ -232,13 +227,13 @@ impl<'a> Journey<'a> {
         &self,
         version: &Version,
         platforms: &Platforms,
-        wanted: Option<&[Platform]>,
+        wanted: &Platforms,
     ) -> Result<Published, Error> {
-        let platforms = match (platforms, wanted) {
-            (Platforms::All, Some(wanted)) => Platforms::Among(wanted.to_vec()),
-            (platforms, _) => platforms.clone(),
+        let platforms = match platforms {
+            Platforms::All => wanted,
+            platforms => platforms,
         };
-        let examined = self.from.read(version, &platforms, self.trust(version));
+        let examined = self.from.read(version, platforms, self.trust(version));
         let examined = examined.await;
         let examined = examined.map_err(Error::in_read_store)?;
         // A copy that keeps the index is refused instead.
@@ -251,7 +246,7 @@ impl<'a> Journey<'a> {
         } = examined;
         let release = self.locked(proof.map_err(Error::in_read_store)?)?;
         self.announce(&release);
-        if let Platforms::Among(wanted) = &platforms {
+        if let Platforms::Among(wanted) = platforms {
             self.check_platforms(&release, wanted)?;
         }
         let mut edition = Edition::of(&release);

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::constraint::VersionConstraints;
 use crate::examine::{StoredProvider, Versions};
-use crate::mirror::{VersionFilter, union};
+use crate::mirror::VersionFilter;
 use crate::outcome::Failure;
-use crate::platform::Platform;
+use crate::platform::Platforms;
 use crate::version::Version;
 
 /// Selects versions of a provider in the store that is read.
@@ -21,8 +21,8 @@ pub enum Selector {
 /// The versions that at least one selector matches.
 #[derive(Debug, Default)]
 pub(super) struct SelectedVersions {
-    /// The wanted platforms of each version; `None` for all.
-    pub(super) versions: BTreeMap<Version, Option<Vec<Platform>>>,
+    /// The wanted platforms of each version.
+    pub(super) versions: BTreeMap<Version, Platforms>,
     /// A failure for each selector that matches no version.
     pub(super) unmatched: Vec<Failure>,
 }
@@ -35,10 +35,10 @@ impl Selector {
         }
     }
 
-    fn platforms(&self) -> Option<&Vec<Platform>> {
+    fn platforms(&self) -> &Platforms {
         match self {
-            Self::Constraints(_) => None,
-            Self::Filter(filter) => filter.platforms.as_ref(),
+            Self::Constraints(_) => &Platforms::All,
+            Self::Filter(filter) => &filter.platforms,
         }
     }
 
@@ -72,8 +72,8 @@ pub(super) fn select(
         }
         for version in matching {
             let platforms = selected.versions.entry(version.clone());
-            let platforms = platforms.or_insert_with(|| Some(Vec::new()));
-            *platforms = union(platforms.take(), selector.platforms().cloned());
+            let platforms = platforms.or_insert_with(|| Platforms::Among(Vec::new()));
+            platforms.add(selector.platforms());
         }
     }
     selected

@@ -22,7 +22,7 @@ use crate::oci::reference::{Ignored, version_of};
 use crate::oci::{RawManifest, Tag};
 use crate::outcome::{At, Failure, Problem};
 use crate::place::Place;
-use crate::platform::Platform;
+use crate::platform::{Platform, Platforms};
 use crate::publish::EvidencePolicy;
 use crate::release::{Protocols, Release};
 use crate::selection::Selection;
@@ -85,35 +85,6 @@ pub struct Examined<B> {
     pub protocols: Option<Protocols>,
     /// The verified release, or the reason why verification failed.
     pub proof: Result<Verified<Release<B>>, Problem>,
-}
-
-/// The platforms to read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Platforms {
-    /// Every platform of the version.
-    All,
-    /// Only these platforms. It is an error if one of them is missing.
-    Only(Vec<Platform>),
-    /// Those of these platforms that the version has. It is an error if it has none of them.
-    Among(Vec<Platform>),
-}
-
-impl Platforms {
-    /// The platforms, if not all are meant.
-    pub(crate) fn named(&self) -> Option<&[Platform]> {
-        match self {
-            Self::All => None,
-            Self::Only(platforms) | Self::Among(platforms) => Some(platforms),
-        }
-    }
-
-    /// One platform of a version, preferably one of these. Any leads to the checksum document of all.
-    pub fn any_of(&self, listed: Option<&[Platform]>) -> Self {
-        let (wanted, listed) = (self.named().unwrap_or_default(), listed.unwrap_or_default());
-        let is_listed = |platform: &&Platform| listed.is_empty() || listed.contains(platform);
-        let one = wanted.iter().find(is_listed).or(listed.first());
-        Self::Only(vec![one.cloned().unwrap_or_else(Platform::current)])
-    }
 }
 
 impl<B> Examined<B> {

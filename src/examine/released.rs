@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 
-use super::{Platforms, TrustOptions};
+use super::TrustOptions;
 use crate::address::ProviderAddr;
 use crate::hash::PackageHash;
 use crate::outcome::Problem;
+use crate::platform::Platforms;
 use crate::prove::prove;
 use crate::release::Release;
 use crate::source::{self, AvailableVersion, PackageMetadata, ReleaseAnswer, Source};
@@ -32,7 +33,7 @@ impl Released {
         available: &AvailableVersion,
         platforms: &Platforms,
     ) -> Result<Self, Problem> {
-        let answer = source.release(provider, &available.version, platforms.named());
+        let answer = source.release(provider, &available.version, platforms);
         let ReleaseAnswer {
             release,
             absent,

@@ -38,13 +38,13 @@ use crate::address::ProviderAddr;
 use crate::authentication::Authentication;
 use crate::constraint::VersionConstraints;
 use crate::event::{Event, Reporter, Subject};
-use crate::examine::{Platforms, TrustOptions};
+use crate::examine::TrustOptions;
 use crate::hash::PackageHash;
 use crate::install::{InstalledPackage, Installer};
 use crate::lockfile::Client;
 use crate::outcome::{At, Failure, Problem};
 use crate::place::Place;
-use crate::platform::Platform;
+use crate::platform::{Platform, Platforms};
 use crate::version::Version;
 
 use method::Listing;

@@ -329,9 +329,8 @@ impl Journey<'_> {
             .packages
             .iter()
             .map(|package| package.platform.clone());
-        let wanted = self.options.platforms.named();
-        let wanted = |platform: &Platform| wanted.is_none_or(|all| all.contains(platform));
-        Some(platforms.filter(wanted).collect())
+        let wanted = platforms.filter(|platform| self.options.platforms.has(platform));
+        Some(wanted.collect())
     }
 
     /// Checks an unsigned release that lists its zips: one of them must be locked.
@@ -375,8 +374,6 @@ impl Journey<'_> {
 
     /// A release without packages for other platforms.
     pub(super) fn wanted_of<L>(&self, release: Verified<Release<L>>) -> Verified<Release<L>> {
-        let wanted = self.options.platforms.named();
-        let is_wanted = |platform: &Platform| wanted.is_none_or(|all| all.contains(platform));
-        release.only(is_wanted)
+        release.only(|platform| self.options.platforms.has(platform))
     }
 }

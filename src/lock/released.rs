@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::address::ProviderAddr;
 use crate::event::Subject;
-use crate::examine::{Platforms, Released};
+use crate::examine::Released;
 use crate::hash::PackageHash;
 use crate::outcome::{At, Failure, Problem};
+use crate::platform::Platforms;
 use crate::release::Release;
 use crate::source::{self, AvailableVersion, PackageMetadata, Source};
 use crate::trust::rule::Unsigned;

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::authentication::Status;
 use crate::event::{Event, Subject};
-use crate::examine::{Platforms, StoredProvider};
+use crate::examine::StoredProvider;
 use crate::hash::PackageHash;
 use crate::outcome::{At, Failure, Problem};
+use crate::platform::Platforms;
 use crate::version::Version;
 
 use super::Journey;

@@ -7,7 +7,7 @@ use super::planned::Completed;
 use super::selection::Selected;
 use super::target::{MirrorTarget, Missing, Stored, TargetState};
 use crate::event::Subject;
-use crate::platform::Platform;
+use crate::platform::Platforms;
 use crate::version::Version;
 
 /// A version in all destinations.
@@ -16,8 +16,8 @@ pub(super) struct Compared<'t> {
     pub(super) completed: Vec<Completed<'t>>,
     /// What the other destinations lack.
     pub(super) missing: Vec<Missing<'t>>,
-    /// The wanted platforms; `None` if they are known only after the release is requested.
-    pub(super) wanted: Option<Vec<Platform>>,
+    /// The wanted platforms. Which ones are all may be known only after the release is requested.
+    pub(super) wanted: Platforms,
 }
 
 impl Journey<'_> {
@@ -40,12 +40,12 @@ impl Journey<'_> {
         };
         let looked = self.look(version, targets, &mut compared.completed).await;
         let is_stored = looked.iter().any(|(_, stored)| stored.is_some());
-        if is_stored && compared.wanted.is_none() {
+        if is_stored && compared.wanted == Platforms::All {
             let platforms = self
                 .source
                 .platforms(&self.task.provider, &available.version);
             match platforms.await {
-                Ok(platforms) => compared.wanted = Some(platforms),
+                Ok(platforms) => compared.wanted = Platforms::Among(platforms),
                 Err(error) => {
                     let failure = self.at_source(error, subject);
                     let failed = looked
@@ -58,7 +58,7 @@ impl Journey<'_> {
         }
         let can_prove = self.source.has_checksum_documents();
         for (target, stored) in looked {
-            let comparison = target.compare(version, stored, compared.wanted.as_deref(), can_prove);
+            let comparison = target.compare(version, stored, &compared.wanted, can_prove);
             match comparison.await {
                 Ok(TargetState::Present(published)) => {
                     compared

@@ -9,6 +9,7 @@ use crate::constraint::VersionConstraints;
 use crate::hash::PackageHash;
 use crate::lockfile::LockFile;
 use crate::outcome::{Failure, Problem};
+use crate::platform::Platforms;
 use crate::trust;
 use crate::version::Version;
 
@@ -43,7 +44,7 @@ impl Locks {
                 versions: VersionConstraints::exactly(version.clone()),
                 newest: None,
                 prereleases: false,
-                platforms: None,
+                platforms: Platforms::All,
             };
             (provider.clone(), filter)
         })

@@ -51,7 +51,6 @@ pub use locks::Locks;
 use planned::{Completed, Planned, PlannedCopy};
 use selection::Selected;
 pub use selection::VersionFilter;
-pub(crate) use selection::union;
 pub use shard::{Shard, ShardError};
 use target::{MirrorTarget, Missing};
 
@@ -212,7 +211,7 @@ impl Journey<'_> {
                 .any(|package| one.wants(&package.platform))
         };
         let (missing, unreleased): (Vec<_>, Vec<_>) = missing.into_iter().partition(is_released);
-        let unreleased = self.unreleased(selected, &unreleased, wanted.as_deref(), &absent);
+        let unreleased = self.unreleased(selected, &unreleased, &wanted, &absent);
         if release.is_none() && unreleased.iter().any(|one| one.result.is_ok()) {
             self.report_absent(selected.available.version.version(), &absent, &[]);
         }

@@ -9,7 +9,7 @@ use super::target::Missing;
 use crate::authentication::Note;
 use crate::event::{Event, Subject};
 use crate::outcome::Failure;
-use crate::platform::Platform;
+use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
 use crate::release::Release;
 use crate::source::{PackageMetadata, ReleaseAnswer};
@@ -35,7 +35,7 @@ impl Journey<'_> {
         let platforms = union(missing);
         let answer = self
             .source
-            .release(provider, &available.version, platforms.as_deref());
+            .release(provider, &available.version, &platforms);
         answer.await.map_err(|error| self.at_source(error, subject))
     }
 
@@ -62,7 +62,7 @@ impl Journey<'_> {
         &self,
         Selected { available, .. }: &Selected,
         missing: &[Missing<'t>],
-        wanted: Option<&[Platform]>,
+        wanted: &Platforms,
         absent: &[Platform],
     ) -> Vec<Completed<'t>> {
         let version = available.version.version();
@@ -109,15 +109,18 @@ impl Journey<'_> {
     }
 }
 
-/// The platforms that any destination lacks; `None` if a destination lacks all platforms of the source.
-fn union(missing: &[Missing<'_>]) -> Option<Vec<Platform>> {
-    let mut all = Vec::new();
+/// The platforms that any destination lacks.
+fn union(missing: &[Missing<'_>]) -> Platforms {
+    let mut all: Vec<Platform> = Vec::new();
     for one in missing {
-        for platform in one.platforms.as_ref()? {
+        let Some(platforms) = one.platforms.named() else {
+            return Platforms::All;
+        };
+        for platform in platforms {
             if !all.contains(platform) {
                 all.push(platform.clone());
             }
         }
     }
-    Some(all)
+    Platforms::Among(all)
 }

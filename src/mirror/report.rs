@@ -43,7 +43,7 @@ impl Journey<'_> {
     /// Reports for each destination which versions it will receive, unless it has them.
     pub(super) fn report_selected(&self, selected: &[Selected], targets: &[MirrorTarget<'_>]) {
         let versions = selected.iter().map(|one| {
-            let packages = one.platforms.as_ref().map(Vec::len);
+            let packages = one.platforms.named().map(<[_]>::len);
             (one.available.version.version().clone(), packages)
         });
         let versions: Vec<_> = versions.collect();

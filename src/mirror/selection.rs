@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::constraint::VersionConstraints;
-use crate::platform::Platform;
+use crate::platform::{Platform, Platforms};
 use crate::source::AvailableVersion;
 use crate::version::Version;
 
@@ -16,16 +16,16 @@ pub struct VersionFilter {
     pub newest: Option<usize>,
     /// Whether pre-releases match without being named in a constraint.
     pub prereleases: bool,
-    /// The requested platforms; `None` for all that the source has.
-    pub platforms: Option<Vec<Platform>>,
+    /// The requested platforms, of those that the source has.
+    pub platforms: Platforms,
 }
 
 /// A version that at least one filter matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Selected {
     pub(super) available: AvailableVersion,
-    /// The platforms to mirror, sorted; `None` if they are known only after the release is requested.
-    pub(super) platforms: Option<Vec<Platform>>,
+    /// The platforms to mirror, sorted. Which ones are all is known only after the release is requested.
+    pub(super) platforms: Platforms,
     /// Requested platforms that the source does not list.
     pub(super) absent: Vec<Platform>,
 }
@@ -33,7 +33,7 @@ pub(super) struct Selected {
 impl Selected {
     /// Whether the source lists none of the requested platforms.
     pub(super) fn is_empty(&self) -> bool {
-        self.platforms.as_ref().is_some_and(Vec::is_empty)
+        self.platforms.named().is_some_and(<[_]>::is_empty)
     }
 
     /// The version and the platforms that the source lists for it.
@@ -77,15 +77,15 @@ impl VersionFilter {
     }
 
     /// The requested platforms that the version has, and those that it lacks.
-    fn platforms_of(&self, available: &AvailableVersion) -> (Option<Vec<Platform>>, Vec<Platform>) {
-        match (&self.platforms, &available.platforms) {
+    fn platforms_of(&self, available: &AvailableVersion) -> (Platforms, Vec<Platform>) {
+        match (self.platforms.named(), &available.platforms) {
             (Some(wanted), Some(there)) => {
                 let is_there = |platform: &Platform| there.contains(platform);
                 let (found, absent) = wanted.iter().cloned().partition(is_there);
-                (Some(found), absent)
+                (Platforms::Among(found), absent)
             }
-            (Some(only), None) | (None, Some(only)) => (Some(only.clone()), Vec::new()),
-            (None, None) => (None, Vec::new()),
+            (None, Some(there)) => (Platforms::Among(there.clone()), Vec::new()),
+            (_, None) => (self.platforms.clone(), Vec::new()),
         }
     }
 }
@@ -103,8 +103,8 @@ pub(super) struct SelectedVersions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NoMatch {
     pub(super) versions: VersionConstraints,
-    /// The requested platforms; `None` for all.
-    pub(super) platforms: Option<Vec<Platform>>,
+    /// The requested platforms.
+    pub(super) platforms: Platforms,
     /// All available versions, ascending.
     pub(super) available: Vec<Version>,
 }
@@ -121,9 +121,7 @@ pub(super) fn select(
         if among.is_empty() {
             let mut known = unmatched.iter_mut();
             match known.find(|known| known.versions == filter.versions) {
-                Some(known) => {
-                    known.platforms = union(known.platforms.take(), filter.platforms.clone());
-                }
+                Some(known) => known.platforms.add(&filter.platforms),
                 None => unmatched.push(filter.no_match(available)),
             }
         }
@@ -133,10 +131,10 @@ pub(super) fn select(
                 .entry(available.version.version())
                 .or_insert_with(|| Selected {
                     available: available.clone(),
-                    platforms: Some(Vec::new()),
+                    platforms: Platforms::Among(Vec::new()),
                     absent: Vec::new(),
                 });
-            selected.platforms = union(selected.platforms.take(), platforms);
+            selected.platforms.add(&platforms);
             selected.absent.extend(absent);
         }
     }
@@ -144,18 +142,6 @@ pub(super) fn select(
         selected: selection.into_values().rev().collect(),
         unmatched,
     }
-}
-
-/// The platforms of both; `None` means all platforms.
-pub(crate) fn union(
-    one: Option<Vec<Platform>>,
-    other: Option<Vec<Platform>>,
-) -> Option<Vec<Platform>> {
-    let (mut all, more) = (one?, other?);
-    all.extend(more);
-    all.sort();
-    all.dedup();
-    Some(all)
 }
 
 #[cfg(test)]
@@ -180,13 +166,13 @@ mod tests {
             versions: constraints.parse().unwrap(),
             newest,
             prereleases: false,
-            platforms: platforms.map(read),
+            platforms: platforms.map_or(Platforms::All, |all| Platforms::Among(read(all))),
         }
     }
 
     fn shown(selection: SelectedVersions) -> Vec<String> {
         let show = |selected: &Selected| {
-            let platforms = selected.platforms.as_ref().map(|all| {
+            let platforms = selected.platforms.named().map(|all| {
                 let texts: Vec<String> = all.iter().map(Platform::to_string).collect();
                 texts.join(" ")
             });
@@ -260,7 +246,7 @@ mod tests {
         let selection = select(&filters, &available);
         let expected = NoMatch {
             versions: "3.0.0".parse().unwrap(),
-            platforms: Some(read("linux_amd64 linux_arm64")),
+            platforms: Platforms::Among(read("linux_amd64 linux_arm64")),
             available: vec!["1.0.0".parse().unwrap()],
         };
         assert_eq!(selection.unmatched, [expected]);

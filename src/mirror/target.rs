@@ -8,7 +8,7 @@ use crate::blob::Shared;
 use crate::event::{Event, Reporter, Subject};
 use crate::oci::{RawManifest, Tag, TagNames};
 use crate::outcome::{At, Change, Failure, Problem, Published, PublishedPackage};
-use crate::platform::Platform;
+use crate::platform::{Platform, Platforms};
 use crate::publish::{self, Delivered, Edition, EvidencePolicy, Existing, Snapshot, publish};
 use crate::release::Release;
 use crate::source::{self, SourcePackage};
@@ -41,8 +41,8 @@ pub(super) struct Missing<'t> {
     pub(super) stored: Option<Stored>,
     /// The packages of `stored` whose platform manifests were read.
     read: Vec<StoredPackage>,
-    /// The platforms to request; `None` for all that the source has.
-    pub(super) platforms: Option<Vec<Platform>>,
+    /// The platforms to request, of those that the source has.
+    pub(super) platforms: Platforms,
     /// The packages that were copied before the version is published.
     delivered: Delivered,
 }
@@ -122,23 +122,23 @@ impl<'a> MirrorTarget<'a> {
         }))
     }
 
-    /// Compares the stored version with the wanted platforms; `None` means all that the source has.
+    /// Compares the stored version with the wanted platforms, of those that the source has.
     pub(super) async fn compare(
         &'a self,
         version: &Version,
         stored: Option<Stored>,
-        wanted: Option<&[Platform]>,
+        wanted: &Platforms,
         can_prove: bool,
     ) -> Result<TargetState<'a>, Problem> {
-        let (mut platforms, mut read) = (wanted.map(<[_]>::to_vec), Vec::new());
-        if let (Some(stored), Some(wanted)) = (&stored, wanted) {
+        let (mut platforms, mut read) = (wanted.clone(), Vec::new());
+        if let (Some(stored), Some(wanted)) = (&stored, wanted.named()) {
             read = self.check_lock(version, stored, wanted).await?;
             let missing = self.missing(stored, wanted, can_prove);
             if missing.is_empty() {
                 let published = self.present(version, stored, &read);
                 return Ok(TargetState::Present(Box::new(published)));
             }
-            platforms = Some(missing);
+            platforms = Platforms::Among(missing);
         }
         Ok(TargetState::Missing(Box::new(Missing {
             target: self,
@@ -216,18 +216,13 @@ impl<'a> MirrorTarget<'a> {
 impl Missing<'_> {
     /// Whether a package for this platform is to be copied.
     pub(super) fn wants(&self, platform: &Platform) -> bool {
-        let platforms = self.platforms.as_ref();
-        platforms.is_none_or(|platforms| platforms.contains(platform))
+        self.platforms.has(platform)
     }
 
     /// The result for a version whose missing platforms the source does not have: present, if the store has any of the wanted platforms.
-    pub(super) fn present_for(
-        &self,
-        version: &Version,
-        wanted: Option<&[Platform]>,
-    ) -> Option<Published> {
+    pub(super) fn present_for(&self, version: &Version, wanted: &Platforms) -> Option<Published> {
         let stored = self.stored.as_ref()?;
-        let mut wanted = wanted.into_iter().flatten();
+        let mut wanted = wanted.named().into_iter().flatten();
         let has_any = wanted.any(|platform| stored.platforms.contains(platform));
         has_any.then(|| self.target.present(version, stored, &self.read))
     }

@@ -11,7 +11,7 @@ use crate::event::{Event, Subject};
 use crate::hash::PackageHash;
 use crate::oci::Tag;
 use crate::outcome::{Failure, Problem, Published};
-use crate::platform::Platform;
+use crate::platform::Platforms;
 use crate::prove::prove;
 use crate::store::{StoredPackage, artifact};
 use crate::trust;
@@ -68,7 +68,7 @@ impl Journey<'_> {
         let in_store = |problem: Problem| target.failure(problem, subject.clone());
         let stored = target.read_stored(version).await.map_err(in_store)?;
         if let Some(stored) = &stored {
-            let has_all = target.has_all(version, stored, platforms.as_deref()).await;
+            let has_all = target.has_all(version, stored, platforms).await;
             if let Some(read) = has_all.map_err(in_store)? {
                 let place = self.source.place(provider);
                 target.reporter.report(Event::Warning {
@@ -95,12 +95,12 @@ impl MirrorTarget<'_> {
         &self,
         version: &Version,
         stored: &Stored,
-        platforms: Option<&[Platform]>,
+        platforms: &Platforms,
     ) -> Result<Option<Vec<StoredPackage>>, Problem> {
         let there = Vec::from_iter(stored.platforms.iter().cloned());
-        let wanted = platforms.unwrap_or(&there);
+        let wanted = platforms.named().unwrap_or(&there);
         let read = self.check_lock(version, stored, wanted).await?;
-        if platforms.is_some() {
+        if *platforms != Platforms::All {
             let has_all = wanted.iter().all(|one| stored.platforms.contains(one));
             return Ok(has_all.then_some(read));
         }

@@ -23,7 +23,7 @@ use crate::event::Reporter;
 use crate::jobs;
 use crate::mirror::{self, Task, VersionFilter};
 use crate::outcome::{At, Change, Failure, Problem, Published};
-use crate::platform::Platform;
+use crate::platform::Platforms;
 use crate::publish::{self, EvidencePolicy, Existing};
 use crate::source::Source;
 use crate::store::RepoMut;
@@ -57,8 +57,8 @@ pub struct FillSettings {
     pub own_host: Option<Hostname>,
     /// Only this many versions of each provider, the newest; `None` for all.
     pub newest: Option<usize>,
-    /// The platforms to mirror; `None` for all.
-    pub platforms: Option<Vec<Platform>>,
+    /// The platforms to mirror.
+    pub platforms: Platforms,
     /// Receives the events of mirroring.
     pub reporter: Arc<dyn Reporter>,
 }

@@ -46,7 +46,7 @@ use crate::event::{Reporter, Subject};
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::install::Installed;
 use crate::outcome::{At, Failure, Problem};
-use crate::platform::Platform;
+use crate::platform::Platforms;
 use crate::version::Version;
 use folder::ProviderFolder;
 
@@ -59,8 +59,8 @@ const PROVIDERS: usize = 8;
 pub struct SiteOptions {
     /// Where the files are written.
     pub directory: PathBuf,
-    /// The platforms to write; `None` for all.
-    pub platforms: Option<Vec<Platform>>,
+    /// The platforms to write. A version may lack any of them.
+    pub platforms: Platforms,
     /// The keys to trust, and the packages to refuse.
     pub trust: TrustOptions,
     /// Whether to delete versions that the store no longer has, that no longer verify, or whose provider lacks a required pin.

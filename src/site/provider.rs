@@ -14,12 +14,12 @@ use crate::authentication::Note;
 use crate::disk::{self, Directory};
 use crate::error::Category;
 use crate::event::{Event, Subject};
-use crate::examine::{Platforms, StoredProvider};
+use crate::examine::StoredProvider;
 use crate::install::Installed;
 use crate::jobs;
 use crate::oci::Refusal;
 use crate::outcome::{At, Failure, Problem};
-use crate::platform::Platform;
+use crate::platform::{Platform, Platforms};
 use crate::protocol::network_mirror::Archive;
 use crate::release::{Release, canonical_file_name};
 use crate::store::{self, StoreBlob};
@@ -167,7 +167,7 @@ impl Site<'_> {
 
     /// The problem if no version has a package for the wanted platforms, but for others.
     fn without_package(&self, others: BTreeSet<Platform>) -> Problem {
-        let mut wanted = self.request.platforms.iter().flatten();
+        let mut wanted = self.request.platforms.named().into_iter().flatten();
         match wanted.next() {
             Some(platform) => Problem::Store(store::Error::Refusal(Refusal::NoPlatform {
                 platform: platform.clone(),
@@ -198,10 +198,7 @@ impl Site<'_> {
             .map(|package| package.platform.clone())
             .collect();
         let release = examined.proof.map_err(about)?;
-        let release = match &request.platforms {
-            Some(wanted) => release.only(|platform| wanted.contains(platform)),
-            None => release,
-        };
+        let release = release.only(|platform| request.platforms.has(platform));
         if release.packages.is_empty() {
             let message = "it has no package for the wanted platforms".to_owned();
             reporter.report(Event::Warning { subject, message });

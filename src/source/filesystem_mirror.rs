@@ -25,7 +25,7 @@ use crate::archive::{Archive, Limits};
 use crate::blob::File;
 use crate::disk;
 use crate::error::printable_path;
-use crate::platform::Platform;
+use crate::platform::{Platform, Platforms};
 use crate::release::{Package, Release, canonical_file_name};
 use crate::trust::PackageName;
 use crate::version::{SpelledVersion, Version};
@@ -310,12 +310,11 @@ impl FilesystemMirror {
         &self,
         provider: &ProviderAddr,
         version: &SpelledVersion,
-        platforms: Option<&[Platform]>,
+        platforms: &Platforms,
     ) -> Result<ReleaseAnswer, Error> {
         let mut found = self.find(provider)?.packed;
         found.retain(|one| {
-            one.version.version() == version.version()
-                && platforms.is_none_or(|wanted| wanted.contains(&one.platform))
+            one.version.version() == version.version() && platforms.has(&one.platform)
         });
         let mut packages = Vec::new();
         for one in found {
@@ -329,7 +328,7 @@ impl FilesystemMirror {
             });
         }
         Ok(ReleaseAnswer::of(
-            platforms.unwrap_or_default().to_vec(),
+            platforms.named().unwrap_or_default().to_vec(),
             Release::unproven(provider, version.version(), packages),
         ))
     }

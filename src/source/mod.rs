@@ -18,7 +18,7 @@ use crate::address::ProviderAddr;
 use crate::hash::PackageHash;
 use crate::http::Shown;
 use crate::place::Place;
-use crate::platform::Platform;
+use crate::platform::{Platform, Platforms};
 use crate::release::Release;
 use crate::version::SpelledVersion;
 use filesystem_mirror::FilesystemMirror;
@@ -96,8 +96,8 @@ impl Source {
         }
     }
 
-    /// Requests one version: its checksum document and signature, and the metadata of its packages for the requested platforms; `None`
-    /// requests all platforms. A package is downloaded only if its digest is not known otherwise. A size of 0 means that the size is not
+    /// Requests one version: its checksum document and signature, and the metadata of its packages for the requested
+    /// platforms. A package is downloaded only if its digest is not known otherwise. A size of 0 means that the size is not
     /// known yet.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ impl Source {
         &self,
         provider: &ProviderAddr,
         version: &SpelledVersion,
-        platforms: Option<&[Platform]>,
+        platforms: &Platforms,
     ) -> Result<ReleaseAnswer, Error> {
         match self {
             Self::Origin(origin) => origin.release(provider, version, platforms).await,

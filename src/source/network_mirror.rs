@@ -24,7 +24,7 @@ use super::{AvailableVersion, AvailableVersions, ReleaseAnswer};
 use crate::address::{Hostname, ProviderAddr};
 use crate::hash::PackageHash;
 use crate::http::{Answer, Request, Shown};
-use crate::platform::Platform;
+use crate::platform::{Platform, Platforms};
 use crate::protocol::network_mirror::{Archive, Archives, VersionIndex};
 use crate::release::{Expected, Package, Release, canonical_file_name};
 use crate::version::SpelledVersion;
@@ -273,12 +273,10 @@ impl NetworkMirror {
         &self,
         provider: &ProviderAddr,
         version: &SpelledVersion,
-        platforms: Option<&[Platform]>,
+        platforms: &Platforms,
     ) -> Result<ReleaseAnswer, Error> {
         let (mut archives, url) = self.archives(provider, version).await?;
-        if let Some(wanted) = platforms {
-            archives.retain(|platform, _| wanted.contains(platform));
-        }
+        archives.retain(|platform, _| platforms.has(platform));
         let mut all_metadata = Vec::new();
         for (platform, archive) in archives {
             let metadata = self.metadata(archive, &platform, &url)?;
@@ -309,7 +307,7 @@ impl NetworkMirror {
             })
         });
         Ok(ReleaseAnswer::of(
-            platforms.unwrap_or_default().to_vec(),
+            platforms.named().unwrap_or_default().to_vec(),
             Release::unproven(provider, version.version(), packages.collect()),
         ))
     }

@@ -13,8 +13,9 @@ use tfoci::address::ProviderAddr;
 use tfoci::authentication::Authentication;
 use tfoci::digest::Digest;
 use tfoci::event::Subject;
-use tfoci::examine::{Platforms, StoredProvider, TrustOptions};
+use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::hash::PackageHash;
+use tfoci::platform::Platforms;
 use tfoci::store::StoredPackage;
 use tfoci::version::Version;
 

@@ -1,8 +1,9 @@
 //! Versions at origins and in mirrors.
 
 use tfoci::event::Subject;
-use tfoci::examine::{Platforms, Released, TrustOptions};
+use tfoci::examine::{Released, TrustOptions};
 use tfoci::outcome::{At, Problem};
+use tfoci::platform::Platforms;
 use tfoci::source::{AvailableVersion, Source};
 use tfoci::version::Version;
 

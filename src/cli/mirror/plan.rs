@@ -10,6 +10,7 @@ use tfoci::error::{printable, printable_path};
 use tfoci::http::Http;
 use tfoci::mirror::{Locks, Task, VersionFilter};
 use tfoci::outcome::{Failure, Problem};
+use tfoci::platform::Platforms;
 use tfoci::store::{Endpoint, RepoMut, Store};
 use tfoci::trust::Policy;
 
@@ -197,7 +198,7 @@ fn addresses(arguments: &Arguments, session: &Session) -> Result<Vec<Item>, Comm
                 versions: selection.constraints,
                 newest: is_any.then_some(1),
                 prereleases: false,
-                platforms: None,
+                platforms: Platforms::All,
             },
             to: Vec::new(),
         })
@@ -231,7 +232,7 @@ fn required(root: &Path, session: &Session) -> Result<impl Iterator<Item = Item>
                 versions,
                 newest: Some(1),
                 prereleases: false,
-                platforms: None,
+                platforms: Platforms::All,
             },
             to: Vec::new(),
         }))
@@ -256,7 +257,7 @@ fn by_destination(
         }
         filter.prereleases |= arguments.prereleases;
         if !arguments.platform.is_empty() {
-            filter.platforms = Some(arguments.platform.clone());
+            filter.platforms = Platforms::Among(arguments.platform.clone());
         }
         let to = if arguments.to.is_empty() {
             to

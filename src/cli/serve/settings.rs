@@ -12,6 +12,7 @@ use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::disk;
 use tfoci::error::printable_path;
 use tfoci::outcome::{Failure, Problem};
+use tfoci::platform::Platforms;
 use tfoci::serve::{self, AccessFiles, Ages, FillSettings, ServerSettings, TlsFiles, TrustFiles};
 use tfoci::source::origin::Origin;
 use tfoci::source::{self, Source};
@@ -128,7 +129,10 @@ fn fill(
         exclude: session.patterns(&arguments.exclude)?,
         own_host,
         newest: arguments.newest.map(NonZeroUsize::get),
-        platforms: (!arguments.platform.is_empty()).then(|| arguments.platform.clone()),
+        platforms: match arguments.platform.is_empty() {
+            true => Platforms::All,
+            false => Platforms::Among(arguments.platform.clone()),
+        },
         reporter: Arc::new(Trace(session.printer.clone())),
     })
 }

@@ -6,10 +6,9 @@ use tfoci::address::ProviderAddr;
 use tfoci::config::MirrorFile;
 use tfoci::disk;
 use tfoci::error::printable_path;
-use tfoci::examine::Platforms;
 use tfoci::lockfile::{FILE_NAME, LockFile};
 use tfoci::mirror::{Locks, VersionFilter};
-use tfoci::platform::Platform;
+use tfoci::platform::{Platform, Platforms};
 
 use super::{read, read_text};
 use crate::cli::arguments::Trust;

@@ -31,7 +31,7 @@ use crate::address::{Hostname, ProviderAddr};
 use crate::authentication::Note;
 use crate::digest::Digest;
 use crate::http::{Answer, Request};
-use crate::platform::Platform;
+use crate::platform::{Platform, Platforms};
 use crate::protocol::provider_registry::{DownloadMetadata, VersionList};
 use crate::release::{self, Package, Release};
 use crate::trust::limits;
@@ -231,13 +231,13 @@ impl Origin {
         &self,
         provider: &ProviderAddr,
         version: &SpelledVersion,
-        platforms: Option<&[Platform]>,
+        platforms: &Platforms,
     ) -> Result<ReleaseAnswer, Error> {
         let Discovered {
             found,
             others,
             checksums,
-        } = match platforms {
+        } = match platforms.named() {
             Some(platforms) => Discovered {
                 others: platforms.to_vec(),
                 ..Discovered::default()
