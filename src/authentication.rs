@@ -7,6 +7,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::fingerprint::Fingerprint;
+
 /// The result of verifying a package.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Authentication {
@@ -18,7 +20,7 @@ pub struct Authentication {
     pub anchor: Option<Anchor>,
     /// The fingerprint of the signing certificate's primary key, in upper-case hex.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fingerprint: Option<String>,
+    pub fingerprint: Option<Fingerprint>,
     /// Accepted irregularities, in order, without duplicates.
     pub notes: Vec<Note>,
 }
@@ -129,7 +131,7 @@ impl Authentication {
     pub fn short(&self) -> String {
         const DIGITS: usize = 8;
         let mut text = self.to_string();
-        let key_id = self.fingerprint.as_deref().and_then(key_id);
+        let key_id = self.fingerprint.as_ref().map(Fingerprint::key_id);
         let end = key_id.and_then(|id| Some((id, id.get(id.len().checked_sub(DIGITS)?..)?)));
         if let Some((id, end)) = end {
             text = text.replacen(id, &format!("…{end}"), 1);
@@ -187,8 +189,8 @@ impl Anchor {
 impl fmt::Display for Authentication {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.status.as_str())?;
-        if let Some(key_id) = self.fingerprint.as_deref().and_then(key_id) {
-            write!(f, " {key_id}")?;
+        if let Some(fingerprint) = &self.fingerprint {
+            write!(f, " {}", fingerprint.key_id())?;
         }
         if let Some(anchor) = self.anchor {
             write!(f, " ({})", anchor.as_str())?;
@@ -200,11 +202,6 @@ impl fmt::Display for Authentication {
     }
 }
 
-/// The last 16 digits of a fingerprint, which is how clients show a version 4 key.
-fn key_id(fingerprint: &str) -> Option<&str> {
-    fingerprint.get(fingerprint.len().checked_sub(16)?..)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,7 +211,7 @@ mod tests {
         let authentication = Authentication {
             status: Status::Signed,
             anchor: Some(Anchor::Pinned),
-            fingerprint: Some("C874011F0AB405110D02105534365D9472D7468F".to_owned()),
+            fingerprint: "C874011F0AB405110D02105534365D9472D7468F".parse().ok(),
             notes: vec![Note::ExpiredKey],
         };
         assert_eq!(

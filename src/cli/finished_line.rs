@@ -116,7 +116,7 @@ mod tests {
         let authentication = Authentication {
             status: Status::Signed,
             anchor: Some(Anchor::Pinned),
-            fingerprint: Some("C874011F0AB405110D02105534365D9472D7468F".to_owned()),
+            fingerprint: "C874011F0AB405110D02105534365D9472D7468F".parse().ok(),
             notes,
         };
         let line = FinishedLine {

@@ -10,6 +10,7 @@ use tfoci::credentials::Location;
 use tfoci::digest::Digest;
 use tfoci::error::Category;
 use tfoci::event::Subject;
+use tfoci::fingerprint::Fingerprint;
 use tfoci::hash::PackageHash;
 use tfoci::install::Installed;
 use tfoci::outcome::Published;
@@ -145,7 +146,7 @@ pub(super) struct Outcomes<'a> {
 #[derive(Serialize)]
 pub(super) struct Pin {
     pub(super) provider: ProviderAddr,
-    pub(super) fingerprint: String,
+    pub(super) fingerprint: Fingerprint,
     /// `pinned`, or `planned` in a dry run.
     pub(super) status: &'static str,
     /// The trust file.

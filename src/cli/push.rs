@@ -186,14 +186,14 @@ fn warn_of_expired_key(published: &Published, rule: &Rule, now: SystemTime, sess
     let Some(authentication) = &published.authentication else {
         return;
     };
-    if !authentication.notes.contains(&Note::ExpiredKey) {
+    let is_expired = authentication.notes.contains(&Note::ExpiredKey);
+    let Some(fingerprint) = authentication.fingerprint.as_ref().filter(|_| is_expired) else {
         return;
-    }
-    let fingerprint = authentication.fingerprint.as_deref().unwrap_or_default();
+    };
     let described = rule.keys.iter().cloned();
     let described = described.filter_map(|ring| trust::describe(ring, now).ok());
     let mut keys = described.flatten();
-    let key = keys.find(|key| key.fingerprint.to_string() == fingerprint);
+    let key = keys.find(|key| key.fingerprint == *fingerprint);
     let end = key.and_then(|key| key.expires).filter(|end| *end <= now);
     let what = match end {
         Some(end) => format!("expired on {}", date(end)),

@@ -8,8 +8,8 @@ use std::time::SystemTime;
 use super::{Digest, Existing, Platform, Problem, RepoMut, Tag, Verified};
 use crate::address::ProviderAddr;
 use crate::authentication::{Authentication, Status};
+use crate::fingerprint::{Fingerprint, Issuer};
 use crate::oci::Evidence;
-
 use crate::prove::prove;
 use crate::release::{Package, Protocols, Release};
 use crate::store::{At, artifact};
@@ -107,10 +107,10 @@ pub(super) enum Decision {
     Replace,
     /// Replace the signature by that of another key: readers who pinned the old key will refuse the version.
     ReplaceSigner {
-        /// The fingerprint or id of the old key.
-        from: String,
-        /// The fingerprint of the new key.
-        to: String,
+        /// The old key.
+        from: Issuer,
+        /// The new key.
+        to: Fingerprint,
     },
     /// Replace it, although the new evidence proves less.
     Weaken {
@@ -233,20 +233,25 @@ impl ExistingEvidence {
         covers.map_err(|source| Problem::Uncovered { source })?;
         Ok(match (weakens, signer, offered.fingerprint.clone()) {
             (true, _, _) => Decision::Weaken { from, to },
-            (false, Some(from), Some(to)) if from != to => Decision::ReplaceSigner { from, to },
+            (false, Some(from), Some(to)) if from != Issuer::Fingerprint(to.clone()) => {
+                Decision::ReplaceSigner { from, to }
+            }
             (false, _, _) => Decision::Replace,
         })
     }
 
-    /// The fingerprint or id of the key that signed it, even if the rule does not accept that key; `None` if it is not known.
-    fn signer(&self) -> Option<String> {
+    /// The key that signed it, even if the rule does not accept that key; `None` if it is not known.
+    fn signer(&self) -> Option<Issuer> {
         match &self.proof {
-            Ok(verified) => verified.authentication().fingerprint.clone(),
+            Ok(verified) => {
+                let fingerprint = verified.authentication().fingerprint.clone();
+                fingerprint.map(Issuer::Fingerprint)
+            }
             Err(Problem::Evidence {
                 source: trust::Error::Refused(error),
             }) => match &error.reason {
                 SignatureErrorKind::NotPinned { received, .. } => {
-                    Some(received.fingerprint.to_string())
+                    Some(Issuer::Fingerprint(received.fingerprint.clone()))
                 }
                 SignatureErrorKind::OtherKey { received, .. } => received.first().cloned(),
                 _ => None,

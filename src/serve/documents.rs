@@ -13,9 +13,6 @@ use crate::protocol::provider_registry::{
 };
 use crate::version::Version;
 
-/// The length of a key id in hex digits.
-const KEY_ID: usize = 16;
-
 /// The network mirror's `index.json`.
 pub(super) fn index(listing: &ProviderListing) -> Vec<u8> {
     let versions = listing.installable().map(ToString::to_string);
@@ -92,7 +89,7 @@ pub(super) fn download(
         shasums_url: link(&names.checksums),
         shasums_signature_url: link(&names.signature),
         keys: vec![SigningKey::new(
-            key_id(&documents.fingerprint),
+            documents.fingerprint.key_id().to_owned(),
             String::from_utf8_lossy(&documents.certificate).into_owned(),
         )],
         packages: served.packages.iter().map(listed).collect(),
@@ -126,12 +123,6 @@ impl DocumentNames {
             checksums,
         }
     }
-}
-
-/// The key id that clients show: the last digits of a fingerprint.
-fn key_id(fingerprint: &str) -> String {
-    let start = fingerprint.len().saturating_sub(KEY_ID);
-    fingerprint.get(start..).unwrap_or_default().to_owned()
 }
 
 /// These documents contain text and numbers only, so writing them cannot fail.

@@ -231,7 +231,7 @@ mod tests {
             checksums: checksums.into(),
             signature: Bytes::from_static(b"signature"),
             certificate: Bytes::from_static(b"certificate"),
-            fingerprint: String::new(),
+            fingerprint: "0".repeat(40).parse().unwrap(),
         }
     }
 

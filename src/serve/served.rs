@@ -13,6 +13,7 @@ use crate::authentication::{Authentication, Status};
 use crate::blob::{BlobLocation, BlobSource as _};
 use crate::error::Category;
 use crate::examine::{Examined, StoredProvider, TrustOptions};
+use crate::fingerprint::Fingerprint;
 use crate::hash::PackageHash;
 use crate::outcome::{Failure, Problem};
 use crate::platform::{Platform, Platforms};
@@ -84,8 +85,8 @@ pub struct Documents {
     pub signature: Bytes,
     /// The certificate of the signature, armoured.
     pub certificate: Bytes,
-    /// The fingerprint of the certificate's primary key, in hex.
-    pub fingerprint: String,
+    /// The fingerprint of the certificate's primary key.
+    pub fingerprint: Fingerprint,
 }
 
 impl ServedVersion {
@@ -225,7 +226,7 @@ impl Documents {
             checksums: release.checksums.as_ref()?.bytes.clone().into(),
             signature: release.signature()?.bytes.clone().into(),
             certificate: release.certificate()?.to_vec().into(),
-            fingerprint: authentication.fingerprint.clone().unwrap_or_default(),
+            fingerprint: authentication.fingerprint.clone()?,
         })
     }
 }

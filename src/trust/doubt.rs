@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::address::ProviderPattern;
+use crate::fingerprint::Fingerprint;
 
-use super::rule::Fingerprint;
 use super::{TrustEntry, TrustFile};
 
 /// A doubt about an entry of a trust file.

@@ -3,13 +3,13 @@
 use crate::address::ProviderPattern;
 use crate::digest::Digest;
 use crate::error::{Category, printable};
+use crate::fingerprint::{Fingerprint, FingerprintError};
 use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::version::Version;
 
 use super::asked_by::{AskedBy, named_by};
 use super::expected_keys::{PinnedKey, listed};
-use super::rule::FingerprintError;
 use super::signature_error::SignatureError;
 
 /// Errors of [`super::verify`] and of the documents that it reads.
@@ -73,7 +73,7 @@ pub enum Error {
     #[error(
         "refusing to pin the key{}\n  expected a key that its origin served over verified TLS\n  received one over a connection without TLS, or with a certificate that was not verified", .key.as_ref().map_or_else(String::new, |key| format!(" {key}"))
     )]
-    UnverifiedTransport { key: Option<String> },
+    UnverifiedTransport { key: Option<Fingerprint> },
     /// Keys are pinned, and there is no signature.
     #[error("the {}\n  expected a signature by {}{}\n  received none", if *.has_document { "checksum document is not signed" } else { "release has no checksum document" }, listed(.expected), named_by(.asked_by.as_ref()))]
     NotSigned {

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use crate::error::printable;
+use crate::fingerprint::Fingerprint;
 
 use super::asked_by::{AskedBy, named_by};
-use super::rule::Fingerprint;
 
 /// A key, as people know it.
 #[derive(Debug, Clone, PartialEq, Eq)]

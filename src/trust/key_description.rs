@@ -4,8 +4,7 @@ use std::fmt;
 use std::time::SystemTime;
 
 use crate::error::printable;
-
-use super::rule::Fingerprint;
+use crate::fingerprint::Fingerprint;
 
 /// What a certificate says of itself. Only its own valid signatures count, but anyone can make a key with any user id.
 #[derive(Clone, Debug, PartialEq, Eq)]

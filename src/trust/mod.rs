@@ -53,7 +53,7 @@ pub use file_name::{PackageName, ReleaseId};
 pub use key_description::KeyDescription;
 pub use key_file::check_key_file;
 pub use policy::{Policy, PolicyEntry};
-pub use rule::{Fingerprint, Rule};
+pub use rule::Rule;
 pub use signature_error::{SignatureError, SignatureErrorKind, UnsupportedSignature};
 pub use trust_file::{KeyFile, TrustEntry, TrustFile};
 
@@ -242,7 +242,7 @@ impl Proof {
         if let Some(good) = good {
             notes.extend(good.notes);
             anchor = Some(good.anchor);
-            fingerprint = Some(good.signer.fingerprint.to_string());
+            fingerprint = Some(good.signer.fingerprint.clone());
             signature = release.signatures.get(good.signature).cloned();
             certificate = good.certificate;
             signer = Some(good.signer);

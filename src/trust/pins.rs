@@ -9,10 +9,11 @@ use std::fmt;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value, value};
 
 use crate::address::ProviderAddr;
+use crate::fingerprint::Fingerprint;
 use crate::toml;
 use crate::version::Version;
 
-use super::rule::{Expired, Fingerprint, Weak};
+use super::rule::{Expired, Weak};
 use super::{Error, KeyDescription, TrustEntry, TrustFile};
 
 /// The byte order mark that some editors write. It has to stay the first character.

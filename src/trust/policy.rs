@@ -7,10 +7,11 @@ use std::collections::HashMap;
 
 use crate::address::{ProviderAddr, ProviderPattern};
 use crate::authentication::Anchor;
+use crate::fingerprint::Fingerprint;
 use crate::release::{Document, KeyRing};
 
 use super::asked_by::AskedBy;
-use super::rule::{Fingerprint, Rule, Unsigned};
+use super::rule::{Rule, Unsigned};
 
 /// An entry of a trust file, with the keys of its key files.
 #[derive(Clone, Debug)]

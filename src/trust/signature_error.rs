@@ -3,9 +3,9 @@
 use std::fmt;
 
 use crate::error::printable;
+use crate::fingerprint::{Fingerprint, Issuer};
 
 use super::expected_keys::{ExpectedKeys, NamedKey, listed};
-use super::rule::Fingerprint;
 
 /// Why a signature is not accepted. Of several signatures, the one that passed most checks is reported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,7 +37,7 @@ pub enum SignatureErrorKind {
     #[error("is by another key\n  expected {expected}\n  received {}", listed(.received))]
     OtherKey {
         expected: ExpectedKeys,
-        received: Vec<String>,
+        received: Vec<Issuer>,
     },
     /// This build does not support the key's algorithm or curve.
     #[error("is by a key of an unsupported algorithm\n  key {key}\n  algorithm {algorithm}")]

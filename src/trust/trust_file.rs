@@ -16,6 +16,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::address::{ProviderAddr, ProviderPattern};
 use crate::authentication::Anchor;
+use crate::fingerprint::{Fingerprint, key_id_digits};
 use crate::release::KeyRing;
 use crate::toml;
 
@@ -23,7 +24,7 @@ use super::Error;
 use super::asked_by::AskedBy;
 use super::lines::{EntryLines, lines};
 use super::policy::{Policy, PolicyEntry};
-use super::rule::{Expired, Fingerprint, Rule, Unsigned, Weak, key_id_digits};
+use super::rule::{Expired, Rule, Unsigned, Weak};
 
 /// A parsed trust file, whose key files have not been read yet.
 #[derive(Clone, Debug, Default)]

@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use std::str::FromStr;
 
 use tfoci::address::Hostname;
+use tfoci::fingerprint::Fingerprint;
 use tfoci::hash::PackageHash;
-use tfoci::trust::Fingerprint;
 use tfoci::version::Version;
 
 use crate::support::author::Author;

@@ -12,11 +12,12 @@ use tfoci::disk::staged::Staged;
 use tfoci::disk::{self, directory_of};
 use tfoci::error::printable_path;
 use tfoci::event::Reporter;
+use tfoci::fingerprint::Fingerprint;
 use tfoci::mirror::Task;
 use tfoci::outcome::{Failure, Problem, Published};
 use tfoci::trust;
 use tfoci::trust::pins::{FirstSeen, NewKeys, pin};
-use tfoci::trust::rule::{Fingerprint, Unsigned};
+use tfoci::trust::rule::Unsigned;
 
 use super::Arguments;
 use crate::cli::error::CommandError;
@@ -228,7 +229,7 @@ impl Pins<'_> {
     fn pin(&self, provider: &ProviderAddr, seen: &FirstSeen) -> json::Pin {
         json::Pin {
             provider: provider.clone(),
-            fingerprint: seen.key.fingerprint.to_string(),
+            fingerprint: seen.key.fingerprint.clone(),
             status: match self.dry_run {
                 true => "planned",
                 false => "pinned",

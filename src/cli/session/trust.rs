@@ -5,9 +5,9 @@ use std::time::SystemTime;
 
 use tfoci::error::printable_path;
 use tfoci::examine::TrustOptions;
+use tfoci::fingerprint::{Fingerprint, key_id_digits};
 use tfoci::release::Document;
-use tfoci::trust::rule::key_id_digits;
-use tfoci::trust::{self, Fingerprint, KeyFile, Policy, TrustFile};
+use tfoci::trust::{self, KeyFile, Policy, TrustFile};
 
 use super::{Session, read, read_text};
 use crate::cli::arguments::{ReadTrust, Trust};

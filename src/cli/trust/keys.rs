@@ -5,8 +5,9 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
+use tfoci::fingerprint::Fingerprint;
+use tfoci::trust::KeyDescription;
 use tfoci::trust::rule::Expired;
-use tfoci::trust::{Fingerprint, KeyDescription};
 
 use crate::cli::date::date;
 use crate::cli::printer::Printer;
@@ -14,7 +15,7 @@ use crate::cli::printer::Printer;
 /// A pinned key.
 #[derive(Clone, Serialize)]
 pub(super) struct Key {
-    fingerprint: String,
+    fingerprint: Fingerprint,
     /// The file that has the key; `None` if only its fingerprint is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
@@ -109,15 +110,13 @@ pub(super) fn signers(keys: &[Key], expired: Expired) -> String {
 impl Key {
     /// The end of the fingerprint, as clients show it.
     fn id(&self) -> &str {
-        const DIGITS: usize = 16;
-        let start = self.fingerprint.len().saturating_sub(DIGITS);
-        self.fingerprint.get(start..).unwrap_or_default()
+        self.fingerprint.key_id()
     }
 
     /// A key that is known by its fingerprint only.
     fn named(fingerprint: &Fingerprint) -> Self {
         Self {
-            fingerprint: fingerprint.to_string(),
+            fingerprint: fingerprint.clone(),
             file: None,
             user_id: None,
             algorithm: None,
@@ -139,7 +138,7 @@ impl Key {
             (_, None) => ", does not expire".to_owned(),
         };
         Self {
-            fingerprint: key.fingerprint.to_string(),
+            fingerprint: key.fingerprint.clone(),
             file: Some(file.to_owned()),
             user_id: key.user_id.clone(),
             algorithm: Some(key.algorithm.clone()),
@@ -152,8 +151,7 @@ impl Key {
 
     /// The key, with the comment that the trust file has about its fingerprint.
     pub(super) fn with_comment(self, comments: &HashMap<Fingerprint, String>) -> Self {
-        let fingerprint = self.fingerprint.parse().ok();
-        let comment = fingerprint.and_then(|fingerprint| comments.get(&fingerprint).cloned());
+        let comment = comments.get(&self.fingerprint).cloned();
         Self { comment, ..self }
     }
 

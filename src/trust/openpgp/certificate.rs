@@ -13,8 +13,8 @@ use openpgp::serialize::Serialize as _;
 use openpgp::{KeyHandle, Packet};
 
 use crate::authentication::Anchor;
+use crate::fingerprint::Fingerprint;
 use crate::trust::budget::{Budget, OverBudget};
-use crate::trust::rule::Fingerprint;
 
 use super::component::{Cost, keep, may_grant_signing, signatures};
 use super::measure;

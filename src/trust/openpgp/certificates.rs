@@ -8,8 +8,9 @@ use openpgp::Packet;
 use openpgp::parse::Parse as _;
 
 use crate::authentication::Anchor;
+use crate::fingerprint::Fingerprint;
 use crate::release::KeyRing;
-use crate::trust::rule::{Fingerprint, Rule};
+use crate::trust::rule::Rule;
 use crate::trust::{Error, limits};
 
 use super::certificate::Offered;

@@ -83,8 +83,8 @@ fn the_four_real_documents() {
     .expect("good");
     assert_eq!(null.notes, [Note::ExpiredKey, Note::RepairedMpi]);
     assert_eq!(
-        null.fingerprint.as_deref(),
-        Some("C874011F0AB405110D02105534365D9472D7468F")
+        null.fingerprint,
+        "C874011F0AB405110D02105534365D9472D7468F".parse().ok()
     );
 
     let renewed = "real/signed/hashicorp-terraform-1.6.6/hashicorp-pgp-key.txt";

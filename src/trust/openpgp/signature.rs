@@ -9,9 +9,9 @@ use openpgp::parse::Parse;
 use openpgp::{KeyHandle, Packet};
 
 use crate::authentication::{Anchor, Note};
+use crate::fingerprint::{Fingerprint, Issuer};
 use crate::release::Document;
 use crate::trust::budget::{Budget, OverBudget};
-use crate::trust::rule::Fingerprint;
 use crate::trust::{Error, ExpectedKeys, NamedKey, SignatureError, SignatureErrorKind, limits};
 
 use super::certificate::{Certificate, Offered};
@@ -316,11 +316,12 @@ impl Verification<'_> {
 }
 
 /// The issuers of a signature, without key ids whose fingerprint it names too.
-fn named(issuers: &[KeyHandle]) -> Vec<String> {
+fn named(issuers: &[KeyHandle]) -> Vec<Issuer> {
     let all: Vec<String> = issuers.iter().map(KeyHandle::to_hex).collect();
     let short = |one: &String| {
         all.iter()
             .any(|other| other != one && other.ends_with(one.as_str()))
     };
-    all.iter().filter(|one| !short(one)).cloned().collect()
+    let named = all.iter().filter(|one| !short(one)).cloned();
+    named.map(Issuer::of_hex).collect()
 }

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::authentication::Status;
 use crate::error::Category;
+use crate::fingerprint::{Fingerprint, Issuer};
 use crate::release::Release;
 use crate::trust::rule::{Expired, Weak};
 use crate::trust::tests::{data, document, now, release};
@@ -60,10 +61,10 @@ fn allowing() -> Rule {
     Rule::reading()
 }
 
-fn fingerprint(key: &str) -> crate::trust::Fingerprint {
+fn fingerprint(key: &str) -> Fingerprint {
     let verified = verify(case(key), &Rule::default(), now()).unwrap_or_else(|e| panic!("{e}"));
-    let text = verified.authentication().fingerprint.clone();
-    text.expect("a fingerprint").parse().expect("a fingerprint")
+    let fingerprint = verified.authentication().fingerprint.clone();
+    fingerprint.expect("a fingerprint")
 }
 
 #[test]
@@ -256,7 +257,7 @@ fn wrong_signatures_are_refused_even_where_none_is_needed() {
     assert_eq!(expected.keys[0].fingerprint, fingerprint("rsa2048"));
     assert!(expected.keys[0].user_id.is_some() && expected.asked_by.is_none());
     assert!(
-        received.contains(&fingerprint("ed25519").to_string()),
+        received.contains(&Issuer::Fingerprint(fingerprint("ed25519"))),
         "{received:?}"
     );
 
