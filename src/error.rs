@@ -109,6 +109,24 @@ pub fn printable_path(path: &Path) -> String {
     begin.chain(['…']).chain(end).map(shown).collect()
 }
 
+/// The items of a list that fit on a line or two.
+pub const FEW: usize = 4;
+
+/// The first items of a list with commas between them, and how many more there are. Some lists are as long as another party likes.
+pub fn listed<I>(items: I, most: usize) -> String
+where
+    I: IntoIterator<Item: fmt::Display, IntoIter: ExactSizeIterator>,
+{
+    let items = items.into_iter();
+    let more = items.len().saturating_sub(most);
+    let shown: Vec<String> = items.take(most).map(|item| item.to_string()).collect();
+    let shown = shown.join(", ");
+    match more {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 /// Whether a character is invisible, controls a terminal, or changes the direction of text.
 pub fn is_deceptive(c: char) -> bool {
     c.is_control()
@@ -134,6 +152,13 @@ mod tests {
             printable("a\u{ad}b\u{e0041}\u{180e}"),
             "a\u{fffd}b\u{fffd}\u{fffd}"
         );
+    }
+
+    #[test]
+    fn lists_are_short() {
+        assert_eq!(listed([1, 2, 3, 4], FEW), "1, 2, 3, 4");
+        assert_eq!(listed([1, 2, 3, 4, 5, 6], FEW), "1, 2, 3, 4 and 2 more");
+        assert_eq!(listed(["a", "b", "c"], 1), "a and 2 more");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde::Serialize;
 use url::Url;
 
 use tfoci::address::ProviderAddr;
-use tfoci::error::printable_path;
+use tfoci::error::{listed, printable_path};
 use tfoci::event::Subject;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::platform::Platforms;
@@ -153,11 +153,12 @@ fn delete_others(
     let (gone, mut kept): (Vec<_>, Vec<_>) = others.into_iter().partition(is_gone);
     site.delete(&gone, on_change);
     kept.retain(|one| site.is_published(one));
-    if let Some((first, more)) = kept.split_first() {
-        let (providers, are, them) = match more.len() {
-            0 => (first.to_string(), "is", "it"),
-            more => (format!("{first} and {more} more"), "are", "them"),
+    if !kept.is_empty() {
+        let (are, them) = match kept.len() {
+            1 => ("is", "it"),
+            _ => ("are", "them"),
         };
+        let providers = listed(kept, 1);
         session.printer.warning(&format!(
             "{providers} {are} still published, although the store does not list {them}: it may have {them}, since not all of it could be read"
         ));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::error::printable;
+use crate::error::{self, FEW, printable};
 use crate::fingerprint::Fingerprint;
 
 use super::asked_by::{AskedBy, named_by};
@@ -69,17 +69,10 @@ impl fmt::Display for ExpectedKeys {
 }
 
 /// The first items of a list, as text. An origin may send hundreds of keys.
-pub(super) fn listed<T: ToString>(items: &[T]) -> String {
-    // Fits on a line or two.
-    const SHOWN: usize = 4;
-    if items.is_empty() {
-        return "none".to_owned();
-    }
-    let shown: Vec<String> = items.iter().take(SHOWN).map(T::to_string).collect();
-    let text = shown.join(", ");
-    match items.len().saturating_sub(SHOWN) {
-        0 => text,
-        more => format!("{text} and {more} more"),
+pub(super) fn listed<T: fmt::Display>(items: &[T]) -> String {
+    match items {
+        [] => "none".to_owned(),
+        items => error::listed(items, FEW),
     }
 }
 
@@ -90,7 +83,6 @@ mod tests {
     #[test]
     fn lists_are_short() {
         assert_eq!(listed::<String>(&[]), "none");
-        assert_eq!(listed(&[1, 2, 3, 4]), "1, 2, 3, 4");
         assert_eq!(listed(&[1, 2, 3, 4, 5, 6]), "1, 2, 3, 4 and 2 more");
     }
 

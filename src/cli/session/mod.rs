@@ -20,7 +20,7 @@ use tfoci::config::cli::CliConfig;
 use tfoci::credentials::{Credentials, Locations};
 use tfoci::disk;
 use tfoci::disk::temp_file::TempFileBudget;
-use tfoci::error::printable_path;
+use tfoci::error::{FEW, listed, printable_path};
 use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::http::{Http, Settings};
 use tfoci::lockfile::Client;
@@ -297,22 +297,14 @@ pub(super) fn unmatched_line<'a>(
     providers: impl IntoIterator<Item = &'a ProviderAddr>,
     consequence: &str,
 ) -> Option<String> {
-    // Fits on a line or two.
-    const SHOWN: usize = 4;
     let is_unmatched = |provider: &&ProviderAddr| policy.rule_for(provider).is_none();
     let unmatched: BTreeSet<&ProviderAddr> = providers.into_iter().filter(is_unmatched).collect();
     if unmatched.is_empty() {
         return None;
     }
-    let shown = unmatched.iter().take(SHOWN).map(ToString::to_string);
-    let shown = shown.collect::<Vec<_>>().join(", ");
-    let more = match unmatched.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let file = printable_path(file);
+    let (file, unmatched) = (printable_path(file), listed(unmatched, FEW));
     Some(format!(
-        "no entry of {file} matches {shown}{more}: {consequence}"
+        "no entry of {file} matches {unmatched}: {consequence}"
     ))
 }
 

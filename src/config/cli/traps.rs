@@ -7,7 +7,7 @@ use url::Url;
 use super::installation::METHODS;
 use super::{CliConfig, InstallationMethod, MethodKind};
 use crate::address::{Hostname, ProviderPattern};
-use crate::error::{OneLine, printable, printable_path};
+use crate::error::{FEW, OneLine, listed, printable, printable_path};
 use crate::lockfile::Client;
 use crate::nearest::nearest;
 use crate::oci::Repository;
@@ -363,14 +363,7 @@ fn at(line: &Option<usize>) -> String {
         .unwrap_or_default()
 }
 
-/// The first of several names, which fit on a line or two.
+/// The first of several names.
 fn list<T: ToString>(names: &[T]) -> String {
-    const SHOWN: usize = 4;
-    let shown = names.iter().take(SHOWN);
-    let shown: Vec<String> = shown.map(|name| printable(&name.to_string())).collect();
-    let shown = shown.join(", ");
-    match names.len().saturating_sub(SHOWN) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
+    listed(names.iter().map(|name| printable(&name.to_string())), FEW)
 }
