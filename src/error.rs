@@ -77,6 +77,12 @@ impl<E: fmt::Display> fmt::Display for OneLine<'_, E> {
     }
 }
 
+/// The problem that an error states, without its facts.
+pub fn first_line(error: &impl fmt::Display) -> String {
+    let text = error.to_string();
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
 /// Makes untrusted text safe to print: replaces control and bidirectional characters, and truncates after 200 characters.
 ///
 /// Otherwise a version, a file name or a server's message could move the cursor, hide a warning, or imitate a message of tfoci.

@@ -7,7 +7,7 @@ use url::Url;
 
 use super::LEAST_FLOW;
 use super::connection_error::ConnectionError;
-use crate::error::{Category, printable};
+use crate::error::{Category, first_line, printable};
 use crate::shown::Shown;
 
 /// The part of an exchange during which a server was silent.
@@ -176,12 +176,7 @@ impl Error {
                 format!("{silence} within {} seconds", limit.as_secs_f64())
             }
             Self::Transport { error, .. } => error.to_string(),
-            other => other
-                .to_string()
-                .lines()
-                .next()
-                .unwrap_or_default()
-                .to_owned(),
+            other => first_line(other),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::address::Hostname;
 use crate::archive;
 use crate::credentials;
 use crate::disk;
-use crate::error::{Category, printable, printable_path};
+use crate::error::{Category, first_line, printable, printable_path};
 use crate::http::{self, Shown};
 use crate::json;
 use crate::platform::{self, Platform};
@@ -305,12 +305,7 @@ impl Error {
     pub(super) fn summary(&self) -> String {
         match self {
             Self::Http(error) => error.summary(),
-            error => error
-                .to_string()
-                .lines()
-                .next()
-                .unwrap_or_default()
-                .to_owned(),
+            error => first_line(error),
         }
     }
 

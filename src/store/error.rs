@@ -12,7 +12,7 @@ use crate::blob::{self, ReadError};
 use crate::credentials::{self, FoundIn};
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::{printable, printable_path};
+use crate::error::{first_line, printable, printable_path};
 use crate::http;
 use crate::json;
 use crate::oci::{self, Part, Refusal, Repository, Tag};
@@ -325,12 +325,7 @@ impl Error {
             }
             Self::WantsTls { .. } => "it answered 400".to_owned(),
             Self::Forbidden { .. } => "it answered 403".to_owned(),
-            other => other
-                .to_string()
-                .lines()
-                .next()
-                .unwrap_or_default()
-                .to_owned(),
+            other => first_line(other),
         }
     }
 }
