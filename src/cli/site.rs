@@ -70,7 +70,7 @@ pub(super) struct Arguments {
     /// that the store no longer has. Versions that the constraints of an address leave out stay.
     ///
     /// While the store cannot be read, nothing is deleted. While a part of it cannot be read, or a layout in it is incomplete, no provider is
-    /// deleted as a whole.
+    /// deleted as a whole. A version of which the store has lost or damaged a part stays.
     #[arg(long, help_heading = "Destination")]
     delete: bool,
     /// Verify and print the plan, but write nothing
@@ -123,7 +123,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let site = site.map_err(Problem::from).map_err(Failure::from)?;
     site.write(tasks, &on_change).await;
     if let Some(everything) = everything.filter(|_| arguments.delete) {
-        delete_others(&site, &everything, session, &on_change);
+        delete_others(&site, &everything, session, &on_change).await;
     }
     if let Err(error) = site.remove_empty_directories() {
         report.run_failed(Failure::from(Problem::from(error)).into());
@@ -137,7 +137,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
 }
 
 /// Deletes the published providers that the store does not list, except for those that it may have nevertheless.
-fn delete_others(
+async fn delete_others(
     site: &Site<'_>,
     everything: &Everything,
     session: &Session,
@@ -149,8 +149,13 @@ fn delete_others(
     };
     // A failure of the whole store and the wrong template look as if its providers were gone.
     let has_failures = session.report.has_failures();
-    let is_gone = |provider: &ProviderAddr| !has_failures && !everything.may_have(provider);
-    let (gone, mut kept): (Vec<_>, Vec<_>) = others.into_iter().partition(is_gone);
+    let (mut gone, mut kept) = (Vec::new(), Vec::new());
+    for provider in others {
+        match has_failures || everything.may_have(&provider).await {
+            true => kept.push(provider),
+            false => gone.push(provider),
+        }
+    }
     site.delete(&gone, on_change);
     kept.retain(|one| site.is_published(one));
     if !kept.is_empty() {
@@ -197,14 +202,15 @@ fn record(change: Result<SiteChange, Failure>, directory: &Path, session: &Sessi
 
 /// Warns that a refused version stays published.
 fn warn_of_kept(version: &Subject, reason: Refused, directory: &Path, session: &Session) {
-    let reason = match reason {
-        Refused::NoPin => "no key is pinned",
-        Refused::NotVerified => "it does not verify",
+    let why = match reason {
+        Refused::NoPin => "although no key is pinned; --delete removes it",
+        Refused::NotVerified => "although it does not verify; --delete removes it",
+        Refused::Damaged => "as it was before the store was damaged",
     };
     let directory = printable_path(directory);
-    session.printer.warning(&format!(
-        "{version}: still published in {directory}, although {reason}; --delete removes it"
-    ));
+    session
+        .printer
+        .warning(&format!("{version}: still published in {directory}, {why}"));
 }
 
 /// Warns of hosts with a port, whose providers clients refuse to install from a network mirror. The files are written in any case.

@@ -132,6 +132,17 @@ impl<'a> Object<'a> {
         self.value(name)?.ok_or_else(missing)
     }
 
+    /// Checks that a member is there, perhaps as `null`. Without it, the document is another one.
+    ///
+    /// # Errors
+    /// The member is absent.
+    pub fn must_have(&self, name: &'static str) -> Result<(), Error> {
+        match self.members.iter().any(|(key, _)| is_named(key, name)) {
+            true => Ok(()),
+            false => Err(serde_json::Error::missing_field(name).into()),
+        }
+    }
+
     /// Removes a text member; empty if absent.
     ///
     /// # Errors

@@ -72,6 +72,7 @@ impl Tags {
     pub fn read(document: impl Into<Bytes>) -> Result<Self, json::Error> {
         let document = document.into();
         let mut object = Object::parse(&document)?;
+        object.must_have("manifests")?;
         object.integer("schemaVersion")?;
         object.text("mediaType")?;
         let entries = object.list("manifests", MOST_TAGS, |raw| {

@@ -293,6 +293,19 @@ impl Problem {
         }
     }
 
+    /// Whether the store has lost a part of a version, or has other bytes of it. This says nothing about the release.
+    pub(crate) fn is_loss(&self) -> bool {
+        match self {
+            Self::Store(error) | Self::Unread(error) | Self::Unreadable(error) => {
+                matches!(
+                    error,
+                    store::Error::Missing { .. } | store::Error::Blob { .. }
+                )
+            }
+            _ => false,
+        }
+    }
+
     /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {

@@ -42,6 +42,7 @@ use tokio::sync::Semaphore;
 use crate::address::ProviderAddr;
 use crate::constraint::VersionConstraints;
 use crate::disk;
+use crate::error::Category;
 use crate::event::{Reporter, Subject};
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::install::Installed;
@@ -110,6 +111,19 @@ pub enum Refused {
     NoPin,
     /// The version in the store does not verify.
     NotVerified,
+    /// The store has lost a part of the version, or has other bytes of it. This says nothing about what is published, so it stays in any case.
+    Damaged,
+}
+
+impl Refused {
+    /// Why a failure keeps a version from being published; `None` if the version was not read.
+    fn by(failure: &Failure) -> Option<Self> {
+        match failure.category() {
+            _ if failure.problem.is_loss() => Some(Self::Damaged),
+            Category::Untrusted => Some(Self::NotVerified),
+            _ => None,
+        }
+    }
 }
 
 /// Receives each change or failure as soon as it is known.

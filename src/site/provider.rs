@@ -12,7 +12,6 @@ use super::{OnChange, Refused, Site, SiteChange, Task};
 use crate::address::ProviderAddr;
 use crate::authentication::Note;
 use crate::disk::{self, Directory};
-use crate::error::Category;
 use crate::event::{Event, Subject};
 use crate::examine::StoredProvider;
 use crate::install::Installed;
@@ -145,13 +144,13 @@ impl Site<'_> {
                 Ok(VersionResult::OtherPlatforms(platforms)) => others.extend(platforms),
                 Err(failure) => {
                     has_package = true;
-                    let is_refused = failure.category() == Category::Untrusted;
+                    let reason = Refused::by(&failure);
                     on_change(Err(failure));
-                    if is_refused {
+                    if reason == Some(Refused::NotVerified) {
                         refused.insert(version.clone());
                     }
-                    if is_refused && !self.request.delete && published.contains(version) {
-                        let reason = Refused::NotVerified;
+                    let stays = !self.request.delete || reason == Some(Refused::Damaged);
+                    if let Some(reason) = reason.filter(|_| stays && published.contains(version)) {
                         self.keep(&from.provider, version.clone(), reason, on_change);
                     }
                 }

@@ -279,10 +279,23 @@ pub fn the_layout_of_a_provider_is_damaged_and_whole_again() {
 }
 
 /// Where a disk is no longer mounted, there is an empty directory.
-pub fn the_disk_of_a_layout_is_unmounted_and_mounted_again() {
+pub fn the_disk_of_a_store_is_unmounted_and_mounted_again() {
+    unmounted("store", "no OCI image layout is in");
+}
+
+pub fn the_disk_of_a_host_is_unmounted_and_mounted_again() {
+    unmounted(&format!("store/{HOST}"), "is incomplete");
+}
+
+pub fn the_disk_of_a_namespace_is_unmounted_and_mounted_again() {
+    unmounted(&format!("store/{HOST}/acme"), "is incomplete");
+}
+
+#[track_caller]
+fn unmounted(place: &str, said: &str) {
     let store = Store::demo();
     let server = store.serve(&[&AGES[..], &["--registry-host", HOST]].concat());
-    let [mounted, away] = ["store", "away"].map(|name| store.scene.path(name));
+    let [mounted, away] = [place, "away"].map(|name| store.scene.path(name));
     becomes_unreachable_and_comes_back(&server, |is_going| {
         if is_going {
             fs::rename(&mounted, &away).unwrap();
@@ -292,7 +305,7 @@ pub fn the_disk_of_a_layout_is_unmounted_and_mounted_again() {
             fs::rename(&away, &mounted).unwrap();
         }
     });
-    let (log, said) = (server.log(), "no OCI image layout is in");
+    let log = server.log();
     assert!(log.contains(said), "{log}");
 }
 

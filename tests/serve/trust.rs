@@ -323,7 +323,7 @@ fn versions_of_another_provider_are_served_with_a_warning() {
             server.get(&index).is(200);
         }
         let log = server.log();
-        let lines = log.lines().filter(|line| line.contains("Warning"));
+        let lines = log.lines().filter(|line| line.contains("made for"));
         let expected = expected
             .iter()
             .map(|versions| format!("   Warning {OTHER} {versions}: made for {DEMO}"));

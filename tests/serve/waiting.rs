@@ -4,7 +4,7 @@ use super::{client_quota, connections, fill, package_faults, settings, slow_stor
 
 #[test]
 fn limits_retries_and_ages() {
-    let scenes: [fn(); 17] = [
+    let scenes: [fn(); 19] = [
         connections::slow_senders_are_closed_while_others_are_served,
         connections::an_idle_http2_connection_is_kept_although_frames_arrive,
         fill::a_version_that_the_policy_refused_is_tried_again,
@@ -20,7 +20,9 @@ fn limits_retries_and_ages() {
         slow_store::what_a_slow_store_lacks_is_404,
         store_faults::a_layout_becomes_unreachable_and_comes_back,
         store_faults::the_layout_of_a_provider_is_damaged_and_whole_again,
-        store_faults::the_disk_of_a_layout_is_unmounted_and_mounted_again,
+        store_faults::the_disk_of_a_store_is_unmounted_and_mounted_again,
+        store_faults::the_disk_of_a_host_is_unmounted_and_mounted_again,
+        store_faults::the_disk_of_a_namespace_is_unmounted_and_mounted_again,
         store_faults::changes_of_the_store_are_served_soon,
     ];
     std::thread::scope(|scope| {

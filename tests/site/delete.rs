@@ -20,7 +20,7 @@ fn after_losses() -> Scene {
     push(&scene, OTHER, "0.3.0", &other);
     site(&scene, &[]).succeeds();
     untag(&scene.path("store").join(DEMO), "1.0.0");
-    fs::remove_dir_all(scene.path("store").join(OTHER)).unwrap();
+    fs::remove_dir_all(scene.path("store/example.net")).unwrap();
     scene
 }
 
@@ -116,12 +116,46 @@ fn directories_that_deletion_empties_are_removed() {
 fn nothing_is_deleted_if_the_store_cannot_be_read() {
     let scene = after_losses();
     let index = scene.path("store").join(DEMO).join("index.json");
-    fs::write(&index, "{").unwrap();
-    site(&scene, &["--delete", DEMO]).exits(1);
-    assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
+    // Clients take a document without a list for an empty list.
+    for text in ["{", "{}", r#"{"schemaVersion":2}"#] {
+        fs::write(&index, text).unwrap();
+        site(&scene, &["--delete", DEMO]).exits(1);
+        assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
+    }
     fs::remove_dir_all(scene.path("store")).unwrap();
     site(&scene, &["--delete"]).exits(1);
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
+}
+
+/// What is damaged in the store says nothing about what is published.
+#[test]
+fn a_version_of_which_the_store_lost_a_part_stays() {
+    let scene = with_two();
+    site(&scene, &[]).succeeds();
+    let published = tree(&scene.path("public"));
+    let layout = scene.path("store").join(DEMO);
+    let blobs = fs::read_dir(layout.join("blobs/sha256")).unwrap();
+    let blobs: Vec<_> = blobs.map(|blob| blob.unwrap().path()).collect();
+    type Damage = fn(&Path, &[u8]);
+    let damages: [Damage; 2] = [
+        |path, _| fs::remove_file(path).unwrap(),
+        |path, bytes| fs::write(path, vec![b'x'; bytes.len()]).unwrap(),
+    ];
+    let mut kept = 0;
+    for blob in blobs {
+        for damage in damages {
+            let whole = fs::read(&blob).unwrap();
+            damage(&blob, &whole);
+            let run = site(&scene, &["--delete"]);
+            assert_eq!(tree(&scene.path("public")), published, "{}", run.stderr);
+            let warning = "still published in public, as it was before the store was damaged\n";
+            if run.stderr.contains(warning) {
+                kept += 1;
+            }
+            fs::write(&blob, whole).unwrap();
+        }
+    }
+    assert!(kept > 10, "{kept}");
 }
 
 #[test]
@@ -236,7 +270,12 @@ fn a_provider_without_any_version_is_deleted_and_fails_no_command() {
 #[test]
 fn an_incomplete_layout_does_not_delete_its_provider() {
     type Damage = fn(&Path);
-    let damages: [(Damage, &str); 4] = [
+    let damages: [(Damage, &str); 5] = [
+        // The directory in which the disk of a namespace would be mounted.
+        (
+            |layout| fs::remove_dir_all(layout).unwrap(),
+            "the layout store/example.net/team is incomplete and left out",
+        ),
         // The directory in which the disk of a host would be mounted.
         (
             |layout| {
@@ -280,7 +319,7 @@ fn an_incomplete_layout_does_not_delete_its_provider() {
         let run = site(&scene, &["--delete"]).succeeds();
         assert_eq!(tree(&scene.path("public")), published);
         let warnings = format!(
-            "   Warning {layouts}: perhaps written just now, not copied to the end, or on a disk that is not mounted\n"
+            "   Warning {layouts}: perhaps written just now, not copied to the end, or on a disk that is not mounted. If its versions are gone for good, delete the directory\n"
         );
         assert!(run.stderr.starts_with(&warnings), "{}", run.stderr);
         let kept = "   Warning example.net/team/other is still published, although the store does not list it: it may have it, since not all of it could be read\n";

@@ -6,7 +6,8 @@ use super::assert_names_what_is_there;
 use crate::install::{DEMO, Facts, demo, push, released, tree};
 use crate::support::docker_registry::{Options, Program};
 use crate::support::layout_of_registry::import;
-use crate::support::registry::{Fault, Personality, Setup, matching};
+use crate::support::registry::{Fault, Personality, Setup, answer, matching};
+use crate::support::release::ReleaseFolder;
 use crate::support::scene::Scene;
 
 #[test]
@@ -168,4 +169,46 @@ fn a_forgotten_option_does_not_delete_the_site() {
         run.stderr
     );
     assert_eq!(tree(&scene.path("public")), published);
+}
+
+/// A proxy in maintenance, and a registry that lists only some repositories to this user.
+#[test]
+fn answers_without_the_list_delete_nothing() {
+    let errors = r#"{"errors":[{"code":"UNAVAILABLE"}]}"#;
+    let without = r#"{"repositories":["team/other"]}"#;
+    for (path, body, code, said) in [
+        ("/tags/list", errors, 1, "`tags` is missing"),
+        ("/v2/_catalog", errors, 1, "`repositories` is missing"),
+        (
+            "/v2/_catalog",
+            without,
+            0,
+            "example.com/acme/demo is still published, although the store does not list it: it may have it",
+        ),
+    ] {
+        let scene = Scene::new();
+        push(&scene, DEMO, "1.0.0", &demo("1.0.0"));
+        let other = "example.com/team/other";
+        let release = ReleaseFolder::new("other", "0.3.0").platform("linux_amd64");
+        push(&scene, other, "0.3.0", &release);
+        let registry = Setup::of(Personality::Plain);
+        let registry = registry.quirks(|quirks| quirks.catalog = Some(2)).start();
+        for name in ["acme/demo", "team/other"] {
+            let layout = scene.path("store/example.com").join(name);
+            import(&layout, &registry, name);
+        }
+        let from = format!("{}/{{namespace}}/{{type}}", registry.host());
+        let more = ["--plain-http", "127.0.0.1", "--default-host", "example.com"];
+        let site = |arguments: &[&str]| {
+            let always = ["site", "public", "--from", &from];
+            scene.tfoci(always.iter().chain(&more).chain(arguments))
+        };
+        site(&[]).succeeds();
+        let published = tree(&scene.path("public"));
+        let says = move |answer: &mut answer::Answer| answer.body = body.into();
+        registry.always(matching("GET", path), Fault::alter(says));
+        let run = site(&["--delete"]).exits(code);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        assert_eq!(tree(&scene.path("public")), published);
+    }
 }

@@ -8,7 +8,7 @@ use tfoci::outcome::{At, Failure, Problem};
 use tfoci::source::filesystem_mirror::nearby::is_mirror;
 use tfoci::store::{Endpoint, Providers, Store};
 
-use super::Session;
+use super::{Session, stored_provider};
 use crate::cli::error::CommandError;
 use crate::cli::printer::{Printer, Tone};
 
@@ -18,16 +18,25 @@ pub(in crate::cli) struct Everything {
     pub(in crate::cli) providers: Vec<ProviderAddr>,
     /// The directories of incomplete layouts.
     unfinished: Vec<PathBuf>,
+    endpoint: Endpoint,
+    store: Store,
     /// The host that was taken for all providers, because neither the names of repositories nor an option tell it.
     assumed_host: Option<Hostname>,
 }
 
 impl Everything {
-    /// Whether the store may have a provider that it does not list: a layout is incomplete, or the provider is of another host than the assumed
-    /// one.
-    pub(in crate::cli) fn may_have(&self, provider: &ProviderAddr) -> bool {
+    /// Whether the store may have a provider that it does not list: a layout is incomplete, the provider is of another host than the assumed
+    /// one, or the registry has tags in its repository, or does not say. A registry may list only some of its repositories to a user.
+    pub(in crate::cli) async fn may_have(&self, provider: &ProviderAddr) -> bool {
         let host = self.assumed_host.as_ref();
-        !self.unfinished.is_empty() || host.is_some_and(|host| host != provider.hostname())
+        if !self.unfinished.is_empty() || host.is_some_and(|host| host != provider.hostname()) {
+            return true;
+        }
+        let Ok(stored) = stored_provider(&self.endpoint, &self.store, provider) else {
+            return false;
+        };
+        let tags = stored.repo.tags().await;
+        !tags.is_ok_and(|tags| tags.is_none_or(|tags| tags.is_empty()))
     }
 
     /// Warns of incomplete layouts.
@@ -46,7 +55,7 @@ impl Everything {
             more => format!("the layout {first} and {more} more are incomplete and left out"),
         };
         Some(format!(
-            "{layouts}: perhaps written just now, not copied to the end, or on a disk that is not mounted"
+            "{layouts}: perhaps written just now, not copied to the end, or on a disk that is not mounted. If its versions are gone for good, delete the directory"
         ))
     }
 }
@@ -106,6 +115,8 @@ impl Session {
         Ok(Everything {
             providers,
             unfinished,
+            endpoint: endpoint.clone(),
+            store: store.clone(),
             assumed_host: is_assumed.then(|| host.clone()),
         })
     }

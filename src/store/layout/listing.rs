@@ -26,9 +26,9 @@ impl Layout {
         if path.is_dir() {
             return Some(path).filter(|path| is_unfinished(path));
         }
-        let below = path.ancestors().take_while(|one| *one != self.root());
-        let mut broken = below.filter(|one| one.is_symlink() && !one.exists());
-        broken.next().map(Path::to_owned)
+        let mut below = path.ancestors().take_while(|one| *one != self.root());
+        let lost = below.find(|one| one.is_symlink() && !one.exists() || is_empty(one));
+        lost.map(Path::to_owned)
     }
 
     /// Finds the layouts of providers.
@@ -40,9 +40,12 @@ impl Layout {
 /// Whether a directory is a layout without its `index.json`, or empty. A filesystem mirror has other directories of the same names.
 fn is_unfinished(directory: &Path) -> bool {
     let has = |name: &str| directory.join(name).exists();
-    let is_empty =
-        || std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_none());
-    !has("index.json") && (has("blobs") || has("oci-layout") || is_empty())
+    !has("index.json") && (has("blobs") || has("oci-layout") || is_empty(directory))
+}
+
+/// Whether it is a directory without entries, as one is where a disk is not mounted.
+fn is_empty(directory: &Path) -> bool {
+    std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// The layouts in a directory of layouts.
@@ -69,12 +72,18 @@ fn layouts(root: &Path) -> Result<Layouts, Error> {
     };
     for host in subdirectories(root, &mut found)? {
         let namespaces = subdirectories(&root.join(&host), &mut found)?;
-        if namespaces.is_empty() && host.contains(['.', '_']) {
-            // Where the disk of a host is not mounted, there may be an empty directory.
+        let is_host = host.contains(['.', '_']);
+        // Where the disk of a host or a namespace is not mounted, there may be an empty directory.
+        if is_host && namespaces.is_empty() {
             found.unfinished.push(root.join(&host));
         }
         for namespace in namespaces {
-            for type_name in subdirectories(&root.join(&host).join(&namespace), &mut found)? {
+            let directory = root.join(&host).join(&namespace);
+            let types = subdirectories(&directory, &mut found)?;
+            if is_host && is_empty(&directory) {
+                found.unfinished.push(directory);
+            }
+            for type_name in types {
                 let relative = format!("{host}/{namespace}/{type_name}");
                 let Some(repository) = Repository::of_directory(&relative) else {
                     continue;

@@ -86,8 +86,7 @@ impl Registry {
                 });
             }
             let most = list.most - items.len();
-            let read =
-                Object::parse(&body).and_then(|mut object| object.texts(list.what.items(), most));
+            let read = items_of(&body, list.what.items(), most);
             let read = read.map_err(|source| unreadable(source, &url, list))?;
             length += read.iter().map(String::len).sum::<usize>();
             if length > LARGEST_LIST {
@@ -100,6 +99,13 @@ impl Registry {
         items.dedup();
         Ok(Ok(items))
     }
+}
+
+/// The items of a page. An object without the list, such as an error that came with status 200, is not an empty page.
+fn items_of(body: &[u8], name: &'static str, most: usize) -> Result<Vec<String>, json::Error> {
+    let mut object = Object::parse(body)?;
+    object.must_have(name)?;
+    object.texts(name, most)
 }
 
 /// The error for a page that cannot be read.
