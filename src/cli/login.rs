@@ -5,7 +5,9 @@ use std::io::Read as _;
 use clap::Args;
 use zeroize::Zeroizing;
 
-use tfoci::credentials::{Credential, CredentialStore, Credentials, Location, SourceReport};
+use tfoci::credentials::{
+    Credential, CredentialStore, Credentials, Location, Readers, SourceReport,
+};
 use tfoci::error::{printable, printable_path};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::secret::Secret;
@@ -116,7 +118,8 @@ async fn warn_of_other_sources(
     let found = credentials.for_repository(registry, "").await;
     let sources = credentials.registry_sources();
     let is_ours = |source: &&SourceReport| {
-        !source.clients && matches!(location, Location::File(path) if *path == source.path)
+        source.readers == Readers::OnlyTfoci
+            && matches!(location, Location::File(path) if *path == source.path)
     };
     if let Some(source) = sources.iter().find(is_ours) {
         let text = format!(

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 use super::docker::DockerConfig;
-use super::{Error, SourceState};
+use super::{Error, Readers, SourceState};
 use crate::config::cli::{self, CliConfig};
 use crate::disk;
 use crate::lockfile::Client;
@@ -69,8 +69,7 @@ impl Environment {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AuthFile {
     pub(super) path: PathBuf,
-    /// Whether clients read this file too.
-    pub(super) clients: bool,
+    pub(super) readers: Readers,
 }
 
 /// The CLI configuration, and the paths that precede it in the search.
@@ -242,8 +241,11 @@ impl Locations {
         let mut files: Vec<AuthFile> = Vec::new();
         for path in ours.into_iter().flatten().chain(clients.iter().cloned()) {
             if files.iter().all(|file| file.path != path) {
-                let clients = clients.contains(&path);
-                files.push(AuthFile { path, clients });
+                let readers = match clients.contains(&path) {
+                    true => Readers::Clients,
+                    false => Readers::OnlyTfoci,
+                };
+                files.push(AuthFile { path, readers });
             }
         }
         files

@@ -40,7 +40,7 @@ pub use credential::{Credential, CredentialKind};
 pub use error::{EntryError, Error, HelperAction};
 pub use found_in::{FileEntry, FoundIn};
 pub use locations::{Environment, Locations};
-pub use report::{SourceReport, SourceState};
+pub use report::{Readers, SourceReport, SourceState};
 pub use store::{CredentialStore, Location};
 
 use std::collections::{BTreeMap, HashSet};

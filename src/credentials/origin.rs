@@ -15,7 +15,8 @@ use super::locations::{CliConfigFile, LARGEST, Locations, read_cli_config};
 use super::netrc::Netrc;
 use super::token_helper::TokenHelper;
 use super::{
-    Credential, CredentialKind, Error, FileEntry, FoundIn, SourceReport, SourceState, tokens,
+    Credential, CredentialKind, Error, FileEntry, FoundIn, Readers, SourceReport, SourceState,
+    tokens,
 };
 use crate::address::Hostname;
 use crate::config::cli::{CliConfig, HostToken};
@@ -198,7 +199,8 @@ impl OriginCredentials {
     }
 
     fn add_source(&mut self, path: PathBuf, state: SourceState) {
-        self.sources.push(SourceReport::new(path, state, true));
+        self.sources
+            .push(SourceReport::new(path, state, Readers::Clients));
     }
 }
 

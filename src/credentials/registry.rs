@@ -11,7 +11,9 @@ use super::docker_helper::DockerHelpers;
 use super::entry::{Entry, EntryValue};
 use super::hub;
 use super::locations::{AuthFile, CliConfigFile, Locations, read_docker_config};
-use super::{Credential, CredentialKind, Error, FileEntry, FoundIn, SourceReport, SourceState};
+use super::{
+    Credential, CredentialKind, Error, FileEntry, FoundIn, Readers, SourceReport, SourceState,
+};
 use crate::config::cli::{CliConfig, OciDefaults};
 
 /// The entries of all sources.
@@ -48,10 +50,10 @@ impl RegistryCredentials {
             outcomes: Mutex::default(),
         };
         if let Some(path) = &locations.authfile {
-            all.read_named(path, false)?;
+            all.read_named(path, Readers::OnlyTfoci)?;
         }
         for (path, state) in &config.before {
-            all.add_source(path.clone(), state.clone(), true);
+            all.add_source(path.clone(), state.clone(), Readers::Clients);
         }
         let defaults = match &config.found {
             Some((path, config)) => {
@@ -66,16 +68,16 @@ impl RegistryCredentials {
         if let (Some(files), Some((config, _))) = (&defaults.files, &config.found) {
             let beside = config.parent().unwrap_or(Path::new(""));
             for file in files {
-                all.read_named(&beside.join(file), true)?;
+                all.read_named(&beside.join(file), Readers::Clients)?;
             }
             return Ok(all);
         }
-        for AuthFile { path, clients } in locations.auth_files() {
+        for AuthFile { path, readers } in locations.auth_files() {
             let named_by = locations.environment.naming(&path);
             if defaults.discover {
-                all.read_ambient(path, clients, named_by);
+                all.read_ambient(path, readers, named_by);
             } else {
-                all.add_source(path, SourceState::SwitchedOff, clients);
+                all.add_source(path, SourceState::SwitchedOff, readers);
             }
         }
         Ok(all)
@@ -114,13 +116,13 @@ impl RegistryCredentials {
     /// Whether a source that clients read has an entry for a repository.
     pub(super) fn clients_have(&self, host: &str, repository: &str) -> bool {
         self.sources_of(host, repository)
-            .any(|source| source.clients)
+            .any(|source| source.readers == Readers::Clients)
     }
 
     /// The file with an entry for a repository that clients do not read.
     pub(super) fn unread_by_clients(&self, host: &str, repository: &str) -> Option<PathBuf> {
         let mut sources = self.sources_of(host, repository);
-        let source = sources.find(|source| !source.clients)?;
+        let source = sources.find(|source| source.readers == Readers::OnlyTfoci)?;
         Some(source.path.clone())
     }
 
@@ -183,7 +185,7 @@ impl RegistryCredentials {
             global: helper.is_some(),
             passed_over: Vec::new(),
         };
-        let source = self.add_source(path.to_owned(), state, true);
+        let source = self.add_source(path.to_owned(), state, Readers::Clients);
         let blocks = config.oci_credentials.iter().cloned().map(|block| Entry {
             key: format!("oci_credentials \"{}\"", block.prefix),
             prefix: Some(hub::one_name(block.prefix)),
@@ -200,32 +202,32 @@ impl RegistryCredentials {
     }
 
     /// Reads a file that the user named, and fails if it is invalid.
-    fn read_named(&mut self, path: &Path, clients: bool) -> Result<(), Error> {
+    fn read_named(&mut self, path: &Path, readers: Readers) -> Result<(), Error> {
         let file = read_docker_config(path)?;
-        self.add_docker_config(path.to_owned(), file, clients);
+        self.add_docker_config(path.to_owned(), file, readers);
         Ok(())
     }
 
     /// Reads a file at a default path of docker or podman. An invalid file is reported and skipped.
     /// `named_by` is the variable that names the file.
-    fn read_ambient(&mut self, path: PathBuf, clients: bool, named_by: Option<&'static str>) {
+    fn read_ambient(&mut self, path: PathBuf, readers: Readers, named_by: Option<&'static str>) {
         let state = match read_docker_config(&path) {
-            Ok(file) => return self.add_docker_config(path, file, clients),
+            Ok(file) => return self.add_docker_config(path, file, readers),
             Err(error) if error.is_not_found() => {
                 named_by.map_or(SourceState::Absent, SourceState::Missing)
             }
             Err(error) => SourceState::Broken(error),
         };
-        self.add_source(path, state, clients);
+        self.add_source(path, state, readers);
     }
 
-    fn add_docker_config(&mut self, path: PathBuf, file: DockerConfig, clients: bool) {
+    fn add_docker_config(&mut self, path: PathBuf, file: DockerConfig, readers: Readers) {
         let state = SourceState::Read {
             entries: file.entries.len(),
             global: file.store.is_some(),
             passed_over: file.passed_over,
         };
-        let source = self.add_source(path, state, clients);
+        let source = self.add_source(path, state, readers);
         let entries = file.entries.into_iter().map(|entry| Entry {
             prefix: Some(entry.prefix),
             value: entry.value,
@@ -241,8 +243,8 @@ impl RegistryCredentials {
         self.entries.extend(entries.chain(store));
     }
 
-    fn add_source(&mut self, path: PathBuf, state: SourceState, clients: bool) -> usize {
-        self.sources.push(SourceReport::new(path, state, clients));
+    fn add_source(&mut self, path: PathBuf, state: SourceState, readers: Readers) -> usize {
+        self.sources.push(SourceReport::new(path, state, readers));
         self.sources.len() - 1
     }
 }

@@ -14,12 +14,21 @@ pub struct SourceReport {
     pub path: PathBuf,
     /// The content of the file.
     pub state: SourceState,
-    /// Whether [clients read it](crate::clients#credential-files) too. Credentials in other files work for tfoci only.
-    pub clients: bool,
+    /// Who reads the file.
+    pub readers: Readers,
     /// Whether one of its credentials was used.
     pub used: bool,
     /// Errors of entries that were needed, such as a helper that failed.
     pub failures: Vec<Error>,
+}
+
+/// Who reads a credential file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readers {
+    /// [Clients](crate::clients#credential-files), and tfoci.
+    Clients,
+    /// tfoci only, so that its credentials do not work for clients.
+    OnlyTfoci,
 }
 
 /// The content of a credential file.
@@ -45,11 +54,11 @@ pub enum SourceState {
 }
 
 impl SourceReport {
-    pub(super) fn new(path: PathBuf, state: SourceState, clients: bool) -> Self {
+    pub(super) fn new(path: PathBuf, state: SourceState, readers: Readers) -> Self {
         Self {
             path,
             state,
-            clients,
+            readers,
             used: false,
             failures: Vec::new(),
         }
@@ -91,7 +100,7 @@ impl fmt::Display for Cause<'_> {
 impl fmt::Display for SourceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", printable_path(&self.path), self.state)?;
-        if !self.clients {
+        if self.readers == Readers::OnlyTfoci {
             f.write_str(", clients do not look there")?;
         }
         for error in &self.failures {

@@ -49,7 +49,7 @@ use crate::version::Version;
 
 use method::Listing;
 pub use method::Method;
-use recorded::Recorded;
+use recorded::{Recorded, believes_origin};
 
 /// The number of providers that are locked concurrently. They mostly wait for responses.
 const PROVIDERS: usize = 16;
@@ -216,16 +216,18 @@ impl Journey<'_> {
             Entry::Vacant(place) => place.insert(self.record(task, wanted, found).await),
         };
         let recorded = recorded.as_ref().map_err(Clone::clone)?;
+        let believes_origin = believes_origin(wanted.client, task, &self.options.trust);
+        let compared = recorded.compared(wanted, &version, believes_origin);
         Ok(Locked {
-            strangers: recorded.strangers(wanted, &version, task, &self.options.trust),
-            uncompared: recorded.uncompared(wanted, &version, task, &self.options.trust),
-            kept: recorded.kept(wanted, &version, task, &self.options.trust),
-            hashes: recorded.hashes_for(wanted.client, task, &self.options.trust),
+            strangers: compared.strangers(),
+            uncompared: compared.uncompared(),
+            kept: compared.kept(),
+            hashes: compared.hashes(),
+            only: compared.only(),
             version,
             authentication: recorded.authentication.clone(),
             place: found.place(&task.provider),
             installed: recorded.installed.clone(),
-            only: recorded.only_for(wanted.client, task, &self.options.trust),
         })
     }
 

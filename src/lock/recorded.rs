@@ -115,42 +115,56 @@ pub(super) fn lines<L>(release: &Verified<Release<L>>) -> Result<BTreeSet<Packag
 }
 
 impl Recorded {
+    /// The release, compared with what a lock file has of this version. `believes_origin` says whether its client records what the origin
+    /// reports.
+    pub(super) fn compared<'a>(
+        &'a self,
+        wanted: &'a Wanted,
+        version: &Version,
+        believes_origin: bool,
+    ) -> Compared<'a> {
+        let locked = wanted.locked.as_ref();
+        let locked = locked.filter(|(locked, _)| locked == version);
+        Compared {
+            recorded: self,
+            locked: locked.map(|(_, hashes)| hashes),
+            believes_origin,
+        }
+    }
+}
+
+/// A release, and the hashes that a lock file has of the same version.
+pub(super) struct Compared<'a> {
+    recorded: &'a Recorded,
+    locked: Option<&'a BTreeSet<PackageHash>>,
+    believes_origin: bool,
+}
+
+impl<'a> Compared<'a> {
     /// The hashes of this version in the lock file that match no package of the release; empty if not all of the release's are known.
     /// Clients accept packages that match them, and keep such hashes too. Of `h1`, it is known which there are only if every package was
     /// unpacked.
-    pub(super) fn strangers(
-        &self,
-        wanted: &Wanted,
-        version: &Version,
-        task: &Task,
-        trust: &TrustOptions,
-    ) -> Vec<PackageHash> {
-        if self.only.is_some() || self.hashes.is_empty() {
+    pub(super) fn strangers(&self) -> Vec<PackageHash> {
+        let recorded = self.recorded;
+        if recorded.only.is_some() || recorded.hashes.is_empty() {
             return Vec::new();
         }
-        let is_strange = |hash: &PackageHash| match hash {
+        let is_strange = |hash: &&PackageHash| match hash {
             PackageHash::Zh(_) => true,
-            PackageHash::H1(_) => matches!(self.unpacked, Unpacked::All),
+            PackageHash::H1(_) => matches!(recorded.unpacked, Unpacked::All),
             // A value that no package can have. Hashes of other schemes are not known.
             PackageHash::Other { scheme, .. } => matches!(scheme.as_str(), "zh" | "h1"),
         };
-        let unknown = self.unknown(wanted, version, task, trust);
-        unknown.filter(|hash| is_strange(hash)).cloned().collect()
+        self.unknown().filter(is_strange).cloned().collect()
     }
 
     /// The `h1` in the lock file that may be of a package that the store or source lacks.
-    pub(super) fn uncompared(
-        &self,
-        wanted: &Wanted,
-        version: &Version,
-        task: &Task,
-        trust: &TrustOptions,
-    ) -> Option<Uncompared> {
-        let Unpacked::Without(platforms) = &self.unpacked else {
+    pub(super) fn uncompared(&self) -> Option<Uncompared> {
+        let Unpacked::Without(platforms) = &self.recorded.unpacked else {
             return None;
         };
-        let unknown = self.unknown(wanted, version, task, trust);
-        let hashes: Vec<PackageHash> = unknown.filter(|hash| hash.is_h1()).cloned().collect();
+        let unknown = self.unknown().filter(|hash| hash.is_h1());
+        let hashes: Vec<PackageHash> = unknown.cloned().collect();
         (!hashes.is_empty()).then(|| Uncompared {
             hashes,
             platforms: platforms.clone(),
@@ -158,67 +172,43 @@ impl Recorded {
     }
 
     /// The number of hashes of this version in the lock file that stay beside those of the release.
-    pub(super) fn kept(
-        &self,
-        wanted: &Wanted,
-        version: &Version,
-        task: &Task,
-        trust: &TrustOptions,
-    ) -> usize {
-        self.unknown(wanted, version, task, trust).count()
+    pub(super) fn kept(&self) -> usize {
+        self.unknown().count()
     }
 
     /// The hashes of this version in the lock file that are not among those of the release.
-    fn unknown<'w>(
-        &self,
-        wanted: &'w Wanted,
-        version: &Version,
-        task: &Task,
-        trust: &TrustOptions,
-    ) -> impl Iterator<Item = &'w PackageHash> {
-        let believes_origin = believes_origin(wanted.client, task, trust);
-        let locked = wanted.locked.as_ref();
-        let locked = locked.filter(|(locked, _)| locked == version);
-        let locked = locked.into_iter().flat_map(|(_, hashes)| hashes);
+    fn unknown(&self) -> impl Iterator<Item = &'a PackageHash> {
+        let (recorded, believes_origin) = (self.recorded, self.believes_origin);
+        let locked = self.locked.into_iter().flatten();
         locked.filter(move |hash| {
-            let is_reported = believes_origin && self.reported.h1.contains(hash);
-            !is_reported && !self.hashes.contains(hash)
+            let is_reported = believes_origin && recorded.reported.h1.contains(hash);
+            !is_reported && !recorded.hashes.contains(hash)
         })
     }
 
-    /// The hashes for the lock file of a client.
+    /// The hashes for the lock file.
     ///
     /// Only `tofu` records reported hashes, and only those of its default origin
     /// ([clients: recorded hashes](crate::clients#recorded-hashes)). No signature covers them, so tfoci leaves them out where a key is
     /// pinned.
-    pub(super) fn hashes_for(
-        &self,
-        client: Client,
-        task: &Task,
-        trust: &TrustOptions,
-    ) -> BTreeSet<PackageHash> {
-        let mut hashes = self.hashes.clone();
-        if believes_origin(client, task, trust) {
-            let Reported { h1, lines } = &self.reported;
+    pub(super) fn hashes(&self) -> BTreeSet<PackageHash> {
+        let mut hashes = self.recorded.hashes.clone();
+        if self.believes_origin {
+            let Reported { h1, lines } = &self.recorded.reported;
             hashes.extend(h1.iter().chain(lines).cloned());
         }
         hashes
     }
 
-    /// The only platforms that the lock file of a client has hashes for; `None` for all.
-    pub(super) fn only_for(
-        &self,
-        client: Client,
-        task: &Task,
-        trust: &TrustOptions,
-    ) -> Option<Vec<Platform>> {
-        let has_all = !self.reported.lines.is_empty() && believes_origin(client, task, trust);
-        self.only.clone().filter(|_| !has_all)
+    /// The only platforms that the lock file has hashes for; `None` for all.
+    pub(super) fn only(&self) -> Option<Vec<Platform>> {
+        let has_all = !self.recorded.reported.lines.is_empty() && self.believes_origin;
+        self.recorded.only.clone().filter(|_| !has_all)
     }
 }
 
 /// Whether a client records what the origin reports.
-fn believes_origin(client: Client, task: &Task, trust: &TrustOptions) -> bool {
+pub(super) fn believes_origin(client: Client, task: &Task, trust: &TrustOptions) -> bool {
     let is_default = *task.provider.hostname() == Hostname::default_origin();
     let rule = trust.rule_at_source(&task.provider);
     let is_pinned = rule.map_or(true, |rule| rule.pinned());

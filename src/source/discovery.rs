@@ -8,7 +8,7 @@ use url::Url;
 
 use super::auth::RequestAuth;
 use super::contradiction::Contradiction;
-use super::error::{Document, Error};
+use super::error::{self, Document, Error};
 use super::fetch::{self, Access, RequestKind};
 use crate::address::Hostname;
 use crate::http::Request;
@@ -64,7 +64,7 @@ pub(super) async fn provider_registry(
     let content_type = answer.header(CONTENT_TYPE);
     let (is_verified, is_own) = (answer.is_verified(), !answer.is_elsewhere());
     let final_url = answer.url().clone();
-    if !content_type.as_deref().is_some_and(fetch::is_json) {
+    if !content_type.as_deref().is_some_and(error::is_json) {
         return Err(Error::ContentType {
             what,
             url: final_url.into(),
@@ -159,8 +159,8 @@ mod tests {
 
     #[test]
     fn content_types_may_have_parameters() {
-        assert!(fetch::is_json("application/json; charset=utf-8"));
-        assert!(fetch::is_json("Application/JSON"));
-        assert!(!fetch::is_json("text/json"));
+        assert!(error::is_json("application/json; charset=utf-8"));
+        assert!(error::is_json("Application/JSON"));
+        assert!(!error::is_json("text/json"));
     }
 }

@@ -93,11 +93,11 @@ pub enum Error {
         received: Option<String>,
     },
     /// A document that cannot be parsed.
-    #[error("the {what} cannot be understood{}\n  from {url}", other_type(.received))]
+    #[error("the {what} cannot be understood{}\n  from {url}", other_type(.received.as_deref()))]
     Json {
         what: Document,
         url: Shown,
-        /// The content type if it is not that of JSON, or `none` if it is absent.
+        /// The content type of the response.
         received: Option<String>,
         source: json::Error,
     },
@@ -259,13 +259,21 @@ fn asked_for(retry_after: Option<Duration>) -> String {
         .unwrap_or_default()
 }
 
-fn other_type(received: &Option<String>) -> String {
-    received.as_ref().map_or_else(String::new, |received| {
-        format!(
+/// The content type, if it explains that a document is no JSON.
+fn other_type(received: Option<&str>) -> String {
+    match received {
+        Some(received) if is_json(received) => String::new(),
+        received => format!(
             "\n  expected the content type application/json\n  received {}",
-            printable(received)
-        )
-    })
+            content_type(received)
+        ),
+    }
+}
+
+/// Whether a content type is that of JSON.
+pub(super) fn is_json(content_type: &str) -> bool {
+    let media_type = content_type.split(';').next().unwrap_or_default();
+    media_type.trim().eq_ignore_ascii_case("application/json")
 }
 
 fn content_type(received: Option<&str>) -> String {

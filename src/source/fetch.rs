@@ -153,7 +153,6 @@ pub(super) fn json<T>(
     read: impl FnOnce(Object<'_>) -> Result<T, json::Error>,
 ) -> Result<T, Error> {
     let (url, received) = (answer.url().clone(), answer.header(CONTENT_TYPE));
-    let received = received.unwrap_or_else(|| "none".to_owned());
     Object::first(answer.body())
         .and_then(read)
         .map_err(|source| {
@@ -172,15 +171,9 @@ pub(super) fn json<T>(
                 Fault::Malformed(_) => Error::Json {
                     what,
                     url,
-                    received: Some(received).filter(|received| !is_json(received)),
+                    received,
                     source,
                 },
             }
         })
-}
-
-/// Whether a content type is that of JSON.
-pub(super) fn is_json(content_type: &str) -> bool {
-    let media_type = content_type.split(';').next().unwrap_or_default();
-    media_type.trim().eq_ignore_ascii_case("application/json")
 }

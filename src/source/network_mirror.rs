@@ -16,7 +16,7 @@ use url::Url;
 
 use super::auth::RequestAuth;
 use super::contradiction::Contradiction;
-use super::error::{Document, Error};
+use super::error::{self, Document, Error};
 use super::fetch::{self, Access, RequestKind};
 use super::location::{PackageLocation, RemoteMetadata};
 use super::package::{self, PackageMetadata};
@@ -219,7 +219,7 @@ fn host_of(url: &Url) -> Option<Hostname> {
 /// Refuses a response with a content type other than JSON, as clients do.
 fn json_only(what: &Document, answer: Answer) -> Result<Answer, Error> {
     let content_type = answer.header(CONTENT_TYPE);
-    if content_type.as_deref().is_some_and(fetch::is_json) {
+    if content_type.as_deref().is_some_and(error::is_json) {
         return Ok(answer);
     }
     Err(Error::ContentType {
