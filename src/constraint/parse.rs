@@ -59,7 +59,7 @@ fn read(part: &str) -> Result<Comparison, ConstraintError> {
     let (boundary, numbers) =
         Version::parse_counted(text).map_err(|error| ConstraintError::of(text, error.kind))?;
     let operator = match operator {
-        OperatorSymbol::Operator(operator) => operator,
+        OperatorSymbol::Fixed(operator) => operator,
         OperatorSymbol::Pessimistic if numbers == 3 => Operator::NewerPatch,
         OperatorSymbol::Pessimistic => Operator::NewerMinor,
     };
@@ -72,13 +72,13 @@ fn read(part: &str) -> Result<Comparison, ConstraintError> {
 
 /// The operator symbol before a version. The meaning of `~>` depends on the version.
 enum OperatorSymbol {
-    Operator(Operator),
+    Fixed(Operator),
     Pessimistic,
 }
 
 impl OperatorSymbol {
     fn read(symbol: &str) -> Result<Self, ConstraintError> {
-        Ok(Self::Operator(match symbol {
+        Ok(Self::Fixed(match symbol {
             "" | "=" => Operator::Exactly,
             "!=" => Operator::Except,
             ">" => Operator::Newer,

@@ -42,7 +42,7 @@ pub struct Links {
 pub enum KeyError {
     /// A line is not base64, or too short.
     #[error("line {line} is not a signing key\n  expected at least {SHORTEST_KEY} bytes in base64")]
-    NoKey { line: usize },
+    Malformed { line: usize },
     /// A line is hex. That is valid base64 too, but it is a token or its hash. A random key never has hex digits only.
     #[error(
         "line {line} is hex, as a token or its hash is, and no signing key\n  expected at least {SHORTEST_KEY} bytes in base64"
@@ -73,7 +73,7 @@ impl Links {
             let bytes = STANDARD.decode(line).ok();
             let bytes = bytes.or_else(|| URL_SAFE_NO_PAD.decode(line).ok());
             let bytes = bytes.filter(|bytes| bytes.len() >= SHORTEST_KEY);
-            let bytes = bytes.ok_or(KeyError::NoKey { line: number + 1 })?;
+            let bytes = bytes.ok_or(KeyError::Malformed { line: number + 1 })?;
             keys.push(key(&bytes));
         }
         match keys.len() {
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(links("").err(), Some(KeyError::Count { count: 0 }));
         assert_eq!(
             links(&format!("{new}\nc2hvcnQ=")).err(),
-            Some(KeyError::NoKey { line: 2 })
+            Some(KeyError::Malformed { line: 2 })
         );
         let token = Digest::of(b"token").hex().to_owned();
         for hex in [token.to_uppercase(), token.repeat(2), token] {

@@ -12,24 +12,24 @@ pub(super) const MOST_LEVELS: usize = 200;
 
 /// The largest number of quoted texts that are open at once. An invalid text may have any number.
 pub(crate) fn depth(text: &str) -> usize {
-    let (mut open, mut depth, mut deepest) = (vec![OpenText::Text], 0_usize, 0);
+    let (mut open, mut depth, mut deepest) = (vec![Open::Text], 0_usize, 0);
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
         match (open.last(), c) {
-            (Some(OpenText::Text), '$' | '%') if rest.next_if_eq(&'{').is_some() => {
-                open.push(OpenText::Expression);
+            (Some(Open::Text), '$' | '%') if rest.next_if_eq(&'{').is_some() => {
+                open.push(Open::Expression);
             }
-            (Some(OpenText::Text), '\\') => drop(rest.next()),
-            (Some(OpenText::Text), '"') if depth > 0 => {
+            (Some(Open::Text), '\\') => drop(rest.next()),
+            (Some(Open::Text), '"') if depth > 0 => {
                 open.pop();
                 depth -= 1;
             }
-            (Some(OpenText::Expression), '"') => {
-                open.push(OpenText::Text);
+            (Some(Open::Expression), '"') => {
+                open.push(Open::Text);
                 depth += 1;
             }
-            (Some(OpenText::Expression), '{') => open.push(OpenText::Expression),
-            (Some(OpenText::Expression), '}') => drop(open.pop()),
+            (Some(Open::Expression), '{') => open.push(Open::Expression),
+            (Some(Open::Expression), '}') => drop(open.pop()),
             _ => {}
         }
         deepest = deepest.max(depth);
@@ -63,7 +63,7 @@ pub(super) fn unclosed(text: &str) -> Option<String> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum OpenText {
+enum Open {
     Text,
     Expression,
 }

@@ -32,7 +32,7 @@ pub enum SignatureErrorKind {
     Armoured,
     /// Clients do not accept its version, type or hash algorithm either.
     #[error("is of an unsupported kind\n  received {received}")]
-    Kind { received: UnsupportedSignature },
+    Unsupported { received: UnsupportedSignature },
     /// It was made by a key that is not among the accepted ones.
     #[error("is by another key\n  expected {expected}\n  received {}", listed(.received))]
     OtherKey {

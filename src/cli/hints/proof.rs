@@ -128,7 +128,7 @@ fn refused(reason: &trust::SignatureErrorKind) -> Option<String> {
             "The release needs a signature by a key that is in use"
         }
         trust::SignatureErrorKind::Long { .. }
-        | trust::SignatureErrorKind::Kind { .. }
+        | trust::SignatureErrorKind::Unsupported { .. }
         | trust::SignatureErrorKind::UnsupportedKey { .. } => return None,
     };
     Some(text.to_owned())

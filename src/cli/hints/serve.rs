@@ -79,7 +79,7 @@ fn not_started(error: &serve::Error) -> Option<&'static str> {
         } => Some("`tfoci help deployment` shows how to make a token"),
         serve::Error::Keys {
             source:
-                serve::KeyError::NoKey { .. }
+                serve::KeyError::Malformed { .. }
                 | serve::KeyError::Hex { .. }
                 | serve::KeyError::Count { count: 0 },
             ..

@@ -88,7 +88,7 @@ fn reached(reason: &SignatureErrorKind) -> u8 {
         SignatureErrorKind::Long { .. } => 0,
         SignatureErrorKind::Malformed => 1,
         SignatureErrorKind::Armoured => 2,
-        SignatureErrorKind::Kind { .. } => 3,
+        SignatureErrorKind::Unsupported { .. } => 3,
         SignatureErrorKind::OtherKey { .. } => 4,
         SignatureErrorKind::UnsupportedKey { .. } => 5,
         SignatureErrorKind::NotForSigning { .. } => 6,

@@ -113,5 +113,5 @@ fn unsupported_hash(algorithm: HashAlgorithm) -> SignatureErrorKind {
 }
 
 fn unsupported(received: UnsupportedSignature) -> SignatureErrorKind {
-    SignatureErrorKind::Kind { received }
+    SignatureErrorKind::Unsupported { received }
 }
