@@ -8,7 +8,8 @@ use reqwest::{Certificate, Client, Identity, redirect};
 use rustls::RootCertStore;
 use rustls::crypto::ring;
 
-use super::guard::{Guard, Resolver};
+use super::guard::Guard;
+use super::resolver::{Resolved, Resolver};
 use super::{Error, Pem, Settings};
 
 /// The time for which an idle connection is kept. Many servers close theirs after about this time, so a longer one would reuse dead
@@ -38,22 +39,37 @@ pub(super) enum Trust {
 }
 
 /// One client for each kind, built on first use: reading the system's certificates takes time.
-#[derive(Debug, Default)]
-pub(super) struct Clients(Mutex<HashMap<ConnectionKind, Client>>);
+#[derive(Debug)]
+pub(super) struct Clients {
+    all: Mutex<HashMap<ConnectionKind, Client>>,
+    resolved: Arc<Resolved>,
+}
 
 impl Clients {
+    /// No clients yet. `resolved` receives the addresses that they connect to.
+    pub(super) fn new(resolved: Arc<Resolved>) -> Self {
+        Self {
+            all: Mutex::default(),
+            resolved,
+        }
+    }
+
     pub(super) fn get(&self, kind: &ConnectionKind, settings: &Settings) -> Result<Client, Error> {
-        let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut clients = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.get(kind) {
             return Ok(client.clone());
         }
-        let client = build(kind, settings)?;
+        let client = build(kind, settings, &self.resolved)?;
         clients.insert(kind.clone(), client.clone());
         Ok(client)
     }
 }
 
-fn build(kind: &ConnectionKind, settings: &Settings) -> Result<Client, Error> {
+fn build(
+    kind: &ConnectionKind,
+    settings: &Settings,
+    resolved: &Arc<Resolved>,
+) -> Result<Client, Error> {
     // A process has one provider of cryptography for TLS: if there is one already, that is fine. The other candidate, AWS-LC, tests itself
     // at the first connection, which takes 40 ms of CPU: four times as much as all the rest of a short command.
     let _installed_before = ring::default_provider().install_default();
@@ -74,6 +90,7 @@ fn build(kind: &ConnectionKind, settings: &Settings) -> Result<Client, Error> {
     builder = builder.dns_resolver(Arc::new(Resolver {
         guard: kind.guard,
         proxies: settings.proxies.clone(),
+        resolved: Arc::clone(resolved),
     }));
     let identity = kind.identity.as_ref();
     let Some(pem) = identity.and_then(|host| settings.identities.get(host)) else {

@@ -26,7 +26,9 @@ impl Http {
         let is_named = self.is_named(named);
         let guard = if is_same && is_named {
             Guard::Open
-        } else if allows(url) || (is_named || allows(named)) && self.0.private.has(named).await {
+        } else if allows(url)
+            || (is_named || allows(named)) && self.0.resolved.is_private(named).await
+        {
             Guard::NoLinks
         } else {
             Guard::Public
@@ -37,7 +39,7 @@ impl Http {
             host.is_some_and(|host| settings.proxies.contains(host))
         };
         if guard.refuses_literal(url)
-            || guard == Guard::Public && has_proxy() && self.0.private.has(url).await
+            || guard == Guard::Public && has_proxy() && self.0.resolved.is_private(url).await
         {
             return Err(match guard {
                 Guard::NoLinks => Error::LinkLocal { url: text() },

@@ -7,7 +7,7 @@ use std::io;
 use rustls::{AlertDescription, CertificateError};
 use url::Url;
 
-use super::guard::{PrivateAddress, UnknownHost};
+use super::resolver::{PrivateAddress, UnknownHost};
 use crate::error::printable;
 use crate::shown::Shown;
 
@@ -280,7 +280,8 @@ mod tests {
 
     use reqwest::dns::{Name, Resolve, Resolving};
 
-    use super::super::guard::{Guard, Resolver};
+    use super::super::guard::Guard;
+    use super::super::resolver::Resolver;
     use super::*;
 
     /// A resolver by which every name is another name of one address.
@@ -322,7 +323,11 @@ mod tests {
             ),
         ] {
             let proxies = BTreeSet::new();
-            let resolver = Resolver { guard, proxies };
+            let resolver = Resolver {
+                guard,
+                proxies,
+                resolved: Arc::default(),
+            };
             let alias = Arc::new(Alias { address, resolver });
             let client = reqwest::Client::builder().dns_resolver(alias);
             assert_eq!(failure(client, "http://example.test/"), expected);

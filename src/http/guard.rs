@@ -1,10 +1,9 @@
 //! Private addresses: tfoci connects to them only if the user named the host, not because a server or a configuration refers to them.
 
-use std::collections::{BTreeSet, HashMap};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
 /// Which addresses a connection may have.
@@ -19,7 +18,7 @@ pub(super) enum Guard {
 }
 
 impl Guard {
-    fn admits(self, address: IpAddr) -> bool {
+    pub(super) fn admits(self, address: IpAddr) -> bool {
         match self {
             Self::Open => true,
             Self::NoLinks => !is_link(address),
@@ -89,81 +88,8 @@ pub(super) fn endpoint(url: &Url) -> Option<(String, u16)> {
     Some((url.host_str()?.to_owned(), url.port_or_known_default()?))
 }
 
-/// The resolver of all clients. The client connects to the addresses that it returns, so that the address that was checked is the one that
-/// is connected to (DNS rebinding).
-pub(super) struct Resolver {
-    /// The addresses that it returns, except for proxies.
-    pub(super) guard: Guard,
-    /// Hosts of proxies that the user configured. The proxy itself decides which addresses it connects to.
-    pub(super) proxies: BTreeSet<String>,
-}
-
-impl Resolve for Resolver {
-    fn resolve(&self, name: Name) -> Resolving {
-        let guard = match self.proxies.contains(name.as_str()) {
-            true => Guard::Open,
-            false => self.guard,
-        };
-        Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await;
-            let found: Vec<SocketAddr> = found.map_err(UnknownHost)?.collect();
-            let admitted = found.into_iter();
-            let admitted: Vec<SocketAddr> = admitted
-                .filter(|address| guard.admits(address.ip()))
-                .collect();
-            if admitted.is_empty() {
-                return Err(PrivateAddress {
-                    host: name.as_str().to_owned(),
-                    is_link: guard == Guard::NoLinks,
-                }
-                .into());
-            }
-            Ok(Box::new(admitted.into_iter()) as Addrs)
-        })
-    }
-}
-
-/// The name of a host cannot be resolved.
-#[derive(Debug, thiserror::Error)]
-#[error("the host name has no address")]
-pub(super) struct UnknownHost(#[source] std::io::Error);
-
-/// Every address of a host is private.
-#[derive(Debug, thiserror::Error)]
-#[error("{} has only private addresses", crate::error::printable(.host))]
-pub(super) struct PrivateAddress {
-    host: String,
-    /// Whether they are those that no option allows.
-    pub(super) is_link: bool,
-}
-
-/// Caches which hosts have private addresses. The client asks for every URL that a server refers to.
-#[derive(Debug, Default)]
-pub(super) struct Private(Mutex<HashMap<String, bool>>);
-
-impl Private {
-    /// Whether every address of a URL's host is private, so that references from it to other private hosts are expected. A single private
-    /// address among public ones is no evidence, because the owner of a name can add any address to it.
-    pub(super) async fn has(&self, url: &Url) -> bool {
-        let Some(Host::Domain(name)) = url.host() else {
-            return Guard::Public.refuses_literal(url);
-        };
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known().get(name).copied();
-        if let Some(found) = found {
-            return found;
-        }
-        let Ok(addresses) = tokio::net::lookup_host((name, 0)).await else {
-            return false;
-        };
-        let found = are_private(addresses.map(|address| address.ip()));
-        known().insert(name.to_owned(), found);
-        found
-    }
-}
-
 /// Whether there is at least one address and all are private.
-fn are_private(addresses: impl IntoIterator<Item = IpAddr>) -> bool {
+pub(super) fn are_private(addresses: impl IntoIterator<Item = IpAddr>) -> bool {
     let mut addresses = addresses.into_iter().peekable();
     addresses.peek().is_some() && addresses.all(is_private)
 }
@@ -314,39 +240,6 @@ mod tests {
         }
         for text in ["127.0.0.1", "10.0.0.1", "::1", "fd00::1", "1.1.1.1"] {
             assert!(Guard::NoLinks.admits(text.parse().unwrap()), "{text}");
-        }
-    }
-
-    #[test]
-    fn names_are_judged_by_what_they_resolve_to() {
-        let runtime = tokio::runtime::Builder::new_current_thread();
-        let runtime = { runtime }.enable_all().build().unwrap();
-        let found = |guard, name: &str| {
-            let resolver = Resolver {
-                guard,
-                proxies: BTreeSet::from(["127.0.0.2".to_owned()]),
-            };
-            let resolving = resolver.resolve(name.parse().unwrap());
-            let refused = runtime.block_on(resolving).err()?;
-            let refused = refused.downcast_ref::<PrivateAddress>().unwrap();
-            Some((refused.to_string(), refused.is_link))
-        };
-        let refused = |name: &str, is_link| {
-            let text = format!("{name} has only private addresses");
-            Some((text, is_link))
-        };
-        for (guard, name, expected) in [
-            (Guard::Open, "169.254.169.254", None),
-            (Guard::NoLinks, "127.0.0.1", None),
-            (
-                Guard::NoLinks,
-                "169.254.169.254",
-                refused("169.254.169.254", true),
-            ),
-            (Guard::Public, "127.0.0.1", refused("127.0.0.1", false)),
-            (Guard::Public, "127.0.0.2", None),
-        ] {
-            assert_eq!(found(guard, name), expected, "{guard:?} {name}");
         }
     }
 

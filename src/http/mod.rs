@@ -27,6 +27,7 @@ mod journal;
 mod limits;
 mod message;
 mod range;
+mod resolver;
 mod retry;
 mod settings;
 mod upload;
@@ -58,10 +59,11 @@ use crate::address::HostPort;
 use crate::event::{Event, Reporter};
 use answer::Incoming;
 use clients::{Clients, ConnectionKind, Trust};
-use guard::{Private, Strangers};
+use guard::Strangers;
 use journal::{Journal, JournalEntry};
 use limits::{Limits, RequestClass};
 use message::BodyUse;
+use resolver::Resolved;
 use retry::Reached;
 use upload::Progress;
 
@@ -84,7 +86,7 @@ struct Shared {
     settings: Settings,
     clients: Clients,
     limits: Limits,
-    private: Private,
+    resolved: Arc<Resolved>,
     strangers: Strangers,
     reached: Reached,
     journal: Journal,
@@ -100,10 +102,11 @@ impl Http {
 
     /// Creates a client that reports every request and every retry.
     pub fn reporting(settings: Settings, reporter: Arc<dyn Reporter>) -> Self {
+        let resolved = Arc::<Resolved>::default();
         Self(Arc::new(Shared {
-            clients: Clients::default(),
+            clients: Clients::new(Arc::clone(&resolved)),
             limits: Limits::new(settings.transfers),
-            private: Private::default(),
+            resolved,
             strangers: Strangers::new(settings.every_host_is_a_stranger),
             reached: Reached::default(),
             journal: Journal::new(reporter),
