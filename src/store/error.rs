@@ -184,17 +184,18 @@ pub enum Error {
         answer: String,
     },
     /// The registry names a token server whose URL is invalid or not https, so that tfoci sends it no credentials.
-    #[error("{host} names a token server that cannot be used\n  expected an https URL\n  received {}", .received.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string))]
+    #[error("{host} names a token server that cannot be used\n  expected an https URL without a user name\n  received {}", .received.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string))]
     Realm {
         host: String,
         /// The URL in the challenge.
         received: Option<http::Shown>,
     },
-    /// The next page of the list of tags is on another host.
-    #[error("the list of tags continues at another host\n  received {url}")]
-    ForeignPage { url: http::Shown },
-    #[error("the list of tags does not end\n  at {url}")]
+    /// The next page of a list is on another host.
+    #[error("the {what} continues at another host\n  received {url}")]
+    ForeignPage { what: Listed, url: http::Shown },
+    #[error("the {what} does not end\n  at {url}")]
     EndlessPages {
+        what: Listed,
         /// The repeated page, or the page that exceeds the limit.
         url: http::Shown,
     },

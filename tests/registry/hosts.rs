@@ -94,20 +94,35 @@ async fn redirects_to_http_and_in_circles_are_refused() {
 }
 
 #[tokio::test]
-async fn the_password_is_never_sent_to_a_realm_without_tls() {
+async fn a_realm_without_tls_or_with_a_user_is_never_asked() {
+    for (realm, shown) in [
+        ("http://127.0.0.1:1/token", "http://127.0.0.1:1/token"),
+        // It would take the place of the configured user.
+        (
+            "https://evil:pw@127.0.0.1:1/token",
+            "https://127.0.0.1:1/token",
+        ),
+    ] {
+        realm_is_never_asked(realm, shown).await;
+    }
+}
+
+async fn realm_is_never_asked(realm: &str, shown: &str) {
     let authority = Authority::new("tests");
     let setup = Setup::of(Personality::Quay).tls(authority.server().serve(None));
     let registry = setup.start();
-    let header = "Bearer realm=\"http://127.0.0.1:1/token\",service=\"registry\"";
+    let header = format!("Bearer realm=\"{realm}\",service=\"registry\"");
     let refusal =
-        crate::support::registry::answer::Answer::new(401).header("www-authenticate", header);
+        crate::support::registry::answer::Answer::new(401).header("www-authenticate", &header);
     registry.always(matching("GET", "/v2/"), Fault::Answer(refusal.clone()));
     registry.always(matching("HEAD", "/v2/"), Fault::Answer(refusal));
     let user = trusting(User::of(&registry, "acme/demo"), &authority);
     let text = user.push().await.unwrap_err().to_string();
     assert!(
         text.contains(" names a token server that cannot be used\n")
-            && text.ends_with("\n  expected an https URL\n  received http://127.0.0.1:1/token"),
+            && text.ends_with(&format!(
+                "\n  expected an https URL without a user name\n  received {shown}"
+            )),
         "{text}"
     );
 }

@@ -175,11 +175,16 @@ async fn tags_that_lead_to_another_host_or_in_circles_are_refused() {
             "the list of tags continues at another host\n  received https://elsewhere.example/",
         ),
         (
+            "<//evil:pw@[HOST]/v2/acme/demo/tags/list?n=1>; rel=\"next\"",
+            "the list of tags continues at another host\n  received …@",
+        ),
+        (
             "</v2/acme/demo/tags/list>; rel=\"next\"",
             "the list of tags does not end\n  at ",
         ),
     ] {
         let (registry, user) = pushed().await;
+        let link = link.replace("[HOST]", registry.host());
         registry.always(matching("GET", "/tags/list"), Fault::with("link", link));
         let destination = user.destination();
         let error = destination.tags().await.unwrap_err();

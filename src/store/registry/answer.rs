@@ -3,7 +3,7 @@
 use reqwest::header::{CONTENT_TYPE, LINK};
 use url::Url;
 
-use super::super::{Error, Requested};
+use super::super::{Error, Listed, Requested};
 use super::headers;
 use super::wire::{ErrorItem, ErrorList};
 use crate::error::printable;
@@ -94,9 +94,10 @@ pub(super) fn media_type(answer: &Answer) -> String {
 }
 
 /// The URL of the next page of a list; `None` on the last page.
-pub(super) fn next_page(answer: &Answer) -> Option<Result<Url, Error>> {
+pub(super) fn next_page(answer: &Answer, what: Listed) -> Option<Result<Url, Error>> {
     let next = headers::next_page(&answer.header(LINK)?, answer.url())?;
     Some(next.map_err(|foreign| Error::ForeignPage {
+        what,
         url: foreign.target.as_str().into(),
     }))
 }

@@ -18,14 +18,14 @@ pub enum AuthScheme {
     },
 }
 
-/// The challenge has no realm, or it is no URL, or it is `http` while the registry is `https`.
+/// The challenge has no realm, or it is no URL, names a user, or is `http` while the registry is `https`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnusableRealm {
     /// The realm as it is written in the challenge.
     pub realm: Option<String>,
 }
 
-/// A `Link` header leads to another scheme, host or port.
+/// A `Link` header leads to another scheme, host or port, or names a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignPage {
     /// The target as it is written in the header.
@@ -67,20 +67,26 @@ pub fn scheme<'a>(
     Ok(basic)
 }
 
-/// Whether the connection to the realm is as secure as the one to the registry: the password is sent to the realm.
+/// Whether the connection to the realm is as secure as the one to the registry: the password is sent to the realm. A user in the URL would
+/// take the place of the configured one.
 fn is_as_strong(realm: &Url, base: &Url) -> bool {
-    realm.scheme() == "https" || (realm.scheme() == "http" && base.scheme() == "http")
+    let is_secure = realm.scheme() == "https";
+    (is_secure || (realm.scheme() == "http" && base.scheme() == "http")) && !names_user(realm)
+}
+
+fn names_user(url: &Url) -> bool {
+    !url.username().is_empty() || url.password().is_some()
 }
 
 /// The URL of the next page, from a `Link` header with any `rel` ([clients: tag lists](crate::clients#tag-lists)). `None` if
 /// the header has no target.
 ///
 /// # Errors
-/// The target lies at another scheme, host or port than `page`.
+/// The target lies at another scheme, host or port than `page`, or names a user.
 pub fn next_page(link: &str, page: &Url) -> Option<Result<Url, ForeignPage>> {
     let (target, _) = link.strip_prefix('<')?.split_once('>')?;
     let next = page.join(target).ok();
-    let next = next.filter(|next| next.origin() == page.origin());
+    let next = next.filter(|next| next.origin() == page.origin() && !names_user(next));
     Some(next.ok_or_else(|| ForeignPage {
         target: target.to_owned(),
     }))

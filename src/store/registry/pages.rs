@@ -58,7 +58,10 @@ impl Registry {
         let mut length = 0;
         while let Some(url) = page.take() {
             if !seen.insert(url.clone()) || seen.len() > MOST_PAGES {
-                return Err(Error::EndlessPages { url: url.into() });
+                return Err(Error::EndlessPages {
+                    what: list.what,
+                    url: url.into(),
+                });
             }
             let request = || {
                 session
@@ -73,7 +76,7 @@ impl Registry {
                 let body = answer.into_body();
                 return Ok(Err(Refused { status, url, body }));
             }
-            let next = answer::next_page(&answer).transpose()?;
+            let next = answer::next_page(&answer, list.what).transpose()?;
             let is_page = answer::is_page(&answer);
             let body = answer.into_body();
             if !status.is_success() {
