@@ -2,8 +2,11 @@
 
 /// The most changes of single characters between a word and its misspelling. With three, short words would resemble each other.
 const MOST_CHANGES: usize = 2;
+/// The least length of a beginning that stands for a word.
+const LEAST_BEGINNING: usize = 3;
 
-/// The candidate that is nearest to a text, if it differs in at most two characters. Upper and lower case do not differ.
+/// The candidate that is nearest to a text, if it differs in at most two characters; otherwise the only one that begins with the text. Upper
+/// and lower case do not differ.
 pub fn nearest<'a>(text: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let text = text.to_lowercase();
     let near = candidates.iter().filter_map(|candidate| {
@@ -14,8 +17,18 @@ pub fn nearest<'a>(text: &str, candidates: &[&'a str]) -> Option<&'a str> {
         let is_alike = changes <= MOST_CHANGES && changes < candidate.chars().count();
         is_alike.then_some((changes, *candidate))
     });
-    near.min_by_key(|(changes, _)| *changes)
-        .map(|(_, candidate)| candidate)
+    let nearest = near.min_by_key(|(changes, _)| *changes);
+    let begins = || only_one_with(&text, candidates);
+    nearest.map(|(_, candidate)| candidate).or_else(begins)
+}
+
+/// The only candidate that begins with a text.
+fn only_one_with<'a>(text: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    let mut longer = candidates.iter().filter(|one| one.starts_with(text));
+    let (first, second) = (longer.next(), longer.next());
+    first
+        .filter(|_| second.is_none() && text.len() >= LEAST_BEGINNING)
+        .copied()
 }
 
 /// The number of characters that are inserted, removed or replaced between two words (Levenshtein's distance).
@@ -49,6 +62,8 @@ mod tests {
             ("oci-layuot", Some("oci-layout")),
             ("oci_layout", Some("oci-layout")),
             ("hosts", Some("host")),
+            ("ori", Some("origin")),
+            ("OCI-", Some("oci-layout")),
             ("registry.example.net", None),
             ("tto", Some("to")),
             ("xy", None),

@@ -34,6 +34,9 @@ fn without_quotes(message: &str) -> Option<&'static str> {
         "invalid boolean, expected `true`" | "invalid boolean, expected `false`" => {
             Some("it is neither `true` nor `false`, and a text needs quotes")
         }
+        "unexpected key or value, expected newline, `#`" => {
+            Some("the line goes on after the value, and a text needs quotes")
+        }
         _ => None,
     }
 }

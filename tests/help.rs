@@ -137,6 +137,9 @@ fn help_command_prints_the_help_of_the_command() {
         ("trsut", "did you mean `tfoci help trust`?"),
         ("mirorfile", "did you mean `tfoci help mirror-file`?"),
         ("option", "did you mean `tfoci help options`?"),
+        ("env", "did you mean `tfoci help environment`?"),
+        ("deploy", "did you mean `tfoci help deployment`?"),
+        ("exit", "did you mean `tfoci help exit-codes`?"),
         ("pussh", "did you mean `tfoci help push`?"),
         ("network", "`tfoci help` lists the commands and topics"),
     ] {

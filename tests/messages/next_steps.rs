@@ -150,6 +150,10 @@ fn fields_that_are_misspelt_and_texts_without_quotes() {
             " line 1, column 7: a text needs quotes\n",
         ),
         (
+            "newest = >= 1.0\n",
+            " line 1, column 11: the line goes on after the value, and a text needs quotes\n",
+        ),
+        (
             "newest = newest\n",
             " line 1, column 10: a text needs quotes\n",
         ),

@@ -100,7 +100,7 @@ async fn a_realm_without_tls_or_with_a_user_is_never_asked() {
         // It would take the place of the configured user.
         (
             "https://evil:pw@127.0.0.1:1/token",
-            "https://127.0.0.1:1/token",
+            "https://…@127.0.0.1:1/token",
         ),
     ] {
         realm_is_never_asked(realm, shown).await;

@@ -70,6 +70,14 @@ pub(super) fn no_room(error: &CommandError) -> Option<String> {
     // The file may have a temporary name, or be one of many.
     let directory = |path: &Path| existing(path.parent().unwrap_or(path));
     let (place, source, more) = match (unpacked(error), disk(error)) {
+        (
+            None,
+            Some(disk::Error::Io {
+                action: disk::Action::WriteResult,
+                source,
+                ..
+            }),
+        ) => ("the file that stdout goes to".to_owned(), source, ""),
         (Some((path, source)), _) | (None, Some(disk::Error::Io { path, source, .. })) => {
             (directory(path)?, source, "")
         }
