@@ -1,13 +1,14 @@
 //! `tfoci help`: the help of a command, or a page about a topic.
 
 use clap::Args;
-use console::{Term, measure_text_width};
+use console::Term;
 
 use tfoci::nearest::nearest;
 
 use super::Ending;
 use super::arguments::Globals;
 use super::error::CommandError;
+use super::fold;
 use super::session::Session;
 
 /// The list of all pages.
@@ -56,9 +57,6 @@ pub(super) const TOPICS: [(&str, &str); 8] = [
 /// The page about the options that every command takes. It is made from the arguments themselves.
 const OPTIONS: &str = "options";
 
-/// A line of a paragraph of a page is wider than this, if the first word of the next line is added.
-const FULL: usize = 90;
-
 /// Explain a command, or a topic
 ///
 /// Topics: options (those that every command takes), trust, mirror-file, templates, credentials, environment, deployment, json, exit-codes.
@@ -76,7 +74,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     let terminal = Term::stdout();
     let width = terminal.size_checked().map(|(_, columns)| columns.into());
     let page = match width.filter(|_| terminal.is_term()) {
-        Some(width) => wrapped(&page, width),
+        Some(width) => fold::page(&page, width),
         None => page,
     };
     session.printer.own_text(page.trim_end());
@@ -124,64 +122,6 @@ fn meant(tfoci: &clap::Command, names: &[&str]) -> Option<String> {
         meant.push(found);
     }
     Some(meant.join(" "))
-}
-
-/// Wraps the paragraphs of a page for a narrow terminal. Tables and code stay as they are.
-fn wrapped(page: &str, width: usize) -> String {
-    let mut text = String::new();
-    let mut lines = page.lines().peekable();
-    while let Some(line) = lines.next() {
-        let mut paragraph = vec![line];
-        let mut last = line;
-        while let Some(next) = lines.next_if(|next| goes_on(last, next)) {
-            paragraph.push(next);
-            last = next;
-        }
-        let is_prose = is_prose(line) && (paragraph.len() > 1 || line.ends_with(['.', ':']));
-        let is_narrow = |line: &&str| measure_text_width(line) <= width;
-        if !is_prose || paragraph.iter().all(is_narrow) {
-            paragraph
-                .iter()
-                .for_each(|line| text += &format!("{line}\n"));
-            continue;
-        }
-        let mut row = String::new();
-        for word in paragraph.join(" ").split_whitespace() {
-            let is_full = measure_text_width(&row) + 1 + measure_text_width(word) > width;
-            if is_full && !row.is_empty() {
-                text += &format!("{row}\n");
-                row.clear();
-            }
-            row += if row.is_empty() {
-                indentation(line)
-            } else {
-                " "
-            };
-            row += word;
-        }
-        text += &format!("{row}\n");
-    }
-    text
-}
-
-fn indentation(line: &str) -> &str {
-    line.strip_suffix(line.trim_start()).unwrap_or_default()
-}
-
-/// Whether a line may belong to a paragraph. Code is indented further, ends with a backslash or is a comment, and tables have columns.
-fn is_prose(line: &str) -> bool {
-    let text = line.trim_start();
-    let is_code = indentation(line).len() > 2 || text.ends_with('\\') || text.starts_with('#');
-    !(is_code || text.is_empty() || text.contains("  "))
-}
-
-/// Whether the next line continues a paragraph: its first word had no space on this line, and is not the number of an item.
-fn goes_on(line: &str, next: &str) -> bool {
-    let word = next.split_whitespace().next().unwrap_or_default();
-    let is_item = word.len() == 2 && word.ends_with('.');
-    let is_full = measure_text_width(line) + 1 + measure_text_width(word) > FULL;
-    let is_alike = is_prose(line) && is_prose(next) && indentation(line) == indentation(next);
-    is_full && is_alike && !is_item
 }
 
 /// What `tfoci COMMAND --help` prints.

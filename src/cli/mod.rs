@@ -13,6 +13,7 @@ mod copy;
 mod date;
 mod error;
 mod finished_line;
+mod fold;
 mod help;
 mod hints;
 mod host;

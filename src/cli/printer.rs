@@ -14,7 +14,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use console::{Style, Term, measure_text_width, truncate_str};
+use console::{Style, Term, truncate_str};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use serde::Serialize;
 
@@ -26,6 +26,7 @@ use tfoci::outcome::{Failure, Problem};
 use super::arguments::{Color, Format, Globals};
 use super::error::CommandError;
 use super::finished_line::FinishedLine;
+use super::fold;
 use super::hints;
 use super::neutral;
 use super::pending::PendingRequests;
@@ -336,30 +337,14 @@ impl Printer {
     }
 }
 
-/// A text in lines of so many columns, if its words are no longer. They begin below each other, beside the verb.
+/// A text in lines of so many columns, if its words are no longer. They begin below each other, beside the verb. `in` stays with the time that
+/// follows.
 fn folded(text: &str, columns: usize) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let Some(line) = lines.last_mut() else { break };
-        if line.is_empty() {
-            line.push_str(word);
-        } else if measure_text_width(line) + 1 + measure_text_width(word) <= columns {
-            line.push(' ');
-            line.push_str(word);
-        } else {
-            // `in` stays with the time that follows.
-            let start = match line.strip_suffix(" in").map(str::len) {
-                Some(length) => {
-                    line.truncate(length);
-                    "in "
-                }
-                None => "",
-            };
-            lines.push(format!("{start}{word}"));
-        }
-    }
-    let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
-    lines.join(&format!("\n{:GUTTER$} ", ""))
+    let bound = text.replace(" in ", " in\u{a0}");
+    let rows = fold::rows(bound.split(' '), columns);
+    let rows: Vec<&str> = rows.iter().map(|row| row.trim_end()).collect();
+    rows.join(&format!("\n{:GUTTER$} ", ""))
+        .replace('\u{a0}', " ")
 }
 
 /// Cuts a text to so many columns. A text that is cut ends in one ellipsis, even if the text itself has one there.

@@ -198,6 +198,9 @@ fn a_full_stdout_fails_the_command_after_its_work() {
             "{stderr}"
         );
         assert!(stderr.contains("No space left on device"), "{stderr}");
+        let hint =
+            "free space on the file system of the file that stdout goes to, and run it again";
+        assert!(format == "json" || stderr.contains(hint), "{stderr}");
         assert!(scene.seen("store").is_some());
     }
 }

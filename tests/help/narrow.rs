@@ -25,7 +25,7 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn paragraphs_are_wrapped_and_tables_and_code_are_not() {
+fn paragraphs_and_rows_are_folded_and_code_is_not() {
     let scene = Scene::new();
     for topic in ["trust", "deployment", "credentials", "json"] {
         let page = scene.tfoci(["help", topic]).succeeds().stdout;
@@ -34,13 +34,13 @@ fn paragraphs_are_wrapped_and_tables_and_code_are_not() {
         assert_eq!(words(&narrow), words(&page), "{topic}");
         // What is too wide is a line of the page as it was.
         for line in narrow.lines().filter(|line| line.chars().count() > 60) {
-            assert!(page.lines().any(|one| one == line), "{topic}: {line}");
+            assert!(page.lines().any(|one| one.starts_with(line)), "{topic}: {line}");
         }
     }
     let narrow = shown(&scene, 60, "trust");
     let paragraph = "  push and mirror check the signature of the checksum\n  document, and the hash of every package, before a\n  version's tag is written.";
     assert!(narrow.contains(paragraph), "{narrow}");
-    let row = "  an entry without keys matches   refused         refused\n";
+    let row = "  release     one version of a provider: its zip packages,\n              and the author's documents: checksum document\n";
     assert!(narrow.contains(row), "{narrow}");
     let code = "    unsigned = \"refuse\"            # or \"allow\", where no keys are named\n";
     assert!(narrow.contains(code), "{narrow}");
