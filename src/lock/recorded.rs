@@ -323,7 +323,8 @@ impl Journey<'_> {
         Some(wanted.collect())
     }
 
-    /// Checks an unsigned release that lists its zips: one of them must be locked.
+    /// Checks a release that lists its zips: if zips are locked, one of them must be of it. A version that was published again with other
+    /// packages is not added to the one that was locked, even if a known key signed it.
     ///
     /// # Errors
     /// It is another release than the locked one.
@@ -333,12 +334,6 @@ impl Journey<'_> {
         proven: &Proven,
     ) -> Result<(), Problem> {
         let is_listed = release.checksums().is_some() || matches!(proven, Proven::Stated(_));
-        let (Some(first), true) = (release.packages.first(), is_listed) else {
-            return Ok(());
-        };
-        if matches!(proven, Proven::Lines(_)) {
-            return Ok(());
-        }
         let subject = ReleaseId {
             provider: &release.provider,
             version: &release.version,
@@ -351,15 +346,23 @@ impl Journey<'_> {
         let own: BTreeSet<PackageHash> = listed.chain(packages).collect();
         let is_zip = |hash: &&PackageHash| hash.zip_digest().is_some();
         let zips: Vec<PackageHash> = locked.iter().filter(is_zip).cloned().collect();
-        if zips.is_empty() || zips.iter().any(|zip| own.contains(zip)) {
+        let is_known = zips.is_empty() || zips.iter().any(|zip| own.contains(zip));
+        if is_known || !is_listed {
             return Ok(());
         }
-        Err(trust::Error::NotLocked {
-            platform: first.platform.clone(),
-            expected: zips,
-            received: first.expected.digest,
+        match (proven, release.packages.first()) {
+            (Proven::Lines(_), _) => Err(Problem::OtherRelease {
+                locked: zips,
+                received: own.into_iter().collect(),
+            }),
+            (_, Some(first)) => Err(trust::Error::NotLocked {
+                platform: first.platform.clone(),
+                expected: zips,
+                received: first.expected.digest,
+            }
+            .into()),
+            (_, None) => Ok(()),
         }
-        .into())
     }
 
     /// A release without packages for other platforms.

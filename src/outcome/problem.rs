@@ -8,7 +8,8 @@ use crate::blob;
 use crate::constraint::VersionConstraints;
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::{Category, printable, printable_path};
+use crate::error::{Category, listed, printable, printable_path};
+use crate::hash::PackageHash;
 use crate::http;
 use crate::oci::{self, Tag};
 use crate::platform::Platform;
@@ -186,6 +187,15 @@ pub enum Problem {
         locked: Version,
         constraints: VersionConstraints,
     },
+    /// The lock file has hashes of this version, and none of them is of this release.
+    #[error(
+        "the lock file locks other packages of this version\n  expected one of {}\n  received {}",
+        listed(.locked, 1), listed(.received, 1)
+    )]
+    OtherRelease {
+        locked: Vec<PackageHash>,
+        received: Vec<PackageHash>,
+    },
     /// The only tag of this version is one that clients list, but never fetch.
     #[error("the version {version} has no tag of its own\n  expected {}\n  received {tag}, which clients list but cannot fetch", .canonical)]
     NotCanonical {
@@ -337,6 +347,7 @@ impl Problem {
             | Self::OtherProviders { .. }
             | Self::Uncovered { .. }
             | Self::NoEvidence
+            | Self::OtherRelease { .. }
             | Self::Weaker { .. }
             | Self::PerhapsWeaker { .. }
             | Self::Unproven { .. }

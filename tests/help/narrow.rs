@@ -34,7 +34,10 @@ fn paragraphs_and_rows_are_folded_and_code_is_not() {
         assert_eq!(words(&narrow), words(&page), "{topic}");
         // What is too wide is a line of the page as it was.
         for line in narrow.lines().filter(|line| line.chars().count() > 60) {
-            assert!(page.lines().any(|one| one.starts_with(line)), "{topic}: {line}");
+            assert!(
+                page.lines().any(|one| one.starts_with(line)),
+                "{topic}: {line}"
+            );
         }
     }
     let narrow = shown(&scene, 60, "trust");

@@ -152,8 +152,8 @@ provider "[HOST]/acme/demo" {
   version     = "1.0.1"
   constraints = ">= 1.0.0"
   hashes = [
+    "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
     "h9:unknown",
-    "zh:0000000000000000000000000000000000000000000000000000000000000000",
   ]
 }
 
@@ -170,7 +170,7 @@ provider "registry.terraform.io/hashicorp/null" {
   version     = "3.2.1"
   constraints = "~> 3.0"
   hashes = [
-    "zh:0000000000000000000000000000000000000000000000000000000000000000",
+    "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
   ]
 }
 "#;

@@ -305,13 +305,16 @@ fn hashes_of_another_release_are_kept_with_a_warning() {
     let (origin, scene) = given();
     let host = origin.host();
     let wrong = format!("zh:{}", "0".repeat(64));
-    let entry = format!(
-        "provider \"{host}/acme/demo\" {{\n  version = \"1.0.0\"\n  hashes = [\n    \"{wrong}\",\n  ]\n}}\n"
-    );
+    project(&scene, &origin, "project", "1.0.0");
+    lock(&scene, "").succeeds();
+    let list = "  hashes = [\n";
+    let entry = read(&scene, &format!("project/{LOCK}"));
+    let entry = entry.replace(list, &format!("{list}    \"{wrong}\",\n"));
     scene.write(format!("project/{LOCK}"), entry);
+    project(&scene, &origin, "project", "~> 1.0");
     let run = lock(&scene, "").succeeds();
     let said = format!(
-        "{host}/acme/demo 1.0.0: the lock file has hashes that match no package of this release. Clients accept packages with these hashes; remove them by hand: {wrong}\n"
+        "{host}/acme/demo 1.0.0: the lock file has hashes that match no package of this release, and clients accept packages with these hashes. Either a package was published again, or the lock file was changed; compare it with its last version before you use or remove them: {wrong}\n"
     );
     assert!(run.stderr.contains(&said), "{}", run.stderr);
     // `--check` reports what clients would accept without a signature.
@@ -338,14 +341,14 @@ fn hashes_of_another_release_are_kept_with_a_warning() {
     scene.write(format!("project/{LOCK}"), file);
     lock(&scene, strict).succeeds();
     let run = lock(&scene, &format!("{strict} --h1 --platform all")).exits(4);
-    let said = format!("remove them by hand: {planted}\n");
+    let said = format!("before you use or remove them: {planted}\n");
     assert!(run.stderr.contains(&said), "{}", run.stderr);
     // A value that no package can have is said without any package.
     let long = format!("zh:{}", "0".repeat(65));
     let file = read(&scene, &format!("project/{LOCK}")).replace(&planted, &long);
     scene.write(format!("project/{LOCK}"), file);
     let run = lock(&scene, strict).exits(4);
-    let said = format!("remove them by hand: {long}\n");
+    let said = format!("before you use or remove them: {long}\n");
     assert!(run.stderr.contains(&said), "{}", run.stderr);
     // Without `--check`, tfoci leaves such hashes where they are, as clients do.
     let run = lock(&scene, "--require-pinned --key acme.asc").succeeds();
@@ -393,6 +396,6 @@ fn an_h1_of_a_missing_package_is_not_passed_over() {
     // With all packages, it is known that the hash is of none.
     mirror("");
     let run = lock(&scene, &format!("{strict} --check")).exits(4);
-    let said = format!("remove them by hand: {planted}\n");
+    let said = format!("before you use or remove them: {planted}\n");
     assert!(run.stderr.contains(&said), "{}", run.stderr);
 }

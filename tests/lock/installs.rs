@@ -142,16 +142,21 @@ fn a_lock_file_decides_what_may_be_installed() {
     assert!(!scene.path(format!("ours/{LOCK}")).exists());
     assert!(!scene.path("ours/.terraform").exists());
     let host = origin.host();
-    for hash in [
-        format!("zh:{}", "0".repeat(64)),
-        "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=".to_owned(),
+    for (hash, said) in [
+        (
+            format!("zh:{}", "0".repeat(64)),
+            "the lock file locks other packages of this version",
+        ),
+        (
+            "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=".to_owned(),
+            "is not in the lock file",
+        ),
     ] {
         let text = format!(
             "provider \"{host}/acme/demo\" {{\n  version = \"1.1.0\"\n  hashes = [\n    \"{hash}\",\n  ]\n}}\n"
         );
         scene.write(format!("ours/{LOCK}"), &text);
         let run = install(&scene, "").exits(3);
-        let said = "is not in the lock file";
         assert!(run.stderr.contains(said), "{}", run.stderr);
         assert_eq!(read(&scene, &format!("ours/{LOCK}")), text);
         let place = scene.path(format!("ours/.terraform/providers/{host}/acme/demo/1.1.0"));

@@ -1,5 +1,7 @@
 //! What of a store is trusted, and which hashes are recorded.
 
+use std::fs;
+
 use crate::support::author::Author;
 use crate::support::registry::{Personality, Registry, Setup};
 use crate::support::release::ReleaseFolder;
@@ -225,15 +227,28 @@ fn another_release_of_a_locked_version_is_refused() {
         .write(&other.scene.path("dist"));
     other.push_unsigned(&["--key", "stranger.asc"]).succeeds();
     let store = format!("oci-layout:{}", other.scene.path("store").display());
-    for trust in ["--platform=linux_amd64", "--trust-store"] {
-        let run = author
-            .tfoci(&["lock", "acme/demo", "--from", &store, trust])
-            .exits(3);
-        assert!(
-            run.stderr.contains("is not in the lock file"),
-            "{}",
-            run.stderr
-        );
-        assert_eq!(read(&author.scene, ".terraform.lock.hcl"), before);
+    let key = format!("--key={}", other.scene.path("stranger.asc").display());
+    let hint = "hint: the version was published again with other packages, or this is not the release that was locked. Do not use it before its author confirms it; then delete its entry from the lock file, and run `tfoci lock` again\n";
+    for (trust, said) in [
+        ("--platform=linux_amd64", "is not in the lock file"),
+        ("--trust-store", "is not in the lock file"),
+        // Even if a trusted key signed it.
+        (&key, "1.0.0 (oci-layout:"),
+        (
+            &key,
+            "the lock file locks other packages of this version\n  expected one of zh:",
+        ),
+        (&key, hint),
+    ] {
+        for more in [&[][..], &["--check"], &["--dry-run"]] {
+            let lock = ["lock", "acme/demo", "--from", &store, trust];
+            let run = author.tfoci(&[&lock, more].concat()).exits(3);
+            assert!(run.stderr.contains(said), "{}", run.stderr);
+            assert_eq!(read(&author.scene, ".terraform.lock.hcl"), before);
+        }
     }
+    fs::remove_file(author.scene.path(".terraform.lock.hcl")).unwrap();
+    author
+        .tfoci(&["lock", "acme/demo", "--from", &store, &key])
+        .succeeds();
 }

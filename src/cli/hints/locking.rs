@@ -24,6 +24,9 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
                 "`tfoci lock {address} --upgrade`, with the same version and options as before, selects the newest version that satisfies the constraints; commit the file"
             ));
         }
+        Problem::OtherRelease { .. } => {
+            "the version was published again with other packages, or this is not the release that was locked. Do not use it before its author confirms it; then delete its entry from the lock file, and run `tfoci lock` again"
+        }
         Problem::Withdrawn { admitted, .. } => return Some(not_there(failure, admitted.as_ref())),
         Problem::Package { source, .. } if matches!(**source, PackageError::Blob(_)) => {
             "nothing of this version was recorded. The source is broken, or a proxy changes packages"

@@ -137,7 +137,7 @@ impl LostH1<'_> {
 fn warn(subject: &Subject, locked: &Locked, printer: &Printer) {
     if !locked.strangers.is_empty() {
         let text = format!(
-            "{subject}: the lock file has hashes that match no package of this release. Clients accept packages with these hashes; remove them by hand: {}",
+            "{subject}: the lock file has hashes that match no package of this release, and clients accept packages with these hashes. Either a package was published again, or the lock file was changed; compare it with its last version before you use or remove them: {}",
             listed(&locked.strangers)
         );
         printer.warning(&text);
