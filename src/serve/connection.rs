@@ -154,7 +154,6 @@ async fn answer(
 ) -> Response {
     let began = Instant::now();
     let hosts = request.headers().get_all(HOST).iter().count();
-    let path = Exchange::path(request.uri().path());
     let mut sent = Sent {
         service: service.clone(),
         id: next_id(),
@@ -163,7 +162,7 @@ async fn answer(
         token: None,
         denied: None,
         method: request.method().clone(),
-        path: printable(&path),
+        path: service.logged_path(request.uri().path()),
         route: "none",
         status: CLIENT_LEFT,
         is_stale: false,
@@ -176,8 +175,8 @@ async fn answer(
         permits: Vec::new(),
     };
     let exchange = match (request.version(), hosts) {
-        (Version::HTTP_11, 0) | (_, 2..) => Exchange::ambiguous(request.uri().path()),
-        _ if service.is_too_fast(client) => Exchange::too_many(request.uri().path()),
+        (Version::HTTP_11, 0) | (_, 2..) => Exchange::ambiguous(),
+        _ if service.is_too_fast(client) => Exchange::too_many(),
         _ => service.answer(client, request.map(Body::new)).await,
     };
     let answer = sent.sends(exchange);
@@ -191,13 +190,13 @@ fn next_id() -> String {
     format!("{:x}-{number}", std::process::id())
 }
 
-/// The `User-Agent`, safe to print.
 /// A method for the log. A client may send one of thousands of letters.
 fn short(method: &Method) -> &str {
     let text = method.as_str();
     text.get(..LONGEST_METHOD).unwrap_or(text)
 }
 
+/// The `User-Agent`, safe to print.
 fn agent(headers: &HeaderMap) -> String {
     let agent = headers.get(USER_AGENT).map(|agent| agent.as_bytes());
     let agent = String::from_utf8_lossy(agent.unwrap_or_default());
@@ -254,7 +253,6 @@ impl Sent {
             token,
             denied,
             is_stale,
-            path,
             permits,
         } = exchange;
         answer::set(&mut answer, REQUEST_ID, &self.id);
@@ -268,7 +266,6 @@ impl Sent {
         };
         self.token = token;
         self.denied = denied;
-        self.path = printable(&path);
         self.route = route;
         self.status = answer.status().as_u16();
         self.is_stale = is_stale;

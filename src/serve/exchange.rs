@@ -5,7 +5,6 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::access;
 use super::answer::{self, Response};
-use super::links;
 use super::notice::Denied;
 
 /// An answer with the facts for the log.
@@ -15,8 +14,6 @@ pub(super) struct Exchange {
     pub(super) token: Option<String>,
     pub(super) denied: Option<Denied>,
     pub(super) is_stale: bool,
-    /// The path, without the signature of a link.
-    pub(super) path: String,
     /// The permits of a package, held until it was sent.
     pub(super) permits: Vec<OwnedSemaphorePermit>,
 }
@@ -29,34 +26,28 @@ impl Exchange {
     }
 
     /// The answer to a client that exceeds its rate of requests.
-    pub(super) fn too_many(path: &str) -> Self {
-        Self::new(answer::too_many(), "limited", path)
+    pub(super) fn too_many() -> Self {
+        Self::new(answer::too_many(), "limited")
     }
 
     /// The answer to a request that names no host, or several.
-    pub(super) fn ambiguous(path: &str) -> Self {
+    pub(super) fn ambiguous() -> Self {
         let answer = answer::text(
             StatusCode::BAD_REQUEST,
             "the request names no host, or several",
         );
-        Self::new(answer, "none", path)
+        Self::new(answer, "none")
     }
 
-    /// An answer to a request for this path.
-    pub(super) fn new(answer: Response, route: &'static str, path: &str) -> Self {
+    /// An answer of this route.
+    pub(super) fn new(answer: Response, route: &'static str) -> Self {
         Self {
             answer,
             route,
             token: None,
             denied: None,
             is_stale: false,
-            path: Self::path(path),
             permits: Vec::new(),
         }
-    }
-
-    /// The path of a request as the log reports it, without the signature of a link.
-    pub(super) fn path(path: &str) -> String {
-        links::without_signatures(links::split(path).map_or(path, |(_, rest)| rest))
     }
 }

@@ -26,6 +26,7 @@ use super::served_store::ServedStore;
 use super::tokens::{self, ClientToken};
 use super::verified_packages::VerifiedPackages;
 use crate::address::Hostname;
+use crate::error::printable;
 
 pub(super) const JSON: &str = "application/json";
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -98,6 +99,13 @@ impl Service {
         below.unwrap_or(path)
     }
 
+    /// A path as the log reports it: below the public URL, without the signature of a link, and safe to print.
+    pub(super) fn logged_path(&self, path: &str) -> String {
+        let path = self.below_base(path);
+        let plain = links::split(path).map_or(path, |(_, rest)| rest);
+        printable(&links::without_signatures(plain))
+    }
+
     pub(super) async fn answer(
         self: &Arc<Self>,
         client: IpAddr,
@@ -106,7 +114,7 @@ impl Service {
         let path = self.below_base(request.uri().path());
         let signed = links::split(path);
         let plain = signed.map_or(path, |(_, rest)| rest);
-        let mut exchange = Exchange::new(answer::method_not_allowed(), "none", path);
+        let mut exchange = Exchange::new(answer::method_not_allowed(), "none");
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             return exchange;
         }

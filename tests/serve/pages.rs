@@ -63,6 +63,10 @@ fn a_url_with_a_path_is_served_below_it() {
     for path in [format!("/tfx{index}"), format!("/tf/tf{index}")] {
         server.get(&path).is(404);
     }
+    // The log has the same path for an answer that is refused before the route is known.
+    let hosts = [("Host", "a"), ("Host", "b")];
+    server.ask("GET", &format!("/tf{index}"), &hosts).is(400);
+    server.logs(&format!(" 400 GET {index}: "));
 }
 
 #[test]
