@@ -50,6 +50,9 @@ const MOST_STREAMS: u32 = 8;
 /// The bytes of an answer that an HTTP/2 stream buffers: one frame of a package. hyper's default of 400 KB for each stream would exceed the
 /// memory of the process with many connections.
 const SEND_BUFFER: usize = 16 << 10;
+/// The bytes that an HTTP/2 client may send before the server has looked at them, in one request and in all requests of a connection. No answer
+/// depends on the body of a request, and hyper would accept 1 MiB for each connection. This is the least that every client may send in any case.
+const WINDOW: u32 = (64 << 10) - 1;
 /// The status in the log of a request whose client left before there was an answer, as in the logs of nginx.
 const CLIENT_LEFT: u16 = 499;
 /// The longest `User-Agent` in the log, in characters. Those of `tofu` and `terraform` have at most 60, and a line has to stay readable.
@@ -103,6 +106,8 @@ fn builder(executor: NewRequests) -> auto::Builder<NewRequests> {
         .timer(TokioTimer::new())
         .max_header_list_size(LARGEST_HEADER)
         .max_concurrent_streams(MOST_STREAMS)
+        .initial_stream_window_size(WINDOW)
+        .initial_connection_window_size(WINDOW)
         .max_send_buf_size(SEND_BUFFER);
     builder
 }
@@ -174,10 +179,13 @@ async fn answer(
         open,
         permits: Vec::new(),
     };
-    let exchange = match (request.version(), hosts) {
+    // No answer depends on the body. What its client sends would stay in memory while the request waits, for example for a permit.
+    let (head, body) = request.into_parts();
+    drop(body);
+    let exchange = match (head.version, hosts) {
         (Version::HTTP_11, 0) | (_, 2..) => Exchange::ambiguous(),
         _ if service.is_too_fast(client) => Exchange::too_many(),
-        _ => service.answer(client, request.map(Body::new)).await,
+        _ => service.answer(client, &Request::from_parts(head, ())).await,
     };
     let answer = sent.sends(exchange);
     answer.map(|body| Body::new(Counted { body, sent }))

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use axum::body::Body;
 use axum::http::header::{AUTHORIZATION, HOST};
 use axum::http::{HeaderMap, Method, Request, StatusCode, Uri};
 use tokio::sync::Semaphore;
@@ -109,7 +108,7 @@ impl Service {
     pub(super) async fn answer(
         self: &Arc<Self>,
         client: IpAddr,
-        request: Request<Body>,
+        request: &Request<()>,
     ) -> Exchange {
         let path = self.below_base(request.uri().path());
         let signed = links::split(path);
@@ -125,10 +124,10 @@ impl Service {
         let tokens = self.access.as_ref().map(|access| access.tokens.load_full());
         let token = tokens
             .as_ref()
-            .zip(authorization(&request))
+            .zip(authorization(request))
             .and_then(|(tokens, header)| tokens.find(header));
         exchange.token = token.map(|token| token.name.clone());
-        let link = match self.authorize(&request, route.as_ref().ok(), signed, token) {
+        let link = match self.authorize(request, route.as_ref().ok(), signed, token) {
             Ok(link) => link,
             Err(reason) => {
                 exchange.answer = exchange.deny(reason);
@@ -157,7 +156,7 @@ impl Service {
     /// Authorizes a request by its link or token. Returns the remaining lifetime of the link, if it has one.
     fn authorize(
         &self,
-        request: &Request<Body>,
+        request: &Request<()>,
         route: Option<&Route>,
         signed: Option<(&str, &str)>,
         token: Option<&ClientToken>,
@@ -265,7 +264,7 @@ impl Service {
     }
 }
 
-fn authorization(request: &Request<Body>) -> Option<&str> {
+fn authorization(request: &Request<()>) -> Option<&str> {
     request.headers().get(AUTHORIZATION)?.to_str().ok()
 }
 

@@ -1,4 +1,4 @@
-//! Packages over HTTP/2.
+//! Packages over HTTP/2, and a client that sends and receives frames.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -17,12 +17,12 @@ const MOST: u32 = i32::MAX as u32;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The kinds of frames.
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
+pub const DATA: u8 = 0;
+pub const HEADERS: u8 = 1;
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
 const GOAWAY: u8 = 7;
-const WINDOW_UPDATE: u8 = 8;
+pub const WINDOW_UPDATE: u8 = 8;
 /// The flags of frames.
 const ACK: u8 = 1;
 const END_STREAM: u8 = 1;
@@ -74,30 +74,51 @@ impl Write for Counted {
     }
 }
 
-/// A connection over HTTP/2 with one request. Its window never fills.
+/// A connection over HTTP/2. It does not enlarge its windows.
 pub struct Client {
     stream: StreamOwned<ClientConnection, TcpStream>,
+    /// The number of the next request's stream.
+    next: u32,
     /// Whether the server has said that it accepts no more requests.
     pub is_going_away: bool,
     is_ended: bool,
 }
 
 impl Client {
-    /// Connects, and sends nothing but settings.
+    /// Connects, and sends nothing but settings. The window never fills.
     pub fn connect(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).unwrap();
+        Self::of(TcpStream::connect(address).unwrap(), MOST)
+    }
+
+    fn of(stream: TcpStream, window: u32) -> Self {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut stream = http::handshake(stream, &[b"h2"]).unwrap();
-        stream.write_all(&settings()).unwrap();
+        stream.write_all(&settings(window)).unwrap();
         Self {
             stream,
+            next: 1,
             is_going_away: false,
             is_ended: false,
         }
     }
 
     pub fn get(&mut self, path: &str) {
-        self.stream.write_all(&headers(path)).unwrap();
+        self.ask(path, "server.test", END_STREAM);
+    }
+
+    /// Sends a request for this host, and returns the number of its stream.
+    pub fn ask(&mut self, path: &str, host: &str, flags: u8) -> u32 {
+        let number = self.next;
+        self.next += 2;
+        let request = headers(number, path, host, flags);
+        self.stream.write_all(&request).unwrap();
+        number
+    }
+
+    /// Sends a frame.
+    pub fn send(&mut self, kind: u8, flags: u8, number: u32, payload: &[u8]) {
+        let frame = frame(kind, flags, number, payload);
+        self.stream.write_all(&frame).unwrap();
     }
 
     /// The next part of the body; `None` after its end, and if the connection ends before.
@@ -123,7 +144,8 @@ impl Client {
         end.map_or_else(|error| !http::is_timeout(&error), |read| read == 0)
     }
 
-    fn frame(&mut self) -> Option<(u8, u8, Vec<u8>)> {
+    /// The next frame: its kind, its flags and its payload.
+    pub fn frame(&mut self) -> Option<(u8, u8, Vec<u8>)> {
         let mut header = [0; 9];
         self.stream.read_exact(&mut header).ok()?;
         let [high, middle, low, kind, flags, ..] = header;
@@ -145,9 +167,9 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// The beginning of a connection whose window never fills.
-fn settings() -> Vec<u8> {
-    let settings = [&[0, 4][..], &MOST.to_be_bytes()].concat();
+/// The beginning of a connection with this window for each answer, and one for all of them that never fills.
+fn settings(each: u32) -> Vec<u8> {
+    let settings = [&[0, 4][..], &each.to_be_bytes()].concat();
     let window = (MOST - 65_535).to_be_bytes();
     [
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
@@ -157,12 +179,12 @@ fn settings() -> Vec<u8> {
     .concat()
 }
 
-/// `GET` in the first stream.
-fn headers(path: &str) -> Vec<u8> {
+/// `GET` in a stream.
+fn headers(stream: u32, path: &str, host: &str, flags: u8) -> Vec<u8> {
     let headers = [
         (":method", "GET"),
         (":scheme", "https"),
-        (":authority", "server.test"),
+        (":authority", host),
         (":path", path),
     ];
     let headers: Vec<u8> = headers
@@ -180,7 +202,7 @@ fn headers(path: &str) -> Vec<u8> {
             .concat()
         })
         .collect();
-    frame(HEADERS, END_STREAM | END_HEADERS, 1, &headers)
+    frame(HEADERS, flags | END_HEADERS, stream, &headers)
 }
 
 /// A frame has 16 KiB of a package and a header. Each by itself would be two records, the second of 9 bytes.
@@ -203,7 +225,7 @@ fn frames_fill_records_of_tls() {
         };
         let mut client = http::handshake(counted, &[b"h2"]).unwrap();
         client
-            .write_all(&[settings(), headers(&path)].concat())
+            .write_all(&[settings(MOST), headers(1, &path, "server.test", END_STREAM)].concat())
             .unwrap();
         let mut received = 0;
         let mut buffer = vec![0; 64 << 10];
