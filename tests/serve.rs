@@ -52,7 +52,7 @@ mod store_faults;
 mod tokens;
 /// Which versions are served.
 mod trust;
-/// Clients that send what nobody reads.
+/// Clients that read no answers, or send what nobody reads.
 mod unread;
 /// Tests that mostly wait: limits of the server, retries, and the age of lists.
 mod waiting;

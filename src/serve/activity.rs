@@ -19,9 +19,11 @@ pub(super) const HEADER: Duration = Duration::from_secs(20);
 /// How long a connection may be idle. It is longer than the 60 seconds of most load balancers, which would otherwise reuse connections that
 /// this server has closed.
 pub(super) const IDLE: Duration = Duration::from_secs(75);
-/// How long a client may read nothing of an answer. During this time the answer holds an open file, or a transfer from the store. A client with
+/// How long a client may read nothing of a package. During this time the answer holds an open file, or a transfer from the store. A client with
 /// a buffer of 6 MB, the most that Linux gives it, says only after 400 KB that it reads: it may be as slow as 4 KB/s.
 pub(super) const STALLED: Duration = Duration::from_secs(120);
+/// How long a client may read nothing of a document or page. Clients give up on documents after 10 seconds.
+pub(super) const UNREAD: Duration = Duration::from_secs(10);
 /// How long the server reads and drops the bytes that a refused client still sends. The answer arrives within a second, and a client cannot
 /// hold the connection for longer.
 const LINGER: Duration = Duration::from_secs(1);
@@ -33,7 +35,7 @@ pub(super) struct Activity(Arc<Mutex<ActivityState>>);
 struct ActivityState {
     /// The number of requests whose answers are not sent yet.
     open: usize,
-    /// The answers whose client reads nothing, by their numbers, and since when.
+    /// When the connection is closed because its client reads nothing of an answer, by the number of the answer.
     stalled: BTreeMap<u64, Instant>,
     /// The number of the next answer.
     next: u64,
@@ -95,7 +97,7 @@ impl Activity {
     pub(super) fn deadline(&self) -> Option<Instant> {
         let state = self.state();
         if state.open > 0 {
-            return state.stalled.values().min().map(|since| *since + STALLED);
+            return state.stalled.values().min().copied();
         }
         let idle = state.idle_since + IDLE;
         Some(
@@ -113,10 +115,11 @@ pub(super) struct OpenRequest {
 }
 
 impl OpenRequest {
-    /// Records that the client has to read the sent bytes before the server reads more of the answer.
-    pub(super) fn waits_for_client(&self) {
+    /// Records that the client has to read the sent bytes before the server reads more of the answer. It may take this long.
+    pub(super) fn waits_for_client(&self, longest: Duration) {
         let mut state = self.activity.state();
-        state.stalled.insert(self.number, Instant::now());
+        let end = Instant::now() + longest;
+        state.stalled.insert(self.number, end);
     }
 
     /// Records that the client has read them.
@@ -245,16 +248,21 @@ mod tests {
         assert!(idle <= Instant::now() + IDLE);
         let [first, second] = [activity.begin(), activity.begin()];
         assert_eq!(activity.deadline(), None, "answers are prepared");
-        first.waits_for_client();
+        first.waits_for_client(STALLED);
         let stalled = activity.deadline().unwrap();
         assert!(stalled <= Instant::now() + STALLED);
-        second.waits_for_client();
+        second.waits_for_client(STALLED);
         assert_eq!(activity.deadline(), Some(stalled), "the older one decides");
+        let document = activity.begin();
+        document.waits_for_client(UNREAD);
+        assert!(activity.deadline().unwrap() <= Instant::now() + UNREAD);
+        drop(document);
+        assert_eq!(activity.deadline(), Some(stalled));
         first.was_read();
         assert!(activity.deadline().unwrap() > stalled);
         drop(second);
         assert_eq!(activity.deadline(), None, "the client reads the other one");
-        first.waits_for_client();
+        first.waits_for_client(STALLED);
         drop(first);
         let idle = activity.deadline().unwrap();
         assert!(idle <= Instant::now() + IDLE && idle < stalled, "idle");

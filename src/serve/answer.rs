@@ -11,6 +11,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use url::Url;
 
+use super::sent_documents::Pieces;
 use crate::digest::Digest;
 
 /// After how many seconds clients retry. `terraform` and `tofu` sleep for all of it.
@@ -105,6 +106,14 @@ pub(super) fn too_many_packages() -> Response {
     answer
 }
 
+/// The documents that the client asked for and does not read take as much memory as its quota allows.
+pub(super) fn too_many_documents() -> Response {
+    let message = "too many documents are being sent to this address";
+    let mut answer = text(StatusCode::TOO_MANY_REQUESTS, message);
+    set(&mut answer, RETRY_AFTER, &RETRY_SECONDS.to_string());
+    answer
+}
+
 /// The request has no token, or one that is not in the file of tokens.
 pub(super) fn unauthorized(message: &str) -> Response {
     let mut answer = text(StatusCode::UNAUTHORIZED, message);
@@ -122,18 +131,19 @@ pub(super) fn method_not_allowed() -> Response {
     answer
 }
 
-/// A document, or `304` if the client has it already.
+/// A document with this digest, or `304` if the client has it already.
 pub(super) fn document(
     request: &HeaderMap,
     content_type: &'static str,
-    bytes: Vec<u8>,
+    digest: &Digest,
+    body: Pieces,
     caching: Caching,
 ) -> Response {
-    let etag = etag(&Digest::of(&bytes));
+    let etag = etag(digest);
     let mut answer = match has(request, &etag) {
         true => not_modified(),
         false => {
-            let mut answer = Response::new(Body::from(bytes));
+            let mut answer = Response::new(Body::new(body));
             set(&mut answer, CONTENT_TYPE, content_type);
             answer
         }
@@ -204,7 +214,10 @@ mod tests {
             let mut request = HeaderMap::new();
             request.insert(IF_NONE_MATCH, HeaderValue::from_str(&header).unwrap());
             assert_eq!(has(&request, &etag), expected, "{header}");
-            let answer = document(&request, "application/json", b"{}".to_vec(), Caching::Never);
+            let body = Pieces { left: "{}".into() };
+            let digest = Digest::of(b"{}");
+            let kind = "application/json";
+            let answer = document(&request, kind, &digest, body, Caching::Never);
             assert_eq!(answer.status() == StatusCode::NOT_MODIFIED, expected);
             assert_eq!(answer.headers()[ETAG], etag.as_str());
         }

@@ -5,7 +5,8 @@
 //! | handshake | [`HANDSHAKE`] in total |
 //! | header of a request | [`HEADER`](super::activity::HEADER) in total, [`LARGEST_HEADER`] bytes; then `431` |
 //! | between requests | [`IDLE`](super::activity::IDLE), even while the client sends HTTP/2 frames such as `PING` |
-//! | body of an answer | [`STALLED`](super::activity::STALLED) without a byte that the client reads; a slow reader has no limit |
+//! | package | [`STALLED`](super::activity::STALLED) without a byte that the client reads; a slow reader has no limit |
+//! | any other answer | [`UNREAD`](super::activity::UNREAD) without a byte that the client reads |
 //! | concurrent requests | [`MOST_STREAMS`] over HTTP/2 |
 
 use std::net::IpAddr;
@@ -26,7 +27,7 @@ use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
-use super::activity::{Activity, OpenRequest, TrackedConnection};
+use super::activity::{Activity, OpenRequest, STALLED, TrackedConnection, UNREAD};
 use super::answer::{self, Response};
 use super::connection_tasks::{ConnectionTasks, NewRequests};
 use super::exchange::Exchange;
@@ -248,7 +249,7 @@ struct Sent {
     expected: Option<u64>,
     is_ended: bool,
     open: OpenRequest,
-    /// Held until the answer was sent.
+    /// The permits of a package, held until it was sent; none for another answer.
     permits: Vec<OwnedSemaphorePermit>,
 }
 
@@ -278,8 +279,16 @@ impl Sent {
         self.status = answer.status().as_u16();
         self.is_stale = is_stale;
         self.permits = permits;
-        self.open.waits_for_client();
+        self.waits_for_client();
         answer
+    }
+
+    /// Records that the client has to read the sent bytes.
+    fn waits_for_client(&self) {
+        self.open.waits_for_client(match self.permits.is_empty() {
+            true => UNREAD,
+            false => STALLED,
+        });
     }
 }
 
@@ -327,7 +336,7 @@ impl HttpBody for Counted {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
         match &frame {
             Some(Ok(frame)) => {
-                self.sent.open.waits_for_client();
+                self.sent.waits_for_client();
                 let length = frame.data_ref().map_or(0, Bytes::len);
                 self.sent.bytes += length as u64;
             }

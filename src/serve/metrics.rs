@@ -50,7 +50,7 @@ pub(super) struct Metrics {
     pub(super) store_failures: Counter,
     /// Open connections.
     pub(super) connections: Gauge<i64, AtomicI64>,
-    /// Requests above the rate of a client, and packages above its quota.
+    /// Requests above the rate of a client, and packages and documents above its quota.
     pub(super) limited: Counter,
     /// Connections above the quota of a client.
     pub(super) limited_connections: Counter,
@@ -122,7 +122,7 @@ impl Metrics {
         registry.register("connections", "Open connections", self.connections.clone());
         registry.register(
             "limited_requests",
-            "Requests that were refused because their client sent too many, or downloads too many packages",
+            "Requests that were refused because their client sent too many, downloads too many packages, or does not read documents",
             self.limited.clone(),
         );
         registry.register(

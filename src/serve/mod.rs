@@ -52,6 +52,7 @@ mod path;
 mod protocol_handlers;
 mod provider_registry;
 mod rate_limit;
+mod sent_documents;
 mod served;
 mod served_store;
 mod server;

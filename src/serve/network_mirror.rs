@@ -44,12 +44,8 @@ impl Service {
         let base = format!("/mirror/{}", encoded(provider));
         let link = |file: &str| self.link("", &base, file, UP);
         let document = documents::archives(&served, link);
-        answer::document(
-            request.headers,
-            JSON,
-            document,
-            self.caching_with_links(request, &listing),
-        )
+        let caching = self.caching_with_links(request, &listing);
+        self.document(request, JSON, document, caching)
     }
 
     /// Answers a request for a package by its file name.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_FRAME_OPTIONS};
 
 use super::answer::{self, Caching, Response};
@@ -41,7 +40,7 @@ impl Service {
             providers: &providers,
         };
         let caching = self.page_caching(request, Duration::ZERO);
-        rendered(request.headers, self.page.home(&home), caching)
+        self.rendered(request, self.page.home(&home), caching)
     }
 
     pub(super) async fn provider_page(
@@ -66,7 +65,7 @@ impl Service {
             is_stale: listing.is_stale(),
         };
         let caching = self.page_caching(request, listing.lifetime.min(LONGEST_LIST));
-        rendered(request.headers, self.page.provider(&page), caching)
+        self.rendered(request, self.page.provider(&page), caching)
     }
 
     /// Redirects from the path of a provider's page with a slash at its end, from where the relative links of the page would lead nowhere.
@@ -82,6 +81,15 @@ impl Service {
             true => caching.of_one_client(),
             false => caching,
         }
+    }
+
+    /// Answers with a page.
+    fn rendered(&self, request: &RouteRequest<'_>, html: String, caching: Caching) -> Response {
+        let mut answer = self.document(request, HTML, html, caching);
+        answer::set(&mut answer, CONTENT_SECURITY_POLICY, POLICY);
+        answer::set(&mut answer, REFERRER_POLICY, "no-referrer");
+        answer::set(&mut answer, X_FRAME_OPTIONS, "DENY");
+        answer
     }
 
     /// The public URL for a page: the configured one, or one from the host of the provider registry.
@@ -102,13 +110,4 @@ fn search(query: &str) -> String {
     wanted
         .map(|(_, value)| printable(&value.trim().to_lowercase()))
         .unwrap_or_default()
-}
-
-/// Answers with a page.
-fn rendered(request: &HeaderMap, html: String, caching: Caching) -> Response {
-    let mut answer = answer::document(request, HTML, html.into_bytes(), caching);
-    answer::set(&mut answer, CONTENT_SECURITY_POLICY, POLICY);
-    answer::set(&mut answer, REFERRER_POLICY, "no-referrer");
-    answer::set(&mut answer, X_FRAME_OPTIONS, "DENY");
-    answer
 }

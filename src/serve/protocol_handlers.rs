@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use axum::http::Method;
+use bytes::Bytes;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -13,9 +14,11 @@ use super::exchange::Exchange;
 use super::listing::ProviderListing;
 use super::package::{self, PackageRequest};
 use super::path::segment;
+use super::sent_documents::{Full, Pieces};
 use super::served::{ServedPackage, ServedVersion};
 use super::service::{JSON, LONGEST_LIST, RouteRequest, Service};
 use crate::address::ProviderAddr;
+use crate::digest::Digest;
 use crate::outcome::Failure;
 use crate::version::Version;
 
@@ -25,6 +28,35 @@ const LONGEST_ANSWER: Duration = Duration::from_millis(8_500);
 const YEAR: Duration = Duration::from_secs(31_536_000);
 
 impl Service {
+    /// Answers with a document, or with `304` if the client has it already.
+    pub(super) fn document(
+        &self,
+        request: &RouteRequest<'_>,
+        content_type: &'static str,
+        bytes: impl Into<Bytes>,
+        caching: Caching,
+    ) -> Response {
+        let bytes = bytes.into();
+        let digest = Digest::of(&bytes);
+        let shared = match answer::has(request.headers, &answer::etag(&digest)) {
+            true => Ok(Bytes::new()),
+            false => self.documents.share(request.client, digest, bytes),
+        };
+        match shared {
+            Ok(bytes) => {
+                let body = Pieces { left: bytes };
+                answer::document(request.headers, content_type, &digest, body, caching)
+            }
+            Err(Full::Client) => {
+                self.metrics.limited.inc();
+                answer::too_many_documents()
+            }
+            Err(Full::Server) => {
+                answer::unavailable("too many documents are being sent to clients that do not read")
+            }
+        }
+    }
+
     /// Answers with a list of versions. `write` returns `None` if the protocol has none for this provider.
     pub(super) async fn listed(
         self: &Arc<Self>,
@@ -40,7 +72,7 @@ impl Service {
         exchange.is_stale = listing.is_stale();
         let caching = request.caching(listing.lifetime.min(LONGEST_LIST));
         match write(&listing.value) {
-            Some(document) => answer::document(request.headers, JSON, document, caching),
+            Some(document) => self.document(request, JSON, document, caching),
             // Those that it has are hidden by the policy of this server, which needs no store.
             None if !listing.value.hidden.is_empty() => {
                 answer::not_found(&absent(&listing.value), caching)

@@ -73,7 +73,7 @@ impl Service {
         };
         let names = DocumentNames::of(&provider, version);
         let document = documents::download(&served, documents, package, &names, link);
-        answer::document(request.headers, JSON, document, caching)
+        self.document(request, JSON, document, caching)
     }
 
     /// `VERSION/FILE`: a package, the checksum document or its signature.
@@ -98,12 +98,11 @@ impl Service {
         let names = DocumentNames::of(&provider, version);
         let caching = request.caching(self.store.ages.fresh);
         if file == names.checksums {
-            let bytes = signed.checksums.to_vec();
-            return answer::document(request.headers, "text/plain", bytes, caching);
+            return self.document(request, "text/plain", signed.checksums.clone(), caching);
         }
         if file == names.signature {
-            let bytes = signed.signature.to_vec();
-            return answer::document(request.headers, "application/octet-stream", bytes, caching);
+            let kind = "application/octet-stream";
+            return self.document(request, kind, signed.signature.clone(), caching);
         }
         match served
             .packages

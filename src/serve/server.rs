@@ -23,6 +23,7 @@ use super::new_listings::NewListings;
 use super::notice::{Notice, Observer};
 use super::page::PageRenderer;
 use super::rate_limit::RateLimit;
+use super::sent_documents::SentDocuments;
 use super::served_store::ServedStore;
 use super::service::{MOST_PACKAGES, Service};
 use super::settings::{ServerSettings, ServerStore};
@@ -203,6 +204,7 @@ fn service(
         packages: Arc::new(Semaphore::new(MOST_PACKAGES)),
         refusal_log: LogLimit::default(),
         package_quota: has_tls.then(|| ClientQuota::half_of(MOST_PACKAGES)),
+        documents: SentDocuments::new(has_tls),
     }
 }
 

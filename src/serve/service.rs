@@ -21,6 +21,7 @@ use super::notice::{Denied, Observer};
 use super::page::PageRenderer;
 use super::path::{NoRoute, Route};
 use super::rate_limit::RateLimit;
+use super::sent_documents::SentDocuments;
 use super::served_store::ServedStore;
 use super::tokens::{self, ClientToken};
 use super::verified_packages::VerifiedPackages;
@@ -62,6 +63,8 @@ pub(super) struct Service {
     pub(super) packages: Arc<Semaphore>,
     /// Limits the packages of one client; `None` behind a proxy.
     pub(super) package_quota: Option<ClientQuota>,
+    /// The documents that are being sent.
+    pub(super) documents: SentDocuments,
 }
 
 /// An authorized request.
@@ -198,16 +201,13 @@ impl Service {
                 "ready, but the last request to the store failed",
             ),
             Route::Ready => answer::text(StatusCode::OK, "ready"),
-            Route::Metrics => answer::document(
-                request.headers,
-                OPENMETRICS,
-                self.metrics.text().into_bytes(),
-                Caching::Never,
-            ),
+            Route::Metrics => {
+                self.document(request, OPENMETRICS, self.metrics.text(), Caching::Never)
+            }
             Route::Discovery => {
                 let base = self.url.as_deref().unwrap_or_default();
                 let caching = Caching::Public(LONGEST_LIST);
-                answer::document(request.headers, JSON, documents::discovery(base), caching)
+                self.document(request, JSON, documents::discovery(base), caching)
             }
             Route::Home => self.home(request).await,
             Route::ProviderPage(provider) => self.provider_page(&provider, request, exchange).await,

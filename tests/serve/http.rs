@@ -54,7 +54,7 @@ impl Connection {
 
     /// With TLS, from another address of this machine; `None` if the server closes it.
     pub fn try_tls_from(source: IpAddr, address: SocketAddr) -> Option<Self> {
-        let stream = prepared(tcp_from(source, address));
+        let stream = socket_from(source, address);
         Some(Self::of(handshake(stream, &[b"http/1.1"]).ok()?))
     }
 
@@ -225,6 +225,11 @@ fn prepared(stream: TcpStream) -> TcpStream {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.set_nodelay(true).unwrap();
     stream
+}
+
+/// A connection from another address of this machine.
+pub fn socket_from(source: IpAddr, address: SocketAddr) -> TcpStream {
+    prepared(tcp_from(source, address))
 }
 
 /// From another address of this machine. The standard library cannot choose one.

@@ -1,7 +1,7 @@
 //! Packages over HTTP/2, and a client that sends and receives frames.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use rustls::{ClientConnection, StreamOwned};
@@ -25,7 +25,7 @@ const GOAWAY: u8 = 7;
 pub const WINDOW_UPDATE: u8 = 8;
 /// The flags of frames.
 const ACK: u8 = 1;
-const END_STREAM: u8 = 1;
+pub const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 /// `:status: 200`, which is in the static table of HPACK.
 const STATUS_200: u8 = 0x88;
@@ -90,6 +90,11 @@ impl Client {
         Self::of(TcpStream::connect(address).unwrap(), MOST)
     }
 
+    /// Connects from an address of this machine. The server may send this many bytes of each answer.
+    pub fn from(source: IpAddr, address: SocketAddr, window: u32) -> Self {
+        Self::of(http::socket_from(source, address), window)
+    }
+
     fn of(stream: TcpStream, window: u32) -> Self {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut stream = http::handshake(stream, &[b"h2"]).unwrap();
@@ -119,6 +124,16 @@ impl Client {
     pub fn send(&mut self, kind: u8, flags: u8, number: u32, payload: &[u8]) {
         let frame = frame(kind, flags, number, payload);
         self.stream.write_all(&frame).unwrap();
+    }
+
+    /// Whether the next answer is 200; `None` if the connection ends before.
+    pub fn is_ok(&mut self) -> Option<bool> {
+        loop {
+            let (kind, _, payload) = self.frame()?;
+            if kind == HEADERS {
+                return Some(payload.first() == Some(&STATUS_200));
+            }
+        }
     }
 
     /// The next part of the body; `None` after its end, and if the connection ends before.

@@ -16,7 +16,7 @@ const COUNTERS: &str = "\
 # TYPE tfoci_incomplete_answers counter
 # HELP tfoci_connections Open connections.
 # TYPE tfoci_connections gauge
-# HELP tfoci_limited_requests Requests that were refused because their client sent too many, or downloads too many packages.
+# HELP tfoci_limited_requests Requests that were refused because their client sent too many, downloads too many packages, or does not read documents.
 # TYPE tfoci_limited_requests counter
 # HELP tfoci_limited_connections Connections that were closed because their client had too many.
 # TYPE tfoci_limited_connections counter

@@ -1,13 +1,139 @@
-//! Clients that send bodies that nobody reads.
+//! Clients that read nothing of documents and pages, and clients that send bodies that nobody reads.
 
-use super::http2::{Client, DATA, HEADERS, WINDOW_UPDATE};
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::{Duration, Instant};
+
+use super::http::{Connection, Reply};
+use super::http2::{Client, DATA, END_STREAM, HEADERS, WINDOW_UPDATE};
+use super::server::Server;
 use super::stores::{DEMO, Store};
 use crate::support::registry::Registry;
+use crate::support::tamper;
 
 /// The concurrent requests of a connection.
 const STREAMS: usize = 8;
+/// The most memory of the documents of one client.
+const MOST: usize = 16 << 20;
 /// What a client may send at the beginning of a connection.
 const WINDOW: usize = 65_535;
+
+/// An address of this machine.
+fn source(last: u8) -> IpAddr {
+    Ipv4Addr::new(127, 0, 0, last).into()
+}
+
+/// A store whose provider has a page of hundreds of kilobytes.
+fn store() -> Store {
+    let store = Store::demo();
+    tamper::tags(&store.repository(DEMO), |tags| {
+        let one = tags[0].clone();
+        tags.extend((0..600).map(|number| {
+            let mut other = one.clone();
+            let name = format!("1.1.{number}");
+            other["annotations"]["org.opencontainers.image.ref.name"] = name.into();
+            other
+        }));
+    });
+    store
+}
+
+fn page() -> String {
+    format!("/providers/{DEMO}")
+}
+
+/// The page for a client at this address that reads.
+fn read(server: &Server, last: u8, host: &str) -> Reply {
+    let mut connection = Connection::try_tls_from(source(last), server.address).unwrap();
+    connection.request("GET", &page(), &[("Host", host)]);
+    connection.reply("GET").unwrap()
+}
+
+/// Asks for the page in a connection whose answers are not read, and returns how many are 200.
+fn ask(client: &mut Client, host: impl Fn(usize) -> String) -> usize {
+    for number in 0..STREAMS {
+        client.ask(&page(), &host(number), END_STREAM);
+    }
+    let answers = (0..STREAMS).map(|_| client.is_ok().unwrap());
+    answers.filter(|is_ok| *is_ok).count()
+}
+
+/// What the server has allocated, in bytes.
+#[cfg(target_os = "linux")]
+fn memory(server: &Server) -> usize {
+    let status = std::fs::read_to_string(server.proc("status")).unwrap();
+    let mut lines = status.lines();
+    let kib = lines.find_map(|line| line.strip_prefix("RssAnon:")?.strip_suffix(" kB"));
+    kib.unwrap().trim().parse::<usize>().unwrap() << 10
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn equal_pages_that_nobody_reads_are_kept_once() {
+    let store = store();
+    let server = store.serve_tls(&["--max-rate", "0"]);
+    let size = read(&server, 1, "server.test").is(200).body.len();
+    let connections = 2 * MOST / size / STREAMS + 1;
+    assert!(connections < 100, "{size}");
+    let before = memory(&server);
+    let held: Vec<_> = (0..connections)
+        .map(|_| {
+            let mut client = Client::from(source(1), server.address, 0);
+            let answered = ask(&mut client, |_| "server.test".to_owned());
+            assert_eq!(answered, STREAMS);
+            client
+        })
+        .collect();
+    let more = memory(&server).saturating_sub(before);
+    assert!(
+        more < MOST,
+        "{more} bytes for {}",
+        connections * STREAMS * size
+    );
+    // Another client gets the same one.
+    read(&server, 2, "server.test").is(200);
+    drop(held);
+    server.stop();
+}
+
+/// A page without `--url` names the host that its reader requested.
+pub fn pages_that_nobody_reads_have_limits_of_memory_and_time() {
+    let store = store();
+    let server = store.serve_tls(&["--max-rate", "0"]);
+    let size = read(&server, 1, "server.test").is(200).body.len();
+    let fill = |last: u8| {
+        let (mut held, mut answered) = (Vec::new(), 0);
+        while answered == held.len() * STREAMS {
+            let mut client = Client::from(source(last), server.address, 0);
+            let host = |number| format!("h{last}-{}-{number}.test", held.len());
+            answered += ask(&mut client, host);
+            held.push(client);
+        }
+        assert!(
+            (MOST - size..=MOST).contains(&(answered * size)),
+            "{answered}"
+        );
+        held
+    };
+    let begun = Instant::now();
+    let mut held = fill(1);
+    let refused = read(&server, 1, "more.test").is(429);
+    assert_eq!(refused.header("retry-after"), Some("5"));
+    let text = "too many documents are being sent to this address\n";
+    assert_eq!(refused.text(), text);
+    read(&server, 2, "more.test").is(200);
+    held.extend(fill(2));
+    let refused = read(&server, 3, "more.test").is(503);
+    assert_eq!(refused.header("retry-after"), Some("5"));
+    let text = "too many documents are being sent to clients that do not read\n";
+    assert_eq!(refused.text(), text);
+    // The server closes the connections, and others are served again.
+    assert!(held.iter_mut().all(Client::ends));
+    let took = begun.elapsed();
+    assert!(took > Duration::from_secs(9), "{took:?}");
+    assert!(took < Duration::from_secs(60), "{took:?}");
+    read(&server, 1, "more.test").is(200);
+    server.stop();
+}
 
 /// While a request waits, for example for the store, its client may go on and send a body.
 #[test]

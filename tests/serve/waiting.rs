@@ -1,10 +1,12 @@
 //! Runs tests that mostly wait at the same time: for limits of the server, for retries, for the age of lists and files.
 
-use super::{client_quota, connections, fill, package_faults, settings, slow_store, store_faults};
+use super::{
+    client_quota, connections, fill, package_faults, settings, slow_store, store_faults, unread,
+};
 
 #[test]
 fn limits_retries_and_ages() {
-    let scenes: [fn(); 19] = [
+    let scenes: [fn(); 20] = [
         connections::slow_senders_are_closed_while_others_are_served,
         connections::an_idle_http2_connection_is_kept_although_frames_arrive,
         fill::a_version_that_the_policy_refused_is_tried_again,
@@ -12,6 +14,7 @@ fn limits_retries_and_ages() {
         package_faults::a_package_that_the_registry_spoils_never_arrives_whole,
         settings::a_certificate_is_read_again_when_its_files_change,
         client_quota::one_client_cannot_have_all_packages,
+        unread::pages_that_nobody_reads_have_limits_of_memory_and_time,
         store_faults::every_refusal_of_the_registry_is_503_and_never_404,
         store_faults::a_store_that_never_answered_is_503,
         slow_store::a_slow_store_is_answered_in_the_end,
