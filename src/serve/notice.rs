@@ -129,6 +129,12 @@ pub enum Notice<'a> {
     Reloaded { path: &'a Path },
     /// A changed file cannot be used, so the last valid content stays in use.
     NotReloaded { path: &'a Path, error: &'a Error },
+    /// A file is not read again, because one that is used with it, or itself, is no regular file.
+    ReadOnce {
+        path: &'a Path,
+        /// The file that is no regular one.
+        pipe: &'a Path,
+    },
     /// A TLS handshake failed.
     Handshake { client: IpAddr, reason: &'a str },
     /// A connection was closed because its client has used up its quota.

@@ -25,11 +25,19 @@ pub(super) struct LoadedFiles {
 
 type Load = Box<dyn Fn() -> Result<LoadedFiles, Error> + Send + Sync>;
 
+enum Reading {
+    /// The files are read again, and compared with what was applied.
+    Again(Load),
+    /// This one is no regular file: a pipe, such as `<(program)`, was read to its end. The others are not read again either, because contents
+    /// that belong together, such as certificate and key, would no longer match.
+    Once(PathBuf),
+}
+
 /// Files that are read and applied together.
 pub(super) struct WatchedFiles {
     /// The file that messages name.
     path: PathBuf,
-    load: Load,
+    reading: Reading,
     applied: Vec<Digest>,
     /// The last reported error as text. An error is reported once and not after each interval.
     reported: Option<String>,
@@ -44,16 +52,10 @@ impl WatchedFiles {
     ) -> Self {
         let apply = Arc::new(apply);
         let path = paths.first().cloned().unwrap_or_default();
-        // A pipe, such as `<(program)`, was read to its end.
-        let are_files = paths.iter().all(|path| path.is_file());
-        let first = digests(contents);
+        if let Some(pipe) = paths.iter().find(|path| !path.is_file()) {
+            return Self::once(path, pipe.clone());
+        }
         let load = move || {
-            if !are_files {
-                return Ok(LoadedFiles {
-                    digests: first.clone(),
-                    apply: Box::new(|| Ok(())),
-                });
-            }
             let contents = paths.iter().map(|path| read_again(path));
             let contents = contents.collect::<Result<Vec<_>, _>>()?;
             let apply = apply.clone();
@@ -64,8 +66,18 @@ impl WatchedFiles {
         };
         Self {
             path,
-            load: Box::new(load),
+            reading: Reading::Again(Box::new(load)),
             applied: digests(contents),
+            reported: None,
+        }
+    }
+
+    /// Files that stay as they were read at the start, because `pipe` cannot be read again.
+    fn once(path: PathBuf, pipe: PathBuf) -> Self {
+        Self {
+            path,
+            reading: Reading::Once(pipe),
+            applied: Vec::new(),
             reported: None,
         }
     }
@@ -93,7 +105,7 @@ impl WatchedFiles {
         apply()?;
         Ok(Self {
             path,
-            load: Box::new(load),
+            reading: Reading::Again(Box::new(load)),
             applied: digests,
             reported: None,
         })
@@ -101,7 +113,10 @@ impl WatchedFiles {
 
     /// Loads the files, and applies them if they changed. Returns whether they are as they were.
     fn refresh(&mut self, observer: &dyn Observer) -> bool {
-        let loaded = (self.load)().and_then(|LoadedFiles { digests, apply }| {
+        let Reading::Again(load) = &self.reading else {
+            return true;
+        };
+        let loaded = load().and_then(|LoadedFiles { digests, apply }| {
             let is_changed = digests != self.applied;
             if is_changed {
                 apply()?;
@@ -122,6 +137,14 @@ impl WatchedFiles {
                 self.refused(&error, observer);
                 false
             }
+        }
+    }
+
+    /// Reports files that are not read again.
+    fn report_once(&self, observer: &dyn Observer) {
+        if let Reading::Once(pipe) = &self.reading {
+            let path = &self.path;
+            observer.notice(&Notice::ReadOnce { path, pipe });
         }
     }
 
@@ -149,15 +172,25 @@ fn read_again(path: &Path) -> Result<Zeroizing<Vec<u8>>, disk::Error> {
     disk::read_regular(path, LARGEST).map(Zeroizing::new)
 }
 
-/// Reads files again at intervals, and when `now` is notified. Never ends.
+/// Reads files again at intervals, and when `now` is notified. Reports those that it does not read, at once and after each notification, since
+/// an operator may expect it. Never ends.
 pub(super) async fn watch(
     mut files: Vec<WatchedFiles>,
     now: Arc<tokio::sync::Notify>,
     observer: Arc<dyn Observer>,
 ) {
+    let report_once = |files: &[WatchedFiles]| {
+        for files in files {
+            files.report_once(observer.as_ref());
+        }
+    };
+    report_once(&files);
     loop {
         // The files are read in both cases: after the interval, and after a notification.
         let notified = tokio::time::timeout(INTERVAL, now.notified()).await;
+        if notified.is_ok() {
+            report_once(&files);
+        }
         let mut is_unchanged = true;
         for files in &mut files {
             is_unchanged &= files.refresh(observer.as_ref());

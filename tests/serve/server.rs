@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
@@ -46,8 +46,14 @@ impl Server {
     #[track_caller]
     pub fn with_identity(scene: &Scene, identity: &Identity, more: &[&str]) -> Self {
         let (certificate, key) = identity.write(scene, "server");
-        let files = [certificate, key].map(|path| path.to_str().unwrap().to_owned());
-        let tls = ["--tls-cert", &files[0], "--tls-key", &files[1]];
+        Self::with_files(scene, &certificate, &key, more)
+    }
+
+    /// Starts a server that speaks TLS, with a certificate and key in these files.
+    #[track_caller]
+    pub fn with_files(scene: &Scene, certificate: &Path, key: &Path, more: &[&str]) -> Self {
+        let files = [certificate, key].map(|path| path.to_str().unwrap());
+        let tls = ["--tls-cert", files[0], "--tls-key", files[1]];
         Self::start(scene, &[more, &tls].concat(), true)
     }
 

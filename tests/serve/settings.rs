@@ -1,8 +1,11 @@
+use std::path::PathBuf;
+
 use rustix::process::Signal;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 
 use super::http::certificate;
+use super::server::Server;
 use super::stores::{HOST, Store};
 use crate::support::docker_registry::Program;
 use crate::support::tls::Authority;
@@ -18,7 +21,7 @@ fn a_store_without_host_names_has_one_host() {
     let copy = ["copy", "--from", "oci-layout:store", "--to", &to, "-q"];
     store.scene.tfoci(copy.into_iter().chain(plain)).succeeds();
     let from = ["--from", &to, "--registry-host", HOST];
-    let server = super::server::Server::plain(&store.scene, &[&from[..], &plain].concat());
+    let server = Server::plain(&store.scene, &[&from[..], &plain].concat());
     server
         .get("/mirror/registry.acme.test/acme/demo/index.json")
         .json();
@@ -86,4 +89,50 @@ pub fn a_certificate_is_read_again_when_its_files_change() {
     let second = replace(&store);
     server.logs("Reloaded");
     assert!(certificate(server.address) == second);
+}
+
+/// A pipe with this content for the first program that reads it, as `<(cat FILE)` is.
+#[cfg(unix)]
+fn pipe(store: &Store, name: &str, content: String) -> PathBuf {
+    let path = store.scene.path(name);
+    let made = store.scene.command("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    let to = path.clone();
+    std::thread::spawn(move || std::fs::write(to, content));
+    path
+}
+
+/// What is not read again is in the log at the start, and each time that an operator asks for it.
+#[cfg(unix)]
+fn is_kept(server: &Server, line: &str) {
+    server.logs(line);
+    server.signal(Signal::HUP);
+    server.logs("Reloaded nothing: no file has changed\n");
+    assert_eq!(server.log().matches(line).count(), 2, "{}", server.log());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_certificate_whose_key_is_a_pipe_is_kept_and_the_log_says_so() {
+    let store = Store::demo();
+    let identity = Authority::shared().server();
+    let (certificate_file, key_file) = identity.write(&store.scene, "server");
+    let key = pipe(
+        &store,
+        "key.pipe",
+        std::fs::read_to_string(key_file).unwrap(),
+    );
+    let from = ["--from", "oci-layout:store"];
+    let server = Server::with_files(&store.scene, &certificate_file, &key, &from);
+    let first = certificate(server.address);
+    std::fs::write(&certificate_file, "nonsense").unwrap();
+    let (path, key) = (certificate_file.display(), key.display());
+    is_kept(
+        &server,
+        &format!(
+            "Keeping {path} until a restart: {key}, which is used with it, is no regular file, and is read only at the start\n"
+        ),
+    );
+    assert!(certificate(server.address) == first);
+    server.stop();
 }

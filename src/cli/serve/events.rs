@@ -40,6 +40,7 @@ impl Event {
             Notice::Reloaded { .. } => ("reloaded", Tone::Done, "Reloaded"),
             Notice::Unchanged => ("unchanged", Tone::Plain, "Reloaded"),
             Notice::NotReloaded { .. } => ("not-reloaded", Tone::Warning, "Refused"),
+            Notice::ReadOnce { .. } => ("read-once", Tone::Warning, "Keeping"),
             Notice::Handshake { .. } => ("handshake-failed", Tone::Plain, "Handshake"),
             Notice::TooManyConnections { .. } => ("too-many-connections", Tone::Warning, "Closed"),
             Notice::Draining => ("draining", Tone::Plain, "Refusing"),
@@ -113,6 +114,7 @@ fn text(notice: &Notice<'_>) -> String {
             printable_path(path),
             without_path(error)
         ),
+        Notice::ReadOnce { path, pipe } => read_once(path, pipe),
         Notice::Handshake { client, reason } => format!("{client}: {reason}"),
         Notice::TooManyConnections { client } => format!(
             "a connection of {client}, which has half of --max-connections; further ones are not logged for a minute"
@@ -128,6 +130,15 @@ fn of_certificate(path: &Path, end: SystemTime, is_past: bool) -> String {
         false => format!(
             "the certificate in {path} expires on {day}: clients will then refuse to connect"
         ),
+    }
+}
+
+fn read_once(path: &Path, pipe: &Path) -> String {
+    let (path, pipe) = (printable_path(path), printable_path(pipe));
+    let reason = "no regular file, and is read only at the start";
+    match path == pipe {
+        true => format!("{path} until a restart: it is {reason}"),
+        false => format!("{path} until a restart: {pipe}, which is used with it, is {reason}"),
     }
 }
 

@@ -63,7 +63,8 @@ Examples:
 /// runtimes add. With --format json they have one.
 ///
 /// SIGTERM and SIGINT end the server with exit code 0: idle connections at once, downloads within --grace. A second signal ends downloads, too.
-/// SIGHUP makes it read the certificate, tokens, signing keys, trust file and keys again; it also notices when these files change.
+/// SIGHUP makes it read the certificate, tokens, signing keys, trust file and keys again; it also notices when these files change. It
+/// reads a pipe only once.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
