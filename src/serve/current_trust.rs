@@ -51,7 +51,8 @@ impl CurrentTrust {
 }
 
 impl TrustFiles {
-    /// Watches the files, and calls `apply` with the policy of their contents: at once, and after each change. `None` if there are none.
+    /// Watches the files, and calls `apply` with the policy of their contents: at once, and after each change. `None` if there are none. The
+    /// caller has read them before. If one of them is a pipe, such as `<(program)`, its policy stays in use, because a pipe cannot be read twice.
     ///
     /// # Errors
     /// A file cannot be used.
@@ -118,7 +119,7 @@ fn key_file(path: &Path, digests: &mut Vec<Digest>) -> Result<Vec<u8>, Error> {
 }
 
 fn read(path: &Path, digests: &mut Vec<Digest>) -> Result<Zeroizing<Vec<u8>>, disk::Error> {
-    let bytes = watched_files::read(path)?;
+    let bytes = watched_files::read_again(path)?;
     digests.push(Digest::of(&bytes));
     Ok(bytes)
 }

@@ -93,7 +93,8 @@ impl WatchedFiles {
         })
     }
 
-    /// Loads files, applies their contents, and watches them. Messages name the file at `path`.
+    /// Loads files, applies their contents, and watches them. Messages name the file at `path`. If one of them is no regular file, nothing is
+    /// applied: what the caller has read of it cannot be read again.
     ///
     /// # Errors
     /// A file cannot be used.
@@ -101,7 +102,12 @@ impl WatchedFiles {
         path: PathBuf,
         load: impl Fn() -> Result<LoadedFiles, Error> + Send + Sync + 'static,
     ) -> Result<Self, Error> {
-        let LoadedFiles { digests, apply } = load()?;
+        let LoadedFiles { digests, apply } = match load() {
+            Err(Error::Disk(disk::Error::Special { path: pipe, .. })) => {
+                return Ok(Self::once(path, pipe));
+            }
+            loaded => loaded?,
+        };
         apply()?;
         Ok(Self {
             path,
@@ -167,8 +173,11 @@ pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, disk::Error> {
     disk::read(path, LARGEST).map(Zeroizing::new)
 }
 
-/// Reads a file that was a regular one. A pipe in its place could keep this thread waiting.
-fn read_again(path: &Path) -> Result<Zeroizing<Vec<u8>>, disk::Error> {
+/// Reads a file that was read before, or that has to be a regular one. A pipe in its place could keep this thread waiting.
+///
+/// # Errors
+/// It cannot be read, or is no regular file.
+pub(super) fn read_again(path: &Path) -> Result<Zeroizing<Vec<u8>>, disk::Error> {
     disk::read_regular(path, LARGEST).map(Zeroizing::new)
 }
 

@@ -1,13 +1,16 @@
+use std::cell::RefCell;
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use rustix::process::Signal;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 
 use super::http::certificate;
-use super::server::Server;
-use super::stores::{HOST, Store};
+use super::server::{Server, wait};
+use super::stores::{DEMO, HOST, Store};
 use crate::support::docker_registry::Program;
+use crate::support::signer::Signer;
 use crate::support::tls::Authority;
 
 #[test]
@@ -135,4 +138,65 @@ fn a_certificate_whose_key_is_a_pipe_is_kept_and_the_log_says_so() {
     );
     assert!(certificate(server.address) == first);
     server.stop();
+}
+
+/// The options name files that can be read only once.
+#[cfg(unix)]
+#[test]
+fn trust_and_keys_may_be_pipes() {
+    let store = Store::demo();
+    let acme = Signer::acme();
+    let trust = format!(
+        "[[provider]]\nmatch = \"{DEMO}\"\nkeys = [\"{}\"]\n",
+        acme.fingerprint()
+    );
+    store.scene.write("trust.toml", &trust);
+    let reason = "no regular file, and is read only at the start";
+    for is_trust in [true, false] {
+        let content = match is_trust {
+            true => trust.clone(),
+            false => acme.public_armored(),
+        };
+        let pipe = pipe(&store, &format!("{is_trust}.pipe"), content);
+        let name = pipe.to_str().unwrap();
+        let (arguments, line) = match is_trust {
+            true => (
+                vec!["--trust", name],
+                format!("Keeping {name} until a restart: it is {reason}\n"),
+            ),
+            false => (
+                vec!["--trust", "trust.toml", "--key", name],
+                format!(
+                    "Keeping trust.toml until a restart: {name}, which is used with it, is {reason}\n"
+                ),
+            ),
+        };
+        let server = store.serve(&[&arguments[..], &["--require-pinned"]].concat());
+        let page = server.get(&format!("/providers/{DEMO}")).is(200).text();
+        assert!(page.contains("(pinned)"), "{page}");
+        is_kept(&server, &line);
+        server.stop();
+    }
+}
+
+/// The hint about swapped files looks into them, but not into a pipe, which would wait for ever.
+#[cfg(unix)]
+#[test]
+fn swapped_files_of_which_one_is_a_pipe_are_refused() {
+    let store = Store::demo();
+    let identity = Authority::shared().server();
+    let (_, certificate) = identity.write(&store.scene, "server");
+    let key = pipe(&store, "key.pipe", identity.certificate);
+    let mut command = store.scene.command(env!("CARGO_BIN_EXE_tfoci"));
+    command.args(["serve", "--from", "oci-layout:store", "--tls-cert"]);
+    command.arg(&certificate).arg("--tls-key").arg(&key);
+    let child = RefCell::new(command.stderr(Stdio::null()).spawn().unwrap());
+    wait(
+        || child.borrow_mut().try_wait().unwrap().is_some(),
+        || {
+            let _gone = child.borrow_mut().kill();
+            "it still reads the pipe".to_owned()
+        },
+    );
+    assert!(!child.into_inner().wait().unwrap().success());
 }

@@ -243,8 +243,10 @@ fn path_of(error: &disk::Error) -> Option<&Path> {
 fn swapped(arguments: &Arguments) -> Option<(PathBuf, PathBuf)> {
     let (certificate, key) = (arguments.tls_cert.as_ref()?, arguments.tls_key.as_ref()?);
     let has = |path: &PathBuf, what: &str| {
-        let text = std::fs::read_to_string(path).map(Zeroizing::new);
-        text.is_ok_and(|text| {
+        // A pipe was read to its end, and opening it again would wait for ever.
+        let text = path.is_file().then(|| std::fs::read_to_string(path));
+        let text = text.and_then(Result::ok).map(Zeroizing::new);
+        text.is_some_and(|text| {
             let mut lines = text.lines();
             lines.any(|line| line.starts_with("-----BEGIN ") && line.contains(what))
         })
