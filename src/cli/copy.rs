@@ -116,7 +116,7 @@ pub(super) async fn run(
     let registry = session.registry(&http);
     let to = session.endpoint(&arguments.to)?;
     refuse_other(&to)?;
-    let plan = Plan::of(&arguments, file, &locks, session, &registry).await?;
+    let mut plan = Plan::of(&arguments, file, &locks, session, &registry).await?;
     let providers = plan.providers();
     session.warn_of_unmatched(&arguments.trust, &options.trust, &providers);
     check(&to, &providers)?;
@@ -129,6 +129,9 @@ pub(super) async fn run(
         only_changed: arguments.changed,
     };
     let reporter = report.publishing(COPY, extent, &http);
+    if let Some(error) = plan.incomplete.take() {
+        report.run_failed(error);
+    }
     let to_error = |failure| match locks.refusing(&failure) {
         Some(files) => CommandError::NotLocked { files, failure },
         None => CommandError::Journey(failure),

@@ -93,6 +93,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         versions: wanted,
         everything,
     } = wanted.await?;
+    if let Some(everything) = &everything {
+        everything.warn(&session.printer);
+    }
     let providers = wanted.iter().map(|wanted| &wanted.selection.provider);
     let providers: BTreeSet<ProviderAddr> = providers.cloned().collect();
     session.warn_of_unmatched(&arguments.trust, &request.trust, &providers);

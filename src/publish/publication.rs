@@ -108,6 +108,15 @@ impl<B> Publication<B> {
         failed.map(|error| format!("what was replaced is not removed: {error}"))
     }
 
+    /// Every blob below the tags except packages, with the part that it is of.
+    pub(super) fn all_blobs(&self) -> impl Iterator<Item = (&Blob<B>, Part)> {
+        let index = self.index.content.blobs.iter();
+        let evidence = self.evidence.iter();
+        let evidence = evidence.flat_map(|target| &target.content.blobs);
+        let index = index.map(|blob| (blob, Part::Blob));
+        index.chain(evidence.map(|blob| (blob, Part::Evidence)))
+    }
+
     /// The status to report for the version.
     pub(super) fn change(&self) -> Change {
         match self.index.was {

@@ -1,7 +1,10 @@
-//! Reads what a replacement or a new check has written to a registry, which keeps the bytes that it has, even if others are uploaded.
+//! Reads what is stored: what a repository has before a plan, and what a replacement or a new check has written to a registry. A registry keeps
+//! the bytes that it has, even if others are uploaded.
 
-use super::transfer::{all_blobs, read_stored};
-use super::{BlobSource, Edition, Problem, Publication, RawManifest, RepoMut, TagUpdate};
+use futures_util::StreamExt as _;
+
+use super::{BlobSource, Edition, Expected, Problem, Publication, RawManifest, RepoMut, TagUpdate};
+use crate::blob::{ReadError, proven};
 use crate::oci::Part;
 use crate::store::{self, At};
 
@@ -17,7 +20,9 @@ pub(super) async fn read_back<B: BlobSource>(
     let packages = edition.release.packages.iter().zip(&publication.delivers);
     let packages = packages.filter(|(_, delivers)| **delivers);
     let packages = packages.map(|(package, _)| (package.expected, Part::Package));
-    let blobs = all_blobs(publication).map(|(blob, what)| (blob.expected(), what));
+    let blobs = publication
+        .all_blobs()
+        .map(|(blob, what)| (blob.expected(), what));
     for (expected, what) in packages.chain(blobs) {
         let read = read_stored(to, expected).await;
         read.map_err(|source| store::Error::reading(what, expected.digest, source))?;
@@ -52,5 +57,30 @@ async fn read_manifest(manifest: &RawManifest, to: &RepoMut) -> Result<(), Probl
     let (what, digest) = (Part::Manifest, manifest.expected.digest);
     let read = to.manifest(At::Entry(&manifest.descriptor())).await?;
     read.ok_or(store::Error::Missing { what, digest })?;
+    Ok(())
+}
+
+/// Whether a blob can be read from a repository and its bytes are right.
+pub(super) async fn is_intact_blob(repo: &RepoMut, expected: Expected) -> bool {
+    read_stored(repo, expected).await.is_ok()
+}
+
+/// Reads a blob of a repository to its end.
+///
+/// # Errors
+/// It cannot be read, or has other bytes.
+pub(super) async fn read_stored(
+    repo: &RepoMut,
+    expected: Expected,
+) -> Result<(), ReadError<store::Error>> {
+    read(&repo.blob(expected)).await
+}
+
+/// Reads a blob to its end, which verifies its digest.
+pub(super) async fn read<B: BlobSource>(blob: &B) -> Result<(), ReadError<B::Failure>> {
+    let mut body = proven(blob).await?;
+    while let Some(chunk) = body.next().await {
+        chunk?;
+    }
     Ok(())
 }

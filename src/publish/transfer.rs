@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
 
+use super::read_back::{is_intact_blob, read};
 use super::reported_blob::ReportedBlob;
 use super::{
     AttachedBlobs, Blob, BlobFailure, BlobSource, Edition, Error, Event, Expected, FailedPackage,
     Package, Publication, RawManifest, Release, RepoMut, Reporter, Subject, Transfer, Verified,
 };
-use crate::blob::{ReadError, proven};
+use crate::blob::{BlobInfo, BlobLocation, ReadError};
 use crate::jobs;
 use crate::oci::{self, Descriptor, Part};
 use crate::store;
@@ -86,6 +87,9 @@ impl TransferOutcomes {
         let packages = packages.zip(&publication.delivers);
         for ((package, delivers), transfer) in packages.zip(&mut self.packages) {
             check_package(package).await?;
+            if *delivers {
+                check_file(package).await?;
+            }
             let is_there = match to.refuses_incomplete() {
                 _ if !delivers => true,
                 true => to.has_blob(&package.expected).await?,
@@ -225,11 +229,21 @@ async fn check_package<B: BlobSource>(package: &Package<B>) -> Result<Transfer, 
     Ok(Transfer::Present)
 }
 
-/// Reads a blob to its end, which verifies its digest.
-async fn read<B: BlobSource>(blob: &B) -> Result<(), ReadError<B::Failure>> {
-    let mut body = proven(blob).await?;
-    while let Some(chunk) = body.next().await {
-        chunk?;
+/// Checks that the file of a package is there in its full length: a disk may have been removed, or a copy onto it may have ended early.
+async fn check_file<B: BlobSource>(package: &Package<B>) -> Result<(), Error<B::Failure>> {
+    let blob = &package.location;
+    let BlobInfo {
+        location: Some(BlobLocation::InFile(path)),
+        ..
+    } = blob.info()
+    else {
+        return Ok(());
+    };
+    let is_whole = std::fs::metadata(path).is_ok_and(|file| file.len() == package.expected.size);
+    if !is_whole {
+        // Fails, and says why.
+        let read = read(blob).await;
+        read.map_err(|source| Error::Source(package_failure(package, source)))?;
     }
     Ok(())
 }
@@ -252,7 +266,7 @@ async fn documents<B: BlobSource>(
     to: &RepoMut,
 ) -> Result<(), Error<B::Failure>> {
     let mut work: Vec<(Blob<B>, Part)> = Vec::new();
-    for (blob, what) in all_blobs(publication) {
+    for (blob, what) in publication.all_blobs() {
         let is_new = work
             .iter()
             .all(|(one, _)| one.expected() != blob.expected());
@@ -336,16 +350,8 @@ fn leads_to_blobs_alone(manifest: &RawManifest) -> bool {
         .is_ok_and(|parts| !parts.iter().any(Descriptor::may_refer_to_others))
 }
 
-pub(super) fn all_blobs<B>(publication: &Publication<B>) -> impl Iterator<Item = (&Blob<B>, Part)> {
-    let index = publication.index.content.blobs.iter();
-    let evidence = publication.evidence.iter();
-    let evidence = evidence.flat_map(|target| &target.content.blobs);
-    let index = index.map(|blob| (blob, Part::Blob));
-    index.chain(evidence.map(|blob| (blob, Part::Evidence)))
-}
-
 fn unproven_blobs<B>(publication: &Publication<B>) -> Vec<(&B, Part)> {
-    let blobs = all_blobs(publication);
+    let blobs = publication.all_blobs();
     let blobs = blobs.filter_map(|(blob, what)| match blob {
         Blob::Unproven(blob) => Some((blob, what)),
         Blob::Read { .. } => None,
@@ -360,20 +366,4 @@ fn carried(subject: Subject, Expected { digest, size }: Expected, transfer: Tran
         size,
         transfer,
     }
-}
-
-/// Whether a blob can be read from a repository and its bytes are right.
-pub(super) async fn is_intact_blob(repo: &RepoMut, expected: Expected) -> bool {
-    read_stored(repo, expected).await.is_ok()
-}
-
-/// Reads a blob of a repository to its end.
-///
-/// # Errors
-/// It cannot be read, or has other bytes.
-pub(super) async fn read_stored(
-    repo: &RepoMut,
-    expected: Expected,
-) -> Result<(), ReadError<store::Error>> {
-    read(&repo.blob(expected)).await
 }

@@ -214,3 +214,76 @@ fn damaged_content_of_the_destination_is_repaired() {
         assert_eq!(judge::tree(&author.scene.path("other")), whole, "{hex}");
     }
 }
+
+/// Without addresses, everything is to be copied or installed.
+#[test]
+fn an_incomplete_layout_of_a_whole_store_fails_the_command() {
+    let author = Author::new();
+    author.with_pushed();
+    let other = "registry.opentofu.org/acme/other";
+    let path = author.scene.path("store").join(other);
+    fs::create_dir_all(path.join("blobs")).unwrap();
+    let error = format!(
+        "error: the layout store/{other} is incomplete\n  expected its index.json\n\nhint: it may be written just now, "
+    );
+    for more in [&[][..], &["--dry-run"]] {
+        for (command, to) in [
+            ("copy", "--to=oci-layout:other"),
+            ("install", "--into=into"),
+        ] {
+            let line = [
+                command,
+                "--from",
+                "oci-layout:store",
+                to,
+                "--platform",
+                "all",
+            ];
+            let line = &line[..if command == "copy" { 4 } else { 6 }];
+            let run = author.tfoci(&[line, &["-q"], more].concat()).exits(1);
+            assert!(run.stderr.contains(&error), "{}", run.stderr);
+            let run = author
+                .tfoci(&[line, &["--format", "json"], more].concat())
+                .exits(1);
+            let document: Value = serde_json::from_str(&run.stdout).unwrap();
+            assert_eq!(document["error"]["category"], "malformed", "{document}");
+            // The others are done all the same.
+            assert_eq!(document["providers"].as_array().unwrap().len(), 1);
+        }
+    }
+    let named = [
+        "copy",
+        PROVIDER,
+        "--from",
+        "oci-layout:store",
+        "--to",
+        "oci-layout:other",
+    ];
+    author.tfoci(&named).succeeds();
+}
+
+/// A dry run reads no package, but looks at its file.
+#[test]
+fn a_dry_run_finds_packages_that_are_missing_or_truncated() {
+    let author = Author::new();
+    author.with_pushed();
+    let zip = author
+        .scene
+        .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip");
+    let blob = author.blob(&judge::sha256(&zip));
+    let dry_run = || {
+        copy_demo(
+            &author,
+            "oci-layout:store",
+            "oci-layout:other",
+            &["--dry-run"],
+        )
+    };
+    dry_run().succeeds();
+    fs::write(&blob, "short").unwrap();
+    let run = dry_run().exits(3);
+    assert!(run.stderr.contains("linux_amd64"), "{}", run.stderr);
+    fs::remove_file(&blob).unwrap();
+    let run = dry_run().exits(3);
+    assert!(run.stderr.contains(" is missing\n"), "{}", run.stderr);
+}

@@ -13,10 +13,15 @@ use tfoci::store::{Endpoint, Registry, RepoMut, Store};
 use super::Arguments;
 use crate::cli::error::CommandError;
 use crate::cli::session::requested::entries;
-use crate::cli::session::{Session, WantedVersions};
+use crate::cli::session::{Session, Wanted, WantedVersions};
 
 /// The providers to copy.
-pub(super) struct Plan(Vec<Copying>);
+#[derive(Default)]
+pub(super) struct Plan {
+    copying: Vec<Copying>,
+    /// Why not everything is copied, although no provider was named.
+    pub(super) incomplete: Option<CommandError>,
+}
 
 /// A provider, and selectors of its versions.
 struct Copying {
@@ -46,11 +51,15 @@ impl Plan {
         texts.extend(filters.keys().map(ToString::to_string));
         // An empty lock file does not select all providers.
         if texts.is_empty() && is_selective {
-            return Ok(Self(Vec::new()));
+            return Ok(Self::default());
         }
         let wanted = session.wanted(&texts, arguments.from.as_deref(), registry);
+        let Wanted {
+            versions,
+            everything,
+        } = wanted.await?;
         let mut plan: Vec<Copying> = Vec::new();
-        for (position, wanted) in wanted.await?.versions.into_iter().enumerate() {
+        for (position, wanted) in versions.into_iter().enumerate() {
             let selection = &wanted.selection;
             let is_filtered = position >= named && is_selective;
             let filters = filters.get(&selection.provider).filter(|_| is_filtered);
@@ -64,11 +73,14 @@ impl Plan {
                 None => plan.push(Copying { wanted, selectors }),
             }
         }
-        Ok(Self(plan))
+        Ok(Self {
+            copying: plan,
+            incomplete: everything.and_then(|everything| everything.failure()),
+        })
     }
 
     pub(super) fn providers(&self) -> Vec<ProviderAddr> {
-        let wanted = self.0.iter().map(|copying| &copying.wanted.selection);
+        let wanted = self.copying.iter().map(|copying| &copying.wanted.selection);
         wanted.map(|selection| selection.provider.clone()).collect()
     }
 
@@ -79,7 +91,7 @@ impl Plan {
         target: &Store,
         locks: &Locks,
     ) -> impl Iterator<Item = Result<Task, Failure>> {
-        self.0
+        self.copying
             .into_iter()
             .map(move |Copying { wanted, selectors }| {
                 let WantedVersions { selection, from } = wanted;

@@ -19,7 +19,7 @@ use super::error::CommandError;
 use super::lock::{self, LockOptions, Writing};
 use super::report::Extent;
 use super::session::place::is_store;
-use super::session::{Session, WantedVersions, requested};
+use super::session::{Session, Wanted, WantedVersions, requested};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -155,7 +155,10 @@ async fn into_mirror(
     let request = mirror_request(&arguments, &into, session)?;
     let registry = session.registry(&session.http()?);
     let wanted = session.wanted(&arguments.providers, arguments.from.as_deref(), &registry);
-    let wanted = wanted.await?.versions;
+    let Wanted {
+        versions: wanted,
+        everything,
+    } = wanted.await?;
     let providers = wanted.iter().map(|wanted| &wanted.selection.provider);
     session.warn_of_unmatched(&arguments.lock.trust, &request.trust, providers);
     let report = &session.report;
@@ -165,6 +168,9 @@ async fn into_mirror(
         only_changed: false,
     };
     let reporter = report.installing(into, extent);
+    if let Some(error) = everything.and_then(|everything| everything.failure()) {
+        report.run_failed(error);
+    }
     let mut tasks = Vec::new();
     for WantedVersions { selection, from } in wanted {
         match from {

@@ -6,7 +6,7 @@ use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::error::printable_path;
 use tfoci::outcome::{At, Failure, Problem};
 use tfoci::source::filesystem_mirror::nearby::is_mirror;
-use tfoci::store::{Endpoint, Providers, Store};
+use tfoci::store::{self, Endpoint, Providers, Store};
 
 use super::{Session, stored_provider};
 use crate::cli::error::CommandError;
@@ -37,6 +37,13 @@ impl Everything {
         };
         let tags = stored.repo.tags().await;
         !tags.is_ok_and(|tags| tags.is_none_or(|tags| tags.is_empty()))
+    }
+
+    /// The failure because of an incomplete layout: a command that reads everything has not read its provider.
+    pub(in crate::cli) fn failure(&self) -> Option<CommandError> {
+        let path = self.unfinished.first()?.clone();
+        let incomplete = Problem::from(store::Error::Incomplete { path });
+        Some(Failure::from(incomplete).into())
     }
 
     /// Warns of incomplete layouts.

@@ -76,7 +76,6 @@ impl Session {
         if let Some((endpoint, store)) = &store {
             if are_listed {
                 let all = self.everything(endpoint, store).await?;
-                all.warn(&self.printer);
                 let providers = all.providers.iter().cloned();
                 arguments.extend(providers.map(|one| Argument::Address(any(one), None)));
                 everything = Some(all);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::oci::{self, EMPTY_BYTES, Index, Part, RawManifest, Tag, TagNames, manifest};
 use crate::outcome::Problem;
 use crate::publish::evidence::{self, Question};
-use crate::publish::transfer::read_stored;
+use crate::publish::read_back::read_stored;
 use crate::publish::{
     Blob, BlobSource, ContentGraph, Digest, Edition, Existing, Expected, Options, Package,
     Platform, Publication, Release, RepoMut, TagUpdate,
