@@ -71,7 +71,7 @@ fn a_file_is_printed_with_its_keys_and_warnings() {
     let run = author.trust("check trust.toml").succeeds();
     let expected = format!(
         "match     a.example/acme/demo   line 3
-key       [STRANGER]   only the fingerprint: the origin or the store has the key; `push` needs `--key FILE`
+key       [STRANGER]   only the fingerprint: the key itself has to come from the origin or the store; `push` needs `--key FILE`
 key       {ACME}
 unsigned  refused: a release needs a signature by [STRANGER ID] or [ACME ID]
 expired   a signature by an expired key is accepted, with a note
@@ -94,7 +94,7 @@ expired   a signature by an expired key is accepted, with a note
 weak      a signature with SHA-1 is refused
 
 match     c.example/*/*   line 19
-key       [ACME]   only the fingerprint: the origin or the store has the key; `push` needs `--key FILE`
+key       [ACME]   only the fingerprint: the key itself has to come from the origin or the store; `push` needs `--key FILE`
 key       [EXPIRED]   Expired Since (test key) <since@acme.example>, Ed25519, expired 2020-04-10   expired.asc
 key       [REVOKED]   Revoked (test key) <revoked@acme.example>, Ed25519, revoked   revoked.asc
 unsigned  refused: a release needs a signature by [ACME ID]
@@ -299,7 +299,7 @@ fn the_entry_that_applies_is_shown() {
     assert_eq!(
         run.stdout,
         format!(
-            "provider  a.example/acme/demo\nentry     trust.toml, line 3: a.example/acme/demo\nkey       [STRANGER]   only the fingerprint: the origin or the store has the key; `push` needs `--key FILE`\nkey       {ACME}\n{both}{expired}{weak}"
+            "provider  a.example/acme/demo\nentry     trust.toml, line 3: a.example/acme/demo\nkey       [STRANGER]   only the fingerprint: the key itself has to come from the origin or the store; `push` needs `--key FILE`\nkey       {ACME}\n{both}{expired}{weak}"
         )
     );
     // A key on the command line supplies the certificate of a pinned fingerprint, and replaces key files.

@@ -37,9 +37,9 @@ Examples:
 
 /// Push a release folder into a store
 ///
-/// The folder contains terraform-provider-TYPE_VERSION_OS_ARCH.zip files, a SHA256SUMS file and its signature, as the release process of a
-/// provider creates them. tfoci verifies the signature before it writes anything, and each zip during its upload. It writes the tag of the
-/// version last, so clients never see a part of a version. The reference of the version goes to stdout.
+/// The folder contains terraform-provider-TYPE_VERSION_OS_ARCH.zip files, terraform-provider-TYPE_VERSION_SHA256SUMS and its signature
+/// (.sig), as the release process of a provider creates them. tfoci verifies the signature before it writes anything, and each zip during its
+/// upload. It writes the tag of the version last, so clients never see a part of a version. The reference of the version goes to stdout.
 ///
 /// The provider manifest, terraform-provider-TYPE_VERSION_manifest.json, says which plugin protocols the provider speaks; one that speaks
 /// only 6.0 needs it. It may also lie in the folder or the one above it as terraform-registry-manifest.json, as in the sources, if

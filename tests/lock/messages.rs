@@ -83,7 +83,7 @@ fn constraints_are_named_with_file_and_line() {
         "1.0.0 (in the lock file)\n  required by c/versions.tf:3 (~> 1.1)\n",
     );
     let hint = format!(
-        "\n\nhint: `tfoci lock {demo} --upgrade`, with the same version and options as before, selects the newest version that satisfies the constraints; commit the file\n"
+        "\n\nhint: `tfoci lock {demo} --upgrade` with your other options selects the newest version that satisfies the constraints; commit the file\n"
     );
     says(&run, &hint);
 

@@ -323,7 +323,7 @@ hint: nothing of this version was written. A fingerprint is not enough here, sin
 error: trust.toml is not a trust file
   line 2: the trust file's entry for `registry.opentofu.org/acme/*` has `keys` and `unsigned = "allow"`
 
-hint: pinned means signed: leave out one of them, or write two entries: the first that matches decides
+hint: `unsigned` has no meaning beside `keys`: leave out one of them, or write two entries: the first that matches decides
 "#,
         },
         Case {

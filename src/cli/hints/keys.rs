@@ -40,7 +40,7 @@ fn trust_file(error: &trust::Error) -> String {
     let text = match error {
         trust::Error::Entry { error, .. } => return trust_file(error),
         trust::Error::UnsignedPin { .. } => {
-            "pinned means signed: leave out one of them, or write two entries: the first that matches decides"
+            "`unsigned` has no meaning beside `keys`: leave out one of them, or write two entries: the first that matches decides"
         }
         trust::Error::KeyId { .. } | trust::Error::Fingerprint(_) => {
             "`gpg --show-keys --with-fingerprint FILE` prints the fingerprint of a key"

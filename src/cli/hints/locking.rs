@@ -21,7 +21,7 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         Problem::OtherLocked { .. } => {
             let address = &failure.subject.as_ref()?.provider;
             return Some(format!(
-                "`tfoci lock {address} --upgrade`, with the same version and options as before, selects the newest version that satisfies the constraints; commit the file"
+                "`tfoci lock {address} --upgrade` with your other options selects the newest version that satisfies the constraints; commit the file"
             ));
         }
         Problem::OtherRelease { .. } => {

@@ -72,7 +72,7 @@ pub(super) struct Arguments {
         help_heading = "Selection"
     )]
     chdir: Option<PathBuf>,
-    /// Leave the lock file alone, and exit with 4 if it has others than the configuration requires
+    /// Leave the lock file alone, and exit with 4 if it has other versions than the configuration requires
     ///
     /// It differs if providers or versions differ, or if an installed package has no `h1`. Clients check installed packages only by `h1`;
     /// `tfoci lock --h1` adds it.

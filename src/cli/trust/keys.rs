@@ -123,7 +123,7 @@ impl Key {
             expires: None,
             status: None,
             comment: None,
-            text: "only the fingerprint: the origin or the store has the key; `push` needs `--key FILE`".to_owned(),
+            text: "only the fingerprint: the key itself has to come from the origin or the store; `push` needs `--key FILE`".to_owned(),
         }
     }
 
