@@ -137,9 +137,7 @@ fn a_locked_version_is_kept_until_an_upgrade() {
     let said = "the locked version does not satisfy the constraints\n  expected ~> 1.1\n  received 1.0.0 (in the lock file)";
     assert!(run.stderr.contains(said), "{}", run.stderr);
     let upgrade = format!("{} --upgrade", origin.address("acme/demo"));
-    let hint = format!(
-        "hint: `tfoci lock {upgrade}` with your other options selects"
-    );
+    let hint = format!("hint: `tfoci lock {upgrade}` with your other options selects");
     assert!(run.stderr.contains(&hint), "{}", run.stderr);
     assert!(text().contains("version     = \"1.0.0\""));
     lock(&scene, &upgrade).succeeds();

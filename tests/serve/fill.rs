@@ -95,6 +95,21 @@ fn concurrent_requests_for_a_version_mirror_it_once() {
     server.stop();
 }
 
+/// The operator wrote the CLI configuration, so its `host` blocks may name private addresses.
+#[test]
+fn a_host_block_of_the_operator_may_name_a_private_host() {
+    let (origin, scene) = origin();
+    scene.write("host.tfrc", origin.host_block("registry.corp.test"));
+    let more = ["--cli-config", "host.tfrc"];
+    let pattern = "registry.corp.test/*/*";
+    let own = ["--from", "oci-layout:cache", "--fill", "--include", pattern];
+    let server = Server::plain(&scene, &[&own[..], &more].concat());
+    let index = server.get("/mirror/registry.corp.test/acme/demo/index.json");
+    assert_eq!(index.status, 200, "{}", server.log());
+    assert_eq!(index.text(), r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#);
+    server.stop();
+}
+
 #[test]
 fn the_policy_applies_to_mirrored_versions() {
     let (origin, scene) = origin();

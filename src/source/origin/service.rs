@@ -56,7 +56,10 @@ impl Origin {
             is_own,
         } = found;
         let named = match access.credentials.services(host)? {
-            Some(_) => base.clone(),
+            Some(_) => {
+                access.http.trust(&base);
+                base.clone()
+            }
             None => access.http.base(host.as_ascii())?,
         };
         // Send the token to another host only if the host's own discovery document names that host.
