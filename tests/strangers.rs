@@ -287,7 +287,7 @@ fn deep_nesting_does_not_overflow_the_stack() {
     assert_eq!(
         install(&scene).exits(1).stderr,
         "error: registry.opentofu.org/acme/demo: layout/index.json is not the index of an OCI image layout\n  \
-         more than 100 levels\n"
+         more than 100 levels\n\nhint: restore the file, or delete the directory of this layout and copy or mirror its versions again\n"
     );
 }
 

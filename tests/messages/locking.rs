@@ -36,3 +36,14 @@ fn installation_methods_that_the_client_does_not_have() {
 ";
     assert!(run.stderr.starts_with(warnings), "{}", run.stderr);
 }
+
+/// The host of the author's own providers need not exist.
+#[test]
+fn a_provider_of_a_host_that_does_not_exist() {
+    let author = Author::new();
+    let hint = ". If a store has the provider, `--from STORE` names it, or the client's configuration does (`tfoci cli-config`)\n";
+    for command in ["lock", "install"] {
+        let run = author.tfoci(&[command, "own.invalid/acme/demo"]).exits(1);
+        assert!(run.stderr.contains(hint), "{}", run.stderr);
+    }
+}

@@ -86,7 +86,7 @@ fn a_platform_that_is_misspelt() {
         "push dist --provider acme/demo --key acme.asc --to oci-layout:other",
     ] {
         let run = run(&author, &format!("{command} --platform linux_amd46")).exits(1);
-        let hint = "\n\nhint: did you mean `--platform linux_amd64`?\n";
+        let hint = "\n\nhint: did you mean the platform `linux_amd64`?\n";
         assert!(run.stderr.contains(hint), "{}", run.stderr);
     }
 }

@@ -112,7 +112,7 @@ For more information, try '--help'.
 error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the platform macos_arm64 is missing
   has darwin_arm64, linux_amd64
 
-hint: did you mean `--platform darwin_arm64`?
+hint: did you mean the platform `darwin_arm64`?
 ",
         },
         Case {
@@ -125,7 +125,7 @@ error: registry.opentofu.org/acme/demo (dist): the folder has no zip for this pl
   expected linux_aarch64
   has darwin_arm64, linux_amd64
 
-hint: did you mean `--platform linux_arm64`?
+hint: did you mean the platform `linux_arm64`?
 ",
         },
     ]);

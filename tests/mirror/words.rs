@@ -120,7 +120,7 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): none of the wanted packages is published
   expected linux_amd65
   has darwin_arm64, linux_amd64 of 1.1.0
 
-hint: did you mean `--platform linux_amd64`?
+hint: did you mean the platform `linux_amd64`?
 ",
     );
     scene.demo("--platform freebsd_386").says(

@@ -32,7 +32,7 @@ pub(super) fn hint(failure: &Failure, effect: Effect) -> Option<String> {
             return of_zip(source).map(str::to_owned);
         }
         Problem::OtherPackage { .. } => {
-            "nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again"
+            "nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again. A constraint such as `!= 1.2.3` leaves it out of a mirror file"
         }
         Problem::Uncovered { .. } => {
             "nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again. To have the new one all the same, delete the version's tags in the store, and run it again"
@@ -64,6 +64,17 @@ pub(super) fn hint(failure: &Failure, effect: Effect) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+/// A hint of `lock` and `install` for a provider that perhaps has no origin.
+pub(super) fn with_store(failure: &Failure) -> Option<String> {
+    let Problem::Source(error) = &*failure.problem else {
+        return None;
+    };
+    let advice = origins::at_source(error, Effect::ReadOnly).filter(|_| has_no_origin(error))?;
+    Some(format!(
+        "{advice}. If a store has the provider, `--from STORE` names it, or the client's configuration does (`tfoci cli-config`)"
+    ))
 }
 
 /// A hint for a provider that perhaps has no origin. `is_named` says whether an argument names it, so that leaving it out does not help.

@@ -96,7 +96,9 @@ fn of_journey(error: &CommandError) -> Option<String> {
             .or_else(|| mirroring::hint(failure, effect))
             .or_else(|| journey(failure, effect)),
         CommandError::Locking(failure) | CommandError::NotSelected { failure, .. } => {
-            locking::hint(failure).or_else(|| journey(failure, Effect::ReadOnly))
+            locking::hint(failure)
+                .or_else(|| mirroring::with_store(failure))
+                .or_else(|| journey(failure, Effect::ReadOnly))
         }
         CommandError::Credentials(error) => reach::credentials(error),
         CommandError::WrongPassword { .. } => Some(reach::WRONG_PASSWORD.to_owned()),
@@ -123,7 +125,7 @@ fn inspecting(failure: &Failure) -> Option<String> {
 /// Suggests the platform that is meant by the name that another tool has for it.
 fn meant_platform(platforms: &[Platform]) -> Option<String> {
     let meant = platforms.iter().find_map(Platform::probably_meant)?;
-    Some(format!("did you mean `--platform {meant}`?"))
+    Some(format!("did you mean the platform `{meant}`?"))
 }
 
 fn journey(failure: &Failure, effect: Effect) -> Option<String> {

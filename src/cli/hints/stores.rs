@@ -84,6 +84,9 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
         store::Error::Incomplete { .. } => {
             "it may be written just now, was not copied to the end, or is on a disk that is not mounted. Otherwise restore the file, or delete the directory and copy or mirror its versions again"
         }
+        store::Error::LayoutIndex { .. } => {
+            "restore the file, or delete the directory of this layout and copy or mirror its versions again"
+        }
         store::Error::NoStore { .. } => {
             "check the path: `tfoci push`, `mirror` and `copy` create a store there. A directory that is one layout by itself needs `--exact-repository`"
         }
