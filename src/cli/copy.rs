@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use tfoci::copy::{Options, copy};
-use tfoci::outcome::{Failure, Problem};
+use tfoci::outcome::Failure;
 use tfoci::platform::{Platform, Platforms};
 
 use plan::Plan;
@@ -121,7 +121,7 @@ pub(super) async fn run(
     session.warn_of_unmatched(&arguments.trust, &options.trust, &providers);
     check(&to, &providers)?;
     let target = to.write(registry);
-    let target = target.map_err(Problem::from).map_err(Failure::from)?;
+    let target = target.map_err(Failure::from)?;
     let report = &session.report;
     let extent = Extent {
         providers: providers.len(),

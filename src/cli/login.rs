@@ -9,7 +9,7 @@ use tfoci::credentials::{
     Credential, CredentialStore, Credentials, Location, Readers, SourceReport,
 };
 use tfoci::error::{printable, printable_path};
-use tfoci::outcome::{Failure, Problem};
+use tfoci::outcome::Failure;
 use tfoci::secret::Secret;
 use tfoci::store::{self, Confirmation, Registry};
 
@@ -166,6 +166,6 @@ fn refusal(error: store::Error, registry: &str) -> CommandError {
             registry: registry.to_owned(),
             status,
         },
-        error => Failure::from(Problem::from(error)).into(),
+        error => Failure::from(error).into(),
     }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use clap_mangen::Man;
 
 use tfoci::disk;
-use tfoci::outcome::{Failure, Problem};
+use tfoci::outcome::Failure;
 
 use super::Ending;
 use super::error::CommandError;
@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
                 source,
             },
         };
-        CommandError::from(Failure::from(Problem::from(error)))
+        CommandError::from(Failure::from(error))
     };
     std::fs::create_dir_all(directory).map_err(failed)?;
     let mut tfoci = super::tfoci().disable_help_subcommand(true);

@@ -15,7 +15,6 @@ use tfoci::outcome::{At, Failure, Problem, Published};
 use tfoci::platform::Platform;
 use tfoci::publish::{EvidencePolicy, Existing, Options};
 use tfoci::push::{Request, push};
-use tfoci::store::RepoMut;
 use tfoci::trust::{self, Rule};
 
 use super::Ending;
@@ -130,14 +129,12 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         let subject = Subject::provider(&request.provider);
         problem.of(subject, At::written(endpoint.whole()))
     };
-    let unnameable = |error| Failure::from(Problem::Mapping(error));
     let http = session.http()?;
-    let name = endpoint.repository(&request.provider).map_err(unnameable)?;
     let store = endpoint
         .write(session.registry(&http))
         .map_err(|error| failed(error.into()))?;
-    let to = RepoMut::new(store, name);
-    let to = to.perhaps_shared(endpoint.may_share(&request.provider));
+    let to = endpoint.repo_mut(&store, &request.provider);
+    let to = to.map_err(Failure::from)?;
     let report = &session.report;
     let extent = Extent {
         providers: 1,
@@ -220,7 +217,7 @@ fn stage_digest_file(path: &Path) -> Result<Staged, CommandError> {
 fn write_digest(mut file: Staged, published: &Published) -> Result<(), CommandError> {
     let digest = format!("{}\n", published.digest);
     let written = file.write(digest.as_bytes()).and_then(|()| file.publish());
-    Ok(written.map_err(Problem::from).map_err(Failure::from)?)
+    Ok(written.map_err(Failure::from)?)
 }
 
 fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandError> {

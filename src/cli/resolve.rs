@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use tfoci::outcome::{Failure, Problem};
+use tfoci::outcome::Failure;
 
 use super::Ending;
 use super::error::CommandError;
@@ -35,10 +35,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     let provider = session.provider(&arguments.provider, "resolve")?;
     let endpoint = session.endpoint(&arguments.from)?;
     check(&endpoint, std::slice::from_ref(&provider))?;
-    let repository = endpoint
-        .repository(&provider)
-        .map_err(Problem::from)
-        .map_err(Failure::from)?;
+    let repository = endpoint.repository(&provider).map_err(Failure::from)?;
     let reference = endpoint.name(&repository);
     printer.result(&reference);
     let template = endpoint.template().map(|template| json::Template {

@@ -11,7 +11,7 @@ use url::Url;
 use tfoci::address::ProviderAddr;
 use tfoci::error::{listed, printable_path};
 use tfoci::event::Subject;
-use tfoci::outcome::{Failure, Problem};
+use tfoci::outcome::Failure;
 use tfoci::platform::Platforms;
 use tfoci::site::{
     GENERATOR, ListedProvider, OnChange, PageChange, Refused, Site, SiteChange, SiteOptions, Task,
@@ -123,18 +123,18 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         }
     }
     let site = Site::open(&request, &reporter).await;
-    let site = site.map_err(Problem::from).map_err(Failure::from)?;
+    let site = site.map_err(Failure::from)?;
     site.write(tasks, &on_change).await;
     if let Some(everything) = everything.filter(|_| arguments.delete) {
         delete_others(&site, &everything, session, &on_change).await;
     }
     if let Err(error) = site.remove_empty_directories() {
-        report.run_failed(Failure::from(Problem::from(error)).into());
+        report.run_failed(Failure::from(error).into());
     }
     if !arguments.dry_run
         && let Err(error) = write_page(&site, url.as_deref(), &arguments, session)
     {
-        report.run_failed(Failure::from(Problem::from(error)).into());
+        report.run_failed(Failure::from(error).into());
     }
     Ok(report.finish())
 }

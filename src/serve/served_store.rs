@@ -27,7 +27,7 @@ use crate::address::{Hostname, ProviderAddr};
 use crate::event::Subject;
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::outcome::{At, Failure, Problem};
-use crate::store::{Endpoint, Registry, Repo, RepoMut, Store};
+use crate::store::{Endpoint, Registry, Repo, Store};
 use crate::trust::Policy;
 use crate::version::Version;
 
@@ -143,12 +143,10 @@ impl ServedStore {
             let at = At::written(self.endpoint.whole());
             Unavailable::Failed(Arc::new(Problem::of(problem, subject, at)))
         };
-        let repository = self.endpoint.repository(provider);
-        let repository = repository.map_err(|error| failed(Problem::from(error)))?;
         let store = self.endpoint.write(self.registry.clone());
         let store = store.map_err(|error| failed(Problem::from(error)))?;
-        let to = RepoMut::new(store, repository);
-        let to = to.perhaps_shared(self.endpoint.may_share(provider));
+        let to = self.endpoint.repo_mut(&store, provider);
+        let to = to.map_err(|error| failed(Problem::from(error)))?;
         let filled = fill.fill(provider, version, to).await;
         match &filled {
             Ok(()) => {}
@@ -209,7 +207,7 @@ impl ServedStore {
             .unwrap_or_else(Hostname::default_origin);
         let providers = self.endpoint.providers(&store, &default_host).await;
         Ok(providers
-            .map_err(|error| Failure::from(Problem::from(error)))?
+            .map_err(Failure::from)?
             .map(|all| all.providers)
             .unwrap_or_default())
     }
@@ -316,14 +314,14 @@ impl ServedStore {
             // Clients take 404 as the answer that there is no such provider, and ask elsewhere.
             None => opened.and_then(Store::refuse_empty),
         };
-        opened.map_err(|error| Failure::from(Problem::from(error)))
+        opened.map_err(Failure::from)
     }
 
     /// Requests the root of the store, so that a mistake in its address or credentials is reported when the server starts.
     pub(super) async fn ping(&self) {
         let pinged = self.endpoint.ping(&self.registry).await;
         let pinged = pinged.map_err(|error| {
-            let mut failure = Failure::from(Problem::from(error));
+            let mut failure = Failure::from(error);
             failure.at = At::read(self.endpoint.whole());
             failure
         });

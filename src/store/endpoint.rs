@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 pub use error::{AddressError, MappingError};
 
-use super::{Error, Layout, Providers, Registry, Store};
+use super::{Error, Layout, Providers, Registry, RepoMut, Store};
 use super::{known, nearby};
 use crate::address::{Hostname, ProviderAddr};
 use crate::disk;
@@ -149,6 +149,19 @@ impl Endpoint {
             Some(Some(first)) if levels.all(|levels| levels.is_some()) => Err(first.into()),
             _ => Ok(()),
         }
+    }
+
+    /// The repository of a provider, for writing into this store.
+    ///
+    /// # Errors
+    /// As [`Endpoint::repository`].
+    pub fn repo_mut(
+        &self,
+        store: &Store,
+        provider: &ProviderAddr,
+    ) -> Result<RepoMut, MappingError> {
+        let repo = RepoMut::new(store.clone(), self.repository(provider)?);
+        Ok(repo.perhaps_shared(self.may_share(provider)))
     }
 
     /// The repository of a provider in this store.

@@ -221,13 +221,9 @@ fn oci_mirror(
     template
         .check_patterns(include)
         .map_err(store::endpoint::AddressError::from)
-        .map_err(Problem::from)
         .map_err(Failure::from)?;
     for provider in include.iter().filter_map(ProviderPattern::provider) {
-        endpoint
-            .repository(&provider)
-            .map_err(Problem::from)
-            .map_err(Failure::from)?;
+        endpoint.repository(&provider).map_err(Failure::from)?;
     }
     refuse_plain_http(template, include, session)?;
     let template = template.hcl().to_owned();

@@ -8,7 +8,7 @@ use tfoci::copy::{Selector, Task};
 use tfoci::event::Subject;
 use tfoci::mirror::{Locks, VersionFilter};
 use tfoci::outcome::{At, Failure, Problem};
-use tfoci::store::{Endpoint, Registry, RepoMut, Store};
+use tfoci::store::{Endpoint, Registry, Store};
 
 use super::Arguments;
 use crate::cli::error::CommandError;
@@ -97,16 +97,11 @@ impl Plan {
                 let WantedVersions { selection, from } = wanted;
                 let provider = &selection.provider;
                 let from = from?;
-                let repository = to.repository(provider).map_err(Problem::from);
-                let subject = Subject::provider(provider);
-                let at_target = |problem: Problem| problem.of(subject, At::written(to.whole()));
-                let repository = match repository {
-                    Ok(repository) => {
-                        let repo = RepoMut::new(target.clone(), repository);
-                        repo.perhaps_shared(to.may_share(provider))
-                    }
-                    Err(problem) => return Err(at_target(problem)),
+                let at_target = |problem: Problem| {
+                    problem.of(Subject::provider(provider), At::written(to.whole()))
                 };
+                let repository = to.repo_mut(target, provider);
+                let repository = repository.map_err(|error| at_target(error.into()))?;
                 if from.repo.to_string() == repository.to_string() {
                     return Err(at_target(Problem::SameRepository));
                 }

@@ -234,7 +234,7 @@ fn source(
             FilesystemMirror::open(&directory).map(Source::FilesystemMirror)
         }
     };
-    Ok(source.map_err(|error| Failure::from(Problem::from(error)))?)
+    Ok(source.map_err(Failure::from)?)
 }
 
 /// Receives the results of a run.

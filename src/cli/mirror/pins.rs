@@ -14,7 +14,7 @@ use tfoci::error::printable_path;
 use tfoci::event::Reporter;
 use tfoci::fingerprint::Fingerprint;
 use tfoci::mirror::Task;
-use tfoci::outcome::{Failure, Problem, Published};
+use tfoci::outcome::{Failure, Published};
 use tfoci::trust;
 use tfoci::trust::pins::{FirstSeen, NewKeys, pin};
 use tfoci::trust::rule::Unsigned;
@@ -129,7 +129,7 @@ impl<'a> Pins<'a> {
         };
         let (_lock, mut why) = match lock {
             Ok(lock) => (lock, None),
-            Err(error) => (None, Some(Failure::from(Problem::from(error)).into())),
+            Err(error) => (None, Some(Failure::from(error).into())),
         };
         let is_locked = why.is_none();
         let mut draft = None;
@@ -207,7 +207,7 @@ impl<'a> Pins<'a> {
             report.pinned(keys.seen.values().map(|seen| self.pin(provider, seen)));
         } else if let Some(text) = pinned {
             let written = disk::staged::replace(path, text.as_bytes());
-            written.map_err(Problem::from).map_err(Failure::from)?;
+            written.map_err(Failure::from)?;
             let new = keys
                 .seen
                 .iter()

@@ -9,9 +9,8 @@ use tfoci::configuration::{ReadAs, Requirements};
 use tfoci::error::{printable, printable_path};
 use tfoci::http::Http;
 use tfoci::mirror::{Locks, Task, VersionFilter};
-use tfoci::outcome::{Failure, Problem};
+use tfoci::outcome::Failure;
 use tfoci::platform::Platforms;
-use tfoci::store::{Endpoint, RepoMut, Store};
 use tfoci::trust::Policy;
 
 use super::Arguments;
@@ -136,11 +135,10 @@ fn assigned(
         refuse_other(&endpoint)?;
         let addresses: Vec<_> = providers.keys().cloned().collect();
         check(&endpoint, &addresses)?;
-        let store = endpoint
-            .write(registry.clone())
-            .map_err(|error| Failure::from(Problem::from(error)))?;
+        let store = endpoint.write(registry.clone()).map_err(Failure::from)?;
         for (provider, filters) in providers {
-            let destination = destination(&endpoint, &store, &provider)?;
+            let destination = endpoint.repo_mut(&store, &provider);
+            let destination = destination.map_err(Failure::from)?;
             let is_same = |task: &&mut Task| task.provider == provider && task.filters == filters;
             match tasks.iter_mut().find(is_same) {
                 Some(task) => task.destinations.push(destination),
@@ -155,17 +153,6 @@ fn assigned(
         }
     }
     Ok(tasks)
-}
-
-fn destination(
-    endpoint: &Endpoint,
-    store: &Store,
-    provider: &ProviderAddr,
-) -> Result<RepoMut, CommandError> {
-    let repository = endpoint.repository(provider);
-    let name = repository.map_err(|error| Failure::from(Problem::Mapping(error)))?;
-    let repo = RepoMut::new(store.clone(), name);
-    Ok(repo.perhaps_shared(endpoint.may_share(provider)))
 }
 
 /// The trust policy: command-line options override the file.

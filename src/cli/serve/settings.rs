@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::disk;
 use tfoci::error::printable_path;
-use tfoci::outcome::{Failure, Problem};
+use tfoci::outcome::Failure;
 use tfoci::platform::Platforms;
 use tfoci::serve::{self, AccessFiles, Ages, FillSettings, ServerSettings, TlsFiles, TrustFiles};
 use tfoci::source::origin::Origin;
@@ -117,7 +117,7 @@ fn fill(
     let named = include.iter().filter_map(|pattern| pattern.segments()[0]);
     for host in named {
         let base = http.base(host).map_err(source::Error::from);
-        let base = base.map_err(|error| Failure::from(Problem::from(error)))?;
+        let base = base.map_err(Failure::from)?;
         http.trust(&base);
     }
     let mut access = session.origin_access(http)?;
@@ -150,7 +150,7 @@ fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostna
         // A message about the sample would name a provider that the user does not know.
         endpoint.repository(&sample).map_err(|error| match error {
             MappingError::OneRepository { .. } | MappingError::NoType { .. } => one_repository(),
-            error => Failure::from(Problem::from(error)).into(),
+            error => Failure::from(error).into(),
         })?;
     }
     let samples = [

@@ -77,7 +77,7 @@ impl Session {
         let providers = endpoint.providers(store, self.default_host()).await;
         let providers = providers.map_err(|error| Failure {
             at: At::read(endpoint.whole()),
-            ..Failure::from(Problem::from(error))
+            ..Failure::from(error)
         });
         let Providers {
             providers,

@@ -225,9 +225,8 @@ impl Session {
                 text: Shown::from(text).to_string(),
             });
         }
-        let endpoint = Endpoint::parse(text, self.globals.exact_repository)
-            .map_err(Problem::from)
-            .map_err(Failure::from)?;
+        let endpoint =
+            Endpoint::parse(text, self.globals.exact_repository).map_err(Failure::from)?;
         // Layouts need no credentials.
         if endpoint.template().is_some() {
             self.check_named()?;
@@ -245,7 +244,7 @@ impl Session {
         let endpoint = self.endpoint(text)?;
         check(&endpoint, providers)?;
         let store = endpoint.read(registry);
-        let store = store.map_err(Problem::from).map_err(Failure::from)?;
+        let store = store.map_err(Failure::from)?;
         Ok((endpoint, store))
     }
 
@@ -310,10 +309,7 @@ pub(super) fn unmatched_line<'a>(
 
 /// Checks that a store address resolves to a different repository for each of these providers.
 pub(super) fn check(endpoint: &Endpoint, providers: &[ProviderAddr]) -> Result<(), CommandError> {
-    Ok(endpoint
-        .check(providers)
-        .map_err(Problem::from)
-        .map_err(Failure::from)?)
+    Ok(endpoint.check(providers).map_err(Failure::from)?)
 }
 
 pub(super) fn stored_provider(

@@ -128,7 +128,7 @@ impl<'a> Places<'a> {
 
     pub(in crate::cli) fn network_mirror(&self, url: &str) -> Result<StoreOrSource, CommandError> {
         let mirror = NetworkMirror::new(self.access.clone(), url);
-        let mirror = mirror.map_err(|error| Failure::from(Problem::from(error)))?;
+        let mirror = mirror.map_err(Failure::from)?;
         Ok(StoreOrSource::Source(Source::NetworkMirror(mirror)))
     }
 
@@ -137,14 +137,14 @@ impl<'a> Places<'a> {
         directory: &Path,
     ) -> Result<StoreOrSource, CommandError> {
         let mirror = FilesystemMirror::open(directory);
-        let mirror = mirror.map_err(|error| Failure::from(Problem::from(error)))?;
+        let mirror = mirror.map_err(Failure::from)?;
         Ok(StoreOrSource::Source(Source::FilesystemMirror(mirror)))
     }
 
     pub(in crate::cli) fn store(&self, text: &str) -> Result<StoreOrSource, CommandError> {
         let endpoint = self.session.endpoint(text)?;
         let store = endpoint.read(self.registry.clone());
-        let store = store.map_err(Problem::from).map_err(Failure::from)?;
+        let store = store.map_err(Failure::from)?;
         Ok(StoreOrSource::Store(Box::new((endpoint, store))))
     }
 }

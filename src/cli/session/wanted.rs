@@ -117,7 +117,7 @@ impl Session {
             (Some(text), true) => {
                 let endpoint = self.endpoint(text)?;
                 let store = endpoint.read(registry.clone());
-                let store = store.map_err(Problem::from).map_err(Failure::from)?;
+                let store = store.map_err(Failure::from)?;
                 Ok(Some((endpoint, store)))
             }
             (Some(_), false) => Err(CommandError::TwoStores),
@@ -186,13 +186,8 @@ impl Session {
 impl Reference {
     /// The repository, and the tag of the version in it.
     fn open(&self, registry: &Registry) -> Result<(Repo, Tag), CommandError> {
-        let endpoint = Endpoint::parse(&self.repository, true)
-            .map_err(Problem::from)
-            .map_err(Failure::from)?;
-        let store = endpoint
-            .read(registry.clone())
-            .map_err(Problem::from)
-            .map_err(Failure::from)?;
+        let endpoint = Endpoint::parse(&self.repository, true).map_err(Failure::from)?;
+        let store = endpoint.read(registry.clone()).map_err(Failure::from)?;
         let name = match &store {
             Store::Layout(_) => Repository::root(),
             Store::Registry(_) => {
@@ -201,9 +196,7 @@ impl Reference {
                 named.map_err(|_| CommandError::Reference { text })?
             }
         };
-        let tag = Tag::of_version(&self.version)
-            .map_err(Problem::from)
-            .map_err(Failure::from)?;
+        let tag = Tag::of_version(&self.version).map_err(Failure::from)?;
         let repo = Repo::new(store, name);
         let repo = match &self.digest {
             Some(digest) => repo.pinned(tag.clone(), *digest),
@@ -329,9 +322,7 @@ async fn addressed(
         Some(version) => version.clone(),
         None => stored.version_of_index(&digest).await?,
     };
-    let tag = Tag::of_version(&version)
-        .map_err(Problem::from)
-        .map_err(Failure::from)?;
+    let tag = Tag::of_version(&version).map_err(Failure::from)?;
     selection.constraints = VersionConstraints::exactly(version);
     let from = Ok(StoredProvider {
         repo: stored.repo.pinned(tag, digest),
