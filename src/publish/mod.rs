@@ -196,7 +196,8 @@ pub async fn publish<B: BlobSource>(
         if reads_back {
             read_back(edition, &publication, to).await?;
         }
-        let (tagged, refusal) = publication.move_tags(to).await?;
+        let others = publication.other_writers(edition.release);
+        let (tagged, refusal) = publication.move_tags(to, others).await?;
         refused = refused.or(refusal);
         if tagged == Tagged::Moved {
             if reads_back {

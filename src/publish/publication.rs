@@ -1,8 +1,8 @@
 //! A publication: everything to write for a version, decided before anything is written.
 
-use super::{Blob, Change, ContentGraph, Digest, RepoMut, Tag};
-use crate::oci::Part;
-use crate::store::{self, Move, Tagged};
+use super::{Blob, Change, ContentGraph, Digest, Release, RepoMut, Tag, Verified};
+use crate::oci::{Index, Part};
+use crate::store::{self, Move, OtherWriters, Tagged};
 
 /// The changes to a repository that publish a version.
 #[derive(Debug)]
@@ -58,6 +58,7 @@ impl<B> Publication<B> {
     pub(super) async fn move_tags(
         &mut self,
         to: &RepoMut,
+        others: OtherWriters,
     ) -> Result<(Tagged, Option<store::Error>), store::Error> {
         let mut refused = None;
         loop {
@@ -72,7 +73,7 @@ impl<B> Publication<B> {
             if moves.is_empty() {
                 return Ok((Tagged::Moved, refused));
             }
-            match to.tag(&moves).await {
+            match to.tag(&moves, others).await {
                 // No tag has moved yet, because the evidence comes first.
                 Err(error) if error.is_unsupported_artifact() => {
                     refused = Some(self.leave_out(error)?);
@@ -106,6 +107,18 @@ impl<B> Publication<B> {
         };
         let failed = swept.err();
         failed.map(|error| format!("what was replaced is not removed: {error}"))
+    }
+
+    /// Whether other processes probably publish the rest of the version: its checksum document lists packages that the index lacks.
+    pub(super) fn other_writers<L>(&self, release: &Verified<Release<L>>) -> OtherWriters {
+        let index = Index::read(&self.index.content.root).ok();
+        let has = index.as_ref().and_then(|index| index.platforms().ok());
+        let has = has.unwrap_or_default();
+        let mut listed = release.listed_platforms();
+        match listed.any(|one| !has.iter().any(|(platform, _)| *platform == one)) {
+            true => OtherWriters::Likely,
+            false => OtherWriters::Unlikely,
+        }
     }
 
     /// Every blob below the tags except packages, with the part that it is of.

@@ -139,6 +139,15 @@ pub struct Move<'a> {
     pub was: Option<&'a Digest>,
 }
 
+/// Whether another process may be about to move the same tags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherWriters {
+    /// As far as is known, only this one writes the version.
+    Unlikely,
+    /// Others probably write other parts of the version, as the jobs of a matrix do.
+    Likely,
+}
+
 /// The outcome of moving tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tagged {

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use super::registry::Lookup;
-use super::{Error, Move, Put, PutError, Repo, Store, Tagged};
+use super::{Error, Move, OtherWriters, Put, PutError, Repo, Store, Tagged};
 use crate::blob::BlobSource;
 use crate::disk;
 use crate::event::Reporter;
@@ -126,10 +126,10 @@ impl RepoMut {
     ///
     /// # Errors
     /// The store fails.
-    pub async fn tag(&self, moves: &[Move<'_>]) -> Result<Tagged, Error> {
+    pub async fn tag(&self, moves: &[Move<'_>], others: OtherWriters) -> Result<Tagged, Error> {
         match &self.store {
             Store::Layout(layout) => layout.tag(&self.name, moves),
-            Store::Registry(registry) => registry.tag(&self.name, moves).await,
+            Store::Registry(registry) => registry.tag(&self.name, moves, others).await,
         }
     }
 

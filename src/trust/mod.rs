@@ -357,6 +357,13 @@ impl<L> Verified<Release<L>> {
         Ok(self)
     }
 
+    /// The platforms of the packages that the checksum document lists; none without one.
+    pub fn listed_platforms(&self) -> impl Iterator<Item = Platform> {
+        let subject = ReleaseId::of(&self.0);
+        let lines = self.checksums().into_iter().flat_map(Checksums::lines);
+        lines.filter_map(move |(name, _)| subject.platform_of(name))
+    }
+
     /// Checks that the checksum document also covers these zips, of which only platform and digest are known: those of an OCI index
     /// into which this release is merged.
     ///

@@ -8,6 +8,7 @@ use super::manifest_rejection::ManifestRejection;
 use super::manifests::{ManifestPut, PutOutcome};
 use super::{Error, Move, Registry, Repository, Tagged};
 use crate::http::{Retry, Transient};
+use crate::store::OtherWriters;
 
 /// How many times as long as this writer a concurrent one may take to move a tag.
 const SLOWER: u32 = 4;
@@ -22,6 +23,7 @@ impl Registry {
         &self,
         repository: &Repository,
         moves: &[Move<'_>],
+        others: OtherWriters,
     ) -> Result<Tagged, Error> {
         let mut before = Instant::now();
         for wanted in moves {
@@ -34,9 +36,11 @@ impl Registry {
             return Ok(Tagged::Moved);
         };
         // Most registries ignore `If-Match`, so a concurrent writer is noticed only now. It may have read the tag just before it moved, and takes
-        // about as long to move it as this one did.
-        let move_of_another = before.elapsed() * SLOWER;
-        tokio::time::sleep(move_of_another.clamp(SHORTEST_WAIT, LONGEST_WAIT)).await;
+        // about as long to move it as this one did. Waiting for each version would make `mirror` of many versions several times as slow.
+        if others == OtherWriters::Likely {
+            let move_of_another = before.elapsed() * SLOWER;
+            tokio::time::sleep(move_of_another.clamp(SHORTEST_WAIT, LONGEST_WAIT)).await;
+        }
         let now = self.tag_target(repository, tag).await?;
         Ok(
             match now.is_some_and(|now| now.digest == to.expected.digest) {
