@@ -1,6 +1,9 @@
 //! Configuration files: the clients' CLI configuration, Terraform modules, and tfoci's own mirror file.
 //!
-//! This module only parses bytes into structs. Other modules find the files and decide which of them to use.
+//! This module only parses bytes into structs, and strangers may have written them: no parser reads a file, follows a name in it, or fails on
+//! a block that only other versions of the clients know. Other modules find the files and decide which of them to use:
+//! [`configuration`](crate::configuration) the modules of a directory, [`credentials`](crate::credentials) the blocks about secrets, and
+//! the command line the mirror file.
 
 pub mod cli;
 mod error;

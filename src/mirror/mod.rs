@@ -204,6 +204,7 @@ impl Journey<'_> {
                 return Planned::without_copy(completed);
             }
         };
+        // Destinations for which the origin has no package are done: they have all that there is, or fail.
         let is_released = |one: &Missing<'_>| {
             let packages = release.iter().flat_map(|release| &release.packages);
             packages

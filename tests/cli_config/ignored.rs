@@ -75,7 +75,7 @@ const IGNORED: [(&str, &str, &str); 16] = [
     (
         "oci_default_credentials {\n discover_ambient = false\n}",
         "unknown_argument",
-        "c.tfrc, line 2: problem: unknown argument `discover_ambient` of `oci_default_credentials`: clients ignore it\n",
+        "c.tfrc, line 2: problem: unknown argument `discover_ambient` of `oci_default_credentials`: clients ignore it; did you mean `discover_ambient_credentials`?\n",
     ),
     (
         "host \"a.example\" {\n service = {}\n}",

@@ -173,6 +173,7 @@ fn without_path(error: &serve::Error) -> String {
 
 /// An error and its causes as one line, without the excerpt of a TOML file: marks are under their place in lines of their own only.
 fn on_one_line(error: &dyn Error) -> String {
+    // The margin, the line of the file, and the mark below it.
     const EXCERPT: usize = 3;
     let text = json::sentence(error);
     let mut lines: Vec<&str> = text.lines().collect();

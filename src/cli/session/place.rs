@@ -66,6 +66,7 @@ pub(in crate::cli) fn refuse_other(endpoint: &Endpoint) -> Result<(), CommandErr
 
 /// Whether a directory has a zip or the checksums of a release, among its first entries.
 fn has_release(directory: &Path) -> bool {
+    // The directory of another program may have very many, and one zip is enough to tell.
     const MOST: usize = 1_000;
     let entries = std::fs::read_dir(directory).into_iter().flatten();
     entries.flatten().take(MOST).any(|entry| {

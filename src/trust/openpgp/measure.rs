@@ -17,6 +17,7 @@ const LARGEST_RSA: usize = 16_384;
 const LARGEST_EXPONENT: usize = 64;
 /// The longest DSA modulus and subgroup order, in bits. Standard sizes end at 3,072 and 256.
 const LARGEST_DSA: usize = 4_096;
+/// Twice that of the standard.
 const LARGEST_DSA_ORDER: usize = 512;
 
 /// The cost of hashing one byte with the slowest algorithm: 4 ns, or eight units of half a nanosecond.
