@@ -36,7 +36,7 @@ impl Registry {
             return Ok(Tagged::Moved);
         };
         // Most registries ignore `If-Match`, so a concurrent writer is noticed only now. It may have read the tag just before it moved, and takes
-        // about as long to move it as this one did. Waiting for each version would make `mirror` of many versions several times as slow.
+        // about as long to move it as this one did. Waiting for each version would make `mirror` of many small packages a third slower.
         if others == OtherWriters::Likely {
             let move_of_another = before.elapsed() * SLOWER;
             tokio::time::sleep(move_of_another.clamp(SHORTEST_WAIT, LONGEST_WAIT)).await;
