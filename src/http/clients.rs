@@ -46,7 +46,7 @@ pub(super) struct Clients {
 }
 
 impl Clients {
-    /// No clients yet. `resolved` receives the addresses that they connect to.
+    /// No clients yet. `resolved` learns the addresses of the names that they resolve.
     pub(super) fn new(resolved: Arc<Resolved>) -> Self {
         Self {
             all: Mutex::default(),

@@ -19,7 +19,7 @@ pub(super) struct Resolver {
     pub(super) guard: Guard,
     /// Hosts of proxies that the user configured. The proxy itself decides which addresses it connects to.
     pub(super) proxies: BTreeSet<String>,
-    /// Receives what it returns.
+    /// Learns the addresses of every name, those that the guard refuses too.
     pub(super) resolved: Arc<Resolved>,
 }
 

@@ -98,13 +98,8 @@ impl Proven {
 
 /// Every line of the checksum document. Clients record the lines of manifests and other files too.
 pub(super) fn lines<L>(release: &Verified<Release<L>>) -> Result<BTreeSet<PackageHash>, Problem> {
-    let subject = ReleaseId {
-        provider: &release.provider,
-        version: &release.version,
-    };
     let checksums = release.checksums().ok_or(trust::Error::NoDocument)?;
-    let mut names = checksums.lines().map(|(name, _)| name);
-    if !names.any(|name| subject.platform_of(name).is_some()) {
+    if release.listed_platforms().next().is_none() {
         let version = release.version.clone();
         return Err(trust::Error::OtherRelease { version }.into());
     }
@@ -296,13 +291,11 @@ impl Journey<'_> {
     /// Which `h1` of a release are known once its packages are unpacked.
     pub(super) fn unpacked<L>(&self, release: &Verified<Release<L>>) -> Unpacked {
         let asks_for_all = self.options.h1 && self.options.platforms.named().is_none();
-        let Some(checksums) = release.checksums().filter(|_| asks_for_all) else {
+        if !asks_for_all || release.checksums().is_none() {
             return Unpacked::Some;
-        };
-        let subject = ReleaseId::of(release);
-        let names = checksums.lines().map(|(name, _)| name);
-        let mut listed: Vec<Platform> = names
-            .filter_map(|name| subject.platform_of(name))
+        }
+        let mut listed: Vec<Platform> = release
+            .listed_platforms()
             .filter(|platform| !release.packages.iter().any(|one| one.platform == *platform))
             .collect();
         listed.sort();
@@ -334,10 +327,7 @@ impl Journey<'_> {
         proven: &Proven,
     ) -> Result<(), Problem> {
         let is_listed = release.checksums().is_some() || matches!(proven, Proven::Stated(_));
-        let subject = ReleaseId {
-            provider: &release.provider,
-            version: &release.version,
-        };
+        let subject = ReleaseId::of(release);
         let listed = release.checksums().into_iter().flat_map(Checksums::lines);
         // A manifest may be the same in every release.
         let listed = listed.filter(|(name, _)| subject.platform_of(name).is_some());
