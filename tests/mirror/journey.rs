@@ -1,6 +1,6 @@
 use std::fs;
 
-use super::origin_scene::OriginScene;
+use super::origin_scene::{OriginScene, into_registry};
 use super::{DARWIN, LINUX, demo};
 use crate::support::judge;
 use crate::support::layout_of_registry::export;
@@ -297,10 +297,7 @@ fn asked(registry: &Registry) -> Vec<String> {
 fn a_second_mirror_into_a_registry_sends_few_requests() {
     let scene = OriginScene::of([demo()]);
     let registry = Registry::plain();
-    let to = format!(
-        "[ORIGIN]/acme/demo --to {0}/acme/{{type}} --plain-http {0}",
-        registry.host()
-    );
+    let to = into_registry(&registry);
     scene.run(&to).says(
         0,
         "

@@ -7,6 +7,7 @@ use super::{demo, scene};
 use crate::support::author::steady;
 use crate::support::judge;
 use crate::support::origin::{Fault, Origin, Provider, Release, asks};
+use crate::support::registry::Registry;
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
 
@@ -189,6 +190,12 @@ fn in_order(text: &str) -> String {
     news.sort_by_key(|line| (rank(line), *line));
     let lines = news.into_iter().chain(rest);
     lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// The arguments that mirror `acme/demo` into a registry.
+pub fn into_registry(registry: &Registry) -> String {
+    let host = registry.host();
+    format!("[ORIGIN]/acme/demo --to {host}/acme/{{type}} --plain-http {host}")
 }
 
 /// `demo` 1.0.0 for Linux.

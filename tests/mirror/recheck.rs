@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::demo;
-use super::origin_scene::OriginScene;
+use super::origin_scene::{OriginScene, into_registry};
 use crate::support::judge;
 use crate::support::registry::{Fault, Registry, matching};
 
@@ -67,10 +67,7 @@ fn recheck_repairs_a_package_of_a_layout() {
 fn recheck_reads_the_manifests_and_the_evidence_of_a_registry() {
     let scene = OriginScene::of([demo()]);
     let registry = Registry::plain();
-    let to = format!(
-        "[ORIGIN]/acme/demo --to {0}/acme/{{type}} --plain-http {0}",
-        registry.host()
-    );
+    let to = into_registry(&registry);
     scene.run(&to).ends(0);
     scene.run(&format!("{to} --recheck")).ends(0);
     let held = registry.repository("acme/demo", |held| held.clone());
@@ -95,11 +92,8 @@ fn recheck_reads_the_manifests_and_the_evidence_of_a_registry() {
         for path in tag.into_iter().chain([part.clone()]) {
             registry.always(matching("GET", &path), Fault::wrong_bytes());
         }
-        let to = format!(
-            "[ORIGIN]/acme/demo --to {0}/acme/{{type}} --plain-http {0} --recheck",
-            registry.host()
-        );
-        let said = scene.run(&to).ends(3);
+        let to = into_registry(&registry);
+        let said = scene.run(&format!("{to} --recheck")).ends(3);
         assert!(
             said.contains("the bytes do not match their digest"),
             "{said}"
