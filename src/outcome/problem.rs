@@ -303,15 +303,15 @@ impl Problem {
         }
     }
 
-    /// Whether the store has lost a part of a version, or has other bytes of it. This says nothing about the release.
+    /// Whether the store has lost a part of a version, or has other bytes of it. This says nothing about the release. A part that only could not be
+    /// reached is not lost.
     pub(crate) fn is_loss(&self) -> bool {
         match self {
-            Self::Store(error) | Self::Unread(error) | Self::Unreadable(error) => {
-                matches!(
-                    error,
-                    store::Error::Missing { .. } | store::Error::Blob { .. }
-                )
-            }
+            Self::Store(error) | Self::Unread(error) | Self::Unreadable(error) => match error {
+                store::Error::Missing { .. } => true,
+                store::Error::Blob { source, .. } => source.fault().is_some(),
+                _ => false,
+            },
             _ => false,
         }
     }
@@ -362,5 +362,28 @@ impl Problem {
             Self::OtherLocked { .. } => Category::Differs,
             Self::NoPin | Self::SameRepository => Category::Usage,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::digest::Digest;
+    use crate::http;
+    use crate::oci::Part;
+
+    #[test]
+    fn a_part_that_cannot_be_reached_is_not_lost() {
+        let (what, digest) = (Part::Evidence, Digest::from_sha256([0; 32]));
+        let read = |source| store::Error::Blob {
+            what,
+            digest,
+            source,
+        };
+        let url = "https://example.com/".into();
+        let unreachable = blob::Error::Http(http::Error::Url { url });
+        assert!(!Problem::Store(read(unreachable)).is_loss());
+        assert!(Problem::Unreadable(read(blob::Error::Missing)).is_loss());
+        assert!(Problem::Unread(store::Error::Missing { what, digest }).is_loss());
     }
 }
