@@ -13,7 +13,7 @@ use super::{
 use crate::blob::{BlobInfo, BlobLocation, ReadError};
 use crate::jobs;
 use crate::oci::{self, Descriptor, Part};
-use crate::store;
+use crate::store::{self, Lookup};
 
 /// The number of manifests or documents that are written at once: half of the small requests that one host may receive. An index may refer
 /// to hundreds.
@@ -210,7 +210,7 @@ async fn deliver_package<B: BlobSource>(
 ) -> Result<Transfer, Error<B::Failure>> {
     let watched = ReportedBlob::start(package.location.clone(), subject, reporter);
     let blob_failure = |source| package_failure(package, source);
-    let put = to.put_blob(&watched).await;
+    let put = to.put_blob(&watched, Lookup::First).await;
     let put = put.map_err(|error| Error::of_blob(error, blob_failure))?;
     let transfer = put.into();
     match watched.was_read() {
@@ -277,18 +277,14 @@ async fn documents<B: BlobSource>(
     jobs::run(CONCURRENT_WRITES, work, |(blob, what)| {
         let to = to.clone();
         async move {
-            let is_likely_there = match &blob {
+            let lookup = match &blob {
                 Blob::Read {
-                    is_likely_there, ..
-                } => *is_likely_there,
-                Blob::Unproven(_) => true,
+                    is_likely_there: false,
+                    ..
+                } => Lookup::Never,
+                Blob::Read { .. } | Blob::Unproven(_) => Lookup::First,
             };
-            // Looking for a blob first costs an extra request if it is missing, and saves one if it is there.
-            let put = match is_likely_there {
-                true => to.put_blob(&blob).await,
-                false => to.put_new_blob(&blob).await,
-            };
-            put.map_err(|error| {
+            to.put_blob(&blob, lookup).await.map_err(|error| {
                 Error::of_blob(error, |source| BlobFailure {
                     what,
                     package: None,
@@ -318,14 +314,17 @@ async fn unproven<B: BlobSource>(
         async move {
             let expected = blob.expected();
             let watched = ReportedBlob::start(blob, &subject, &reporter);
-            let put = to.put_blob(&watched).await.map_err(|error| {
-                Error::of_blob(error, |source| BlobFailure {
-                    what,
-                    package: None,
-                    digest: expected.digest,
-                    source,
-                })
-            })?;
+            let put = to
+                .put_blob(&watched, Lookup::First)
+                .await
+                .map_err(|error| {
+                    Error::of_blob(error, |source| BlobFailure {
+                        what,
+                        package: None,
+                        digest: expected.digest,
+                        source,
+                    })
+                })?;
             let transfer = put.into();
             reporter.report(carried(subject, expected, transfer));
             Ok((expected, transfer))

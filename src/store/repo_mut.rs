@@ -89,25 +89,18 @@ impl RepoMut {
         }
     }
 
-    /// Stores a blob unless it exists.
+    /// Stores a blob unless it exists. `lookup` tells how a registry finds out; a layout always looks first.
     ///
     /// # Errors
     /// The store fails, or the source fails or gives wrong bytes.
-    pub async fn put_blob<B: BlobSource>(&self, blob: &B) -> Result<Put, PutError<B::Failure>> {
+    pub async fn put_blob<B: BlobSource>(
+        &self,
+        blob: &B,
+        lookup: Lookup,
+    ) -> Result<Put, PutError<B::Failure>> {
         match &self.store {
             Store::Layout(layout) => layout.put_blob(&self.name, blob).await,
-            Store::Registry(registry) => registry.put_blob(&self.name, blob, Lookup::First).await,
-        }
-    }
-
-    /// As [`RepoMut::put_blob`], for a small blob that probably does not exist: sending it to a registry costs no more than checking for it.
-    ///
-    /// # Errors
-    /// As [`RepoMut::put_blob`].
-    pub async fn put_new_blob<B: BlobSource>(&self, blob: &B) -> Result<Put, PutError<B::Failure>> {
-        match &self.store {
-            Store::Layout(layout) => layout.put_blob(&self.name, blob).await,
-            Store::Registry(registry) => registry.put_blob(&self.name, blob, Lookup::Never).await,
+            Store::Registry(registry) => registry.put_blob(&self.name, blob, lookup).await,
         }
     }
 

@@ -3,7 +3,7 @@ use std::convert::Infallible;
 use tfoci::blob::{self, File, Memory, ReadError};
 use tfoci::digest::Digest;
 use tfoci::error::Category;
-use tfoci::store::{Error, Put, PutError};
+use tfoci::store::{Error, Lookup, Put, PutError};
 
 use super::{User, name_at, noise};
 use crate::support::registry::quirks::Location;
@@ -45,7 +45,7 @@ async fn put(registry: &Registry, bytes: &[u8]) -> Result<Put, PutError<Infallib
     let user = User::of(registry, "acme/demo");
     let destination = user.destination();
     let blob = Memory::new(bytes.to_vec());
-    destination.put_blob(&blob).await
+    destination.put_blob(&blob, Lookup::First).await
 }
 
 /// Uploads bytes and asserts that the registry has them.
@@ -85,7 +85,7 @@ async fn a_blob_that_is_too_large_and_all_later_ones_are_sent_in_chunks() {
     let (one, two) = (noise(300 * KIB), noise(200 * KIB + 1));
     for bytes in [&one, &two] {
         let blob = Memory::new(bytes.clone());
-        let put = destination.put_blob(&blob);
+        let put = destination.put_blob(&blob, Lookup::First);
         assert_eq!(put.await.unwrap(), Put::Stored);
         assert_arrived(&registry, bytes);
     }
@@ -272,7 +272,7 @@ async fn a_registry_that_refuses_chunks_gets_the_blob_in_one_request() {
         let destination = user.destination();
         registry.storm(2, in_one_piece, Fault::CutRequest(1000));
         let blob = Memory::new(noise(300 * KIB));
-        let put = destination.put_blob(&blob);
+        let put = destination.put_blob(&blob, Lookup::First);
         assert_eq!(put.await.unwrap(), Put::Stored, "{personality:?}");
         assert_eq!(registry.count(PATCHES), patches, "{personality:?}");
         assert_eq!(registry.count(in_one_piece), 3, "{personality:?}");
@@ -305,7 +305,7 @@ async fn an_upload_of_wrong_bytes_is_never_completed() {
         promised[10] ^= 1;
         let destination = user.destination();
         let blob = File::claimed(path, tfoci::release::Expected::of(&promised).digest).unwrap();
-        let put = destination.put_blob(&blob);
+        let put = destination.put_blob(&blob, Lookup::First);
         let error = put.await.unwrap_err();
         let is_digest = matches!(
             error,

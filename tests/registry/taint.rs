@@ -1,6 +1,7 @@
 //! Secrets go to the registry, and to the token server that it names itself. No answer of another host changes that.
 
 use futures_util::StreamExt as _;
+use tfoci::store::Lookup;
 use tfoci::credentials::Credential;
 
 use super::{User, noise, start};
@@ -193,7 +194,7 @@ async fn an_upload_host_cannot_choose_what_is_written_to_the_registry() {
     let user = User::of(&registry, "acme/demo");
     let destination = user.destination();
     let blob = tfoci::blob::Memory::new(noise(200 << 10));
-    let _fails_or_not = destination.put_blob(&blob).await;
+    let _fails_or_not = destination.put_blob(&blob, Lookup::First).await;
     assert_ne!(
         registry.count(|seen| elsewhere(seen) && seen.method == "PATCH"),
         0

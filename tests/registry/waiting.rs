@@ -10,7 +10,7 @@ use tfoci::oci::Repository;
 use tfoci::release::Expected;
 
 use super::{User, start};
-use tfoci::store::RepoMut;
+use tfoci::store::{Lookup, RepoMut};
 
 use crate::support::registry::answer::{Answer, End};
 use crate::support::registry::{Fault, Personality, Registry, Seen, matching};
@@ -370,7 +370,7 @@ async fn a_copy_within_a_host_does_not_deadlock_on_its_permits() {
         let (from, to) = (&from, RepoMut::new(to.clone(), repository));
         async move {
             let blob = from.blob(expected);
-            to.put_blob(&blob).await.unwrap()
+            to.put_blob(&blob, Lookup::First).await.unwrap()
         }
     });
     let all = futures_util::future::join_all(copies);

@@ -6,7 +6,7 @@ use tfoci::blob::{BlobInfo, BlobSource, Memory, Opened};
 use tfoci::credentials::{Credentials, Locations};
 use tfoci::http::{Http, Settings};
 use tfoci::oci::Repository;
-use tfoci::store::{Put, Registry, RepoMut, Store};
+use tfoci::store::{Lookup, Put, Registry, RepoMut, Store};
 
 use super::doors::round_trip;
 use super::{NAME, PUSH, Site, VERSIONS};
@@ -198,7 +198,7 @@ async fn a_token_that_expires_during_an_upload_is_replaced() {
             }
         },
     };
-    let put = repository.put_blob(&blob).await.unwrap();
+    let put = repository.put_blob(&blob, Lookup::First).await.unwrap();
     assert_eq!(put, Put::Stored);
 }
 
@@ -212,8 +212,14 @@ async fn a_mount_asks_to_read_the_other_repository() {
     let blob = Memory::new(vec![7; 1 << 10]);
     let [one, two] =
         ["acme/one", "acme/two"].map(|name| RepoMut::new(store.clone(), guarded.repository(name)));
-    assert_eq!(one.put_blob(&blob).await.unwrap(), Put::Stored);
-    assert_eq!(two.put_blob(&blob).await.unwrap(), Put::Mounted);
+    assert_eq!(
+        one.put_blob(&blob, Lookup::First).await.unwrap(),
+        Put::Stored
+    );
+    assert_eq!(
+        two.put_blob(&blob, Lookup::First).await.unwrap(),
+        Put::Mounted
+    );
     let scope = "robot: repository:acme/two:pull,push repository:acme/one:pull";
     assert_eq!(guarded.tokens.asked().last().unwrap(), scope);
 }
@@ -229,7 +235,7 @@ async fn a_forbidden_mount_becomes_an_upload() {
     let blob = Memory::new(vec![7; 1 << 10]);
     for name in ["acme/one", "acme/two"] {
         let repository = RepoMut::new(store.clone(), guarded.repository(name));
-        let put = repository.put_blob(&blob).await.unwrap();
+        let put = repository.put_blob(&blob, Lookup::First).await.unwrap();
         assert_eq!(put, Put::Stored, "{name}");
     }
 }

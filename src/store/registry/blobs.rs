@@ -23,7 +23,7 @@ const RETRIES: u32 = 4;
 
 /// Whether to ask the registry for a blob before it is uploaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::store) enum Lookup {
+pub enum Lookup {
     /// Ask first: to send the blob costs more than the question.
     First,
     /// Upload at once: the repository probably lacks the blob, which is small.
@@ -49,7 +49,7 @@ impl Registry {
         }
     }
 
-    /// Writes a blob unless the repository has it. If it probably has, the registry is asked first, which costs a request.
+    /// Writes a blob unless the repository has it.
     pub(in crate::store) async fn put_blob<B: BlobSource>(
         &self,
         repository: &Repository,

@@ -36,7 +36,7 @@ use crate::credentials::Credentials;
 use crate::http::Http;
 use crate::oci::Repository;
 use crate::release::Expected;
-pub(super) use blobs::Lookup;
+pub use blobs::Lookup;
 pub use download::RegistryBlob;
 pub use session::Confirmation;
 
