@@ -115,6 +115,14 @@ pub fn printable_path(path: &Path) -> String {
     begin.chain(['…']).chain(end).map(shown).collect()
 }
 
+/// What another party said, in brackets, to follow a status; nothing if it said nothing.
+pub(crate) fn said(answer: &str) -> String {
+    match answer {
+        "" => String::new(),
+        answer => format!(" ({answer})"),
+    }
+}
+
 /// The items of a list that fit on a line or two.
 pub const FEW: usize = 4;
 

@@ -86,11 +86,7 @@ pub async fn push(
     for note in notes.map_err(about)? {
         verified.note(note);
     }
-    let authentication = verified.authentication().clone();
-    reporter.report(Event::Verified {
-        subject: subject.clone(),
-        authentication,
-    });
+    reporter.report(verified.event());
     let published = publish(&Edition::of(&verified), to, options, reporter).await;
     published.map_err(|error| match error {
         publish::Error::Destination(problem) => {

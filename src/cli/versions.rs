@@ -3,7 +3,7 @@
 use clap::Args;
 
 use tfoci::address::ProviderAddr;
-use tfoci::error::{Category, printable};
+use tfoci::error::Category;
 use tfoci::event::Subject;
 use tfoci::examine::{StoredProvider, TrustOptions, Versions};
 use tfoci::oci::Tag;
@@ -150,7 +150,7 @@ async fn at_source(
     let available = available.map_err(failed)?;
     let printer = &session.printer;
     for warning in &available.warnings {
-        printer.warning(&format!("{provider}: {}", printable(warning)));
+        printer.warning(&format!("{provider}: {warning}"));
     }
     let versions = available.versions.iter();
     let versions: Vec<Version> = versions.map(|one| one.version.version().clone()).collect();

@@ -19,14 +19,14 @@ use futures_util::{StreamExt as _, future, stream};
 
 use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject};
-use crate::examine::{Examined, StoredProvider, TrustOptions, Versions};
+use crate::examine::{StoredProvider, TrustOptions, Versions};
 use crate::hash::PackageHash;
 use crate::oci::{Tag, TagNames};
-use crate::outcome::{At, Change, Failure, OnResult, Problem, Published, PublishedPackage};
+use crate::outcome::{At, Failure, OnResult, Problem, Published};
 use crate::platform::Platforms;
 use crate::publish::{self, ContentGraph, Edition, Existing, Snapshot, is_whole, publish};
 use crate::release::{Expected, Release};
-use crate::store::{self, Artifact, RepoMut, StoreBlob};
+use crate::store::{self, RepoMut, StoreBlob};
 use crate::trust::Verified;
 use crate::version::Version;
 
@@ -199,7 +199,7 @@ impl<'a> Journey<'a> {
     ) -> Result<Published, Error> {
         let mut stored = StoredVersion::read(&self.from, version, self.trust(version)).await?;
         stored.release = self.locked(stored.release)?;
-        self.announce(&stored.release);
+        self.reporter.report(stored.release.event());
         if let Some(wanted) = wanted.named() {
             self.check_platforms(&stored.release, wanted)?;
         }
@@ -235,17 +235,11 @@ impl<'a> Journey<'a> {
         };
         let examined = self.from.read(version, platforms, self.trust(version));
         let examined = examined.await;
-        let examined = examined.map_err(Error::in_read_store)?;
-        // A copy that keeps the index is refused instead.
-        if let Some(message) = examined.warning(&self.from.provider) {
-            let subject = Subject::version(&self.from.provider, version);
-            self.reporter.report(Event::Warning { subject, message });
-        }
-        let Examined {
-            evidence, proof, ..
-        } = examined;
-        let release = self.locked(proof.map_err(Error::in_read_store)?)?;
-        self.announce(&release);
+        let mut examined = examined.map_err(Error::in_read_store)?;
+        let evidence = examined.evidence.take();
+        // A copy that keeps the index of another provider is refused instead.
+        let release = examined.accepted(&self.from.provider, self.reporter);
+        let release = self.locked(release.map_err(Error::in_read_store)?)?;
         if let Platforms::Among(wanted) = platforms {
             self.check_platforms(&release, wanted)?;
         }
@@ -291,7 +285,7 @@ impl<'a> Journey<'a> {
         });
         let published = publish(&edition, &self.to, &options, self.reporter).await?;
         if options.dry_run {
-            self.announce_plan(&published);
+            published.report_plan(&**self.reporter);
         }
         Ok(published)
     }
@@ -307,31 +301,20 @@ impl<'a> Journey<'a> {
         if !is_plain || has_own_rule || lacks_evidence || !self.tags.has(&tag) {
             return Ok(None);
         }
-        let Artifact { raw, index } = stored_version::artifact(&self.from, version, &tag).await?;
-        let digest = raw.expected.digest;
+        let artifact = stored_version::artifact(&self.from, version, &tag).await?;
+        let digest = artifact.raw.expected.digest;
         let tags = [&tag, &evidence];
         let tags: Vec<&Tag> = tags.into_iter().filter(|tag| self.tags.has(tag)).collect();
         let is_there = self.is_there(&tags, &digest).await;
-        if !is_there.map_err(Error::in_destination)? || index.platforms().is_err() {
+        if !is_there.map_err(Error::in_destination)? || artifact.index.platforms().is_err() {
             return Ok(None);
         }
         self.reporter.report(Event::VersionPresent {
             subject: Subject::version(&self.from.provider, version),
         });
-        Ok(Some(Published {
-            provider: self.from.provider.clone(),
-            version: version.clone(),
-            reference: self.to.reference(&tag, &digest),
-            digest,
-            status: Change::Present,
-            authentication: None,
-            signer: None,
-            packages: PublishedPackage::of_index(&index, &[]),
-            bytes: 0,
-            changes: Vec::new(),
-            beside: None,
-            destination: None,
-        }))
+        let reference = self.to.reference(&tag, &digest);
+        let subject = (&self.from.provider, version);
+        Ok(Some(Published::present(subject, reference, &artifact, &[])))
     }
 
     /// Whether the first of these tags refers to the given index, and nothing is missing below any of them.

@@ -2,38 +2,15 @@
 
 use super::Journey;
 use super::error::Error;
-use crate::event::{Event, Subject};
+use crate::event::{Event, Subject, Warning};
 use crate::oci::Refusal;
-use crate::outcome::{At, Failure, Published};
+use crate::outcome::{At, Failure};
 use crate::platform::Platform;
 use crate::release::Release;
 use crate::store::{self, StoreBlob};
-use crate::trust::Verified;
 use crate::version::Version;
 
 impl Journey<'_> {
-    pub(super) fn announce(&self, release: &Verified<Release<StoreBlob>>) {
-        self.reporter.report(Event::Verified {
-            subject: Subject::version(&release.provider, &release.version),
-            authentication: release.authentication().clone(),
-        });
-    }
-
-    /// Reports what a real run would do with each package.
-    pub(super) fn announce_plan(&self, published: &Published) {
-        let version = Subject::version(&published.provider, &published.version);
-        for package in &published.packages {
-            if let (Some(size), Some(authentication)) = (package.size, &published.authentication) {
-                self.reporter.report(Event::Finished {
-                    subject: version.platform(&package.platform),
-                    size,
-                    transfer: package.status,
-                    authentication: authentication.clone(),
-                });
-            }
-        }
-    }
-
     /// Builds a failure that names both stores, first the one where it happened.
     pub(super) fn failure(&self, version: &Version, error: Error) -> Failure {
         let (from, to) = (self.from.repo.place(), self.to.place());
@@ -74,19 +51,15 @@ impl Journey<'_> {
             )));
         }
         let absent = wanted.iter().filter(|one| !found.contains(one));
-        let mut warnings: Vec<String> = absent
-            .map(|platform| format!("there is no package for {platform}"))
-            .collect();
-        if !others.is_empty() {
-            let others: Vec<String> = others.into_iter().map(Platform::to_string).collect();
-            let others = others.join(", ");
-            warnings.push(format!(
-                "the copy has {others} too, because its index stays as it is"
-            ));
-        }
-        for message in warnings {
+        let absent = absent.map(|platform| Warning::NoPackage {
+            platform: platform.clone(),
+            available: Vec::new(),
+        });
+        let others: Vec<Platform> = others.into_iter().cloned().collect();
+        let others = (!others.is_empty()).then_some(Warning::FurtherPlatforms(others));
+        for warning in absent.chain(others) {
             let subject = Subject::version(&release.provider, &release.version);
-            self.reporter.report(Event::Warning { subject, message });
+            self.reporter.report(Event::Warning { subject, warning });
         }
         Ok(())
     }

@@ -13,6 +13,10 @@ use crate::platform::Platform;
 use crate::shown::Shown;
 use crate::version::Version;
 
+mod warning;
+
+pub use warning::Warning;
+
 /// A provider, one of its versions, or one of its packages.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Subject {
@@ -249,8 +253,8 @@ pub enum Event {
     Warning {
         /// The provider, version or package concerned.
         subject: Subject,
-        /// The warning, in lower case, without a full stop.
-        message: String,
+        /// The irregularity.
+        warning: Warning,
     },
 }
 

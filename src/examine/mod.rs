@@ -8,6 +8,7 @@ mod released;
 
 pub use released::Released;
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use futures_util::{StreamExt as _, stream};
@@ -17,7 +18,7 @@ use crate::authentication::Note;
 use crate::constraint::VersionConstraints;
 use crate::digest::Digest;
 use crate::error::printable;
-use crate::event::{Event, Subject};
+use crate::event::{Event, Reporter, Subject, Warning};
 use crate::oci::reference::{Ignored, version_of};
 use crate::oci::{RawManifest, Tag};
 use crate::outcome::{At, Failure, Problem};
@@ -89,9 +90,27 @@ pub struct Examined<B> {
 
 impl<B> Examined<B> {
     /// A warning if the title of the artifact names another provider, as it does if two addresses lead to one repository.
-    pub fn warning(&self, provider: &ProviderAddr) -> Option<String> {
+    pub fn warning(&self, provider: &ProviderAddr) -> Option<Warning> {
         let other = self.artifact.index.other_provider(provider)?;
-        Some(format!("this artifact was made for {other}"))
+        Some(Warning::MadeFor(other))
+    }
+
+    /// The verified release. Reports how it was authenticated, and before that the [warning](Self::warning).
+    ///
+    /// # Errors
+    /// The reason why verification failed.
+    pub(crate) fn accepted(
+        self,
+        provider: &ProviderAddr,
+        reporter: &Arc<dyn Reporter>,
+    ) -> Result<Verified<Release<B>>, Problem> {
+        if let Some(warning) = self.warning(provider) {
+            let subject = Subject::version(provider, &self.version);
+            reporter.report(Event::Warning { subject, warning });
+        }
+        let release = self.proof?;
+        reporter.report(release.event());
+        Ok(release)
     }
 }
 
@@ -201,7 +220,7 @@ impl StoredProvider {
     pub(crate) fn withdrawn(&self, available: &Versions) -> Option<Event> {
         (self.is_listed && available.versions.is_empty()).then(|| Event::Warning {
             subject: Subject::provider(&self.provider),
-            message: format!("{} has no version of it any more", self.place),
+            warning: Warning::NoVersions(self.place.clone()),
         })
     }
 

@@ -235,16 +235,8 @@ impl<'a> Installer<'a> {
         let examined = from
             .examine(version, &request.platforms, &request.trust)
             .await?;
-        let subject = Subject::version(&from.provider, version);
-        if let Some(message) = examined.warning(&from.provider) {
-            let subject = subject.clone();
-            reporter.report(Event::Warning { subject, message });
-        }
-        let release = examined.proof.map_err(about)?;
-        reporter.report(Event::Verified {
-            subject: subject.clone(),
-            authentication: release.authentication().clone(),
-        });
+        let release = examined.accepted(&from.provider, reporter);
+        let release = release.map_err(about)?;
         let at = At::read(from.place.clone());
         self.deliver(&release, &at, &BTreeSet::new()).await
     }

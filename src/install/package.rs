@@ -41,7 +41,7 @@ impl<B: PackageBlob> PackageInstallation<B> {
         if has_two_h1 {
             self.reporter.report(Event::Warning {
                 subject: self.subject.clone(),
-                message: self.place.about_two_h1().to_owned(),
+                warning: self.place.about_two_h1(),
             });
         }
         let size = self.package.expected.size;

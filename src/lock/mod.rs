@@ -37,7 +37,7 @@ use tokio::sync::Semaphore;
 use crate::address::ProviderAddr;
 use crate::authentication::Authentication;
 use crate::constraint::VersionConstraints;
-use crate::event::{Event, Reporter, Subject};
+use crate::event::{Reporter, Subject};
 use crate::examine::TrustOptions;
 use crate::hash::PackageHash;
 use crate::install::{InstalledPackage, Installer};
@@ -229,13 +229,5 @@ impl Journey<'_> {
             place: found.place(&task.provider),
             installed: recorded.installed.clone(),
         })
-    }
-
-    /// Reports how a release was authenticated.
-    fn report_verified(&self, subject: &Subject, authentication: &Authentication) {
-        self.reporter.report(Event::Verified {
-            subject: subject.clone(),
-            authentication: authentication.clone(),
-        });
     }
 }

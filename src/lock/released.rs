@@ -50,7 +50,7 @@ impl Journey<'_> {
         let first = self.first_platforms(source, available, is_trusted);
         let (mut release, h1) = self.verified(&request, &first).await.map_err(fail)?;
         let authentication = release.authentication().clone();
-        self.report_verified(&subject, &authentication);
+        self.reporter.report(release.event());
         let proven = Proven::of(&release, is_trusted).map_err(fail)?;
         Self::is_the_locked(&release, locked, &proven).map_err(fail)?;
         // The policy accepts the release as it is, without a key.

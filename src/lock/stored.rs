@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::authentication::Status;
-use crate::event::{Event, Subject};
+use crate::event::Subject;
 use crate::examine::StoredProvider;
 use crate::hash::PackageHash;
 use crate::outcome::{At, Failure, Problem};
@@ -33,13 +33,9 @@ impl Journey<'_> {
             _ => options.platforms.clone(),
         };
         let examined = stored.examine(version, &platforms, &options.trust).await?;
-        if let Some(message) = examined.warning(&stored.provider) {
-            let subject = subject.clone();
-            self.reporter.report(Event::Warning { subject, message });
-        }
-        let release = examined.proof.map_err(fail)?;
+        let release = examined.accepted(&stored.provider, self.reporter);
+        let release = release.map_err(fail)?;
         let authentication = release.authentication().clone();
-        self.report_verified(&subject, &authentication);
         let proven = Proven::of(&release, options.trust_store).map_err(fail)?;
         Self::is_the_locked(&release, locked, &proven).map_err(fail)?;
         let (mut hashes, needs_packages) = proven.hashes();

@@ -8,7 +8,6 @@ use super::Journey;
 use super::Task;
 use super::selection::Selected;
 use super::target::MirrorTarget;
-use crate::error::printable;
 use crate::event::{Event, Subject};
 use crate::outcome::{Failure, OnResult};
 use crate::platform::Platform;
@@ -54,10 +53,10 @@ impl<'a> Journey<'a> {
         failures
             .into_iter()
             .for_each(|failure| on_result(Err(failure)));
-        for message in &available.warnings {
+        for warning in &available.warnings {
             self.reporter.report(Event::Warning {
                 subject: subject.clone(),
-                message: printable(message),
+                warning: warning.clone(),
             });
         }
         Ok((available.versions, targets))

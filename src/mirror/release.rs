@@ -7,7 +7,7 @@ use super::planned::Completed;
 use super::selection::Selected;
 use super::target::Missing;
 use crate::authentication::Note;
-use crate::event::{Event, Subject};
+use crate::event::Subject;
 use crate::outcome::Failure;
 use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
@@ -48,11 +48,8 @@ impl Journey<'_> {
         self.report_absent(&release.version, absent, &[]);
         let subject = Subject::version(&release.provider, &release.version);
         let verified = self.verify(release).await;
-        let verified = verified.map_err(|error| self.at_source(error, subject.clone()))?;
-        self.reporter.report(Event::Verified {
-            subject,
-            authentication: verified.authentication().clone(),
-        });
+        let verified = verified.map_err(|error| self.at_source(error, subject))?;
+        self.reporter.report(verified.event());
         Ok(verified)
     }
 

@@ -3,41 +3,13 @@
 use super::Journey;
 use super::selection::Selected;
 use super::target::MirrorTarget;
-use crate::event::{Event, Subject};
-use crate::outcome::{At, Failure, Problem, Published};
+use crate::event::{Event, Subject, Warning};
+use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
 use crate::publish::{self, PackageBlob as _};
 use crate::release::Release;
 use crate::source::{self, SourcePackage};
 use crate::version::Version;
-
-impl MirrorTarget<'_> {
-    /// In a dry run, reports what a real run would do with each package.
-    pub(super) fn report_plan(&self, published: &Published) {
-        if !self.options.publish.dry_run {
-            return;
-        }
-        let version = Subject::version(&published.provider, &published.version);
-        if published.authentication.is_none() {
-            return self
-                .reporter
-                .report(Event::VersionPresent { subject: version });
-        }
-        for package in &published.packages {
-            let subject = version.platform(&package.platform);
-            self.reporter
-                .report(match (package.size, &published.authentication) {
-                    (Some(size), Some(authentication)) => Event::Finished {
-                        subject,
-                        size,
-                        transfer: package.status,
-                        authentication: authentication.clone(),
-                    },
-                    _ => Event::VersionPresent { subject },
-                });
-        }
-    }
-}
 
 impl Journey<'_> {
     /// Reports for each destination which versions it will receive, unless it has them.
@@ -57,15 +29,13 @@ impl Journey<'_> {
 
     /// Warns about wanted platforms for which the source has no package. `has` are those that it has; empty if they are unknown.
     pub(super) fn report_absent(&self, version: &Version, absent: &[Platform], has: &[Platform]) {
-        let has: Vec<String> = has.iter().map(Platform::to_string).collect();
-        let has = match has.is_empty() {
-            true => String::new(),
-            false => format!(", has {}", has.join(", ")),
-        };
         for platform in absent {
             self.reporter.report(Event::Warning {
                 subject: Subject::version(&self.task.provider, version),
-                message: format!("there is no package for {platform}{has}"),
+                warning: Warning::NoPackage {
+                    platform: platform.clone(),
+                    available: has.to_vec(),
+                },
             });
         }
     }

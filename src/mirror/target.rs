@@ -7,7 +7,7 @@ use super::{Options, Task};
 use crate::blob::Shared;
 use crate::event::{Event, Reporter, Subject};
 use crate::oci::{RawManifest, Tag, TagNames};
-use crate::outcome::{At, Change, Failure, Problem, Published, PublishedPackage};
+use crate::outcome::{At, Failure, Problem, Published, PublishedPackage};
 use crate::platform::{Platform, Platforms};
 use crate::publish::{self, Delivered, Edition, EvidencePolicy, Existing, Snapshot, publish};
 use crate::release::Release;
@@ -190,19 +190,17 @@ impl<'a> MirrorTarget<'a> {
         let reference = Tag::of_version(version)
             .map(|tag| self.destination.reference(&tag, &digest))
             .unwrap_or_default();
+        let subject = (&self.task.provider, version);
         Published {
-            provider: self.task.provider.clone(),
-            version: version.clone(),
-            reference,
-            digest,
-            status: Change::Present,
-            authentication: None,
-            signer: None,
-            packages: PublishedPackage::of_index(&stored.artifact.index, read),
-            bytes: 0,
-            changes: Vec::new(),
-            beside: None,
             destination: self.label.clone(),
+            ..Published::present(subject, reference, &stored.artifact, read)
+        }
+    }
+
+    /// In a dry run, reports what a real run would do with each package.
+    pub(super) fn report_plan(&self, published: &Published) {
+        if self.options.publish.dry_run {
+            published.report_plan(&*self.reporter);
         }
     }
 

@@ -7,7 +7,7 @@ use super::planned::Completed;
 use super::selection::NoMatch;
 use super::target::{MirrorTarget, Stored};
 use crate::digest::Digest;
-use crate::event::{Event, Subject};
+use crate::event::{Event, Subject, Warning};
 use crate::hash::PackageHash;
 use crate::oci::Tag;
 use crate::outcome::{Failure, Problem, Published};
@@ -73,7 +73,7 @@ impl Journey<'_> {
                 let place = self.source.place(provider);
                 target.reporter.report(Event::Warning {
                     subject,
-                    message: format!("it is not published any more in {place}"),
+                    warning: Warning::Withdrawn(place),
                 });
                 return Ok(target.present(version, stored, &read));
             }

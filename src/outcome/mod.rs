@@ -12,11 +12,11 @@ use serde::Serialize;
 use crate::address::ProviderAddr;
 use crate::authentication::Authentication;
 use crate::digest::Digest;
-use crate::event::Transfer;
+use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::hash::PackageHash;
 use crate::oci::Index;
 use crate::platform::Platform;
-use crate::store::StoredPackage;
+use crate::store::{Artifact, StoredPackage};
 use crate::trust::KeyDescription;
 use crate::version::Version;
 pub use failure::{At, Failure};
@@ -57,6 +57,51 @@ pub struct Published {
     /// The destination repository, if there are several.
     #[serde(skip)]
     pub destination: Option<String>,
+}
+
+impl Published {
+    /// A version that the destination has as it is. It has hashes and sizes of the packages whose platform manifests were `read`.
+    pub(crate) fn present(
+        (provider, version): (&ProviderAddr, &Version),
+        reference: String,
+        artifact: &Artifact,
+        read: &[StoredPackage],
+    ) -> Self {
+        Self {
+            provider: provider.clone(),
+            version: version.clone(),
+            reference,
+            digest: artifact.raw.expected.digest,
+            status: Change::Present,
+            authentication: None,
+            signer: None,
+            packages: PublishedPackage::of_index(&artifact.index, read),
+            changes: Vec::new(),
+            beside: None,
+            bytes: 0,
+            destination: None,
+        }
+    }
+
+    /// After a dry run, reports what a real run would do with each package.
+    pub(crate) fn report_plan(&self, reporter: &dyn Reporter) {
+        let subject = Subject::version(&self.provider, &self.version);
+        let Some(authentication) = &self.authentication else {
+            return reporter.report(Event::VersionPresent { subject });
+        };
+        for package in &self.packages {
+            let subject = subject.platform(&package.platform);
+            reporter.report(match package.size {
+                Some(size) => Event::Finished {
+                    subject,
+                    size,
+                    transfer: package.status,
+                    authentication: authentication.clone(),
+                },
+                None => Event::VersionPresent { subject },
+            });
+        }
+    }
 }
 
 /// Blobs that other tools attach to a version, such as attestations. `copy` copies them, and no signature covers them.

@@ -21,6 +21,7 @@ use super::{
     RepoMut, Tag, TagUpdate, Verified,
 };
 use crate::authentication::Status;
+use crate::event::Warning;
 use crate::oci::evidence::KEYS;
 use crate::oci::{EMPTY_BYTES, Evidence, TagNames};
 use crate::release::Document;
@@ -44,7 +45,7 @@ pub(super) async fn plan<B: BlobSource>(
     question: Question<'_>,
     to: &RepoMut,
     options: &Options,
-) -> Result<(Option<TagUpdate<B>>, Option<String>), Problem> {
+) -> Result<(Option<TagUpdate<B>>, Option<Warning>), Problem> {
     let (policy, now) = (&options.evidence_policy, options.now);
     let Question {
         tags,
@@ -143,7 +144,7 @@ fn content<B>(
 }
 
 /// The warning for a registry that does not accept evidence.
-pub(super) fn refusal(error: &store::Error) -> Option<String> {
+pub(super) fn refusal(error: &store::Error) -> Option<Warning> {
     let store::Error::Unwelcome {
         host,
         status,
@@ -153,12 +154,9 @@ pub(super) fn refusal(error: &store::Error) -> Option<String> {
     else {
         return None;
     };
-    let said = match answer.as_str() {
-        "" => String::new(),
-        answer => format!(" ({answer})"),
-    };
-    Some(format!(
-        "{host} does not take the evidence, and answered {status}{said}: readers will see `unverified`, unless they have the \
-         hashes of the zips pinned"
-    ))
+    Some(Warning::EvidenceRefused {
+        host: host.clone(),
+        status: *status,
+        answer: answer.clone(),
+    })
 }

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use super::{Digest, Existing, Platform, Problem, RepoMut, Tag, Verified};
 use crate::address::ProviderAddr;
 use crate::authentication::{Authentication, Status};
+use crate::event::Warning;
 use crate::fingerprint::{Fingerprint, Issuer};
 use crate::oci::Evidence;
 use crate::prove::prove;
@@ -297,30 +298,20 @@ impl ClaimedStatus {
 }
 
 impl Decision {
-    pub(super) fn warning(&self) -> Option<String> {
-        let (from, to) = match self {
-            Self::Keep | Self::Replace => return None,
-            Self::KeepUncovered { platform } => {
-                return Some(format!(
-                    "the checksums of this release do not cover the store's package for {platform}: the version was released again, or in parts. The checksums in the store stay, since they cover both"
-                ));
-            }
-            Self::ReplaceSigner { from, to } => {
-                return Some(format!(
-                    "the signature by {from} is replaced by one by {to}: readers who pinned the old key refuse this version"
-                ));
-            }
-            Self::Weaken { from, to } => (from, to),
-        };
-        let to = to.as_str();
-        Some(match from {
-            Some(from) => format!(
-                "evidence that is `{}` is replaced by `{to}`, as the policy allows",
-                from.as_str()
-            ),
-            None => {
-                format!("evidence that cannot be read is replaced by `{to}`, as the policy allows")
-            }
-        })
+    pub(super) fn warning(&self) -> Option<Warning> {
+        match self {
+            Self::Keep | Self::Replace => None,
+            Self::KeepUncovered { platform } => Some(Warning::KeepsChecksums {
+                platform: platform.clone(),
+            }),
+            Self::ReplaceSigner { from, to } => Some(Warning::OtherSigner {
+                from: from.clone(),
+                to: to.clone(),
+            }),
+            Self::Weaken { from, to } => Some(Warning::WeakerEvidence {
+                from: *from,
+                to: *to,
+            }),
+        }
     }
 }

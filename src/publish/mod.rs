@@ -19,7 +19,7 @@ use std::time::SystemTime;
 
 use crate::blob::BlobSource;
 use crate::digest::Digest;
-use crate::event::{Event, Reporter, Subject, Transfer};
+use crate::event::{Event, Reporter, Subject, Transfer, Warning};
 use crate::http::Retry;
 use crate::oci::{RawManifest, Tag, TagNames};
 use crate::outcome::{AttachedBlobs, Change, Problem, Published, PublishedPackage};
@@ -171,9 +171,9 @@ pub async fn publish<B: BlobSource>(
         true => None,
         false => to.lock(&**reporter).await?,
     };
-    let warn = |reporter: &Arc<dyn Reporter>, message| {
+    let warn = |reporter: &Arc<dyn Reporter>, warning| {
         let subject = edition.subject();
-        reporter.report(Event::Warning { subject, message });
+        reporter.report(Event::Warning { subject, warning });
     };
     let mut snapshot = edition.snapshot;
     let mut events = Arc::clone(reporter);
@@ -182,8 +182,8 @@ pub async fn publish<B: BlobSource>(
     let mut retry = Retry::of_conflicts(ATTEMPTS - 1);
     loop {
         let mut publication = plan::make(edition, snapshot.take(), to, options).await?;
-        if let Some(message) = publication.warning.take() {
-            warn(&events, message);
+        if let Some(warning) = publication.warning.take() {
+            warn(&events, warning);
         }
         if options.dry_run {
             return predict(edition, &publication, to, options, reporter).await;
@@ -203,11 +203,11 @@ pub async fn publish<B: BlobSource>(
             if reads_back {
                 read_back_roots(&publication, to).await?;
             }
-            if let Some(message) = refused.as_ref().and_then(evidence::refusal) {
-                warn(reporter, message);
+            if let Some(warning) = refused.as_ref().and_then(evidence::refusal) {
+                warn(reporter, warning);
             }
-            if let Some(message) = publication.sweep(to).await {
-                warn(reporter, message);
+            if let Some(warning) = publication.sweep(to).await {
+                warn(reporter, warning);
             }
             let bytes = outcomes.bytes(edition.release);
             return Ok(Published {
@@ -238,7 +238,7 @@ async fn predict<B: BlobSource>(
     if changes.is_none() {
         reporter.report(Event::Warning {
             subject: edition.subject(),
-            message: "would replace a version that cannot be read".to_owned(),
+            warning: Warning::ReplacesUnreadable,
         });
     }
     let mut outcomes = TransferOutcomes::of(edition);

@@ -1,6 +1,7 @@
 //! A publication: everything to write for a version, decided before anything is written.
 
 use super::{Blob, Change, ContentGraph, Digest, Release, RepoMut, Tag, Verified};
+use crate::event::Warning;
 use crate::oci::{Index, Part};
 use crate::store::{self, Move, OtherWriters, Tagged};
 
@@ -20,7 +21,7 @@ pub(super) struct Publication<B> {
     /// Whether to remove unreferenced blobs afterwards: after a replacement, or after an earlier one that was killed before this step.
     pub(super) sweeps: bool,
     /// A warning to show before anything is written.
-    pub(super) warning: Option<String>,
+    pub(super) warning: Option<Warning>,
 }
 
 /// A tag, and the content to write for it.
@@ -100,13 +101,13 @@ impl<B> Publication<B> {
     }
 
     /// Removes what was replaced. Returns a warning if that fails, because the version is already published.
-    pub(super) async fn sweep(&self, to: &RepoMut) -> Option<String> {
+    pub(super) async fn sweep(&self, to: &RepoMut) -> Option<Warning> {
         let swept = match self.sweeps {
             true => to.sweep().await,
             false => Ok(()),
         };
         let failed = swept.err();
-        failed.map(|error| format!("what was replaced is not removed: {error}"))
+        failed.map(|error| Warning::NotRemoved(error.to_string()))
     }
 
     /// Whether other processes probably publish the rest of the version: its checksum document lists packages that the index lacks.

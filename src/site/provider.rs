@@ -12,7 +12,7 @@ use super::{OnChange, Refused, Site, SiteChange, Task};
 use crate::address::ProviderAddr;
 use crate::authentication::Note;
 use crate::disk::{self, Directory};
-use crate::event::{Event, Subject};
+use crate::event::{Event, Subject, Warning};
 use crate::examine::StoredProvider;
 use crate::install::Installed;
 use crate::jobs;
@@ -187,26 +187,19 @@ impl Site<'_> {
             .examine(version, &Platforms::All, &request.trust)
             .await?;
         let subject = Subject::version(&from.provider, version);
-        if let Some(message) = examined.warning(&from.provider) {
-            let subject = subject.clone();
-            reporter.report(Event::Warning { subject, message });
-        }
         let stored: BTreeSet<Platform> = examined
             .packages
             .iter()
             .map(|package| package.platform.clone())
             .collect();
-        let release = examined.proof.map_err(about)?;
+        let release = examined.accepted(&from.provider, reporter);
+        let release = release.map_err(about)?;
         let release = release.only(|platform| request.platforms.has(platform));
         if release.packages.is_empty() {
-            let message = "it has no package for the wanted platforms".to_owned();
-            reporter.report(Event::Warning { subject, message });
+            let warning = Warning::NoWantedPackage;
+            reporter.report(Event::Warning { subject, warning });
             return Ok(VersionResult::OtherPlatforms(stored));
         }
-        reporter.report(Event::Verified {
-            subject: subject.clone(),
-            authentication: release.authentication().clone(),
-        });
         let sizes = release.packages.iter().map(|package| package.expected.size);
         reporter.report(Event::planned(subject.clone(), sizes));
         let installed = self

@@ -25,6 +25,7 @@ use crate::archive::{Archive, Limits};
 use crate::blob::File;
 use crate::disk;
 use crate::error::printable_path;
+use crate::event::Warning;
 use crate::platform::{Platform, Platforms};
 use crate::release::{Package, Release, canonical_file_name};
 use crate::trust::PackageName;
@@ -229,22 +230,23 @@ impl Contents {
     }
 
     /// Warnings about files that are ignored.
-    fn warnings(&self) -> Vec<String> {
-        let mut versions: BTreeMap<&Version, BTreeSet<String>> = BTreeMap::new();
+    fn warnings(&self) -> Vec<Warning> {
+        let mut versions: BTreeMap<&Version, BTreeSet<&Platform>> = BTreeMap::new();
         let is_packed = |other: &Unpacked| {
             let mut packed = self.packed.iter();
             packed.any(|one| one.key() == (&other.version, &other.platform))
         };
         for one in self.unpacked.iter().filter(|one| !is_packed(one)) {
-            let platforms = versions.entry(&one.version).or_default();
-            platforms.insert(one.platform.to_string());
+            versions
+                .entry(&one.version)
+                .or_default()
+                .insert(&one.platform);
         }
-        let warning = |(version, platforms): (&Version, BTreeSet<String>)| {
-            let platforms = Vec::from_iter(platforms).join(", ");
-            format!(
-                "{version} is only unpacked for {platforms}: the author's zip cannot be made again from that"
-            )
-        };
+        let warning =
+            |(version, platforms): (&Version, BTreeSet<&Platform>)| Warning::OnlyUnpacked {
+                version: version.clone(),
+                platforms: platforms.into_iter().cloned().collect(),
+            };
         versions.into_iter().map(warning).collect()
     }
 }

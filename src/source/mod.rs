@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::address::ProviderAddr;
+use crate::event::Warning;
 use crate::hash::PackageHash;
 use crate::http::Shown;
 use crate::place::Place;
@@ -164,7 +165,7 @@ pub struct AvailableVersions {
     /// The versions, ascending, without duplicates.
     pub versions: Vec<AvailableVersion>,
     /// Warnings that the source sends to its users, and irregularities of its list.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
 }
 
 /// A version that a source lists. Its release has not been read.

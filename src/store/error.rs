@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 use super::action::Action;
 use super::known::KnownRegistry;
-use super::phrases::{because, by, marker, received_bytes, said, sent, unauthorized, user};
+use super::phrases::{because, by, marker, received_bytes, sent, unauthorized, user};
 use super::requested::{Listed, Requested};
 use crate::blob::{self, ReadError};
 use crate::credentials::{self, FoundIn};
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::{first_line, printable, printable_path};
+use crate::error::{first_line, printable, printable_path, said};
 use crate::http;
 use crate::json;
 use crate::oci::{self, Part, Refusal, Repository, Tag};

@@ -4,14 +4,6 @@ use crate::credentials::FoundIn;
 use crate::error::printable;
 use crate::oci;
 
-pub(super) fn said(answer: &str) -> String {
-    if answer.is_empty() {
-        String::new()
-    } else {
-        format!(" ({answer})")
-    }
-}
-
 pub(super) fn unauthorized(tried: Option<&FoundIn>) -> &'static str {
     match tried {
         Some(_) => "the registry refused the credentials",

@@ -21,6 +21,7 @@ use std::time::SystemTime;
 
 use crate::authentication::{Anchor, Authentication, Note, Status};
 use crate::digest::Digest;
+use crate::event::{Event, Subject};
 use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::release::{Document, Expected, KeyRing, Package, Release, canonical_file_name};
@@ -285,6 +286,14 @@ impl<L> Verified<Release<L>> {
     /// The status of the release, and the reasons for it.
     pub fn authentication(&self) -> &Authentication {
         &self.1.authentication
+    }
+
+    /// The report that the release is verified.
+    pub(crate) fn event(&self) -> Event {
+        Event::Verified {
+            subject: Subject::version(&self.provider, &self.version),
+            authentication: self.authentication().clone(),
+        }
     }
 
     /// The checksum document, parsed.

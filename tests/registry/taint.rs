@@ -1,8 +1,8 @@
 //! Secrets go to the registry, and to the token server that it names itself. No answer of another host changes that.
 
 use futures_util::StreamExt as _;
-use tfoci::store::Lookup;
 use tfoci::credentials::Credential;
+use tfoci::store::Lookup;
 
 use super::{User, noise, start};
 use crate::support::author::Author;

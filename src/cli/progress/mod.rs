@@ -301,8 +301,8 @@ impl Reporter for Progress {
                     .line_of(&subject, Tone::Unproven, verb(transfer), &text);
             }
             Event::VersionPresent { subject } => self.present(&subject),
-            Event::Warning { subject, message } => {
-                self.printer.warning(&format!("{subject}: {message}"));
+            Event::Warning { subject, warning } => {
+                self.printer.warning(&format!("{subject}: {warning}"));
             }
             // `Trace` prints the events about requests.
             _ => {}

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::disk::exposed::{exposed, exposure};
 use crate::disk::temp_file::TempFile;
+use crate::event::Warning;
 use crate::jobs;
 use crate::outcome::Occupant;
 
@@ -250,15 +251,10 @@ impl Place {
     }
 
     /// The warning about a zip whose [two `h1` hashes differ](crate::clients#package-hashes).
-    pub(super) fn about_two_h1(&self) -> &'static str {
+    pub(super) fn about_two_h1(&self) -> Warning {
         match self.form {
-            Form::Packed => {
-                "the zip has directory entries and so two different h1: clients refuse their own lock file when they install it \
-                 from a packed mirror again, not from an unpacked one"
-            }
-            Form::Unpacked => {
-                "the zip has directory entries and so two different h1: clients that share a plugin cache may refuse it"
-            }
+            Form::Packed => Warning::TwoH1Packed,
+            Form::Unpacked => Warning::TwoH1,
         }
     }
 

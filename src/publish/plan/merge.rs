@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::event::Warning;
 use crate::oci::{self, EMPTY_BYTES, Index, Part, RawManifest, Tag, TagNames, manifest};
 use crate::outcome::Problem;
 use crate::publish::evidence::{self, Question};
@@ -102,7 +103,7 @@ async fn plan_evidence<B: BlobSource>(
     root: &RawManifest,
     to: &RepoMut,
     options: &Options,
-) -> Result<(Option<TagUpdate<B>>, Option<String>), Problem> {
+) -> Result<(Option<TagUpdate<B>>, Option<Warning>), Problem> {
     let question = Question {
         tags,
         packages: Vec::new(),

@@ -1,6 +1,7 @@
 //! The plan that copies an index of another store byte for byte.
 
 use crate::digest::Digest;
+use crate::event::Warning;
 use crate::oci::{Tag, TagNames};
 use crate::outcome::Problem;
 use crate::publish::evidence::{self, Question};
@@ -57,7 +58,7 @@ async fn evidence<B: BlobSource>(
     tags: &TagNames,
     to: &RepoMut,
     options: &Options,
-) -> Result<(Option<TagUpdate<B>>, Option<String>), Problem> {
+) -> Result<(Option<TagUpdate<B>>, Option<Warning>), Problem> {
     let release = edition.release;
     let tag = Tag::of_evidence(&release.version)?;
     let was = digest(&tag, tags, to).await?;

@@ -7,6 +7,8 @@ use url::Url;
 use super::super::error::Error;
 use super::super::{AvailableVersion, AvailableVersions};
 use crate::address::ProviderAddr;
+use crate::error::printable;
+use crate::event::Warning;
 use crate::platform::Platform;
 use crate::protocol::provider_registry::{ListedVersion, VersionList};
 use crate::release;
@@ -32,7 +34,12 @@ pub(super) fn available_versions(list: VersionList, url: &Url) -> Result<Availab
             url: url.clone().into(),
             source,
         })?;
-        platform_warning = platform_warning.or_else(|| odd.map(|odd| warning(&version, &odd)));
+        platform_warning = platform_warning.or_else(|| {
+            odd.map(|platform| Warning::OddPlatform {
+                version: version.version().clone(),
+                platform,
+            })
+        });
         let available = versions
             .entry(version.version().clone())
             .or_insert_with(|| AvailableVersion {
@@ -46,15 +53,12 @@ pub(super) fn available_versions(list: VersionList, url: &Url) -> Result<Availab
             all.dedup();
         }
     }
+    let messages = list.warnings.iter();
+    let messages = messages.map(|message| Warning::OfOrigin(printable(message)));
     Ok(AvailableVersions {
         versions: versions.into_values().collect(),
-        warnings: list.warnings.into_iter().chain(platform_warning).collect(),
+        warnings: messages.chain(platform_warning).collect(),
     })
-}
-
-fn warning(version: &SpelledVersion, odd: &str) -> String {
-    let version = version.version();
-    format!("the list of versions has a platform of {version} that is not valid: {odd}")
 }
 
 /// The platforms of the zips that a checksum document lists. The document is not verified yet: if it lists a platform that the origin does

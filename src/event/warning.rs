@@ -1,0 +1,114 @@
+//! What a journey accepts although its user should know about it.
+
+use crate::address::ProviderAddr;
+use crate::authentication::Status;
+use crate::error::{listed, said};
+use crate::fingerprint::{Fingerprint, Issuer};
+use crate::place::Place;
+use crate::platform::Platform;
+use crate::version::Version;
+
+/// The platforms that a warning names. Real versions have fewer.
+const PLATFORMS: usize = 20;
+
+/// An irregularity that a journey accepted. The text is one sentence in lower case, without a full stop.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
+pub enum Warning {
+    /// The title of the artifact names another provider, as it does if two addresses lead to one repository.
+    #[error("this artifact was made for {0}")]
+    MadeFor(ProviderAddr),
+    /// The store lists the provider without a version: all were withdrawn, and registries keep the empty repository.
+    #[error("{0} has no version of it any more")]
+    NoVersions(Place),
+    /// The destination has the version, and the source no longer does.
+    #[error("it is not published any more in {0}")]
+    Withdrawn(Place),
+    /// There is no package for a wanted platform.
+    #[error("there is no package for {platform}{}", has(.available))]
+    NoPackage {
+        platform: Platform,
+        /// The platforms with a package; empty if they are unknown, or named elsewhere.
+        available: Vec<Platform>,
+    },
+    /// A version has no package for any wanted platform.
+    #[error("it has no package for the wanted platforms")]
+    NoWantedPackage,
+    /// The copy of an unchanged index has more platforms than the wanted ones.
+    #[error("the copy has {} too, because its index stays as it is", listed(.0, PLATFORMS))]
+    FurtherPlatforms(Vec<Platform>),
+    /// A filesystem mirror has only unpacked packages of a version for these platforms.
+    #[error("{version} is only unpacked for {}: the author's zip cannot be made again from that", listed(.platforms, PLATFORMS))]
+    OnlyUnpacked {
+        version: Version,
+        platforms: Vec<Platform>,
+    },
+    /// A list of versions has a platform that is not valid.
+    #[error("the list of versions has a platform of {version} that is not valid: {platform}")]
+    OddPlatform {
+        version: Version,
+        /// The platform as the origin spells it, safe to print.
+        platform: String,
+    },
+    /// The origin's own message for the users of a provider, safe to print.
+    #[error("{0}")]
+    OfOrigin(String),
+    /// Stored checksums stay, since they cover a package that those of the release do not.
+    #[error(
+        "the checksums of this release do not cover the store's package for {platform}: the version was released again, or in parts. \
+         The checksums in the store stay, since they cover both"
+    )]
+    KeepsChecksums { platform: Platform },
+    /// The signature of a stored version is replaced by that of another key.
+    #[error(
+        "the signature by {from} is replaced by one by {to}: readers who pinned the old key refuse this version"
+    )]
+    OtherSigner { from: Issuer, to: Fingerprint },
+    /// Evidence that proves less replaces the evidence of a stored version.
+    #[error("evidence that {} is replaced by `{}`, as the policy allows", state(.from), .to.as_str())]
+    WeakerEvidence {
+        /// The status that the old evidence may have had; `None` if it cannot be read.
+        from: Option<Status>,
+        to: Status,
+    },
+    /// The registry refused the evidence, so that the version has none.
+    #[error("{host} does not take the evidence, and answered {status}{}: readers will see `unverified`, unless they have the hashes of the zips pinned", said(.answer))]
+    EvidenceRefused {
+        host: String,
+        /// The HTTP status.
+        status: u16,
+        /// The error message of the registry, which may be empty.
+        answer: String,
+    },
+    /// A dry run would replace a version that cannot be read.
+    #[error("would replace a version that cannot be read")]
+    ReplacesUnreadable,
+    /// The version is published, and what it replaced could not be removed, for this reason.
+    #[error("what was replaced is not removed: {0}")]
+    NotRemoved(String),
+    /// The zip of a packed mirror has directory entries. Clients then compute another `h1` than for the unpacked package.
+    #[error(
+        "the zip has directory entries and so two different h1: clients refuse their own lock file when they install it from a packed \
+         mirror again, not from an unpacked one"
+    )]
+    TwoH1Packed,
+    /// The zip of an unpacked package has directory entries.
+    #[error(
+        "the zip has directory entries and so two different h1: clients that share a plugin cache may refuse it"
+    )]
+    TwoH1,
+}
+
+fn has(available: &[Platform]) -> String {
+    match available {
+        [] => String::new(),
+        available => format!(", has {}", listed(available, PLATFORMS)),
+    }
+}
+
+fn state(status: &Option<Status>) -> String {
+    match status {
+        Some(status) => format!("is `{}`", status.as_str()),
+        None => "cannot be read".to_owned(),
+    }
+}
