@@ -324,10 +324,7 @@ impl Problem {
             Self::Mapping(error) => error.category(),
             Self::Folder(error) => error.category(),
             Self::Source(error) => error.category(),
-            Self::Store(error) => error.category(),
-            // A version with a missing part cannot be verified, just like one with a modified part.
-            Self::Unread(store::Error::Missing { .. }) => Category::Untrusted,
-            Self::Unread(error) => error.category(),
+            Self::Store(error) | Self::Unread(error) => error.category(),
             Self::Blob(error) => error.category(),
             Self::Package { source, .. } => source.category(),
             Self::Disk(error) => error.category(),
