@@ -3,8 +3,8 @@
 //! The errors state facts; [`hints`](super::hints) suggests options that help.
 
 mod category;
+mod common_failure;
 mod construction;
-mod host_failure;
 mod lock_difference;
 mod meant;
 pub(super) mod phrases;
@@ -13,7 +13,7 @@ mod unusable;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-pub(super) use host_failure::HostFailure;
+pub(super) use common_failure::CommonFailure;
 pub(super) use lock_difference::LockDifference;
 pub(super) use meant::Meant;
 use phrases::{beside, causes, locked_by, reasons, repositories, required_by};

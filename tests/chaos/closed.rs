@@ -238,3 +238,30 @@ fn a_provider_that_cannot_be_read_fails_every_command_that_lists_the_store() {
         fs::set_permissions(directory, Permissions::from_mode(0o555)).unwrap();
     }
 }
+
+/// Other providers fail for the same reason, which is explained once.
+#[test]
+fn a_disk_that_refuses_every_provider_is_explained_once() {
+    if !has("setpriv") {
+        return;
+    }
+    let scene = LayoutScene::new(&PLATFORMS);
+    scene.succeeds(&LayoutScene::push("store", &[]));
+    let second = "push dist --provider second/demo --key acme.asc --to oci-layout:store";
+    scene.succeeds(&words(second));
+    let closed = Closed::new(scene);
+    for arguments in [
+        "copy --from oci-layout:store --to oci-layout:new",
+        "install --from oci-layout:store --platform all --into mirror",
+    ] {
+        let run = closed.tfoci(&words(arguments)).exits(1);
+        let all = &run.stderr;
+        assert_eq!(all.matches("error: ").count(), 1, "{all}");
+        assert_eq!(all.matches("hint: ").count(), 1, "{all}");
+        assert!(all.contains(": cannot create "), "{all}");
+        let others =
+            all.split_once("\n… and 1 more failed in the same way: registry.opentofu.org/");
+        let (_, others) = others.expect(all);
+        assert!(others.contains("/demo"), "{all}");
+    }
+}

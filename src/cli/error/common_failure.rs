@@ -1,19 +1,20 @@
-//! Failures that are those of a host, and not of one provider.
+//! Failures that are those of a host or a disk, and not of one provider.
 
+use std::io;
 use std::mem::{Discriminant, discriminant};
 
 use tfoci::blob;
 use tfoci::credentials::FoundIn;
+use tfoci::disk;
 use tfoci::http::{self, ConnectionError};
 use tfoci::outcome::{At, PackageError, Problem};
 use tfoci::{source, store};
 
 use super::CommandError;
 
-/// A host, and what is wrong with it. All requests to the host fail in this way.
+/// What is wrong with a host or a disk. Other providers fail in the same way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::cli) struct HostFailure {
-    host: String,
+pub(in crate::cli) struct CommonFailure {
     cause: Cause,
     /// Hints differ by command and side.
     side: (Discriminant<CommandError>, Discriminant<At>),
@@ -21,6 +22,19 @@ pub(in crate::cli) struct HostFailure {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Cause {
+    Host {
+        host: String,
+        fault: HostFault,
+    },
+    /// The system refuses this action on every file, as far as one can tell.
+    Disk {
+        action: disk::Action,
+        kind: io::ErrorKind,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum HostFault {
     Connection(ConnectionError),
     /// The registry refused the credentials, or requires some.
     Unauthorized(Option<FoundIn>),
@@ -28,65 +42,100 @@ enum Cause {
     NoToken,
 }
 
-impl HostFailure {
-    /// The host that an error is about; `None` for other errors.
+impl CommonFailure {
+    /// The host or disk that an error is about; `None` for other errors.
     pub(in crate::cli) fn of(error: &CommandError) -> Option<Self> {
         let failure = error.failure()?;
-        let (host, cause) = of_problem(&failure.problem)?;
+        let cause = of_problem(&failure.problem)?;
         let side = (discriminant(error), discriminant(&failure.at));
-        Some(Self { host, cause, side })
+        Some(Self { cause, side })
     }
 
-    pub(in crate::cli) fn host(&self) -> &str {
-        &self.host
+    /// The host; `None` for a disk.
+    pub(in crate::cli) fn host(&self) -> Option<&str> {
+        match &self.cause {
+            Cause::Host { host, .. } => Some(host),
+            Cause::Disk { .. } => None,
+        }
     }
 }
 
-fn of_problem(problem: &Problem) -> Option<(String, Cause)> {
+fn of_problem(problem: &Problem) -> Option<Cause> {
     match problem {
+        Problem::Disk(error) => of_disk(error),
         Problem::Source(error) => of_source(error),
         Problem::Store(error) | Problem::Unread(error) => of_store(error),
-        Problem::Blob(blob::Error::Http(error)) => of_http(error),
+        Problem::Blob(error) => of_blob(error),
         Problem::Package { source, .. } => match &**source {
             PackageError::Source(error) => of_source(error),
             PackageError::Http(error) => of_http(error),
-            PackageError::Blob(_) => None,
+            PackageError::Blob(error) => of_blob(error),
         },
         _ => None,
     }
 }
 
-fn of_source(error: &source::Error) -> Option<(String, Cause)> {
+/// A full disk, or one that this user may not write, has no room for another provider either.
+fn of_disk(error: &disk::Error) -> Option<Cause> {
+    let disk::Error::Io { action, source, .. } = error else {
+        return None;
+    };
+    let is_lasting = matches!(
+        source.kind(),
+        io::ErrorKind::PermissionDenied
+            | io::ErrorKind::ReadOnlyFilesystem
+            | io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+    );
+    is_lasting.then(|| Cause::Disk {
+        action: *action,
+        kind: source.kind(),
+    })
+}
+
+fn of_blob(error: &blob::Error) -> Option<Cause> {
     match error {
-        source::Error::Http(error) => of_http(error),
-        source::Error::Unauthorized {
-            tried: source::AuthTried::NoToken { host },
-            ..
-        } => Some((host.to_unicode(), Cause::NoToken)),
+        blob::Error::Http(error) => of_http(error),
+        blob::Error::Disk(error) => of_disk(error),
         _ => None,
     }
 }
 
-fn of_store(error: &store::Error) -> Option<(String, Cause)> {
+fn of_source(error: &source::Error) -> Option<Cause> {
     match error {
-        store::Error::Http(error)
-        | store::Error::Blob {
-            source: blob::Error::Http(error),
+        source::Error::Disk(error) => of_disk(error),
+        source::Error::Http(error) => of_http(error),
+        source::Error::Unauthorized {
+            tried: source::AuthTried::NoToken { host },
             ..
-        } => of_http(error),
-        store::Error::Unauthorized { host, tried, .. } => {
-            Some((host.clone(), Cause::Unauthorized(tried.clone())))
-        }
+        } => Some(Cause::Host {
+            host: host.to_unicode(),
+            fault: HostFault::NoToken,
+        }),
+        _ => None,
+    }
+}
+
+fn of_store(error: &store::Error) -> Option<Cause> {
+    match error {
+        store::Error::Disk(error) => of_disk(error),
+        store::Error::Http(error) => of_http(error),
+        store::Error::Blob { source, .. } => of_blob(source),
+        store::Error::Unauthorized { host, tried, .. } => Some(Cause::Host {
+            host: host.clone(),
+            fault: HostFault::Unauthorized(tried.clone()),
+        }),
         _ => None,
     }
 }
 
 /// A connection that broke says nothing about the next one.
-fn of_http(error: &http::Error) -> Option<(String, Cause)> {
+fn of_http(error: &http::Error) -> Option<Cause> {
     match error {
-        http::Error::Transport { url, error } if error.is_lasting() => {
-            Some((url.host().to_owned(), Cause::Connection(error.clone())))
-        }
+        http::Error::Transport { url, error } if error.is_lasting() => Some(Cause::Host {
+            host: url.host().to_owned(),
+            fault: HostFault::Connection(error.clone()),
+        }),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use console::Style;
 
-use super::super::error::{CommandError, HostFailure};
+use super::super::error::{CommandError, CommonFailure};
 use super::super::hints::{self, interruption};
 use super::super::neutral;
 use super::github::Level;
@@ -36,12 +36,11 @@ impl Printer {
     }
 
     /// Prints that others failed like one whose error was printed.
-    pub(in crate::cli) fn failed_alike(&self, failure: &HostFailure, others: &[String]) {
+    pub(in crate::cli) fn failed_alike(&self, failure: &CommonFailure, others: &[String]) {
         let (count, names) = (others.len(), others.join(", "));
-        let text = format!(
-            "… and {count} more failed in the same way at {}: {names}",
-            failure.host()
-        );
+        let at = failure.host().map(|host| format!(" at {host}"));
+        let at = at.unwrap_or_default();
+        let text = format!("… and {count} more failed in the same way{at}: {names}");
         self.block_of(Style::new(), "", &text);
     }
 

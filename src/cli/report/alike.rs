@@ -1,21 +1,21 @@
-//! Failures of one host with one cause: the error of the first one is printed, and the names of the others.
+//! Failures with one cause: the error of the first one is printed, and the names of the others.
 
 use tfoci::event::Subject;
 
-use super::super::error::{CommandError, HostFailure};
+use super::super::error::{CommandError, CommonFailure};
 use super::super::printer::Printer;
 
-/// The failures of hosts so far.
+/// The failures of hosts and disks so far.
 #[derive(Default)]
 pub(super) struct Alike {
     /// In the order of their first failures.
-    failures: Vec<(HostFailure, Vec<Subject>)>,
+    failures: Vec<(CommonFailure, Vec<Subject>)>,
 }
 
 impl Alike {
     /// Whether an error like this one was printed. If so, its subject is kept.
     pub(super) fn repeats(&mut self, error: &CommandError, subject: &Subject) -> bool {
-        let Some(failure) = HostFailure::of(error) else {
+        let Some(failure) = CommonFailure::of(error) else {
             return false;
         };
         let known = self
