@@ -60,7 +60,7 @@ fn what_is_there() {
             says: r"
 error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store/registry.opentofu.org/acme/demo): the store already has this version
 
-hint: without `--existing fail`, missing platforms are added and the same zips are left alone
+hint: without `--existing fail`, missing platforms are added, the same zips are left alone, and different zips are refused
 ",
         },
         Case {

@@ -63,7 +63,7 @@ fn not_written(problem: &Problem) -> Option<&'static str> {
             "this version was not copied. `--rebuild-index` copies its packages and their evidence, and leaves out the rest, such as attestations"
         }
         Problem::Exists => {
-            "without `--existing fail`, missing platforms are added and the same zips are left alone"
+            "without `--existing fail`, missing platforms are added, the same zips are left alone, and different zips are refused"
         }
         Problem::OtherPackage { .. } | Problem::Uncovered { .. } => {
             "nothing of this version was changed. Versions are immutable, since lock files pin their zips. Release a new version; or, if no configuration uses this one, `--existing replace`"
