@@ -157,6 +157,31 @@ fn changed_prints_only_changed_versions() {
     assert!(run.stderr.contains("    Failed 1 of 8: "), "{}", run.stderr);
 }
 
+/// A nightly run would otherwise repeat these warnings for ever.
+#[test]
+fn changed_warns_of_lacking_platforms_only_while_a_version_changes() {
+    let scene = Scene::new();
+    let origin = origin(&scene);
+    let more = ["--newest", "1", "--platform", "windows_amd64"];
+    let run = |changed: &[&str]| mirror(&scene, &[&more, changed].concat()).succeeds();
+    let host = origin.host();
+    let warning = |name: &str| {
+        format!("{host}/acme/{name} 2.0.0-rc.10: there is no package for windows_amd64")
+    };
+    let count = |run: &Run| {
+        let names = ["a", "b"].map(warning);
+        names.map(|text| run.stderr.matches(&text).count())
+    };
+    assert_eq!(count(&run(&["--changed"])), [1, 1]);
+    let again = run(&["--changed"]);
+    assert!(
+        again.stderr.starts_with("  Mirrored nothing: "),
+        "{}",
+        again.stderr
+    );
+    assert_eq!(count(&run(&[])), [1, 1]);
+}
+
 #[test]
 fn changed_works_for_copy_too() {
     let scene = Scene::new();

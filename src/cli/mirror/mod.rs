@@ -111,6 +111,8 @@ pub(super) struct Arguments {
     #[arg(long)]
     dry_run: bool,
     /// Leave out of the results what is already present
+    ///
+    /// tfoci then does not warn either of platforms that a version lacks, once the version is present.
     #[arg(long)]
     changed: bool,
     #[command(flatten)]

@@ -12,6 +12,7 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,7 @@ use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use tfoci::authentication::{Anchor, Authentication, Status};
 use tfoci::error::printable_path;
-use tfoci::event::{Event, Reporter, Subject, Transfer};
+use tfoci::event::{Event, Reporter, Subject, Transfer, Warning};
 
 pub(super) use super::finished_line::explained;
 use super::finished_line::{FinishedLine, is_embedded};
@@ -59,6 +60,9 @@ struct State {
     heartbeat: Heartbeat,
     /// The lines at the bottom of the terminal, once they are drawn.
     lines: Option<ProgressBar>,
+    /// Warnings about platforms without a package, until it is known that their version changes. Those of versions that are left out say the same
+    /// in every run.
+    held: HashMap<Subject, Vec<Warning>>,
     /// Whether the run has ended. Tasks that are being cancelled must not draw again.
     is_closed: bool,
 }
@@ -78,6 +82,7 @@ impl Progress {
                 ledger: Ledger::of(providers),
                 heartbeat: Heartbeat::default(),
                 lines: None,
+                held: HashMap::new(),
                 is_closed: false,
             }),
         });
@@ -108,6 +113,18 @@ impl Progress {
     /// Counts a version that is complete.
     pub(super) fn complete(&self, version: &Subject, packages: usize) {
         self.state().ledger.end(version, packages);
+    }
+
+    /// Prints the warnings that were held about a version that changed or failed.
+    pub(super) fn print_held(&self, version: &Subject) {
+        let version = Subject {
+            destination: None,
+            ..version.clone()
+        };
+        let held = self.state().held.remove(&version);
+        for warning in held.into_iter().flatten() {
+            self.printer.warning(&format!("{version}: {warning}"));
+        }
     }
 
     /// Leaves out a failed provider, or one failed version.
@@ -301,6 +318,12 @@ impl Reporter for Progress {
                     .line_of(&subject, Tone::Unproven, verb(transfer), &text);
             }
             Event::VersionPresent { subject } => self.present(&subject),
+            Event::Warning {
+                subject,
+                warning: warning @ Warning::NoPackage { .. },
+            } if self.present == PresentVersions::LeftOut => {
+                self.state().held.entry(subject).or_default().push(warning);
+            }
             Event::Warning { subject, warning } => {
                 self.printer.warning(&format!("{subject}: {warning}"));
             }

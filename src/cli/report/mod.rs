@@ -131,6 +131,7 @@ impl Report {
                 self.printer.drop_group(&version);
                 return;
             }
+            run.progress.print_held(&version);
             version_line::published(&self.printer, &published);
             published
                 .packages
@@ -163,6 +164,7 @@ impl Report {
     pub(super) fn failed(&self, subject: Subject, error: CommandError) {
         self.change(|run| {
             run.progress.abandon(&subject);
+            run.progress.print_held(&subject);
             self.printer.group(&subject, &format!("Failed {subject}"));
             if !run.alike.repeats(&error, &subject) {
                 self.printer.failure(&error);
