@@ -125,8 +125,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let site = Site::open(&request, &reporter).await;
     let site = site.map_err(Failure::from)?;
     site.write(tasks, &on_change).await;
-    if let Some(everything) = everything.filter(|_| arguments.delete) {
-        delete_others(&site, &everything, session, &on_change).await;
+    if let Some(everything) = everything {
+        finish_others(&site, &everything, session, &on_change).await;
     }
     if let Err(error) = site.remove_empty_directories() {
         report.run_failed(Failure::from(error).into());
@@ -139,8 +139,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     Ok(report.finish())
 }
 
-/// Deletes the published providers that the store does not list, except for those that it may have nevertheless.
-async fn delete_others(
+/// Deletes the published providers that the store does not list, if that was requested, except for those that it may have nevertheless.
+async fn finish_others(
     site: &Site<'_>,
     everything: &Everything,
     session: &Session,
@@ -159,7 +159,7 @@ async fn delete_others(
             false => gone.push(provider),
         }
     }
-    site.delete(&gone, on_change);
+    site.withdraw(&gone, on_change);
     kept.retain(|one| site.is_published(one));
     if !kept.is_empty() {
         let (are, them) = match kept.len() {
@@ -180,6 +180,9 @@ fn record(change: Result<SiteChange, Failure>, directory: &Path, session: &Sessi
         Ok(SiteChange::Written(written)) => report.installed(written),
         Ok(SiteChange::Deleted { provider, version }) => {
             report.deleted(Deleted { provider, version });
+        }
+        Ok(SiteChange::Withdrawn { provider, version }) => {
+            report.withdrawn(&Subject::version(&provider, &version));
         }
         Ok(SiteChange::Kept {
             provider,

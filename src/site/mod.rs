@@ -93,6 +93,13 @@ pub enum SiteChange {
         /// The deleted version.
         version: Version,
     },
+    /// A published version that the store no longer has stays, because deletion was not requested.
+    Withdrawn {
+        /// The provider's address.
+        provider: ProviderAddr,
+        /// The published version.
+        version: Version,
+    },
     /// A version of an earlier run stays published although it is refused now, because deletion was not requested.
     Kept {
         /// The provider's address.
@@ -199,10 +206,28 @@ impl<'a> Site<'a> {
         !self.published(provider).is_empty()
     }
 
-    /// Deletes providers.
-    pub fn delete(&self, providers: &[ProviderAddr], on_change: &OnChange<'_>) {
+    /// Deletes providers that the store no longer has, if that was requested, or reports that they stay.
+    pub fn withdraw(&self, providers: &[ProviderAddr], on_change: &OnChange<'_>) {
         for provider in providers {
-            self.finish_provider(provider, Some(&BTreeSet::new()), on_change);
+            match self.request.delete {
+                true => self.finish_provider(provider, Some(&BTreeSet::new()), on_change),
+                false => self.report_withdrawn(provider, &BTreeSet::new(), on_change),
+            }
+        }
+    }
+
+    /// Reports the published versions of a provider that are not in `stored`, and that stay.
+    fn report_withdrawn(
+        &self,
+        provider: &ProviderAddr,
+        stored: &BTreeSet<Version>,
+        on_change: &OnChange<'_>,
+    ) {
+        for version in self.published(provider) {
+            if !stored.contains(&version) {
+                let provider = provider.clone();
+                on_change(Ok(SiteChange::Withdrawn { provider, version }));
+            }
         }
     }
 

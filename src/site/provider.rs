@@ -64,6 +64,9 @@ impl Site<'_> {
                 }
             }
         }
+        if let Some(stored) = stored.as_ref().filter(|_| !self.request.delete) {
+            self.report_withdrawn(provider, stored, on_change);
+        }
         let stored = stored.filter(|_| self.request.delete);
         self.finish_provider(provider, stored.as_ref(), on_change);
     }
@@ -100,7 +103,7 @@ impl Site<'_> {
         }));
     }
 
-    /// Writes the selected versions. Returns those that the store has, without those that did not verify.
+    /// Writes the selected versions. Returns those that the store has, without those to delete because they did not verify.
     async fn versions(
         &self,
         Task { from, constraints }: &Task,
@@ -146,7 +149,7 @@ impl Site<'_> {
                     has_package = true;
                     let reason = Refused::by(&failure);
                     on_change(Err(failure));
-                    if reason == Some(Refused::NotVerified) {
+                    if self.request.delete && reason == Some(Refused::NotVerified) {
                         refused.insert(version.clone());
                     }
                     let stays = !self.request.delete || reason == Some(Refused::Damaged);

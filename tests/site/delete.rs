@@ -39,13 +39,26 @@ fn versions_that_the_store_no_longer_has_stay_until_they_are_deleted() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "foreign").unwrap();
     }
-    site(&scene, &[]).succeeds();
+    let stays = "      Note 2 published versions are not in the store any more: example.com/acme/demo 1.0.0, \
+                 example.net/team/other 0.3.0. --delete deletes them\n";
+    for run in [site(&scene, &[]), dry_run(&scene, &[])] {
+        let stderr = run.succeeds().stderr;
+        assert!(stderr.contains(stays), "{stderr}");
+    }
+    let named = site(&scene, &[DEMO]).succeeds().stderr;
+    let stays = "      Note 1 published version is not in the store any more: example.com/acme/demo 1.0.0. --delete deletes it\n";
+    assert!(named.contains(stays), "{named}");
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
 
     let run = dry_run(&scene, &["--delete"]).succeeds();
     assert!(
         run.stderr
             .contains("Would delete example.com/acme/demo 1.0.0\n"),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        run.stderr.ends_with("; would delete 2 versions\n"),
         "{}",
         run.stderr
     );
@@ -67,6 +80,12 @@ fn versions_that_the_store_no_longer_has_stay_until_they_are_deleted() {
         "{}",
         run.stderr
     );
+    assert!(
+        run.stderr.contains("; deleted 1 version\n"),
+        "{}",
+        run.stderr
+    );
+    assert!(!run.stderr.contains("any more"), "{}", run.stderr);
     let left: Vec<_> = fs::read_dir(&other).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
     for path in &foreign {

@@ -33,7 +33,7 @@ use super::render::Mirror;
 use alike::Alike;
 pub(super) use extent::Extent;
 use outcome::Outcome;
-use tally::Tally;
+use tally::{Tally, counted};
 pub(super) use verb::{COPY, MIRROR, PUSH};
 use verb::{INSTALL, Verb};
 
@@ -73,6 +73,8 @@ struct Run {
     pins: Vec<json::Pin>,
     /// The versions that were deleted, or would be.
     deleted: Vec<json::Deleted>,
+    /// The published versions that the store no longer has.
+    withdrawn: Vec<String>,
     /// An error that is not about a version.
     error: Option<CommandError>,
     /// The failures of hosts, of which the first is printed.
@@ -114,6 +116,7 @@ impl Report {
             left_out: 0,
             pins: Vec::new(),
             deleted: Vec::new(),
+            withdrawn: Vec::new(),
             error: None,
             alike: Alike::default(),
         }));
@@ -263,6 +266,7 @@ impl Run {
         self.sort();
         self.alike.print(printer);
         let is_interrupted = interruption.is_some();
+        self.print_withdrawn(printer);
         self.print_hashes(printer);
         self.summarize(printer, is_interrupted);
         self.write_job_summary(printer, is_interrupted);
@@ -365,7 +369,13 @@ impl Run {
             true => " before it was interrupted",
             false => "",
         };
-        let text = format!("{} in {}{end}", self.tally, self.progress.elapsed());
+        let deleted = match (self.deleted.len(), self.tally.dry_run) {
+            (0, _) => String::new(),
+            (count, false) => format!("; deleted {}", counted(count, "version")),
+            (count, true) => format!("; would delete {}", counted(count, "version")),
+        };
+        let elapsed = self.progress.elapsed();
+        let text = format!("{} in {elapsed}{deleted}{end}", self.tally);
         (verb, text)
     }
 

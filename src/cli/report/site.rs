@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tfoci::address::ProviderAddr;
+use tfoci::error::{FEW, listed};
 use tfoci::event::{Reporter, Subject};
 
 use super::super::json;
-use super::super::printer::Tone;
+use super::super::printer::{Printer, Tone};
 use super::super::render::Mirror;
 use super::outcome::Outcome;
+use super::tally::counted;
 use super::verb::SITE;
 use super::{Destination, Extent, Report, Run, State};
 
@@ -44,9 +46,27 @@ impl Report {
             run.deleted.push(deleted);
         });
     }
+
+    /// Adds a published version that the store no longer has.
+    pub(in super::super) fn withdrawn(&self, version: &Subject) {
+        self.change(|run| run.withdrawn.push(version.to_string()));
+    }
 }
 
 impl Run {
+    /// Names the published versions that the store no longer has.
+    pub(super) fn print_withdrawn(&self, printer: &Printer) {
+        let (count, are, them) = match self.withdrawn.as_slice() {
+            [] => return,
+            [_] => ("1 published version".to_owned(), "is", "it"),
+            several => (counted(several.len(), "published version"), "are", "them"),
+        };
+        let names = listed(&self.withdrawn, FEW);
+        let text =
+            format!("{count} {are} not in the store any more: {names}. --delete deletes {them}");
+        printer.line(Tone::Plain, "Note", &text);
+    }
+
     /// The providers that failed as a whole or in part.
     pub(super) fn failed_providers(&self) -> impl Iterator<Item = &ProviderAddr> {
         self.outcomes.iter().filter_map(|outcome| match outcome {
