@@ -62,12 +62,15 @@ pub enum Error {
     },
     /// The source requires or refused credentials.
     #[error(
-        "the request for the {what} was refused\n  from {url}\n  answered {status}\n  tried {tried}"
+        "the request for the {what} was refused\n  from {url}\n  answered {status}{}\n  tried {tried}",
+        said(.answer)
     )]
     Unauthorized {
         what: Document,
         url: Shown,
         status: u16,
+        /// The first line of the response body.
+        answer: String,
         /// The credentials that were sent.
         tried: AuthTried,
         /// The error of a credential source that failed.

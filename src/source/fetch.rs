@@ -125,24 +125,39 @@ pub(super) fn successful(
             what: what.clone(),
             url: url.into(),
             status: status.as_u16(),
+            answer: reason(&answer),
             tried: auth.tried.clone(),
             source: auth.failure.clone().map(Box::new),
         });
     }
-    let text = String::from_utf8_lossy(answer.body());
-    let line = text.lines().next().unwrap_or_default().trim();
     Err(Error::Status {
         what: what.clone(),
         url: url.into(),
         status: status.as_u16(),
-        // The first line of an HTML page says nothing about the error.
-        answer: if line.starts_with('<') {
-            String::new()
-        } else {
-            line.to_owned()
-        },
+        answer: reason(&answer),
         retry_after: retry_after.filter(|retry_after| !retry_after.is_zero()),
     })
+}
+
+/// The most messages of an `errors` member that are read.
+const MOST_MESSAGES: usize = 10;
+
+/// What a response says about an error: the messages of its `errors` member, or its first line. The first line of an HTML page says nothing
+/// about the error.
+fn reason(answer: &Answer) -> String {
+    let messages = Object::first(answer.body());
+    let messages = messages.and_then(|mut object| object.texts("errors", MOST_MESSAGES));
+    if let Ok(messages) = messages
+        && !messages.is_empty()
+    {
+        return messages.join(", ");
+    }
+    let text = String::from_utf8_lossy(answer.body());
+    let line = text.lines().next().unwrap_or_default().trim();
+    match line.starts_with('<') {
+        true => String::new(),
+        false => line.to_owned(),
+    }
 }
 
 /// Parses a response as a JSON object. Like clients, it ignores anything after the object ([clients:

@@ -61,7 +61,10 @@ fn an_expired_url_fails_if_the_origin_has_no_other() {
     let scene = scene(&origin);
     let run = mirror(&scene, &origin, &[]).exits(1);
     let text = said(&run, &origin);
-    assert!(text.contains("\n    answered 403\n"), "{text}");
+    assert!(
+        text.contains("\n    answered 403: it went wrong\n"),
+        "{text}"
+    );
     assert!(text.contains("linux_amd64.zip?…\n"), "{text}");
     assert_eq!(origin.count(asks("download")), 2);
     assert_eq!(origin.count(asks("package")), 2);

@@ -111,7 +111,7 @@ impl Asked {
 
     fn meets_every_status(&self) {
         for status in [401, 403] {
-            let answered = format!("answered {status}");
+            let answered = format!("answered {status}: it went wrong");
             let tried = format!("tried {}", self.tried);
             let error = self.error("was refused", &[&answered, &tried]);
             self.meets(Fault::status(status), 1, &error, self.hint);

@@ -114,7 +114,7 @@ fn a_service_named_by_a_redirect_target_gets_no_token() {
     scene.demo("").says(1, "
 error: [ORIGIN]/acme/demo ([ORIGIN]): the request for the list of versions was refused
   from https://[ELSEWHERE]/v1/providers/acme/demo/versions
-  answered 401
+  answered 401: unauthorized
   tried no token and no password, since a redirect led to this host
 
 hint: tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a provider registry is; a URL of a package that is signed may have expired

@@ -57,7 +57,7 @@ hint: nothing of this version was written. Clients refuse this release, too: its
         r#"
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the request for the signature failed
   from https://[ORIGIN]/files/acme/demo/1.0.0/SHA256SUMS.sig
-  answered 404: {"errors":["Not Found"]}
+  answered 404: Not Found
 
 hint: nothing of this version was written. The origin lists a file that does not exist, so clients cannot install this version either
 "#,
@@ -69,7 +69,7 @@ hint: nothing of this version was written. The origin lists a file that does not
         r#"
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the request for the checksum document failed
   from https://[ORIGIN]/files/acme/demo/1.0.0/SHA256SUMS
-  answered 404: {"errors":["Not Found"]}
+  answered 404: Not Found
 
 hint: nothing of this version was written. The origin lists a file that does not exist, so clients cannot install this version either
 "#,

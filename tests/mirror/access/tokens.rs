@@ -110,7 +110,7 @@ fn a_refused_token_is_reported_with_its_source() {
         "     Using TF_TOKEN_[ORIGIN] for [ORIGIN]\n\
         error: [ORIGIN]/acme/demo ([ORIGIN]): the request for the list of versions was refused\n  \
         from https://[ORIGIN]/v1/providers/acme/demo/versions\n  \
-        answered 403\n  \
+        answered 403: forbidden\n  \
         tried the token from TF_TOKEN_[ORIGIN]\n\n\
         hint: the token may have expired, or may not read this provider\n"
     );
@@ -146,7 +146,9 @@ fn the_token_of_a_network_mirror_is_sent_only_for_its_documents() {
     let closed = from_network_mirror(&scene(&origin), &origin).exits(1);
     let text = said(&closed, &origin);
     assert!(
-        text.contains("\n  answered 401\n  tried no token, since none was found for [ORIGIN]\n"),
+        text.contains(
+            "\n  answered 401: unauthorized\n  tried no token, since none was found for [ORIGIN]\n"
+        ),
         "{text}"
     );
     origin.forget();
