@@ -69,7 +69,14 @@ fn recheck_reads_the_manifests_and_the_evidence_of_a_registry() {
     let registry = Registry::plain();
     let to = into_registry(&registry);
     scene.run(&to).ends(0);
-    scene.run(&format!("{to} --recheck")).ends(0);
+    let said = scene.run(&format!("{to} --recheck")).ends(0);
+    assert!(
+        said.contains(
+            "\n      Note --recheck read no packages of a registry, only manifests and evidence. `tfoci copy` from it into an empty \
+             directory reads packages too\n"
+        ),
+        "{said}"
+    );
     let held = registry.repository("acme/demo", |held| held.clone());
     let digest = |name: &str| {
         let tag = held.tags.iter().find(|(tag, _)| tag == name);

@@ -19,6 +19,7 @@ use tfoci::event::Subject;
 use tfoci::http::Http;
 use tfoci::mirror::{Locks, Options, Shard, Task, mirror};
 use tfoci::outcome::{At, Failure, Problem, Published};
+use tfoci::place::Place;
 use tfoci::platform::Platform;
 use tfoci::publish::{self, EvidencePolicy, Existing};
 use tfoci::source::filesystem_mirror::FilesystemMirror;
@@ -177,6 +178,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let source = source(from, &http, session)?;
     let on_result = |result| results.add(result);
     let options = options(&arguments, session);
+    let has_unread = arguments.recheck && tasks.iter().any(has_registry);
     mirror(tasks, &source, &options, &reporter, &on_result).await;
     let unverified = results.unverified.into_inner();
     if let Some(pins) = results.pins
@@ -187,7 +189,17 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     if arguments.require_pinned && unverified > 0 {
         note_unverified(unverified, session);
     }
+    if has_unread {
+        let text = "--recheck read no packages of a registry, only manifests and evidence. \
+                    `tfoci copy` from it into an empty directory reads packages too";
+        session.printer.line(Tone::Plain, "Note", text);
+    }
     Ok(session.report.finish())
+}
+
+fn has_registry(task: &Task) -> bool {
+    let mut places = task.destinations.iter().map(|to| to.place());
+    places.any(|place| matches!(place, Place::Registry(_)))
 }
 
 /// The keys that `--pin-new` pins into a trust file.
