@@ -126,6 +126,9 @@ pub(crate) fn said(answer: &str) -> String {
 /// The items of a list that fit on a line or two.
 pub const FEW: usize = 4;
 
+/// More items than honest lists have in a message, such as the platforms of a version.
+pub const MANY: usize = 20;
+
 /// The first items of a list with commas between them, and how many more there are. Some lists are as long as another party likes.
 pub fn listed<I>(items: I, most: usize) -> String
 where

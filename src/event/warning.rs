@@ -2,14 +2,11 @@
 
 use crate::address::ProviderAddr;
 use crate::authentication::Status;
-use crate::error::{listed, said};
+use crate::error::{MANY, listed, said};
 use crate::fingerprint::{Fingerprint, Issuer};
 use crate::place::Place;
 use crate::platform::Platform;
 use crate::version::Version;
-
-/// The platforms that a warning names. Real versions have fewer.
-const PLATFORMS: usize = 20;
 
 /// An irregularity that a journey accepted. The text is one sentence in lower case, without a full stop.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,10 +32,10 @@ pub enum Warning {
     #[error("it has no package for the wanted platforms")]
     NoWantedPackage,
     /// The copy of an unchanged index has more platforms than the wanted ones.
-    #[error("the copy has {} too, because its index stays as it is", listed(.0, PLATFORMS))]
+    #[error("the copy has {} too, because its index stays as it is", listed(.0, MANY))]
     FurtherPlatforms(Vec<Platform>),
     /// A filesystem mirror has only unpacked packages of a version for these platforms.
-    #[error("{version} is only unpacked for {}: the author's zip cannot be made again from that", listed(.platforms, PLATFORMS))]
+    #[error("{version} is only unpacked for {}: the author's zip cannot be made again from that", listed(.platforms, MANY))]
     OnlyUnpacked {
         version: Version,
         platforms: Vec<Platform>,
@@ -102,7 +99,7 @@ pub enum Warning {
 fn has(available: &[Platform]) -> String {
     match available {
         [] => String::new(),
-        available => format!(", has {}", listed(available, PLATFORMS)),
+        available => format!(", has {}", listed(available, MANY)),
     }
 }
 

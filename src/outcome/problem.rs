@@ -8,7 +8,7 @@ use crate::blob;
 use crate::constraint::VersionConstraints;
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::{Category, listed, printable, printable_path};
+use crate::error::{Category, MANY, listed, printable, printable_path};
 use crate::hash::PackageHash;
 use crate::http;
 use crate::oci::{self, Tag};
@@ -278,8 +278,7 @@ fn stored_for(platforms: &[Platform]) -> String {
     if platforms.is_empty() {
         return String::new();
     }
-    let platforms: Vec<String> = platforms.iter().map(Platform::to_string).collect();
-    format!("\n  stored only for {}", platforms.join(", "))
+    format!("\n  stored only for {}", listed(platforms, MANY))
 }
 
 impl Problem {

@@ -1,9 +1,7 @@
 //! Contradictions between a document and the request for it, or another document.
 
-use std::fmt::Display;
-
 use crate::digest::Digest;
-use crate::error::printable;
+use crate::error::{FEW, listed, printable};
 use crate::hash::PackageHash;
 use crate::http::Shown;
 use crate::platform::Platform;
@@ -28,13 +26,13 @@ pub enum Contradiction {
     #[error("another protocol than expected\n  expected such as 6.0\n  received {}", printable(.received))]
     Protocol { received: String },
     /// A list of packages without the requested one.
-    #[error("another list of packages than expected\n  expected {expected}\n  received {}", list(.received))]
+    #[error("another list of packages than expected\n  expected {expected}\n  received {}", printable(&listed(.received, FEW)))]
     Packages {
         expected: Platform,
         received: Vec<String>,
     },
     /// A list of packages with another digest of the requested one.
-    #[error("another hash of the package than expected\n  expected {}\n  received {}", .expected.hex(), list(.received))]
+    #[error("another hash of the package than expected\n  expected {}\n  received {}", .expected.hex(), printable(&listed(.received, FEW)))]
     PackageDigest {
         expected: Digest,
         received: Vec<String>,
@@ -69,14 +67,9 @@ pub enum Contradiction {
     #[error("another hash than expected\n  expected SCHEME:VALUE\n  received {}", printable(.received))]
     NoHash { received: String },
     /// A package that has none of its hashes.
-    #[error("another hash than expected\n  expected {}\n  received {}", list(.expected), list(.received))]
+    #[error("another hash than expected\n  expected {}\n  received {}", printable(&listed(.expected, FEW)), printable(&listed(.received, FEW)))]
     Hashes {
         expected: Vec<PackageHash>,
         received: Vec<PackageHash>,
     },
-}
-
-fn list<T: Display>(values: &[T]) -> String {
-    let values: Vec<_> = values.iter().map(ToString::to_string).collect();
-    printable(&values.join(", "))
 }

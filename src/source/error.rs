@@ -10,7 +10,7 @@ use crate::address::Hostname;
 use crate::archive;
 use crate::credentials;
 use crate::disk;
-use crate::error::{Category, first_line, printable, printable_path};
+use crate::error::{Category, MANY, first_line, listed, printable, printable_path};
 use crate::http::{self, Shown};
 use crate::json;
 use crate::platform::{self, Platform};
@@ -229,20 +229,15 @@ fn other_protocol(others: &[String]) -> String {
 fn wanted(platforms: &[Platform]) -> String {
     match platforms {
         [] => String::new(),
-        platforms => format!("\n  expected {}", listed(platforms)),
+        platforms => format!("\n  expected {}", listed(platforms, MANY)),
     }
-}
-
-fn listed(platforms: &[Platform]) -> String {
-    let platforms: Vec<String> = platforms.iter().map(Platform::to_string).collect();
-    platforms.join(", ")
 }
 
 fn published(available: &[(Version, Vec<Platform>)]) -> String {
     let version = |(version, platforms): &(Version, Vec<Platform>)| {
         let platforms = match platforms.as_slice() {
             [] => "none".to_owned(),
-            platforms => listed(platforms),
+            platforms => listed(platforms, MANY),
         };
         format!("\n  has {platforms} of {version}")
     };

@@ -1,6 +1,7 @@
 //! The lines about a version that was locked or installed, and the warnings about its hashes.
 
 use tfoci::authentication::{Anchor, Status};
+use tfoci::error::{MANY, listed};
 use tfoci::event::{Subject, Transfer};
 use tfoci::install::InstalledPackage;
 use tfoci::lock::{Locked, Uncompared};
@@ -80,7 +81,7 @@ fn warn_of_others(subject: &Subject, locked: &Locked, writing: Writing, printer:
             (Writing::Real, 0) => "is locked for",
             _ => "was compared for",
         };
-        let mut only = listed(only) + " only";
+        let mut only = listed(only, MANY) + " only";
         match locked.kept {
             0 => {}
             1 => only += " (1 other hash of the lock file stays)",
@@ -138,7 +139,7 @@ fn warn(subject: &Subject, locked: &Locked, printer: &Printer) {
     if !locked.strangers.is_empty() {
         let text = format!(
             "{subject}: the lock file has hashes that match no package of this release, and clients accept packages with these hashes. Either a package was published again, or the lock file was changed; compare it with its last version before you use or remove them: {}",
-            listed(&locked.strangers)
+            listed(&locked.strangers, MANY)
         );
         printer.warning(&text);
     }
@@ -147,15 +148,10 @@ fn warn(subject: &Subject, locked: &Locked, printer: &Printer) {
             "{subject}: {} of the lock file could not be compared, because {} lacks {}: {}",
             format_args!("{} `h1`", hashes.len()),
             locked.place,
-            listed(platforms),
-            listed(hashes)
+            listed(platforms, MANY),
+            listed(hashes, MANY)
         );
         printer.warning(&text);
     }
     printer.warn_of_notes(subject, &locked.authentication);
-}
-
-fn listed(all: &[impl ToString]) -> String {
-    let all: Vec<String> = all.iter().map(ToString::to_string).collect();
-    all.join(", ")
 }

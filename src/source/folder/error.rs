@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::{Category, printable};
+use crate::error::{Category, MANY, listed, printable};
 use crate::json;
 use crate::platform::Platform;
 use crate::trust;
@@ -34,14 +34,14 @@ pub enum Error {
         found: Vec<String>,
     },
     /// The folder does not have the requested version.
-    #[error("the folder has no such version\n  expected {asked}\n  has {}", list(.found))]
+    #[error("the folder has no such version\n  expected {asked}\n  has {}", listed(.found, MANY))]
     NoVersion {
         asked: Version,
         /// Those that the folder has.
         found: Vec<Version>,
     },
     /// The folder has several versions and none was requested.
-    #[error("the folder has several versions\n  has {}", list(.found))]
+    #[error("the folder has several versions\n  has {}", listed(.found, MANY))]
     SeveralVersions { found: Vec<Version> },
     /// There is no checksum document.
     #[error("the checksum document is missing\n  expected {}", printable(.name))]
@@ -67,7 +67,7 @@ pub enum Error {
     #[error("a zip of the checksum document is missing\n  expected {}", printable(.name))]
     ListedZipMissing { name: String },
     /// The folder has no zip for the requested platform.
-    #[error("the folder has no zip for this platform\n  expected {asked}\n  has {}", list(.found))]
+    #[error("the folder has no zip for this platform\n  expected {asked}\n  has {}", listed(.found, MANY))]
     NoPlatform {
         asked: Platform,
         /// Those that the folder has.
@@ -109,14 +109,6 @@ pub enum Error {
         /// The invalid version.
         source: crate::release::ProtocolError,
     },
-}
-
-fn list(items: &[impl ToString]) -> String {
-    items
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
 }
 
 impl Error {
