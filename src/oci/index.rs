@@ -14,7 +14,7 @@ use super::{
 use crate::address::ProviderAddr;
 use crate::authentication::Note;
 use crate::digest::Digest;
-use crate::json::{self, to_raw};
+use crate::json::{self, Counted, to_raw};
 use crate::platform::Platform;
 use crate::version::Version;
 
@@ -82,8 +82,8 @@ impl Index {
         if providers.count() > MOST_PLATFORMS {
             return Err(Refusal::TooMany {
                 what: Part::Index,
-                of: "platforms",
-                counted: json::Error::too_many("platforms", MOST_PLATFORMS),
+                of: Counted::Platforms,
+                counted: json::Error::too_many(Counted::Platforms, MOST_PLATFORMS),
             });
         }
         Ok(Self {

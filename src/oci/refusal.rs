@@ -2,8 +2,8 @@
 
 use super::{DescriptorError, INDEX, LARGEST_READ, MANIFEST, PROVIDER_TARGET, Part, ZIP};
 use crate::digest::{self, Digest};
-use crate::error::{Category, printable};
-use crate::json::{self, Fault};
+use crate::error::{Category, MANY, listed, printable};
+use crate::json::{self, Counted, Fault};
 use crate::platform::Platform;
 use crate::release::ProtocolError;
 
@@ -54,8 +54,8 @@ pub enum Refusal {
     #[error("the {what} has too many {of}\n{}", .counted.facts(&.what.to_string()))]
     TooMany {
         what: Part,
-        /// The noun for the entries, in the plural.
-        of: &'static str,
+        /// What it has too many of.
+        of: Counted,
         /// The list and its limit.
         counted: json::Error,
     },
@@ -132,11 +132,7 @@ fn list(platforms: &[Platform]) -> String {
     if platforms.is_empty() {
         return "none that can be asked for".to_owned();
     }
-    platforms
-        .iter()
-        .map(Platform::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
+    listed(platforms, MANY)
 }
 
 impl Refusal {
@@ -147,12 +143,17 @@ impl Refusal {
                 what,
                 repeated: source,
             },
-            Fault::TooMany { what: of, .. } if of != "levels" => Self::TooMany {
+            // Documents of this depth are none of our kind, like others that do not parse.
+            Fault::Malformed(_)
+            | Fault::TooMany {
+                what: Counted::Levels,
+                ..
+            } => Self::Json { what, source },
+            Fault::TooMany { what: of, .. } => Self::TooMany {
                 what,
                 of,
                 counted: source,
             },
-            _ => Self::Json { what, source },
         }
     }
 

@@ -54,7 +54,7 @@ impl VersionList {
             let version = ListedVersion::read(Object::of(version)?)?;
             listed += version.platforms.len();
             if listed > MOST_LISTED {
-                return Err(json::Error::too_many("packages", MOST_LISTED));
+                return Err(json::Error::too_many(json::Counted::Packages, MOST_LISTED));
             }
             Ok(version)
         });

@@ -57,7 +57,7 @@ impl Origin {
                     return Err(Error::TooMany {
                         what: Document::Checksums,
                         url: url.clone().into(),
-                        counted: json::Error::too_many("packages", MOST_PLATFORMS),
+                        counted: json::Error::too_many(json::Counted::Packages, MOST_PLATFORMS),
                     });
                 }
                 checksums = Some(document);
