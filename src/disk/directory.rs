@@ -130,15 +130,7 @@ impl Directory {
         }
         // Opened relative to this directory, because its path may refer to another directory by now.
         #[cfg(unix)]
-        let found = {
-            let flags = OFlags::RDONLY
-                | OFlags::NOFOLLOW
-                | OFlags::NONBLOCK
-                | OFlags::NOCTTY
-                | OFlags::CLOEXEC;
-            opened(rustix::fs::openat(&self.handle, name, flags, Mode::empty()))
-                .and_then(|file| file.metadata())
-        };
+        let found = self.open_entry(name).and_then(|file| file.metadata());
         #[cfg(not(unix))]
         let found = std::fs::symlink_metadata(self.path.join(name));
         match found {
@@ -171,14 +163,7 @@ impl Directory {
             return Err(Refusal::Link.into());
         }
         #[cfg(unix)]
-        let file = {
-            let flags = OFlags::RDONLY
-                | OFlags::NOFOLLOW
-                | OFlags::NONBLOCK
-                | OFlags::NOCTTY
-                | OFlags::CLOEXEC;
-            opened(rustix::fs::openat(&self.handle, name, flags, Mode::empty()))?
-        };
+        let file = self.open_entry(name)?;
         #[cfg(not(unix))]
         let file = File::open(self.path.join(name))?;
         let found = file.metadata()?;
@@ -186,6 +171,14 @@ impl Directory {
             true => Ok(file),
             false => Err(Refusal::Special(found.file_type().into()).into()),
         }
+    }
+
+    /// Opens an entry for reading, without following a link or waiting for the writer of a pipe.
+    #[cfg(unix)]
+    fn open_entry(&self, name: &str) -> io::Result<File> {
+        let flags =
+            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        opened(rustix::fs::openat(&self.handle, name, flags, Mode::empty()))
     }
 
     /// Creates a file with mode 0600 in this directory. Fails if the name exists.

@@ -147,6 +147,11 @@ impl Error {
         }
     }
 
+    /// An error of the system about one of several steps, such as to open a directory on the way to a file.
+    pub fn at_use(path: &Path, source: io::Error) -> Self {
+        Self::at(Action::Use, path, source)
+    }
+
     /// An error about a path that refers to something other than a regular file.
     pub fn special(path: &Path, found: FileType) -> Self {
         Self::Special {

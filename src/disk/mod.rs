@@ -5,6 +5,7 @@
 
 mod action;
 pub mod contents;
+mod descent;
 pub mod directory;
 mod entries;
 mod error;

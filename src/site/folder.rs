@@ -41,18 +41,7 @@ impl ProviderFolder {
     /// # Errors
     /// The system reported an error, or a part of the path is a symbolic link or not a directory.
     pub(super) fn open(&self) -> Result<Option<Directory>, disk::Error> {
-        let root = Directory::open(&self.root).map_err(|error| unusable(&self.root, error));
-        let Some(mut at) = disk::if_exists(root)? else {
-            return Ok(None);
-        };
-        for name in &self.segments {
-            let entered = at.enter_if_there(name);
-            match entered.map_err(|error| unusable(&at.path().join(name), error))? {
-                Some(next) => at = next,
-                None => return Ok(None),
-            }
-        }
-        Ok(Some(at))
+        Directory::below(&self.root, &self.segments)
     }
 
     /// Removes the directory if it is empty, and then its empty parents in the site.
@@ -86,14 +75,7 @@ impl ProviderFolder {
     /// # Errors
     /// As [`ProviderFolder::open`].
     pub(super) fn open_or_create(&self) -> Result<Directory, disk::Error> {
-        let mut at = Directory::open(&self.root).map_err(|error| unusable(&self.root, error))?;
-        for name in &self.segments {
-            let entered = at.enter_or_create(name);
-            let path = || at.path().join(name);
-            (at, _) =
-                entered.map_err(|error| disk::Error::at(disk::Action::Create, &path(), error))?;
-        }
-        Ok(at)
+        Directory::create_below(&self.root, &self.segments)
     }
 }
 
@@ -103,7 +85,7 @@ impl ProviderFolder {
 /// The system reported an error, or the entry is a symbolic link.
 pub(super) fn has_file(directory: &Directory, name: &str) -> Result<bool, disk::Error> {
     let found = directory.metadata(name);
-    let found = found.map_err(|error| unusable(&directory.path().join(name), error))?;
+    let found = found.map_err(|error| disk::Error::at_use(&directory.path().join(name), error))?;
     Ok(found.is_some_and(|found| found.is_file()))
 }
 
@@ -117,7 +99,7 @@ pub(super) fn read(
     limit: u64,
 ) -> Result<Option<Vec<u8>>, disk::Error> {
     let path = directory.path().join(name);
-    let failed = |error| unusable(&path, error);
+    let failed = |error| disk::Error::at_use(&path, error);
     match directory.metadata(name).map_err(failed)? {
         None => return Ok(None),
         Some(found) if !found.is_file() => {
@@ -161,8 +143,4 @@ pub(super) fn remove(directory: &Directory, name: &str) -> Result<(), disk::Erro
     let removed = directory.remove(name);
     removed
         .map_err(|error| disk::Error::at(disk::Action::Remove, &directory.path().join(name), error))
-}
-
-pub(super) fn unusable(path: &Path, error: std::io::Error) -> disk::Error {
-    disk::Error::at(disk::Action::Use, path, error)
 }

@@ -5,7 +5,7 @@ use std::io::{Read, Seek};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::folder::{ProviderFolder, unusable};
+use super::folder::ProviderFolder;
 use crate::archive::{Archive, Hashes, Limits};
 use crate::authentication::Authentication;
 use crate::blob::{BlobLocation, BlobSource};
@@ -102,7 +102,7 @@ impl PackageWriting {
     /// The hashes of the package if the site has it already; `None` if its file is damaged or writable by every user, and has to be written again.
     fn present(self) -> Result<Option<Hashes>, Problem> {
         let path = self.folder.path(&self.name);
-        let failed = |error| unusable(&path, error);
+        let failed = |error| disk::Error::at_use(&path, error);
         let Some(directory) = self.folder.open()? else {
             return Ok(None);
         };

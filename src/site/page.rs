@@ -125,13 +125,13 @@ pub fn known_url(directory: &Path) -> Option<Url> {
 }
 
 fn open(path: &Path) -> Result<Directory, disk::Error> {
-    Directory::open(path).map_err(|error| folder::unusable(path, error))
+    Directory::open(path).map_err(|error| disk::Error::at_use(path, error))
 }
 
 /// The names in a directory, without hidden ones.
 fn names(at: &Directory) -> Result<Vec<String>, disk::Error> {
     let names = at.names();
-    let mut names = names.map_err(|error| folder::unusable(at.path(), error))?;
+    let mut names = names.map_err(|error| disk::Error::at_use(at.path(), error))?;
     names.retain(|name| !name.starts_with('.'));
     Ok(names)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::{StreamExt as _, stream};
 
 use super::documents::{self, INDEX, SiteFile};
-use super::folder::{self, ProviderFolder, unusable};
+use super::folder::{self, ProviderFolder};
 use super::package::PackageWriting;
 use super::{OnChange, Refused, Site, SiteChange, Task};
 use crate::address::ProviderAddr;
@@ -299,7 +299,7 @@ impl FoundFiles {
     fn read(directory: &Directory, type_name: &str) -> Result<Self, disk::Error> {
         let mut found = Self::default();
         let names = directory.names();
-        let names = names.map_err(|error| unusable(directory.path(), error))?;
+        let names = names.map_err(|error| disk::Error::at_use(directory.path(), error))?;
         for name in names {
             match SiteFile::of(&name, type_name) {
                 None => continue,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use std::io::{Read, Seek};
 
-use super::entry_path::{EntryPath, unusable};
+use super::entry_path::EntryPath;
 use super::link::Link;
 use super::{
     Archive, Client, DirectoryKind, Form, Hashes, Limits, Package, PackageHash, Platform, Problem,
@@ -133,7 +133,11 @@ impl Place {
             if !found.is_file() {
                 return Err(disk::Error::special(path, found.file_type()).into());
             }
-            let open = || directory.read(name).map_err(|error| unusable(path, error));
+            let open = || {
+                directory
+                    .read(name)
+                    .map_err(|error| disk::Error::at_use(path, error))
+            };
             let received = disk::Blocks::of(open()?, path).digest(expected.algorithm())?;
             let occupied = |received| Problem::Occupied {
                 path: path.clone(),
@@ -190,7 +194,7 @@ impl Place {
         let path = &self.unpacked.path;
         let there = disk::directory_h1(path, &Limits::default()).ok();
         let there = there.filter(|h1| locked.contains(h1));
-        let exposed = exposed(path).map_err(|error| unusable(path, error))?;
+        let exposed = exposed(path).map_err(|error| disk::Error::at_use(path, error))?;
         let Some(h1) = there.filter(|_| exposed.is_none()) else {
             return Ok(None);
         };
@@ -267,7 +271,7 @@ impl Place {
         if there != hashes.directory {
             return Err(self.occupied(&hashes, Occupant::Directory(there)));
         }
-        match exposed(path).map_err(|error| unusable(path, error))? {
+        match exposed(path).map_err(|error| disk::Error::at_use(path, error))? {
             None => Ok(hashes),
             Some((exposed, exposure)) => {
                 let within = exposed.strip_prefix(path).ok().map(Path::to_owned);
