@@ -1,5 +1,7 @@
 //! The JSON schemas that `tfoci schema` prints: results and configuration files follow them.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::readme::block;
@@ -282,5 +284,51 @@ fn files_that_tfoci_refuses_violate_their_schema() {
             arguments.push("acme/demo");
         }
         scene.tfoci(arguments).exits(2);
+    }
+}
+
+/// The names of all properties in a schema.
+fn properties(schema: &Value, names: &mut BTreeSet<String>) {
+    match schema {
+        Value::Object(members) => {
+            if let Some(Value::Object(found)) = members.get("properties") {
+                names.extend(found.keys().cloned());
+            }
+            members
+                .values()
+                .for_each(|member| properties(member, names));
+        }
+        Value::Array(items) => items.iter().for_each(|item| properties(item, names)),
+        _ => {}
+    }
+}
+
+#[test]
+fn help_names_every_member_of_every_result() {
+    let page = Scene::new().tfoci(["help", "json"]).succeeds().stdout;
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let words: BTreeSet<&str> = page.split(|c: char| !is_part(c)).collect();
+    for name in [
+        "cli-config",
+        "inspect",
+        "install",
+        "list",
+        "lock",
+        "login",
+        "copy",
+        "logout",
+        "mirror",
+        "push",
+        "resolve",
+        "site",
+        "trust-check",
+        "trust-show",
+        "versions",
+    ] {
+        let mut names = BTreeSet::new();
+        properties(&schema(name), &mut names);
+        assert!(names.len() > 2, "{name}: {names:?}");
+        names.retain(|member| !words.contains(member.as_str()));
+        assert!(names.is_empty(), "{name}: {names:?}\n{page}");
     }
 }
