@@ -116,6 +116,9 @@ pub(super) enum Refusal {
     /// A pipe that no program opened for writing.
     #[error("no program wrote to it within {} seconds", .0.as_secs())]
     NoWriter(Duration),
+    /// A pipe whose program ended before it wrote anything.
+    #[error("the program that it belongs to ended and wrote nothing")]
+    WroteNothing,
     /// A pipe or terminal from which more may come.
     #[error("it did not come to an end within {} seconds", .0.as_secs())]
     Endless(Duration),

@@ -21,8 +21,19 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub(super) struct PipeReader {
     file: File,
     opened: Instant,
-    /// Whether an empty read may mean that no program has opened the pipe for writing yet.
-    may_begin: bool,
+    /// What an end before the first byte means.
+    end: EmptyEnd,
+}
+
+/// What it means if a file ends before its first byte.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EmptyEnd {
+    /// Perhaps no program has opened the pipe for writing yet.
+    NoWriterYet,
+    /// The program wrote nothing. If it decrypts or downloads the file, it failed; the empty file would be one without any pinned key.
+    Failed,
+    /// The file is empty, or bytes came before.
+    Allowed,
 }
 
 impl PipeReader {
@@ -30,7 +41,10 @@ impl PipeReader {
         Self {
             file,
             opened: Instant::now(),
-            may_begin: is_pipe(metadata),
+            end: match is_pipe(metadata) {
+                true => EmptyEnd::NoWriterYet,
+                false => EmptyEnd::Allowed,
+            },
         }
     }
 }
@@ -38,14 +52,19 @@ impl PipeReader {
 impl Read for PipeReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            let (limit, refusal) = match self.file.read(buffer) {
-                Ok(0) if self.may_begin => (UNTIL_A_WRITER, Refusal::NoWriter(UNTIL_A_WRITER)),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.may_begin = false;
+            let (limit, refusal) = match (self.file.read(buffer), self.end) {
+                (Ok(0), EmptyEnd::NoWriterYet) => {
+                    (UNTIL_A_WRITER, Refusal::NoWriter(UNTIL_A_WRITER))
+                }
+                (Ok(0), EmptyEnd::Failed) => return Err(Refusal::WroteNothing.into()),
+                (Err(error), end) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if end == EmptyEnd::NoWriterYet {
+                        self.end = EmptyEnd::Failed;
+                    }
                     (UNTIL_THE_END, Refusal::Endless(UNTIL_THE_END))
                 }
-                read => {
-                    self.may_begin = false;
+                (read, _) => {
+                    self.end = EmptyEnd::Allowed;
                     return read;
                 }
             };
@@ -74,8 +93,8 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_pipe_that_stays_open_is_an_error() {
+    /// The reader and the writer of a pipe.
+    fn pipe() -> (PipeReader, File) {
         let scene = tempfile::tempdir().unwrap();
         let path = scene.path().join("pipe");
         let made = std::process::Command::new("mkfifo").arg(&path).status();
@@ -84,11 +103,34 @@ mod tests {
         let file = super::super::files::non_blocking(options.read(true))
             .open(&path)
             .unwrap();
-        let mut writer = File::options().write(true).open(&path).unwrap();
-        writer.write_all(b"key").unwrap();
+        let writer = File::options().write(true).open(&path).unwrap();
         let metadata = file.metadata().unwrap();
+        (PipeReader::new(file, &metadata), writer)
+    }
+
+    #[test]
+    fn a_program_that_wrote_nothing_has_failed() {
+        let (mut reader, writer) = pipe();
+        let mut fails = || reader.read_to_end(&mut Vec::new()).unwrap_err().to_string();
+        assert_eq!(fails(), "it did not come to an end within 1 seconds");
+        drop(writer);
+        let expected = "the program that it belongs to ended and wrote nothing";
+        assert_eq!(fails(), expected);
+        // A program that ends after its bytes has not.
+        let (mut reader, mut writer) = pipe();
+        writer.write_all(b"key").unwrap();
+        drop(writer);
         let mut received = Vec::new();
-        let read = PipeReader::new(file, &metadata).read_to_end(&mut received);
+        reader.read_to_end(&mut received).unwrap();
+        assert_eq!(received, b"key");
+    }
+
+    #[test]
+    fn a_pipe_that_stays_open_is_an_error() {
+        let (mut reader, mut writer) = pipe();
+        writer.write_all(b"key").unwrap();
+        let mut received = Vec::new();
+        let read = reader.read_to_end(&mut received);
         let said = read.unwrap_err().to_string();
         assert_eq!(said, "it did not come to an end within 1 seconds");
         assert_eq!(received, b"key");
