@@ -316,8 +316,9 @@ impl Journey<'_> {
         Some(wanted.collect())
     }
 
-    /// Checks a release that lists its zips: if zips are locked, one of them must be of it. A version that was published again with other
-    /// packages is not added to the one that was locked, even if a known key signed it.
+    /// Checks a release that lists its zips against the locked ones. One of them must be of it; and if its checksum document lacks a locked zip,
+    /// it must not have a new one instead. A version that was published again with other packages is not added to the one that was locked, even
+    /// if a known key signed it. A platform that was added is no other package.
     ///
     /// # Errors
     /// It is another release than the locked one.
@@ -326,32 +327,45 @@ impl Journey<'_> {
         locked: &BTreeSet<PackageHash>,
         proven: &Proven,
     ) -> Result<(), Problem> {
-        let is_listed = release.checksums().is_some() || matches!(proven, Proven::Stated(_));
         let subject = ReleaseId::of(release);
-        let listed = release.checksums().into_iter().flat_map(Checksums::lines);
+        let mut listed: BTreeSet<PackageHash> = BTreeSet::new();
         // A manifest may be the same in every release.
-        let listed = listed.filter(|(name, _)| subject.platform_of(name).is_some());
-        let listed = listed.filter_map(|(_, digest)| PackageHash::of_zip(&digest));
-        let packages = release.packages.iter().filter_map(|package| package.zh());
-        let own: BTreeSet<PackageHash> = listed.chain(packages).collect();
+        let mut own: BTreeSet<PackageHash> = release
+            .packages
+            .iter()
+            .filter_map(|package| package.zh())
+            .collect();
+        for (name, digest) in release.checksums().into_iter().flat_map(Checksums::lines) {
+            let hash = PackageHash::of_zip(&digest);
+            if subject.platform_of(name).is_some() {
+                own.extend(hash.clone());
+            }
+            listed.extend(hash);
+        }
         let is_zip = |hash: &&PackageHash| hash.zip_digest().is_some();
-        let zips: Vec<PackageHash> = locked.iter().filter(is_zip).cloned().collect();
-        let is_known = zips.is_empty() || zips.iter().any(|zip| own.contains(zip));
-        if is_known || !is_listed {
+        let zips: BTreeSet<PackageHash> = locked.iter().filter(is_zip).cloned().collect();
+        let has_document = release.checksums().is_some();
+        let lost: Vec<PackageHash> = zips.difference(&listed).cloned().collect();
+        let is_exchanged = has_document && !own.is_subset(&zips);
+        if lost.is_empty() || !(is_exchanged || own.is_disjoint(&zips)) {
             return Ok(());
         }
-        match (proven, release.packages.first()) {
+        let is_new = |zh: Option<PackageHash>| zh.is_none_or(|zh| !zips.contains(&zh));
+        let mut packages = release.packages.iter();
+        match (proven, packages.find(|package| is_new(package.zh()))) {
             (Proven::Lines(_), _) => Err(Problem::OtherRelease {
-                locked: zips,
-                received: own.into_iter().collect(),
+                locked: lost,
+                received: own.difference(&zips).cloned().collect(),
             }),
-            (_, Some(first)) => Err(trust::Error::NotLocked {
-                platform: first.platform.clone(),
-                expected: zips,
-                received: first.expected.digest,
+            (_, Some(first)) if has_document || matches!(proven, Proven::Stated(_)) => {
+                Err(trust::Error::NotLocked {
+                    platform: first.platform.clone(),
+                    expected: lost,
+                    received: first.expected.digest,
+                }
+                .into())
             }
-            .into()),
-            (_, None) => Ok(()),
+            _ => Ok(()),
         }
     }
 

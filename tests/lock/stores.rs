@@ -252,3 +252,50 @@ fn another_release_of_a_locked_version_is_refused() {
         .tfoci(&["lock", "acme/demo", "--from", &store, &key])
         .succeeds();
 }
+
+/// Whoever holds the key could otherwise exchange one package and leave another as it was.
+#[test]
+fn one_exchanged_package_makes_another_release() {
+    let release = |linux: &[u8], more: &[&str]| {
+        let release = ReleaseFolder::new("demo", "1.0.0")
+            .package("linux_amd64", &[("terraform-provider-demo", linux)])
+            .platform("darwin_arm64");
+        more.iter()
+            .fold(release, |release, one| release.platform(one))
+    };
+    let author = Author::new();
+    release(b"first", &[]).write(&author.scene.path("dist"));
+    author.push(&[]).succeeds();
+    lock(&author, "--key acme.asc").succeeds();
+    let before = read(&author.scene, ".terraform.lock.hcl");
+    let locking = |other: ReleaseFolder, trust: &[&str]| {
+        let store = Author::new();
+        other.write(&store.scene.path("dist"));
+        store.push(&[]).succeeds();
+        let from = format!("oci-layout:{}", store.scene.path("store").display());
+        author.tfoci(&[&["lock", "acme/demo", "--from", &from], trust].concat())
+    };
+    for trust in [
+        &["--key", "acme.asc"][..],
+        &["--key", "acme.asc", "--check"],
+        &["--key", "acme.asc", "--upgrade"],
+        &["--trust-store"],
+        &["--platform", "linux_amd64"],
+    ] {
+        let run = locking(release(b"other", &[]), trust).exits(3);
+        assert!(
+            run.stderr.contains("expected one of "),
+            "{trust:?} {}",
+            run.stderr
+        );
+        assert_eq!(read(&author.scene, ".terraform.lock.hcl"), before);
+    }
+    // The author added a platform.
+    let trust = ["--key", "acme.asc"];
+    locking(release(b"first", &["windows_amd64"]), &trust).succeeds();
+    let zh = read(&author.scene, ".terraform.lock.hcl");
+    assert_eq!(
+        zh.matches("\"zh:").count(),
+        before.matches("\"zh:").count() + 1
+    );
+}
