@@ -19,7 +19,7 @@ use tfoci::platform::Platforms;
 use tfoci::publish::{self, EvidencePolicy, Existing};
 use tfoci::push;
 use tfoci::release::KeyRing;
-use tfoci::store::{Registry, RepoMut, Store};
+use tfoci::store::{OtherWriters, Registry, RepoMut, Store};
 use tfoci::trust::{Policy, Rule};
 
 use crate::support::judge;
@@ -200,6 +200,7 @@ impl User {
             jobs: 2,
             now: SystemTime::now(),
             rechecks: false,
+            others: OtherWriters::Possible,
             evidence_policy: EvidencePolicy::of_writing(&request.rule),
         };
         push::push(&request, destination, &options, &quiet()).await

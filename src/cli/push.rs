@@ -15,6 +15,7 @@ use tfoci::outcome::{At, Failure, Problem, Published};
 use tfoci::platform::Platform;
 use tfoci::publish::{EvidencePolicy, Existing, Options};
 use tfoci::push::{Request, push};
+use tfoci::store::OtherWriters;
 use tfoci::trust::{self, Rule};
 
 use super::Ending;
@@ -58,6 +59,9 @@ pub(super) struct Arguments {
     /// Only this platform, such as linux_amd64; may be repeated
     ///
     /// `linux/amd64` means the same.
+    ///
+    /// Jobs that push one platform each may run at once: each looks again after two seconds whether another job moved the tag. A job that was held
+    /// up for longer may still undo what another one added. A last job without --platform adds what is missing, and uploads nothing else.
     #[arg(long, value_name = "OS_ARCH", help_heading = "Source")]
     platform: Vec<Platform>,
     /// What to do if the store has the version
@@ -271,6 +275,7 @@ fn options(arguments: &Arguments, session: &Session, rule: &Rule) -> Result<Opti
         now: SystemTime::now(),
         // A release may be pushed again with the key or the provider manifest that was missing.
         rechecks: false,
+        others: OtherWriters::Likely,
         evidence_policy: EvidencePolicy {
             always: true,
             ..EvidencePolicy::of_writing(rule)

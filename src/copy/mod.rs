@@ -26,7 +26,7 @@ use crate::outcome::{At, Failure, OnResult, Problem, Published};
 use crate::platform::Platforms;
 use crate::publish::{self, ContentGraph, Edition, Existing, Snapshot, is_whole, publish};
 use crate::release::{Expected, Release};
-use crate::store::{self, RepoMut, StoreBlob};
+use crate::store::{self, OtherWriters, RepoMut, StoreBlob};
 use crate::trust::Verified;
 use crate::version::Version;
 
@@ -277,6 +277,7 @@ impl<'a> Journey<'a> {
             jobs: *jobs,
             now: trust.now,
             rechecks: false,
+            others: OtherWriters::Possible,
             evidence_policy: evidence_policy.map_err(Error::in_read_store)?,
         };
         let edition = edition.with_snapshot(Snapshot {

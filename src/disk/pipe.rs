@@ -87,7 +87,8 @@ fn is_pipe(_: &Metadata) -> bool {
     false
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::io::Write as _;
 

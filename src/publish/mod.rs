@@ -25,7 +25,7 @@ use crate::oci::{RawManifest, Tag, TagNames};
 use crate::outcome::{AttachedBlobs, Change, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::release::{Expected, Package, Release};
-use crate::store::{RepoMut, Tagged};
+use crate::store::{OtherWriters, RepoMut, Tagged};
 use crate::trust::Verified;
 
 mod content;
@@ -72,6 +72,8 @@ pub struct Options {
     /// Whether a version that the repository has is compared with the source again, although its tag is there. In a directory, its packages are
     /// read too; a registry would take too long, and keeps its bytes.
     pub rechecks: bool,
+    /// Whether others may write the rest of a version of which the release is a part.
+    pub others: OtherWriters,
     /// Additional annotations for the index, if one is written.
     pub annotations: BTreeMap<String, String>,
     /// Whether to stop after the plan.
@@ -196,7 +198,7 @@ pub async fn publish<B: BlobSource>(
         if reads_back {
             read_back(edition, &publication, to).await?;
         }
-        let others = publication.other_writers(edition.release);
+        let others = publication.other_writers(edition.release, options);
         let (tagged, refusal) = publication.move_tags(to, others).await?;
         refused = refused.or(refusal);
         if tagged == Tagged::Moved {

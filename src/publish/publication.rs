@@ -1,6 +1,6 @@
 //! A publication: everything to write for a version, decided before anything is written.
 
-use super::{Blob, Change, ContentGraph, Digest, Release, RepoMut, Tag, Verified};
+use super::{Blob, Change, ContentGraph, Digest, Options, Release, RepoMut, Tag, Verified};
 use crate::event::Warning;
 use crate::oci::{Index, Part};
 use crate::store::{self, Move, OtherWriters, Tagged};
@@ -110,14 +110,18 @@ impl<B> Publication<B> {
         failed.map(|error| Warning::NotRemoved(error.to_string()))
     }
 
-    /// Whether other processes probably publish the rest of the version: its checksum document lists packages that the index lacks.
-    pub(super) fn other_writers<L>(&self, release: &Verified<Release<L>>) -> OtherWriters {
+    /// Whether other processes may publish the rest of the version. There is a rest if its checksum document lists packages that the index lacks.
+    pub(super) fn other_writers<L>(
+        &self,
+        release: &Verified<Release<L>>,
+        options: &Options,
+    ) -> OtherWriters {
         let index = Index::read(&self.index.content.root).ok();
         let has = index.as_ref().and_then(|index| index.platforms().ok());
         let has = has.unwrap_or_default();
         let mut listed = release.listed_platforms();
         match listed.any(|one| !has.iter().any(|(platform, _)| *platform == one)) {
-            true => OtherWriters::Likely,
+            true => options.others,
             false => OtherWriters::Unlikely,
         }
     }

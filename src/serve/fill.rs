@@ -26,7 +26,7 @@ use crate::outcome::{At, Change, Failure, Problem, Published};
 use crate::platform::Platforms;
 use crate::publish::{self, EvidencePolicy, Existing};
 use crate::source::Source;
-use crate::store::RepoMut;
+use crate::store::{OtherWriters, RepoMut};
 use crate::version::Version;
 
 /// The longest time that mirroring a version may take. Every transfer has its own limits, but a slow origin can stay just within them.
@@ -247,6 +247,7 @@ impl Fill {
             publish: publish::Options {
                 existing: Existing::Merge,
                 rechecks: false,
+                others: OtherWriters::Possible,
                 annotations: BTreeMap::new(),
                 dry_run: false,
                 jobs: PACKAGES,

@@ -144,7 +144,9 @@ pub struct Move<'a> {
 pub enum OtherWriters {
     /// As far as is known, only this one writes the version.
     Unlikely,
-    /// Others probably write other parts of the version, as the jobs of a matrix do.
+    /// Others may write other parts of the version, as runs of `mirror` for different platforms do.
+    Possible,
+    /// Others probably write other parts of the version just now, as the jobs of a matrix do.
     Likely,
 }
 

@@ -1,13 +1,16 @@
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Barrier;
 
 use super::pusher::{NAME, Pusher};
 use crate::support::registry::quirks::Etags;
 use crate::support::registry::{Fault, Personality, Seen, Setup};
+use crate::support::server::answer::Answer;
 
 const PLATFORMS: [&str; 3] = ["darwin_arm64", "linux_amd64", "windows_amd64"];
-const ROUNDS: usize = 20;
+/// Each takes four seconds.
+const ROUNDS: usize = 4;
 
 fn moves_the_tag(seen: &Seen) -> bool {
     seen.method == "PUT" && seen.path.ends_with("/manifests/1.0.0")
@@ -55,4 +58,41 @@ fn a_late_writer_finds_the_conflict_afterwards() {
 #[test]
 fn a_late_writer_learns_of_the_conflict_from_the_registry() {
     rounds(Etags::Compared);
+}
+
+/// A registry that other jobs keep busy may hold up their requests for a second.
+#[test]
+fn a_writer_of_a_part_of_a_version_looks_again_after_two_seconds() {
+    let registry = Setup::of(Personality::Plain).start();
+    let pusher = Pusher::new(&PLATFORMS);
+    let begun = Instant::now();
+    pusher
+        .push(&registry, &["--platform", PLATFORMS[0]])
+        .succeeds();
+    assert!(begun.elapsed() >= Duration::from_secs(2));
+}
+
+/// zot deletes the manifests of an index whose tag moves.
+#[test]
+fn a_part_that_was_deleted_with_a_moved_index_is_looked_up_again() {
+    let reads_a_manifest =
+        |seen: &Seen| seen.method == "GET" && seen.path.contains("/manifests/sha256:");
+    let registry = Setup::of(Personality::Plain).start();
+    let pusher = Pusher::new(&PLATFORMS);
+    pusher
+        .push(&registry, &["--platform", PLATFORMS[0]])
+        .succeeds();
+    let absent = || Answer::error(404, "MANIFEST_UNKNOWN", "manifest unknown");
+    registry.forget();
+    registry.fault(1, reads_a_manifest, Fault::Answer(absent()));
+    pusher
+        .push(&registry, &["--platform", PLATFORMS[1]])
+        .succeeds();
+    assert_eq!(registry.platforms(NAME, "1.0.0"), PLATFORMS[..2]);
+    // What is missing again is lost.
+    registry.always(reads_a_manifest, Fault::Answer(absent()));
+    let run = pusher.push(&registry, &["--platform", PLATFORMS[2]]);
+    let said = run.exits(1).stderr;
+    assert!(said.contains(" is missing\n"), "{said}");
+    assert_eq!(registry.platforms(NAME, "1.0.0"), PLATFORMS[..2]);
 }

@@ -5,8 +5,9 @@ use tfoci::platform::Platform;
 use super::doors::start;
 use super::{PROGRAMS, Site, release};
 
-/// Writers of one version take turns of some milliseconds: without a check after the last of them, every fifth round loses a platform.
-const ROUNDS: usize = 15;
+/// Writers of one version take turns of some milliseconds: without a check after the last of them, every fifth round loses a platform. Each round
+/// takes four seconds.
+const ROUNDS: usize = 5;
 
 /// As the jobs of a matrix do, each of which pushes the package of its platform. docker-registry ignores `If-Match`.
 #[test]

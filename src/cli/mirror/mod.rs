@@ -26,6 +26,7 @@ use tfoci::source::filesystem_mirror::FilesystemMirror;
 use tfoci::source::network_mirror::NetworkMirror;
 use tfoci::source::origin::Origin;
 use tfoci::source::{Source, SourceAddr};
+use tfoci::store::OtherWriters;
 
 use pins::Pins;
 use plan::Requested;
@@ -221,6 +222,7 @@ fn options(arguments: &Arguments, session: &Session) -> Options {
         publish: publish::Options {
             existing: Existing::Merge,
             rechecks: arguments.recheck,
+            others: OtherWriters::Possible,
             annotations: Default::default(),
             dry_run: arguments.dry_run,
             jobs: session.jobs(),

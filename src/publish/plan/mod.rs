@@ -8,8 +8,10 @@
 use std::borrow::Cow;
 
 use super::{
-    BlobSource, Edition, Existing, Options, Problem, Publication, Release, RepoMut, Snapshot, Tag,
+    ATTEMPTS, BlobSource, Edition, Existing, Options, Problem, Publication, Release, RepoMut,
+    Snapshot, Tag,
 };
+use crate::http::Retry;
 use crate::oci::TagNames;
 use crate::oci::reference::version_of;
 use crate::store;
@@ -18,7 +20,27 @@ mod merge;
 mod verbatim;
 
 /// Compares the edition with the repository.
+///
+/// Some registries delete what an index refers to as soon as another writer moves its tag. So a missing part is looked up again: if it is still
+/// the same part, the registry has lost it.
 pub(super) async fn make<B: BlobSource>(
+    edition: &Edition<'_, B>,
+    mut snapshot: Option<Snapshot<'_>>,
+    to: &RepoMut,
+    options: &Options,
+) -> Result<Publication<B>, Problem> {
+    let mut lost = None;
+    let mut retry = Retry::of_conflicts(ATTEMPTS - 1);
+    loop {
+        match compare(edition, snapshot.take(), to, options).await {
+            Err(Problem::Store(store::Error::Missing { digest, .. }))
+                if lost.replace(digest) != Some(digest) && retry.wait_quietly().await => {}
+            compared => return compared,
+        }
+    }
+}
+
+async fn compare<B: BlobSource>(
     edition: &Edition<'_, B>,
     snapshot: Option<Snapshot<'_>>,
     to: &RepoMut,
