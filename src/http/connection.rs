@@ -11,7 +11,7 @@ use super::{Error, Http, Settings, authority};
 impl Http {
     /// The kind of connection for a URL, given the URL that the user named.
     pub(super) async fn connection(&self, url: &Url, named: &Url) -> Result<ConnectionKind, Error> {
-        let settings = &self.0.settings;
+        let settings = &self.shared.settings;
         let text = || url.clone().into();
         let host = authority(url).ok_or_else(|| Error::Url { url: text() })?;
         let trust = match url.scheme() {
@@ -27,7 +27,7 @@ impl Http {
         let guard = if is_same && is_named {
             Guard::Open
         } else if allows(url)
-            || (is_named || allows(named)) && self.0.resolved.is_private(named).await
+            || (is_named || allows(named)) && self.shared.resolved.is_private(named).await
         {
             Guard::NoLinks
         } else {
@@ -39,7 +39,7 @@ impl Http {
             host.is_some_and(|host| settings.proxies.contains(host))
         };
         if guard.refuses_literal(url)
-            || guard == Guard::Public && has_proxy() && self.0.resolved.is_private(url).await
+            || guard == Guard::Public && has_proxy() && self.shared.resolved.is_private(url).await
         {
             return Err(match guard {
                 Guard::NoLinks => Error::LinkLocal { url: text() },
@@ -61,15 +61,18 @@ impl Http {
             insecure,
             identities,
             ..
-        } = &self.0.settings;
+        } = &self.shared.settings;
         // An identity may be given for the port that the scheme implies.
         let has_identity = || {
             let (host, port) = endpoint(url)?;
             let is_given = identities.contains_key(&format!("{host}:{port}"));
             (is_given || port == 443 && identities.contains_key(&host)).then_some(())
         };
+        if self.named.is_some() && self.named == endpoint(url) {
+            return true;
+        }
         let is_known = names(plain, url) || names(insecure, url) || has_identity().is_some();
-        is_known || !self.0.strangers.has(url)
+        is_known || !self.shared.strangers.has(url)
     }
 }
 

@@ -79,7 +79,11 @@ const LARGEST_REFUSAL: u64 = 64 << 10;
 
 /// The client. Clones share connections, limits and counts.
 #[derive(Clone, Debug)]
-pub struct Http(Arc<Shared>);
+pub struct Http {
+    shared: Arc<Shared>,
+    /// The host and port that the user named for the requests of this handle, and of its clones.
+    named: Option<(String, u16)>,
+}
 
 #[derive(Debug)]
 struct Shared {
@@ -103,7 +107,7 @@ impl Http {
     /// Creates a client that reports every request and every retry.
     pub fn reporting(settings: Settings, reporter: Arc<dyn Reporter>) -> Self {
         let resolved = Arc::<Resolved>::default();
-        Self(Arc::new(Shared {
+        let shared = Arc::new(Shared {
             clients: Clients::new(Arc::clone(&resolved)),
             limits: Limits::new(settings.transfers),
             resolved,
@@ -112,17 +116,21 @@ impl Http {
             journal: Journal::new(reporter),
             proxies: Matcher::from_system(),
             settings,
-        }))
+        });
+        Self {
+            shared,
+            named: None,
+        }
     }
 
     /// The number of requests sent, including redirects and retries, without requests for tokens.
     pub fn requests(&self) -> u64 {
-        self.0.journal.requests()
+        self.shared.journal.requests()
     }
 
     /// Reports another event to the reporter of requests.
     pub fn report(&self, event: Event) {
-        self.0.journal.report(event);
+        self.shared.journal.report(event);
     }
 
     /// Waits for a permit to upload a blob of `size` bytes. The caller takes it before it opens the blob, and holds it until the upload
@@ -130,13 +138,13 @@ impl Http {
     pub async fn upload_permit(&self, url: &Url, size: u64) -> Option<Permit> {
         match size {
             0..=SMALL => None,
-            _ => Some(self.0.limits.permit(url, RequestClass::Upload).await),
+            _ => Some(self.shared.limits.permit(url, RequestClass::Upload).await),
         }
     }
 
     /// Waits for a permit to download from the host of a URL, for an answer [whose permit was given up](Answer::set_permit).
     pub async fn download_permit(&self, url: &Url) -> Permit {
-        self.0.limits.permit(url, RequestClass::Download).await
+        self.shared.limits.permit(url, RequestClass::Download).await
     }
 
     /// The base URL of a host that the user named.
@@ -144,7 +152,7 @@ impl Http {
     /// # Errors
     /// The text is not a host.
     pub fn base(&self, host: &str) -> Result<Url, Error> {
-        let plain = &self.0.settings.plain;
+        let plain = &self.shared.settings.plain;
         let bare = HostPort::parse(host).map_or(host, |parsed| parsed.host);
         let scheme = match plain.contains(host) || plain.contains(bare) {
             true => "http",
@@ -162,13 +170,22 @@ impl Http {
     /// # Errors
     /// The text is not a host.
     pub fn distrust(&self, host: &str) -> Result<(), Error> {
-        self.0.strangers.add(&self.base(host)?);
+        self.shared.strangers.add(&self.base(host)?);
         Ok(())
     }
 
     /// Treats the host of a URL as one that the user named.
     pub fn trust(&self, url: &Url) {
-        self.0.strangers.remove(url);
+        self.shared.strangers.remove(url);
+    }
+
+    /// A handle for whose requests the user named the host of a URL. For those of other handles that host stays one that nobody named.
+    #[must_use]
+    pub fn naming(&self, url: &Url) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            named: guard::endpoint(url),
+        }
     }
 
     /// Sends a request once, and follows the redirects of `GET` and `HEAD`.
@@ -181,7 +198,7 @@ impl Http {
         let follows = is_read && !request.is_unfollowed;
         let limit = request.redirects;
         let mut left = limit;
-        let mut deadline = Deadline::new(request.limit, &self.0.settings.timeouts);
+        let mut deadline = Deadline::new(request.limit, &self.shared.settings.timeouts);
         let (mut is_verified, mut is_elsewhere) = (true, false);
         loop {
             let kind = self.connection(&request.url, &named).await?;
@@ -216,7 +233,7 @@ impl Http {
     ) -> Result<Answer, Error> {
         let Shared {
             settings, journal, ..
-        } = &*self.0;
+        } = &*self.shared;
         let url = request.url.clone();
         let is_upload = request.payload.as_ref().map_or(0, Payload::size) > SMALL;
         let class = match request.body_use {
@@ -226,7 +243,7 @@ impl Http {
             BodyUse::Whole(_) | BodyUse::Nothing => Some(RequestClass::Small),
         };
         let permit = match class {
-            Some(class) => Some(self.0.limits.permit(&url, class).await),
+            Some(class) => Some(self.shared.limits.permit(&url, class).await),
             None => None,
         };
         let mut entry = journal.begin(request);
@@ -237,7 +254,7 @@ impl Http {
             false => deadline.hold(&url, exchange).await?,
         };
         entry.answered(response.status());
-        self.0.reached.insert(&url);
+        self.shared.reached.insert(&url);
         let answer = Answer::new(Incoming {
             response,
             entry,
@@ -262,7 +279,7 @@ impl Http {
     ) -> Result<Response, Error> {
         let Shared {
             settings, clients, ..
-        } = &*self.0;
+        } = &*self.shared;
         let timeouts = &settings.timeouts;
         let payload = request.payload.take();
         let url = &request.url;
@@ -307,7 +324,7 @@ impl Http {
     /// The proxy that requests to a URL go through.
     fn proxy(&self, url: &Url) -> Option<Url> {
         let uri = url.as_str().parse().ok()?;
-        let proxy = self.0.proxies.intercept(&uri)?;
+        let proxy = self.shared.proxies.intercept(&uri)?;
         Url::parse(&proxy.uri().to_string()).ok()
     }
 }

@@ -166,7 +166,7 @@ impl Http {
                 return sent;
             };
             let url = sent.as_ref().map_or(&requested, Answer::url);
-            if sent.as_ref().is_err_and(Error::is_unconnected) && !self.0.reached.has(url) {
+            if sent.as_ref().is_err_and(Error::is_unconnected) && !self.shared.reached.has(url) {
                 retry.at_most(UNREACHED_RETRIES);
             }
             if !retry.wait(self, url, failure).await {

@@ -100,13 +100,18 @@ fn concurrent_requests_for_a_version_mirror_it_once() {
 fn a_host_block_of_the_operator_may_name_a_private_host() {
     let (origin, scene) = origin();
     scene.write("host.tfrc", origin.host_block("registry.corp.test"));
-    let more = ["--cli-config", "host.tfrc"];
-    let pattern = "registry.corp.test/*/*";
-    let own = ["--from", "oci-layout:cache", "--fill", "--include", pattern];
-    let server = Server::plain(&scene, &[&own[..], &more].concat());
+    let own = ["--from", "oci-layout:cache", "--fill"];
+    let server = Server::plain(&scene, &[&own[..], &["--cli-config", "host.tfrc"]].concat());
     let index = server.get("/mirror/registry.corp.test/acme/demo/index.json");
     assert_eq!(index.status, 200, "{}", server.log());
     assert_eq!(index.text(), r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#);
+    let version = server.get("/mirror/registry.corp.test/acme/demo/1.1.0.json");
+    assert_eq!(version.status, 200, "{}", server.log());
+    // That a client names the same host as that of a provider is another matter.
+    let asked = origin.transcript().len();
+    let other = server.get(&format!("{}/index.json", base(&origin)));
+    assert_eq!(other.status, 503, "{}", other.text());
+    assert_eq!(origin.transcript().len(), asked);
     server.stop();
 }
 

@@ -50,7 +50,7 @@ impl Origin {
             {
                 let service = self.service(provider.hostname()).await?;
                 let what = Document::Checksums;
-                let document = self.document(what, url, &service.named, limits::CHECKSUMS);
+                let document = self.document(what, url, &service, limits::CHECKSUMS);
                 let document = document.await?;
                 others = listed(provider, version, &document);
                 if others.len() > MOST_PLATFORMS {

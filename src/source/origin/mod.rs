@@ -89,7 +89,7 @@ impl Origin {
         let answer = fetch::successful(&what, answer, &service.auth)?;
         let asked = MetadataRequest {
             platform,
-            access: &self.access,
+            access: &service.access,
             named: &service.named,
             url: answer.url().clone(),
             is_verified: service.is_verified && answer.is_verified(),
@@ -111,7 +111,7 @@ impl Origin {
                 .authorization(service.auth.secret.clone(), &service.base)
                 .whole(limit)
         };
-        self.access.send(RequestKind::Document, request).await
+        service.access.send(RequestKind::Document, request).await
     }
 
     /// Requests a document whose URL comes from metadata. It is public, so the request carries no token.
@@ -119,11 +119,11 @@ impl Origin {
         &self,
         what: Document,
         url: &Url,
-        named: &Url,
+        service: &Service,
         limit: u64,
     ) -> Result<release::Document, Error> {
-        let request = || Request::new(Method::GET, url.clone(), named).whole(limit);
-        let answer = self.access.send(RequestKind::Document, request).await?;
+        let request = || Request::new(Method::GET, url.clone(), &service.named).whole(limit);
+        let answer = service.access.send(RequestKind::Document, request).await?;
         let answer = fetch::successful(&what, answer, &RequestAuth::none())?;
         let name = url.path_segments().and_then(|mut all| all.next_back());
         Ok(release::Document {
@@ -254,7 +254,7 @@ impl Origin {
         let service = self.service(provider.hostname()).await?;
         let document = async |what, url: &Option<Url>, limit| match url {
             Some(url) => {
-                let document = self.document(what, url, &service.named, limit);
+                let document = self.document(what, url, &service, limit);
                 document.await.map(Some)
             }
             None => Ok(None),

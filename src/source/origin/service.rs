@@ -8,11 +8,14 @@ use url::Url;
 use super::super::auth::RequestAuth;
 use super::super::discovery::{self, ServiceLocation};
 use super::super::error::Error;
+use super::super::fetch::Access;
 use crate::address::Hostname;
 
 /// The provider registry of one host.
 #[derive(Clone)]
 pub(super) struct Service {
+    /// How its documents and packages are requested.
+    pub(super) access: Access,
     /// The base URL of its endpoints.
     pub(super) base: Url,
     /// The URL that the user named: of the host in the address, or of a `host` block.
@@ -55,9 +58,11 @@ impl Origin {
             is_verified,
             is_own,
         } = found;
+        let mut access = access.clone();
         let named = match access.credentials.services(host)? {
             Some(_) => {
-                access.http.trust(&base);
+                // For this provider registry alone: a client of a server may name the same host as a provider's.
+                access.http = access.http.naming(&base);
                 base.clone()
             }
             None => access.http.base(host.as_ascii())?,
@@ -68,6 +73,7 @@ impl Origin {
             false => RequestAuth::redirected(),
         };
         Ok(Service {
+            access,
             base,
             named,
             auth,
