@@ -26,6 +26,7 @@
 
 mod documents;
 mod folder;
+mod found_files;
 mod package;
 mod page;
 mod provider;
@@ -267,7 +268,7 @@ impl<'a> Site<'a> {
         on_change: &OnChange<'_>,
     ) {
         let folder = ProviderFolder::of(&self.request.directory, provider);
-        let finished = provider::finish(&folder, provider, stored, self.request.dry_run);
+        let finished = found_files::finish(&folder, provider, stored, self.request.dry_run);
         match finished {
             Ok(deleted) => {
                 if !deleted.is_empty() && !self.request.dry_run {
