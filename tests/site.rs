@@ -245,6 +245,43 @@ fn only_wanted_platforms_are_written_and_others_stay() {
     }
 }
 
+/// Its package may have been withdrawn because it is bad.
+#[test]
+fn a_version_that_lost_its_only_wanted_platform_is_deleted() {
+    let scene = with_two();
+    let linux = ["--platform", "linux_amd64"];
+    site(&scene, &linux).succeeds();
+    let lost = ReleaseFolder::new("demo", "1.1.0").platform("windows_arm64");
+    let folder = scene.path("lost");
+    lost.write(&folder);
+    let replace = "push lost --provider example.com/acme/demo --key acme.asc --to oci-layout:store --existing replace";
+    scene.tfoci(replace.split(' ')).succeeds();
+    let run = site(&scene, &linux).succeeds();
+    assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
+    assert!(
+        run.stderr
+            .contains("it has no package for the wanted platforms")
+    );
+    let delete = [&linux[..], &["--delete"]].concat();
+    let run = dry_run(&scene, &delete).succeeds();
+    let line = "Would delete example.com/acme/demo 1.1.0\n";
+    assert!(run.stderr.contains(line), "{}", run.stderr);
+    assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
+    site(&scene, &delete).succeeds();
+    assert_eq!(listed(&scene), ["1.0.0"]);
+    assert!(!of_demo(&scene, &zip("1.1.0", "linux_amd64")).exists());
+    // Another platform that the store still has stays published.
+    let scene = with_two();
+    site(&scene, &[]).succeeds();
+    lost.write(&scene.path("lost"));
+    scene.tfoci(replace.split(' ')).succeeds();
+    site(&scene, &delete).succeeds();
+    let document = json(&of_demo(&scene, "1.1.0.json"));
+    let platforms = document["archives"].as_object().unwrap().keys();
+    assert_eq!(platforms.collect::<Vec<_>>(), ["windows_arm64"]);
+    assert!(!of_demo(&scene, &zip("1.1.0", "linux_amd64")).exists());
+}
+
 #[test]
 fn a_platform_that_no_version_has_is_an_error() {
     let run = site(&with_two(), &["--platform", "linux_arm"]).exits(1);

@@ -1,6 +1,6 @@
 //! Writes one provider of a site: its versions, then the list of them ([`found_files`](super::found_files)).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
@@ -19,6 +19,7 @@ use crate::jobs;
 use crate::oci::Refusal;
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::{Platform, Platforms};
+use crate::protocol::network_mirror::Archive;
 use crate::release::{Release, canonical_file_name};
 use crate::store::{self, StoreBlob};
 use crate::trust::Verified;
@@ -30,7 +31,11 @@ const VERSIONS: usize = 4;
 enum VersionResult {
     Written(Box<Installed>),
     /// The version has no package for the wanted platforms, but for these.
-    OtherPlatforms(BTreeSet<Platform>),
+    OtherPlatforms {
+        platforms: BTreeSet<Platform>,
+        /// Whether the site has packages of the version, and the store has none of these. They are to be deleted.
+        is_gone: bool,
+    },
 }
 
 impl Site<'_> {
@@ -143,7 +148,10 @@ impl Site<'_> {
                     has_package = true;
                     on_change(Ok(SiteChange::Written(*installed)));
                 }
-                Ok(VersionResult::OtherPlatforms(platforms)) => others.extend(platforms),
+                Ok(VersionResult::OtherPlatforms { platforms, is_gone }) => {
+                    others.extend(platforms);
+                    refused.extend(is_gone.then(|| version.clone()));
+                }
                 Err(failure) => {
                     has_package = true;
                     let reason = Refused::by(&failure);
@@ -200,7 +208,14 @@ impl Site<'_> {
         if release.packages.is_empty() {
             let warning = Warning::NoWantedPackage;
             reporter.report(Event::Warning { subject, warning });
-            return Ok(VersionResult::OtherPlatforms(stored));
+            let is_gone = self.request.delete
+                && self
+                    .lose(from, version, &stored)
+                    .map_err(|error| about(error.into()))?;
+            return Ok(VersionResult::OtherPlatforms {
+                platforms: stored,
+                is_gone,
+            });
         }
         let sizes = release.packages.iter().map(|package| package.expected.size);
         reporter.report(Event::planned(subject.clone(), sizes));
@@ -276,11 +291,43 @@ impl Site<'_> {
         let directory = ProviderFolder::of(root, &installed.provider).open_or_create()?;
         let mut kept = documents::listed(&directory, &installed.version)?.unwrap_or_default();
         if self.request.delete {
-            let stored: BTreeSet<String> = stored.iter().map(ToString::to_string).collect();
-            kept.retain(|platform, _| stored.contains(platform));
+            retain(&mut kept, stored);
         }
         let bytes = documents::archives(&installed.packages, kept);
         let name = documents::document_name(&installed.version);
         folder::write(root, &directory, &name, &bytes)
     }
+
+    /// Removes the packages that the store no longer has from the document of a version that has no wanted package. Whether none is left.
+    fn lose(
+        &self,
+        from: &StoredProvider,
+        version: &Version,
+        stored: &BTreeSet<Platform>,
+    ) -> Result<bool, disk::Error> {
+        let root = &self.request.directory;
+        let directory = ProviderFolder::of(root, &from.provider).open()?;
+        let Some(directory) = directory else {
+            return Ok(false);
+        };
+        let Some(mut kept) = documents::listed(&directory, version)? else {
+            return Ok(false);
+        };
+        let before = kept.len();
+        retain(&mut kept, stored);
+        if kept.is_empty() {
+            return Ok(true);
+        }
+        if kept.len() < before && !self.request.dry_run {
+            let name = documents::document_name(version);
+            folder::write(root, &directory, &name, &documents::archives(&[], kept))?;
+        }
+        Ok(false)
+    }
+}
+
+/// Removes the packages of other platforms from those of a document.
+fn retain(packages: &mut BTreeMap<String, Option<Archive>>, stored: &BTreeSet<Platform>) {
+    let stored: BTreeSet<String> = stored.iter().map(ToString::to_string).collect();
+    packages.retain(|platform, _| stored.contains(platform));
 }
