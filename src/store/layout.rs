@@ -307,6 +307,7 @@ impl Layout {
         let directory = self.directory(repository);
         let mut index = Tags::clone(&*self.index(repository)?.unwrap_or_default());
         let path = directory.join("index.json");
+        create_marker(&directory)?;
         for Move { to, .. } in moves {
             self.put_manifest(repository, to)?;
         }
@@ -329,7 +330,6 @@ impl Layout {
             disk::sync_directory(&blobs.join(algorithm))?;
         }
         disk::sync_directory(&blobs)?;
-        create_marker(&directory)?;
         staged::replace(&path, &bytes)?;
         Ok(Tagged::Moved)
     }

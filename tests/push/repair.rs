@@ -242,13 +242,16 @@ fn an_interrupted_push_is_finished_by_the_next() {
 fn a_layout_that_lost_its_list_of_tags_is_not_written() {
     let author = Author::with_release();
     author.push(&[]).succeeds();
-    fs::remove_file(author.repository("index.json")).unwrap();
-    let before = author.tree();
-    let expected = "registry.opentofu.org/acme/demo is incomplete\n  expected its index.json\n";
-    for more in [&["--dry-run"] as &[_], &[], &["--existing", "replace"]] {
-        let run = author.push(more).exits(1);
-        assert!(run.stderr.contains(expected), "{}", run.stderr);
-        assert_eq!(author.tree(), before);
+    // A copy of a layout that stopped before the last two files has neither.
+    for lost in ["index.json", "oci-layout"] {
+        fs::remove_file(author.repository(lost)).unwrap();
+        let before = author.tree();
+        let expected = "registry.opentofu.org/acme/demo is incomplete\n  expected its index.json\n";
+        for more in [&["--dry-run"] as &[_], &[], &["--existing", "replace"]] {
+            let run = author.push(more).exits(1);
+            assert!(run.stderr.contains(expected), "{}", run.stderr);
+            assert_eq!(author.tree(), before);
+        }
     }
     // Started anew, as the hint advises.
     fs::remove_dir_all(author.repository("")).unwrap();

@@ -1,8 +1,9 @@
 //! Reads the `index.json` of a layout, and creates the file `oci-layout` beside it.
 //!
 //! A layout without `index.json` may have lost it. A writer that took it for a new one would make all its versions vanish, and later delete
-//! their packages. Therefore the first write creates the files in this order: an `index.json` without tags, `oci-layout`, the real
-//! `index.json`. So an `oci-layout` alone never comes from an interrupted write of tfoci.
+//! their packages. Therefore the first write creates its files in this order: packages and their manifests, an `index.json` without tags,
+//! `oci-layout`, the indexes of versions, the real `index.json`. So neither an `oci-layout` alone nor the index of a version without the two files
+//! ever comes from an interrupted write of tfoci: the layout was copied in part, or its files were deleted.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,13 +13,17 @@ use crate::disk::{self, FileState, if_exists, staged};
 use crate::error::Category;
 use crate::json;
 use crate::oci::tags::{self, LAYOUT};
-use crate::oci::{Repository, Tags};
+use crate::oci::{INDEX, Repository, Tags};
 use crate::store::Error;
 
 /// The largest `index.json` that is read, in bytes: enough for about twenty thousand tags.
 const LARGEST_INDEX: u64 = 8 << 20;
 /// The largest `oci-layout` file that is read, in bytes. It only contains the version of the format.
 const LARGEST_MARKER: u64 = 4 << 10;
+/// The most blobs of a layout without `index.json` that are looked at, and the largest one in bytes. A version has an index of some kilobytes, and
+/// some packages.
+const MOST_LOOKED_AT: usize = 10_000;
+const LARGEST_LOOKED_AT: u64 = 256 << 10;
 /// An `index.json` without tags.
 const NO_TAGS: &[u8] = br#"{"schemaVersion":2,"manifests":[]}"#;
 
@@ -38,6 +43,9 @@ impl Layout {
         let mark = if_exists(disk::read_unlinked(&marker, LARGEST_MARKER))?;
         let bytes = match (read, &mark) {
             (Some(bytes), _) => bytes,
+            (None, None) if has_version(&directory) => {
+                return Err(Error::Incomplete { path: directory });
+            }
             (None, None) => return Ok(None),
             // Another process may have written both files just now.
             (None, Some(_)) => read_index(&path)?.ok_or(Error::Incomplete { path: directory })?,
@@ -68,6 +76,28 @@ impl Layout {
 
 fn read_index(path: &Path) -> Result<Option<Vec<u8>>, disk::Error> {
     if_exists(disk::read_unlinked(path, LARGEST_INDEX))
+}
+
+/// Whether the blobs of a layout without `index.json` have the index of a version.
+fn has_version(directory: &Path) -> bool {
+    let blobs = directory.join("blobs").join("sha256");
+    let entries = std::fs::read_dir(blobs).into_iter().flatten().flatten();
+    entries.take(MOST_LOOKED_AT).any(|entry| {
+        let is_small = entry
+            .metadata()
+            .is_ok_and(|found| found.len() <= LARGEST_LOOKED_AT);
+        let read = || disk::read_unlinked(&entry.path(), LARGEST_LOOKED_AT);
+        is_small && read().is_ok_and(|bytes| is_index(&bytes))
+    })
+}
+
+/// Whether bytes are those of an index. Packages are zips, and checksum documents begin with a digit.
+fn is_index(bytes: &[u8]) -> bool {
+    let media_type = INDEX.as_bytes();
+    bytes.starts_with(b"{")
+        && bytes
+            .windows(media_type.len())
+            .any(|part| part == media_type)
 }
 
 /// Creates the file `oci-layout` unless it exists, after an `index.json` without tags. Only called where [`Layout::index`] succeeded, so no tag
