@@ -29,7 +29,7 @@ pub(super) async fn read_back<B: BlobSource>(
     }
     for target in targets(publication) {
         for manifest in &target.content.manifests {
-            read_manifest(manifest, to).await?;
+            read_manifest(manifest, Part::Manifest, to).await?;
         }
     }
     Ok(())
@@ -43,8 +43,25 @@ pub(super) async fn read_back_roots<B>(
     publication: &Publication<B>,
     to: &RepoMut,
 ) -> Result<(), Problem> {
-    for target in targets(publication) {
-        read_manifest(&target.content.root, to).await?;
+    for TagUpdate { tag, content, .. } in targets(publication) {
+        read_manifest(&content.root, At::Tag(tag).part(), to).await?;
+        // Clients ask for the tag. A registry may answer that from elsewhere, such as a cache.
+        let (ours, stored) = (
+            content.root.expected.digest,
+            to.manifest(At::Tag(tag)).await?,
+        );
+        let received = stored.map(|stored| stored.expected.digest);
+        if let Some(received) = received.filter(|received| *received != ours)
+            && to.digest(tag).await? == Some(ours)
+        {
+            let (tag, expected) = (tag.clone(), ours);
+            return Err(store::Error::Moved {
+                tag,
+                expected,
+                received,
+            }
+            .into());
+        }
     }
     Ok(())
 }
@@ -53,8 +70,8 @@ fn targets<B>(publication: &Publication<B>) -> impl Iterator<Item = &TagUpdate<B
     std::iter::once(&publication.index).chain(&publication.evidence)
 }
 
-async fn read_manifest(manifest: &RawManifest, to: &RepoMut) -> Result<(), Problem> {
-    let (what, digest) = (Part::Manifest, manifest.expected.digest);
+async fn read_manifest(manifest: &RawManifest, what: Part, to: &RepoMut) -> Result<(), Problem> {
+    let digest = manifest.expected.digest;
     let read = to.manifest(At::Entry(&manifest.descriptor())).await?;
     read.ok_or(store::Error::Missing { what, digest })?;
     Ok(())

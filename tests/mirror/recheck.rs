@@ -107,3 +107,18 @@ fn recheck_reads_the_manifests_and_the_evidence_of_a_registry() {
         );
     }
 }
+
+/// Clients ask for the tag.
+#[test]
+fn recheck_reads_what_the_tag_gives() {
+    let scene = OriginScene::of([demo()]);
+    let registry = Registry::plain();
+    let to = into_registry(&registry);
+    scene.run(&to).ends(0);
+    registry.always(matching("GET", "/manifests/1.0.0"), Fault::wrong_bytes());
+    let said = scene.run(&format!("{to} --recheck")).ends(3);
+    assert!(
+        said.contains("the bytes do not match their digest"),
+        "{said}"
+    );
+}
