@@ -122,20 +122,32 @@ fn checksum_documents_are_parsed_as_clients_parse_them() {
     for (form, says) in [(Form::Starred, "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip`
 
-hint: nothing of this version was written. Clients refuse this release, too: its author has to publish it again
+hint: nothing of this version was written. One checksum document has to list the packages of all platforms: its author has to publish it again
 "), (Form::UpperCaseNames, "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip`
 
-hint: nothing of this version was written. Clients refuse this release, too: its author has to publish it again
+hint: nothing of this version was written. One checksum document has to list the packages of all platforms: its author has to publish it again
 ")] {
         let scene = OriginScene::release(folder().document(move |text| form.of(text)));
         scene.demo("").says(3, says);
         assert!(scene.installs().is_empty());
     }
+    let other = |text: &str| text.replace(['0', '1'], "2");
+    let said = OriginScene::release(folder().document(move |text| {
+        let lines = text.lines().map(|line| {
+            let (digest, name) = line.split_once(' ').unwrap();
+            format!("{} {name}\n", other(digest))
+        });
+        lines.collect()
+    }))
+    .demo("")
+    .ends(3);
+    let hint = "hint: nothing of this version was written. Clients refuse this release, too: its author has to publish it again\n";
+    assert!(said.ends_with(hint), "{said}");
     OriginScene::release(folder().mistake(Mistake::ZipsUnlisted)).demo("").says(3, "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip`
 
-hint: nothing of this version was written. Clients refuse this release, too: its author has to publish it again
+hint: nothing of this version was written. One checksum document has to list the packages of all platforms: its author has to publish it again
 ");
 }
 

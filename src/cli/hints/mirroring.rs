@@ -191,8 +191,11 @@ fn of_trust(error: &trust::Error, provider: &ProviderAddr, effect: Effect) -> Op
             "`--ca-file FILE` names the authority by which its origin's certificate can be verified; or pin by hand a key that reached you another way"
         }
         trust::Error::Refused(refusal) => return of_signature(&refusal.reason, effect),
-        trust::Error::Mismatch(_) | trust::Error::NoLine { .. } => {
+        trust::Error::Mismatch(_) => {
             "Clients refuse this release, too: its author has to publish it again"
+        }
+        trust::Error::NoLine { .. } => {
+            "One checksum document has to list the packages of all platforms: its author has to publish it again"
         }
         trust::Error::OtherName { .. } => {
             "The package may be another version's: its author has to publish it again"
