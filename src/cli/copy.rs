@@ -34,7 +34,8 @@ Examples:
 ///
 /// All bytes are copied unchanged, so digests stay the same. Without constraints, tfoci copies all versions, including pre-releases; with
 /// constraints, all versions that satisfy them. Without addresses, it copies every provider, if the store can list them. Content that the
-/// destination already has is not transferred again; between layouts of one file system, it is linked and not copied. Tags other than versions and their evidence are not changed.
+/// destination already has is not transferred again; between layouts of one file system, it is linked and not copied. Tags other than
+/// versions and their evidence are not changed.
 ///
 /// With `--file`, tfoci copies the versions that `mirror` would select by this mirror file, from those in the `--from` store. It uses the
 /// trust file that the mirror file names, but not its `to`. Its `platforms` take effect with `--rebuild-index`. With `--from-lock`, tfoci

@@ -22,32 +22,28 @@ pub(super) const LARGEST: u64 = 1 << 20;
 pub struct Locations {
     /// `--authfile`, which replaces all files of docker and podman.
     pub authfile: Option<PathBuf>,
-    /// `--cli-config`.
+    /// `--cli-config`, which replaces the clients' own files.
     pub cli_config: Option<PathBuf>,
     /// The environment variables. The library does not read the environment itself.
     pub environment: Environment,
 }
 
-/// Environment variables. An empty variable counts as unset.
+/// Environment variables of the same names. An empty variable counts as unset.
+#[allow(missing_docs, reason = "each field has the name of its variable")]
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     /// `HOME`, or `USERPROFILE` on Windows.
     pub home: Option<PathBuf>,
     /// `APPDATA`, on Windows.
     pub app_data: Option<PathBuf>,
-    /// `XDG_RUNTIME_DIR`.
     pub xdg_runtime_dir: Option<PathBuf>,
-    /// `XDG_CONFIG_HOME`.
     pub xdg_config_home: Option<PathBuf>,
-    /// `DOCKER_CONFIG`, a directory.
+    /// The directory of docker's `config.json`.
     pub docker_config: Option<PathBuf>,
-    /// `REGISTRY_AUTH_FILE`.
     pub registry_auth_file: Option<PathBuf>,
-    /// `TF_CLI_CONFIG_FILE`.
     pub tf_cli_config_file: Option<PathBuf>,
     /// `PATH`, which is searched for credential helpers.
     pub path: Option<OsString>,
-    /// `NETRC`.
     pub netrc: Option<PathBuf>,
     /// All variables `TF_TOKEN_…`: the rest of the name, and the token.
     pub tokens: Vec<(String, Secret)>,

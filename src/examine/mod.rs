@@ -32,7 +32,7 @@ use crate::trust::rule::Unsigned;
 use crate::trust::{self, Policy, Rule, Verified};
 use crate::version::Version;
 
-/// The number of tags that are looked up at once to find an index, newest first. Those that run when it is found are in vain.
+/// The number of tags that are looked up at once to find an index, newest first. Lookups that still run when it is found are wasted.
 const CONCURRENT_LOOKUPS: usize = 4;
 
 /// The trust options for reading a store.

@@ -1,8 +1,7 @@
 //! Limits on the number of concurrent requests to one host.
 //!
-//! A request needs a [`Permit`] of its host: one for small requests, or one for downloads or uploads. The limits are separate because a
-//! small request must not wait behind packages, and because more than 16 connections to a host cost more handshakes than they save (both
-//! measured).
+//! A request needs a [`Permit`] of its host: one for small requests, one for downloads, or one for uploads. A small request must not wait
+//! behind packages, so it has a limit of its own. More than 16 connections to a host cost more handshakes than they save. Both were measured.
 //!
 //! # Why this cannot deadlock
 //! Permits are taken in one order: upload, download, small. An upload takes its permit before any of its blob is read; the reader of a blob

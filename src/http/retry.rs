@@ -24,7 +24,7 @@ const UNREACHED_RETRIES: u32 = 2;
 /// The longest `Retry-After` that the client waits for. If the server requires a longer pause, its quota
 /// is used up, and the request fails at once.
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
-/// The most hosts that are remembered as reached. To forget one costs no more than retries that are in vain.
+/// The most hosts that are remembered as reached. To forget one costs a few useless retries.
 const MOST_REACHED: usize = 4_096;
 
 /// A failure after which the same request may succeed.

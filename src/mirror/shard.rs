@@ -7,7 +7,7 @@ use super::Task;
 /// One of several equal parts, written `I/N` and counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// From 0.
+    /// Counted from 0, in contrast to the text.
     index: usize,
     count: usize,
 }

@@ -32,14 +32,14 @@ pub enum At {
     Source(Place),
     /// The store that is read.
     From {
-        /// The store.
+        /// Where the failure happened.
         store: Place,
         /// The store that the version is copied to, if the failure is one of a copy.
         to: Option<Box<Place>>,
     },
     /// The store that is written.
     To {
-        /// The store.
+        /// Where the failure happened.
         store: Place,
         /// The store that the version is copied from, if the failure is one of a copy.
         from: Option<Box<Place>>,

@@ -11,9 +11,9 @@ use crate::hash::PackageHash;
 /// What is at the path of a package.
 #[derive(Debug)]
 pub enum Occupant {
-    /// A zip.
+    /// A packed package with other bytes, by their digest.
     Zip(Digest),
-    /// An unpacked package.
+    /// An unpacked package with other files, by their `h1`.
     Directory(PackageHash),
     /// The package, which another user may change.
     Exposed {

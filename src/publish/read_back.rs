@@ -1,5 +1,5 @@
-//! Reads what is stored: what a repository has before a plan, and what a replacement or a new check has written to a registry. A registry keeps
-//! the bytes that it has, even if others are uploaded.
+//! Reads what a repository stores: before a plan, and after a replacement or a new check has written to a registry. A registry keeps the bytes
+//! that it has, even if others are uploaded.
 
 use futures_util::StreamExt as _;
 

@@ -3,8 +3,11 @@
 //! | age of the value | answer |
 //! | --- | --- |
 //! | up to [`Ages::fresh`] | the value |
-//! | older | a new value; if it cannot be loaded, the old one until [`Ages::stale`]; at once, if the last attempt failed a moment ago. A request for which the old value is not enough waits longer for the new one |
+//! | older | a new value, or the old one if the new one cannot be loaded |
+//! | older, and the last attempt failed a moment ago | the old one, at once |
 //! | older than [`Ages::stale`], or there is none | a new value, or the reason why there is none |
+//!
+//! A request for which the old value is not enough waits longer for the new one.
 //!
 //! A refresh goes on after the clients that waited for it have disconnected, so the next request finds the new value.
 

@@ -12,7 +12,7 @@ use crate::oci::Repository;
 /// The registry behind a host name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnownRegistry {
-    /// Docker Hub.
+    /// Docker Hub, which has the host name `docker.io` but is asked at another one.
     DockerHub,
     /// GitHub Container Registry.
     Ghcr,

@@ -7,7 +7,7 @@ use std::fmt;
 pub enum Requested {
     /// The version of the registry's API, which `/v2/` answers.
     Version,
-    /// A list.
+    /// A page of a list.
     List(Listed),
     /// A manifest or an index.
     Manifest,

@@ -79,9 +79,10 @@ pub(super) struct Arguments {
     redirect: bool,
     /// Mirror versions that the store lacks from their origins, when a client requests them
     ///
-    /// The list of a provider then also has the releases of its origin; pre-releases are served only if the store has them. The first request for a version copies it into the store, verified
-    /// by the same policy. If this takes longer than clients wait, they get 503 with Retry-After, and copying goes on. A version that the policy
-    /// refuses fails the first client that selects it; it is then hidden for ten times --max-age, or until the trust file changes.
+    /// The list of a provider then also has the releases of its origin; pre-releases are served only if the store has them. The first request
+    /// for a version copies it into the store, verified by the same policy. If this takes longer than clients wait, they get 503 with
+    /// Retry-After, and copying goes on. A version that the policy refuses fails the first client that selects it; it is then hidden for ten
+    /// times --max-age, or until the trust file changes.
     #[arg(long, help_heading = "Pull-through")]
     fill: bool,
     /// Mirror only these providers; may be repeated. `*` stands for any namespace or type

@@ -31,7 +31,7 @@ pub enum FileError {
     /// Larger than any real file of a module.
     #[error("more than {limit} bytes")]
     Large { limit: usize },
-    /// Not HCL 2.
+    /// Clients refuse it, too.
     #[error("not valid HCL: {0}")]
     Hcl(SyntaxError),
     #[error("not valid JSON")]
