@@ -6,11 +6,15 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use flate2::read::ZlibDecoder;
+use serde_json::{Value, json};
 
 use super::stores::{BARE, DEMO, HOST, Store};
 use crate::support::programs::{can_run, find};
 use crate::support::release::Mistake;
 use crate::support::scene::Scene;
+
+/// The debugging protocol of the browser.
+mod devtools;
 
 /// More than the browser needs to start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -293,4 +297,117 @@ fn text_of_strangers_runs_no_script() {
         assert_eq!(visit.console, Vec::<String>::new(), "{path}");
         assert!(visit.dom.contains("<summary>"), "{}", visit.dom);
     }
+}
+
+/// The tag and the text of the element that has the focus, and whether it is drawn with a ring; `null` at the end of the page.
+const FOCUSED: &str = "(() => {
+    const one = document.activeElement;
+    if (!one || one === document.body) return null;
+    const style = getComputedStyle(one), box = one.getBoundingClientRect();
+    const ring = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0;
+    return [one.tagName.toLowerCase(), one.innerText.trim(), ring && box.width > 0 && box.height > 0];
+})()";
+/// The tags and texts of the elements that people use.
+const USABLE: &str = "[...document.querySelectorAll('a[href], button, input, summary, pre')]
+    .filter(one => one.checkVisibility())
+    .map(one => [one.tagName.toLowerCase(), one.innerText.trim(), true])";
+/// The least contrast between a text and its background, as WCAG 2.1 defines it, with that text.
+const CONTRAST: &str = "(() => {
+    const channels = text => text.match(/[0-9.]+/g).map(Number);
+    const light = text => {
+        const [r, g, b] = channels(text).map(c => c / 255).map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const background = one => {
+        for (; one; one = one.parentElement) {
+            const colour = getComputedStyle(one).backgroundColor;
+            if ((channels(colour)[3] ?? 1) > 0) return colour;
+        }
+        throw 'no background';
+    };
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    let least = [21, ''], count = 0;
+    while (texts.nextNode()) {
+        const one = texts.currentNode.parentElement;
+        if (!texts.currentNode.data.trim() || !one.checkVisibility()) continue;
+        const [a, b] = [light(getComputedStyle(one).color), light(background(one))];
+        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        count += 1;
+        if (ratio < least[0]) least = [ratio, texts.currentNode.data];
+    }
+    return [...least, count];
+})()";
+
+#[test]
+fn the_keyboard_reaches_everything_in_the_order_of_the_page() {
+    let store = store();
+    let Some(browser) = Browser::find(&store.scene) else {
+        return;
+    };
+    let server = store.serve(&["--registry-host", HOST]);
+    let base = format!("http://{}", server.address);
+    let mut page = browser.open();
+    for path in ["/", &format!("/providers/{DEMO}")] {
+        page.visit(&format!("{base}{path}"));
+        let usable = page.evaluate(USABLE);
+        assert!(usable.as_array().unwrap().len() > 3, "{path}: {usable}");
+        let mut reached = Vec::new();
+        for _ in usable.as_array().unwrap() {
+            page.press("Tab", 9, None);
+            reached.push(page.evaluate(FOCUSED));
+        }
+        assert_eq!(Value::from(reached), usable, "{path}");
+    }
+    // Versions open and close by the keyboard.
+    page.evaluate("document.querySelector('summary').focus()");
+    let is_open = "document.querySelector('details').open";
+    for open in [true, false] {
+        page.press("Enter", 13, Some("\r"));
+        assert_eq!(page.evaluate(is_open), json!(open));
+    }
+    // The first link skips to the providers, and a search is sent with Enter.
+    page.visit(&format!("{base}/"));
+    page.press("Tab", 9, None);
+    page.press("Enter", 13, Some("\r"));
+    assert_eq!(page.evaluate("location.hash"), json!("#main"));
+    page.evaluate("document.querySelector('input').focus()");
+    for key in ["d", "e", "m", "o"] {
+        page.press(key, 0, Some(key));
+    }
+    page.press("Enter", 13, Some("\r"));
+    page.until_loaded();
+    assert_eq!(page.evaluate("location.search"), json!("?q=demo"));
+    drop(page);
+    server.stop();
+}
+
+#[test]
+fn every_text_that_is_drawn_has_enough_contrast() {
+    let store = store();
+    let Some(browser) = Browser::find(&store.scene) else {
+        return;
+    };
+    let server = store.serve(&["--registry-host", HOST]);
+    let base = format!("http://{}", server.address);
+    let mut page = browser.open();
+    for is_dark in [false, true] {
+        page.prefer_dark(is_dark);
+        for path in [
+            "/".to_owned(),
+            "/?q=nothing".to_owned(),
+            format!("/providers/{DEMO}"),
+            format!("/providers/{BARE}"),
+        ] {
+            page.visit(&format!("{base}{path}"));
+            page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)");
+            let [least, text, count] = [0, 1, 2].map(|at| page.evaluate(CONTRAST)[at].clone());
+            assert!(count.as_f64().unwrap() > 5.0, "{path} {count}");
+            assert!(
+                least.as_f64().unwrap() >= 4.5,
+                "{path} {is_dark} {least}: {text}"
+            );
+        }
+    }
+    drop(page);
+    server.stop();
 }
