@@ -192,17 +192,7 @@ fn record(change: Result<SiteChange, Failure>, directory: &Path, session: &Sessi
             let version = Subject::version(&provider, &version);
             warn_of_kept(&version, reason, directory, session);
         }
-        Err(failure) => {
-            // The report has one line for each version.
-            let subject = failure.subject.clone().map(|subject| Subject {
-                platform: None,
-                ..subject
-            });
-            match subject {
-                Some(subject) => report.failed(subject, failure.into()),
-                None => report.run_failed(failure.into()),
-            }
-        }
+        Err(failure) => report.version_failed(failure),
     }
 }
 

@@ -180,17 +180,7 @@ async fn into_mirror(
     }
     let on_result = |result: Result<Installed, Failure>| match result {
         Ok(installed) => report.installed(installed),
-        Err(failure) => match failure.subject.clone() {
-            Some(subject) => {
-                let platform = None;
-                let version = Subject {
-                    platform,
-                    ..subject
-                };
-                report.failed(version, failure.into());
-            }
-            None => report.run_failed(failure.into()),
-        },
+        Err(failure) => report.version_failed(failure),
     };
     install(tasks, &request, &reporter, &on_result).await;
     Ok(report.finish())

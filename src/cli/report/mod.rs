@@ -188,6 +188,18 @@ impl Report {
         }
     }
 
+    /// Like [`Report::journey_failed`], for a run whose report has one line for each version: the failure of a package is that of its version.
+    pub(super) fn version_failed(&self, failure: Failure) {
+        let version = failure.subject.clone().map(|subject| Subject {
+            platform: None,
+            ..subject
+        });
+        match version {
+            Some(version) => self.failed(version, failure.into()),
+            None => self.run_failed(failure.into()),
+        }
+    }
+
     /// Sets an error that is not about a version.
     pub(super) fn run_failed(&self, error: CommandError) {
         self.change(|run| run.error = Some(error));
