@@ -4,9 +4,16 @@ use super::{
     client_quota, connections, fill, package_faults, settings, slow_store, store_faults, unread,
 };
 
+/// Scenes with their names, which a failure shows as that of the thread.
+macro_rules! scenes {
+    ($($scene:path),* $(,)?) => {
+        [$((stringify!($scene), $scene as fn())),*]
+    };
+}
+
 #[test]
 fn limits_retries_and_ages() {
-    let scenes: [fn(); 20] = [
+    let scenes = scenes![
         connections::slow_senders_are_closed_while_others_are_served,
         connections::an_idle_http2_connection_is_kept_although_frames_arrive,
         fill::a_version_that_the_policy_refused_is_tried_again,
@@ -29,8 +36,9 @@ fn limits_retries_and_ages() {
         store_faults::changes_of_the_store_are_served_soon,
     ];
     std::thread::scope(|scope| {
-        for scene in scenes {
-            scope.spawn(scene);
+        for (name, scene) in scenes {
+            let thread = std::thread::Builder::new().name(name.to_owned());
+            thread.spawn_scoped(scope, scene).unwrap();
         }
     });
 }
