@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::future::{Either, select};
@@ -66,10 +66,12 @@ pub struct FillSettings {
 /// The shared result of mirroring a version.
 type Mirrored = Arc<Cached<(), Failure>>;
 
-/// A version that the policy refused.
-struct RefusedVersion {
+/// A version that could not be mirrored.
+struct FailedVersion {
     problem: Arc<Problem>,
     since: Instant,
+    /// Whether the policy refused it. It is hidden until it may be mirrored again.
+    is_refused: bool,
 }
 
 /// The versions that are mirrored on demand.
@@ -80,8 +82,8 @@ pub(super) struct Fill {
     observer: Arc<dyn Observer>,
     permits: Arc<Semaphore>,
     results: Mutex<HashMap<(ProviderAddr, Version), Mirrored>>,
-    /// The versions that the policy refused. They are hidden until they may be mirrored again.
-    refused: Mutex<HashMap<ProviderAddr, BTreeMap<Version, RefusedVersion>>>,
+    /// The versions that could not be mirrored.
+    failed: Mutex<HashMap<ProviderAddr, BTreeMap<Version, FailedVersion>>>,
 }
 
 impl Fill {
@@ -102,7 +104,7 @@ impl Fill {
             },
             permits: Arc::new(Semaphore::new(VERSIONS)),
             results: Mutex::default(),
-            refused: Mutex::default(),
+            failed: Mutex::default(),
         }
     }
 
@@ -152,36 +154,45 @@ impl Fill {
 
     /// The versions of a provider that the policy refused, with the reasons.
     pub(super) fn refused_of(&self, provider: &ProviderAddr) -> BTreeMap<Version, Arc<Problem>> {
-        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        let refused = refused.get(provider).into_iter().flatten();
-        refused
-            .filter(|(_, one)| self.is_remembered(one))
+        let failed = self.failed();
+        let failed = failed.get(provider).into_iter().flatten();
+        failed
+            .filter(|(_, one)| one.is_refused && self.is_remembered(one))
             .map(|(version, one)| (version.clone(), one.problem.clone()))
             .collect()
     }
 
-    /// Whether a refusal still counts. It expires because an origin may repair what it serves. A changed policy ends it at once.
-    fn is_remembered(&self, refused: &RefusedVersion) -> bool {
-        refused.since.elapsed() < (self.ages.fresh * REFUSAL).max(LEAST_REFUSAL)
+    /// The versions of a provider that could not be mirrored for another reason than the policy.
+    pub(super) fn failed_of(&self, provider: &ProviderAddr) -> BTreeSet<Version> {
+        let failed = self.failed();
+        let failed = failed.get(provider).into_iter().flatten();
+        failed
+            .filter(|(_, one)| !one.is_refused && self.is_remembered(one))
+            .map(|(version, _)| version.clone())
+            .collect()
     }
 
-    fn refuse(&self, provider: ProviderAddr, version: Version, problem: &Arc<Problem>) {
-        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.retain(|_, versions| {
+    /// Whether a failure still counts. It expires because an origin may repair what it serves. A changed policy ends it at once.
+    fn is_remembered(&self, failed: &FailedVersion) -> bool {
+        failed.since.elapsed() < (self.ages.fresh * REFUSAL).max(LEAST_REFUSAL)
+    }
+
+    fn remember(&self, (provider, version): (ProviderAddr, Version), one: FailedVersion) {
+        let mut failed = self.failed();
+        failed.retain(|_, versions| {
             versions.retain(|_, one| self.is_remembered(one));
             !versions.is_empty()
         });
-        let one = RefusedVersion {
-            problem: problem.clone(),
-            since: Instant::now(),
-        };
-        refused.entry(provider).or_default().insert(version, one);
+        failed.entry(provider).or_default().insert(version, one);
     }
 
-    /// Forgets which versions the policy refused, and the results of mirroring them.
+    fn failed(&self) -> MutexGuard<'_, HashMap<ProviderAddr, BTreeMap<Version, FailedVersion>>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets which versions failed, and the results of mirroring them.
     pub(super) fn forget_refusals(&self) {
-        let refused = self.refused.lock();
-        refused.unwrap_or_else(PoisonError::into_inner).clear();
+        self.failed().clear();
         let results = self.results.lock();
         let mut results = results.unwrap_or_else(PoisonError::into_inner);
         results.retain(|_, one| one.is_refreshing());
@@ -278,9 +289,12 @@ impl Fill {
         };
         // Another download of the package may have the right bytes, so the version stays listed.
         let is_download = matches!(*failure.problem, Problem::Package { .. } | Problem::Blob(_));
-        if failure.category() == Category::Untrusted && !is_download {
-            self.refuse(provider, version, &failure.problem);
-        }
+        let failed = FailedVersion {
+            problem: failure.problem.clone(),
+            since: Instant::now(),
+            is_refused: failure.category() == Category::Untrusted && !is_download,
+        };
+        self.remember((provider, version), failed);
         Err(failure)
     }
 

@@ -3,11 +3,12 @@
 //! The library collects the contents, and the program that uses it renders them as HTML ([`PageRenderer`]). A page has no script, and its
 //! `Content-Security-Policy` allows none.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::listing::ProviderListing;
 use crate::address::{Hostname, ProviderAddr};
+use crate::version::Version;
 
 /// Renders the pages as HTML.
 pub trait PageRenderer: Send + Sync + 'static {
@@ -47,6 +48,8 @@ pub struct ProviderPage<'a> {
     pub needs_token: bool,
     /// The provider with its versions.
     pub listing: &'a ProviderListing,
+    /// Offered versions that could not be mirrored from the origin lately. The log says why; visitors need not learn of files and hosts.
+    pub failed: BTreeSet<Version>,
     /// Whether the list is older than `--max-age`, because the store was unreachable.
     pub is_stale: bool,
 }

@@ -62,6 +62,7 @@ impl Service {
             provider_host: self.provider_host(request.headers, request.uri),
             needs_token: request.needs_token,
             listing: &listing.value,
+            failed: self.store.failed_fills(provider),
             is_stale: listing.is_stale(),
         };
         let caching = self.page_caching(request, listing.lifetime.min(LONGEST_LIST));

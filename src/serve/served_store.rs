@@ -265,6 +265,13 @@ impl ServedStore {
         }
     }
 
+    /// The versions of a provider that could not be mirrored from its origin lately.
+    pub(super) fn failed_fills(&self, provider: &ProviderAddr) -> BTreeSet<Version> {
+        let fill = self.fill.as_ref();
+        fill.map(|fill| fill.failed_of(provider))
+            .unwrap_or_default()
+    }
+
     /// Adds the versions that the origin offers to the list. If the origin is unreachable, the list of the store is used alone, unless the store does
     /// not have the provider.
     fn with_offered(

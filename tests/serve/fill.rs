@@ -215,8 +215,13 @@ fn a_bad_download_hides_no_version() {
         assert_eq!(answer.status, 503, "{}", answer.text());
         let index = server.get(&format!("{base}/index.json"));
         assert_eq!(index.text(), r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#);
+        let page = format!("/providers/{}", origin.address("acme/demo"));
+        let said = server.get(&page).text();
+        let failed = "1.1.0 (the last attempt failed; the log of the server says why), 1.0.0</p>";
+        assert!(said.contains(failed), "{said}");
         is_broken.store(false, Ordering::SeqCst);
         server.until(&version, |reply| reply.status == 200);
+        server.until(&page, |reply| !reply.text().contains("the last attempt"));
         server.stop();
     }
 }

@@ -81,7 +81,14 @@ struct ProviderPageView<'a> {
     versions: Vec<VersionLine>,
     hidden: Vec<HiddenLine>,
     /// The versions that are mirrored when a client requests them.
-    offered: Vec<String>,
+    offered: Vec<OfferedLine>,
+}
+
+#[derive(Serialize)]
+struct OfferedLine {
+    version: String,
+    /// Whether it could not be mirrored lately.
+    has_failed: bool,
 }
 
 #[derive(Serialize)]
@@ -157,7 +164,10 @@ impl PageRenderer for Pages {
             version: version.to_string(),
             reason: json::sentence(&*hidden.problem),
         });
-        let offered = listing.offered.iter().rev().map(ToString::to_string);
+        let offered = listing.offered.iter().rev().map(|version| OfferedLine {
+            version: version.to_string(),
+            has_failed: page.failed.contains(version),
+        });
         let is_here = page.provider_host.as_ref() == Some(provider.hostname());
         let is_origin = is_here && listing.signed().next().is_some();
         let has_mirror_only = listing.versions.values().any(|served| !served.is_signed());
