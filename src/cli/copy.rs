@@ -135,7 +135,7 @@ pub(super) async fn run(
     }
     let to_error = |failure| match locks.refusing(&failure) {
         Some(files) => CommandError::NotLocked { files, failure },
-        None => CommandError::Journey(failure),
+        None => failure.into(),
     };
     let on_result = |result| match result {
         Ok(published) => report.published(published),

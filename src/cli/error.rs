@@ -5,6 +5,7 @@
 mod category;
 mod common_failure;
 mod construction;
+mod journey_failure;
 mod lock_difference;
 mod meant;
 pub(super) mod phrases;
@@ -14,6 +15,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 pub(super) use common_failure::CommonFailure;
+pub(super) use journey_failure::{Journey, JourneyFailure};
 pub(super) use lock_difference::LockDifference;
 pub(super) use meant::Meant;
 use phrases::{beside, causes, locked_by, reasons, repositories, required_by};
@@ -326,26 +328,7 @@ pub(super) enum CommandError {
     },
     /// An operation failed.
     #[error(transparent)]
-    Journey(#[from] Failure),
-    /// A store whose providers are all listed or served cannot be opened. This variant exists for its hints: the command takes no single
-    /// repository.
-    #[error(transparent)]
-    OpeningAll(Failure),
-    /// A version was not pushed. This variant exists for its hints, which are about release folders.
-    #[error(transparent)]
-    Pushing(Failure),
-    /// A version was not mirrored. This variant exists for its hints: users of `mirror` cannot sign or build the provider again.
-    #[error(transparent)]
-    Mirroring(Failure),
-    /// As `Mirroring`, for a provider that an argument names.
-    #[error(transparent)]
-    MirroringNamed(Failure),
-    /// A version of a source does not verify. This variant exists for its hints: `inspect` writes nothing.
-    #[error(transparent)]
-    Inspecting(Failure),
-    /// A version was not locked. This variant exists for its hints, which are about lock files.
-    #[error(transparent)]
-    Locking(Failure),
+    Journey(#[from] JourneyFailure),
     /// No version of a provider satisfies the constraints of a configuration.
     #[error("{failure}{}{}", reasons(.failure), required_by(.stated))]
     NotSelected {

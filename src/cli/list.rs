@@ -5,7 +5,7 @@ use clap::Args;
 use tfoci::outcome::Problem;
 
 use super::Ending;
-use super::error::CommandError;
+use super::error::{CommandError, Journey};
 use super::json;
 use super::session::Session;
 
@@ -37,7 +37,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     }
     let registry = session.registry(&session.http()?);
     let store = endpoint.read(registry);
-    let store = store.map_err(|error| CommandError::OpeningAll(Problem::from(error).into()))?;
+    let store = store.map_err(|error| Journey::OpeningAll.failed(Problem::from(error).into()))?;
     let everything = session.everything(&endpoint, &store).await?;
     everything.warn(&session.printer);
     let providers = everything.providers;

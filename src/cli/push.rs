@@ -21,7 +21,7 @@ use tfoci::trust::{self, Rule};
 use super::Ending;
 use super::arguments::Trust;
 use super::date::date;
-use super::error::CommandError;
+use super::error::{CommandError, Journey};
 use super::printer::Tone;
 use super::report::{Extent, PUSH};
 use super::session::place::refuse_other;
@@ -162,9 +162,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         }
         Err(failure) => match failure.subject.clone() {
             Some(subject) if subject.version.is_some() => {
-                report.failed(subject, CommandError::Pushing(failure));
+                report.failed(subject, Journey::Pushing.failed(failure));
             }
-            _ => return Err(CommandError::Pushing(failure)),
+            _ => return Err(Journey::Pushing.failed(failure)),
         },
     }
     Ok(report.finish())

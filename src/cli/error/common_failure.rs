@@ -10,14 +10,14 @@ use tfoci::http::{self, ConnectionError};
 use tfoci::outcome::{At, PackageError, Problem};
 use tfoci::{source, store};
 
-use super::CommandError;
+use super::{CommandError, Journey, JourneyFailure};
 
 /// What is wrong with a host or a disk. Other providers fail in the same way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) struct CommonFailure {
     cause: Cause,
     /// Hints differ by command and side.
-    side: (Discriminant<CommandError>, Discriminant<At>),
+    side: (Journey, Discriminant<At>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,9 +45,11 @@ enum HostFault {
 impl CommonFailure {
     /// The host or disk that an error is about; `None` for other errors.
     pub(in crate::cli) fn of(error: &CommandError) -> Option<Self> {
-        let failure = error.failure()?;
+        let CommandError::Journey(JourneyFailure { failure, of }) = error else {
+            return None;
+        };
         let cause = of_problem(&failure.problem)?;
-        let side = (discriminant(error), discriminant(&failure.at));
+        let side = (*of, discriminant(&failure.at));
         Some(Self { cause, side })
     }
 

@@ -6,8 +6,8 @@ use tfoci::disk;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::trust;
 
-use super::CommandError;
 use super::phrases::named_by;
+use super::{CommandError, JourneyFailure};
 
 impl CommandError {
     /// A file that cannot be used. `named_by` says what names it: an option, or a line of another file.
@@ -36,13 +36,7 @@ impl CommandError {
     /// The failure of an operation, if it is one.
     pub(in crate::cli) fn failure(&self) -> Option<&Failure> {
         match self {
-            Self::Journey(failure)
-            | Self::OpeningAll(failure)
-            | Self::Pushing(failure)
-            | Self::Mirroring(failure)
-            | Self::MirroringNamed(failure)
-            | Self::Inspecting(failure)
-            | Self::Locking(failure)
+            Self::Journey(JourneyFailure { failure, .. })
             | Self::NotSelected { failure, .. }
             | Self::NotLocked { failure, .. }
             | Self::File { failure, .. } => Some(failure),

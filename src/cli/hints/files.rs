@@ -148,8 +148,9 @@ mod tests {
     /// A test cannot fill a disk everywhere.
     #[test]
     fn a_full_disk_has_a_hint() {
-        let hint =
-            |problem: Problem| no_room(&CommandError::Journey(problem.into())).unwrap_or_default();
+        let hint = |problem: Problem| {
+            no_room(&tfoci::outcome::Failure::from(problem).into()).unwrap_or_default()
+        };
         let disk = tempfile::tempdir().expect("a directory");
         let path = disk.path().join(".tfoci-tmp-x/x");
         let existing = printable_path(disk.path());

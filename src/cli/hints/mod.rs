@@ -30,7 +30,7 @@ use tfoci::platform::Platform;
 use tfoci::store;
 use tfoci::trust;
 
-use super::error::CommandError;
+use super::error::{CommandError, Journey, JourneyFailure};
 
 /// What the command would have done with the version that failed.
 #[derive(Clone, Copy)]
@@ -71,40 +71,37 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
     all.into_iter().find_map(|hint| hint(error))
 }
 
-/// Suggests what to do about an operation that failed. An author who pushes can sign or build a provider again, a user of `mirror` cannot, and
-/// a user of `lock` has a lock file to change, so each gets other hints.
+/// Suggests what to do about an operation that failed.
 fn of_journey(error: &CommandError) -> Option<String> {
-    let effect = Effect::Unwritten;
-    match error {
-        CommandError::Journey(failure) => journey(failure, effect),
-        CommandError::OpeningAll(failure) => {
-            stores::of_all(&failure.problem).or_else(|| journey(failure, effect))
-        }
-        CommandError::Pushing(failure) => {
-            folders::pushing(failure).or_else(|| journey(failure, effect))
-        }
+    let (failure, of) = match error {
+        CommandError::Journey(JourneyFailure { failure, of }) => (failure, *of),
         CommandError::NotLocked { failure, .. } if matches!(failure.at, At::From { .. }) => {
-            proof::not_locked_in_store(&failure.problem)
+            return proof::not_locked_in_store(&failure.problem);
         }
-        CommandError::Inspecting(failure) => inspecting(failure),
-        CommandError::Mirroring(failure) | CommandError::NotLocked { failure, .. } => {
-            mirroring::without_origin(failure, false)
+        CommandError::NotLocked { failure, .. } => (failure, Journey::Mirroring),
+        CommandError::NotSelected { failure, .. } => (failure, Journey::Locking),
+        CommandError::Credentials(error) => return reach::credentials(error),
+        CommandError::WrongPassword { .. } => return Some(reach::WRONG_PASSWORD.to_owned()),
+        CommandError::MirrorFile { source, .. } => return Some(mirroring::file(source)),
+        _ => return None,
+    };
+    let effect = Effect::Unwritten;
+    let own = match of {
+        Journey::Any => None,
+        Journey::OpeningAll => stores::of_all(&failure.problem),
+        Journey::Pushing => folders::pushing(failure),
+        Journey::Inspecting => return inspecting(failure),
+        Journey::Mirroring | Journey::MirroringNamed => {
+            let is_named = of == Journey::MirroringNamed;
+            mirroring::without_origin(failure, is_named)
                 .or_else(|| mirroring::hint(failure, effect))
-                .or_else(|| journey(failure, effect))
         }
-        CommandError::MirroringNamed(failure) => mirroring::without_origin(failure, true)
-            .or_else(|| mirroring::hint(failure, effect))
-            .or_else(|| journey(failure, effect)),
-        CommandError::Locking(failure) | CommandError::NotSelected { failure, .. } => {
-            locking::hint(failure)
-                .or_else(|| mirroring::with_store(failure))
-                .or_else(|| journey(failure, Effect::ReadOnly))
+        Journey::Locking => {
+            let own = locking::hint(failure).or_else(|| mirroring::with_store(failure));
+            return own.or_else(|| journey(failure, Effect::ReadOnly));
         }
-        CommandError::Credentials(error) => reach::credentials(error),
-        CommandError::WrongPassword { .. } => Some(reach::WRONG_PASSWORD.to_owned()),
-        CommandError::MirrorFile { source, .. } => Some(mirroring::file(source)),
-        _ => None,
-    }
+    };
+    own.or_else(|| journey(failure, effect))
 }
 
 /// The hint of `mirror`, without what is about writing: `inspect` only reads.

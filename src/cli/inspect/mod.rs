@@ -144,7 +144,7 @@ async fn stored(
     let proof = examined
         .proof
         .map(|release| release.authentication().clone());
-    let failed = |problem| CommandError::Journey(stored.failure(Some(&version), problem));
+    let failed = |problem| CommandError::from(stored.failure(Some(&version), problem));
     Ok(Found {
         artifact: Some((stored.repo.reference(&examined.tag, &digest), digest)),
         source: None,

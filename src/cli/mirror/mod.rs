@@ -33,7 +33,7 @@ use plan::Requested;
 
 use super::Ending;
 use super::arguments::{NumberError, Trust};
-use super::error::CommandError;
+use super::error::{CommandError, Journey};
 use super::hints::meant::ORIGIN;
 use super::printer::Tone;
 use super::report::{Extent, MIRROR};
@@ -278,9 +278,9 @@ impl Results<'_> {
             Some(files) => CommandError::NotLocked { files, failure },
             None => match &failure.subject {
                 Some(subject) if self.named.contains(&subject.provider) => {
-                    CommandError::MirroringNamed(failure)
+                    Journey::MirroringNamed.failed(failure)
                 }
-                _ => CommandError::Mirroring(failure),
+                _ => Journey::Mirroring.failed(failure),
             },
         };
         let report = &self.session.report;

@@ -143,7 +143,7 @@ fn read_once(path: &Path, pipe: &Path) -> String {
 }
 
 fn of_failure(failure: &Failure) -> String {
-    with_hint(failure, &CommandError::Journey(failure.clone()))
+    with_hint(failure, &failure.clone().into())
 }
 
 /// An error with the hint for it, as one line.

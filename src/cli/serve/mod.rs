@@ -27,7 +27,7 @@ use tfoci::store::{Endpoint, Registry, Store};
 
 use super::Ending;
 use super::arguments::{Globals, ReadTrust};
-use super::error::CommandError;
+use super::error::{CommandError, Journey};
 use super::host;
 use super::public_url::public_url;
 use super::session::Session;
@@ -289,7 +289,7 @@ fn open(endpoint: &Endpoint, registry: Registry, fills: bool) -> Result<Store, C
         false => endpoint.read(registry),
     };
     // A store that cannot be opened is a mistake in the command line.
-    opened.map_err(|error| CommandError::OpeningAll(Problem::from(error).into()))
+    opened.map_err(|error| Journey::OpeningAll.failed(Problem::from(error).into()))
 }
 
 /// Writes what the store has to the log.
