@@ -8,7 +8,7 @@ use tfoci::install::Installed;
 use super::super::printer::Printer;
 use super::super::render::{Mirror, ProviderInstallationView};
 use super::outcome::Outcome;
-use super::{Destination, Run};
+use super::run::{Destination, Run};
 
 impl Run {
     fn installed(&self) -> impl Iterator<Item = &Installed> {

@@ -8,6 +8,7 @@ mod extent;
 mod installed;
 mod job_summary;
 mod outcome;
+mod run;
 mod site;
 mod tally;
 mod verb;
@@ -16,7 +17,7 @@ mod version_line;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tfoci::error::{Category, printable_path};
+use tfoci::error::Category;
 use tfoci::event::{Reporter, Subject};
 use tfoci::http::Http;
 use tfoci::install::Installed;
@@ -25,25 +26,17 @@ use tfoci::outcome::{Change, Failure, Published};
 use super::Ending;
 use super::arguments::Format;
 use super::error::CommandError;
-use super::hints::interruption;
 use super::json;
-use super::printer::{Printer, Tone};
+use super::printer::Printer;
 use super::progress::{PresentVersions, Progress};
 use super::render::Mirror;
 use alike::Alike;
 pub(super) use extent::Extent;
 use outcome::Outcome;
-use tally::{Tally, counted};
+use run::{Destination, Run};
+use tally::Tally;
 pub(super) use verb::{COPY, MIRROR, PUSH};
 use verb::{INSTALL, Verb};
-
-/// The destination of a run.
-enum Destination {
-    /// Stores. The HTTP client counts the requests.
-    Store(Http),
-    /// A directory, and the mirror that the CLI configuration of clients names for it.
-    Directory(Option<Mirror>),
-}
 
 /// Collects results and prints them at the end of the run.
 pub(super) struct Report {
@@ -57,28 +50,6 @@ enum State {
     Running(Box<Run>),
     /// The report is printed.
     Finished,
-}
-
-/// A run and its results so far.
-struct Run {
-    verb: Verb,
-    progress: Arc<Progress>,
-    destination: Destination,
-    tally: Tally,
-    only_changed: bool,
-    outcomes: Vec<Outcome>,
-    /// The number of outcomes that are left out.
-    left_out: usize,
-    /// The keys that were pinned, or would be.
-    pins: Vec<json::Pin>,
-    /// The versions that were deleted, or would be.
-    deleted: Vec<json::Deleted>,
-    /// The published versions that the store no longer has.
-    withdrawn: Vec<String>,
-    /// An error that is not about a version.
-    error: Option<CommandError>,
-    /// The failures of hosts, of which the first is printed.
-    alike: Alike,
 }
 
 impl Report {
@@ -268,139 +239,5 @@ impl Report {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Run {
-    fn print(mut self, printer: &Printer, interruption: Option<json::Error>) {
-        self.progress.clear();
-        printer.groups_left();
-        self.sort();
-        self.alike.print(printer);
-        let is_interrupted = interruption.is_some();
-        self.print_withdrawn(printer);
-        self.print_hashes(printer);
-        self.summarize(printer, is_interrupted);
-        self.write_job_summary(printer, is_interrupted);
-        if !is_interrupted {
-            self.print_configuration(printer);
-        }
-        for outcome in &self.outcomes {
-            match outcome {
-                Outcome::Published(published) => printer.result(&published.reference),
-                Outcome::Installed(installed) => {
-                    for package in &installed.packages {
-                        printer.result(&package.path.display().to_string());
-                    }
-                }
-                Outcome::Failed(..) => {}
-            }
-        }
-        if let Some(error) = &self.error {
-            printer.failure(error);
-        }
-        if is_interrupted {
-            printer.interrupted(self.extent().as_ref());
-        }
-        printer.document(&self.document(interruption));
-    }
-
-    /// How much an interrupted run has written; `None` if it was to write nothing.
-    fn extent(&self) -> Option<interruption::Extent> {
-        if self.tally.dry_run {
-            return None;
-        }
-        Some(match (self.progress.standing(), &self.destination) {
-            (Some(done), _) => interruption::Extent::Some(done),
-            (None, Destination::Store(_)) => interruption::Extent::NothingTagged,
-            (None, Destination::Directory(_)) => interruption::Extent::NothingWritten,
-        })
-    }
-
-    fn document(&self, interruption: Option<json::Error>) -> json::Outcomes<'_> {
-        let http = match &self.destination {
-            Destination::Store(http) => Some(http),
-            Destination::Directory(_) => None,
-        };
-        json::Outcomes {
-            schema: json::SCHEMA,
-            providers: self
-                .outcomes
-                .iter()
-                .map(|outcome| outcome.provider(http.is_some()))
-                .collect(),
-            pins: &self.pins,
-            deleted: &self.deleted,
-            bytes: http.map(|_| self.tally.written_bytes),
-            requests: http.map(Http::requests),
-            error: interruption.or_else(|| self.error.as_ref().map(json::Error::from)),
-        }
-    }
-
-    /// Sorts by provider and version, so that the order does not depend on timing. Versions that were not published come last.
-    fn sort(&mut self) {
-        let is_last = matches!(self.destination, Destination::Store(_));
-        self.outcomes.sort_by_cached_key(|outcome| match outcome {
-            Outcome::Published(one) => {
-                let version = Some(one.version.clone());
-                (false, one.provider.clone(), version, one.reference.clone())
-            }
-            Outcome::Installed(one) => {
-                let version = Some(one.version.clone());
-                (false, one.provider.clone(), version, String::new())
-            }
-            Outcome::Failed(about, error) => {
-                let version = about.version.clone();
-                let text = format!("{about} {error}");
-                (is_last, about.provider.clone(), version, text)
-            }
-        });
-    }
-
-    fn summarize(&self, printer: &Printer, is_interrupted: bool) {
-        let all = self.outcomes.len() + self.left_out;
-        let failures = outcome::failures(&self.outcomes, all, self.verb.has_one_version);
-        // A run with one failure has its error message, and an interrupted run without results has the message about the interruption.
-        if (all == 1 && failures.is_some()) || (all == 0 && is_interrupted) {
-            return;
-        }
-        let (verb, text) = self.totals(is_interrupted);
-        printer.line(Tone::Done, verb, &text);
-        if let Some(text) = failures {
-            printer.line(Tone::Warning, "Failed", &text);
-        }
-    }
-
-    /// The counts of the run: a verb, and the text after it.
-    fn totals(&self, is_interrupted: bool) -> (&'static str, String) {
-        let verb = match self.tally.dry_run {
-            true => self.verb.planned,
-            false => self.verb.done,
-        };
-        let end = match is_interrupted {
-            true => " before it was interrupted",
-            false => "",
-        };
-        let deleted = match (self.deleted.len(), self.tally.dry_run) {
-            (0, _) => String::new(),
-            (count, false) => format!("; deleted {}", counted(count, "version")),
-            (count, true) => format!("; would delete {}", counted(count, "version")),
-        };
-        let elapsed = self.progress.elapsed();
-        let text = format!("{} in {elapsed}{deleted}{end}", self.tally);
-        (verb, text)
-    }
-
-    /// Writes the summary of a job of GitHub Actions.
-    fn write_job_summary(&self, printer: &Printer, is_interrupted: bool) {
-        let Some(path) = printer.job_summary().filter(|_| !self.outcomes.is_empty()) else {
-            return;
-        };
-        let (verb, text) = self.totals(is_interrupted);
-        let title = printer.neutral(&format!("{verb} {text}"));
-        if let Err(error) = job_summary::append(path, &title, &self.outcomes) {
-            let path = printable_path(path);
-            printer.warning(&format!("cannot write the job summary to {path}: {error}"));
-        }
     }
 }

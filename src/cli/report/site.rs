@@ -11,9 +11,10 @@ use super::super::json;
 use super::super::printer::{Printer, Tone};
 use super::super::render::Mirror;
 use super::outcome::Outcome;
+use super::run::{Destination, Run};
 use super::tally::counted;
 use super::verb::SITE;
-use super::{Destination, Extent, Report, Run, State};
+use super::{Extent, Report, State};
 
 impl Report {
     /// Starts the report of a run that writes a site, which clients reach at this URL.
