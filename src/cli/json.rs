@@ -142,13 +142,21 @@ pub(super) struct Outcomes<'a> {
     pub(super) error: Option<Error>,
 }
 
+/// What became of a key.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum PinStatus {
+    Pinned,
+    /// In a dry run.
+    Planned,
+}
+
 /// A key that `--pin-new` wrote into the trust file, or would write.
 #[derive(Serialize)]
 pub(super) struct Pin {
     pub(super) provider: ProviderAddr,
     pub(super) fingerprint: Fingerprint,
-    /// `pinned`, or `planned` in a dry run.
-    pub(super) status: &'static str,
+    pub(super) status: PinStatus,
     /// The trust file.
     pub(super) file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -280,12 +288,22 @@ pub(super) struct InspectedPackage {
     pub(super) zh: Option<PackageHash>,
 }
 
+/// What became of the credentials of a registry.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum LoginStatus {
+    Stored,
+    Erased,
+    /// There were none to erase.
+    Absent,
+}
+
 /// The result of `login` and `logout`.
 #[derive(Serialize)]
 pub(super) struct Login<'a> {
     schema: u32,
     registry: &'a str,
-    status: &'static str,
+    status: LoginStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -296,7 +314,7 @@ impl<'a> Login<'a> {
     /// The document of a registry and the location of its credentials.
     pub(super) fn new(
         registry: &'a str,
-        status: &'static str,
+        status: LoginStatus,
         location: Option<&'a Location>,
     ) -> Self {
         let (file, helper) = match location {

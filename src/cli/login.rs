@@ -77,7 +77,11 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         printer.warning(&text);
     }
     warn_of_other_sources(registry, &location, &typed, session).await;
-    printer.document(&json::Login::new(registry, "stored", Some(&location)));
+    printer.document(&json::Login::new(
+        registry,
+        json::LoginStatus::Stored,
+        Some(&location),
+    ));
     Ok(Ending::Done)
 }
 

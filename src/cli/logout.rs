@@ -43,7 +43,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
                 "Erased",
                 &format!("{} from {}", printable(&registry), name(location)),
             );
-            "erased"
+            json::LoginStatus::Erased
         }
         None => {
             printer.line(
@@ -51,7 +51,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
                 "Absent",
                 &format!("nothing was kept for {}", printable(&registry)),
             );
-            "absent"
+            json::LoginStatus::Absent
         }
     };
     let credentials = session.credentials();

@@ -12,6 +12,7 @@ use tfoci::install::InstalledPackage;
 use tfoci::lock;
 use tfoci::version::Version;
 
+use super::file::FileStatus;
 use crate::cli::error::CommandError;
 use crate::cli::json::Error;
 
@@ -80,7 +81,7 @@ impl<'a> Locked<'a> {
 #[derive(Serialize)]
 pub(super) struct LockedFile<'a> {
     pub(super) path: Cow<'a, str>,
-    pub(super) status: &'static str,
+    pub(super) status: FileStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<Error>,
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde::Serialize;
+
 use tfoci::error::printable_path;
 use tfoci::lock::target::LockChange;
 
@@ -95,19 +97,33 @@ pub(super) fn print_file(
     }
 }
 
+/// What became of a lock file, for JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum FileStatus {
+    Written,
+    Present,
+    /// `--check` would write it.
+    Differs,
+    /// In a dry run.
+    Planned,
+    /// A provider of it failed, or the file did.
+    Failed,
+}
+
 /// The status of a file in JSON, and its error.
 pub(super) fn status<'a>(
     changed: Option<&'a Result<LockChange, CommandError>>,
     request: &LockRequest,
-) -> (&'static str, Option<&'a CommandError>) {
+) -> (FileStatus, Option<&'a CommandError>) {
     match changed {
-        None => ("failed", None),
-        Some(Err(error)) => ("failed", Some(error)),
-        Some(Ok(change)) if stays(change, request) => ("present", None),
+        None => (FileStatus::Failed, None),
+        Some(Err(error)) => (FileStatus::Failed, Some(error)),
+        Some(Ok(change)) if stays(change, request) => (FileStatus::Present, None),
         Some(Ok(_)) => match request.writing {
-            Writing::Locked => ("differs", None),
-            Writing::DryRun => ("planned", None),
-            Writing::Real => ("written", None),
+            Writing::Locked => (FileStatus::Differs, None),
+            Writing::DryRun => (FileStatus::Planned, None),
+            Writing::Real => (FileStatus::Written, None),
         },
     }
 }

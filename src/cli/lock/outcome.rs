@@ -16,7 +16,7 @@ use tfoci::platform::Platform;
 use tfoci::version::Version;
 
 use super::document;
-use super::file::{Flaw, print_file, status, stays};
+use super::file::{FileStatus, Flaw, print_file, status, stays};
 use super::request::{LockRequest, Writing};
 use super::roots::Root;
 use super::version::{LostH1, print_locked};
@@ -189,7 +189,7 @@ impl LockOutcome {
         let files = self.files.iter().enumerate();
         let documents = files.map(|(file, (path, changed))| {
             let (status, error) = match flaws.contains_key(&file) {
-                true => ("differs", None),
+                true => (FileStatus::Differs, None),
                 false => status(changed.as_ref(), request),
             };
             document::LockedFile {

@@ -231,8 +231,8 @@ impl Pins<'_> {
             provider: provider.clone(),
             fingerprint: seen.key.fingerprint.clone(),
             status: match self.dry_run {
-                true => "planned",
-                false => "pinned",
+                true => json::PinStatus::Planned,
+                false => json::PinStatus::Pinned,
             },
             file: printable_path(&self.path),
             user_id: seen.key.user_id.clone(),
