@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
@@ -33,6 +34,10 @@ pub struct ProviderListing {
     pub hidden: BTreeMap<Version, HiddenVersion>,
     /// The versions that are mirrored from the origin when a client requests them.
     pub offered: BTreeSet<Version>,
+    /// When the origin said so; `None` if it was not asked.
+    offered_at: Option<Instant>,
+    /// Whether the origin could not be asked this time, so that it may have versions that are missing here.
+    pub is_origin_unreachable: bool,
     /// The size of all documents in bytes. Versions share equal ones.
     documents: usize,
 }
@@ -46,6 +51,8 @@ impl ProviderListing {
             versions: BTreeMap::new(),
             hidden: BTreeMap::new(),
             offered: BTreeSet::new(),
+            offered_at: None,
+            is_origin_unreachable: false,
             documents: 0,
         }
     }
@@ -108,6 +115,20 @@ impl ProviderListing {
         Ok(listing)
     }
 
+    /// As [`ProviderListing::offer`], while the origin is unreachable: it offers what it offered before, unless that was too long ago.
+    pub(super) fn offer_as_before(
+        &mut self,
+        old: Option<&Self>,
+        longest: Duration,
+        refused: BTreeMap<Version, Arc<Problem>>,
+    ) {
+        let is_usable = |old: &&Self| old.offered_at.is_some_and(|at| at.elapsed() < longest);
+        let old = old.filter(is_usable);
+        self.offer(old.map(|old| old.offered.clone()), refused);
+        self.offered_at = old.and_then(|old| old.offered_at);
+        self.is_origin_unreachable = true;
+    }
+
     /// Adds the versions that the origin offers, and hides those that the policy refused.
     pub(super) fn offer(
         &mut self,
@@ -128,6 +149,7 @@ impl ProviderListing {
             .into_iter()
             .filter(is_new)
             .collect();
+        self.offered_at = Some(Instant::now());
     }
 
     /// Whether it has a version, or any if none is given, even if that is hidden.

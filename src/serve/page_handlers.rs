@@ -10,7 +10,7 @@ use super::answer::{self, Caching, Response};
 use super::exchange::Exchange;
 use super::page::{HomePage, ProviderPage};
 use super::path;
-use super::protocol_handlers::{absent, lacking};
+use super::protocol_handlers::{absent, is_old, lacking};
 use super::service::{LONGEST_LIST, RouteRequest, Service};
 use crate::address::ProviderAddr;
 use crate::error::printable;
@@ -53,7 +53,7 @@ impl Service {
             Ok(listing) => listing,
             Err(reason) => return self.unavailable(&reason),
         };
-        exchange.is_stale = listing.is_stale();
+        exchange.is_stale = is_old(&listing);
         if !listing.value.exists {
             return lacking(&listing, &absent(&listing.value), Caching::Never);
         }

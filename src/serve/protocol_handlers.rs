@@ -69,7 +69,7 @@ impl Service {
             Ok(listing) => listing,
             Err(reason) => return self.unavailable(&reason),
         };
-        exchange.is_stale = listing.is_stale();
+        exchange.is_stale = is_old(&listing);
         let caching = request.caching(listing.lifetime.min(LONGEST_LIST));
         match write(&listing.value) {
             Some(document) => self.document(request, JSON, document, caching),
@@ -226,8 +226,16 @@ pub(super) fn lacking(
         Some(Stale::Slow) => {
             answer::unavailable("the store has not answered yet, and did not have this before")
         }
+        None if listing.value.is_origin_unreachable => {
+            answer::unavailable("the store does not have this, and its origin cannot be asked now")
+        }
         None => answer::not_found(message, caching),
     }
+}
+
+/// Whether a list is older than `--max-age`, or its origin could not be asked.
+pub(super) fn is_old(listing: &CachedValue<ProviderListing>) -> bool {
+    listing.is_stale() || listing.value.is_origin_unreachable
 }
 
 /// The message about a provider without any served version.

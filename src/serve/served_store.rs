@@ -260,7 +260,7 @@ impl ServedStore {
             None => listing.await,
             Some(fill) => {
                 let (listing, offered) = future::join(listing, fill.offered(provider)).await;
-                self.with_offered(listing, offered, fill)
+                self.with_offered(listing, offered, fill, old)
             }
         }
     }
@@ -272,13 +272,16 @@ impl ServedStore {
             .unwrap_or_default()
     }
 
-    /// Adds the versions that the origin offers to the list. If the origin is unreachable, the list of the store is used alone, unless the store does
-    /// not have the provider.
+    /// Adds the versions that the origin offers to the list. While the origin is unreachable, these are the ones that it offered before.
+    ///
+    /// # Errors
+    /// The store cannot be read, or does not have the provider while the origin is unreachable.
     fn with_offered(
         &self,
         listing: Result<ProviderListing, Failure>,
         offered: Result<Option<BTreeSet<Version>>, Failure>,
         fill: &Fill,
+        old: Option<&ProviderListing>,
     ) -> Result<ProviderListing, Failure> {
         let mut listing = listing?;
         let refused = fill.refused_of(&listing.provider);
@@ -288,7 +291,7 @@ impl ServedStore {
             Err(failure) => {
                 self.observer
                     .notice(&Notice::NotFilled { failure: &failure });
-                listing.offer(None, refused);
+                listing.offer_as_before(old, self.ages.stale, refused);
             }
         }
         Ok(listing)

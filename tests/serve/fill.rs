@@ -318,6 +318,8 @@ fn an_unreachable_origin_leaves_the_versions_of_the_store() {
         &pattern,
         "--max-age",
         "0",
+        "--max-stale",
+        "4",
     ];
     let server = Server::plain(&scene, &arguments);
     assert_eq!(
@@ -328,12 +330,27 @@ fn an_unreachable_origin_leaves_the_versions_of_the_store() {
     );
     let unknown = format!("/mirror/{}/index.json", origin.address("acme/none"));
     assert_eq!(server.get(&unknown).status, 404);
-    drop(origin);
     let index = format!("{base}/index.json");
+    let offered = r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#;
+    assert_eq!(server.get(&index).text(), offered);
+    drop(origin);
+    // What it offered before is still listed for a while. Without that, clients would take an older version.
+    server.until(&index, |reply| reply.header("warning").is_some());
+    assert_eq!(server.get(&index).text(), offered);
+    assert_eq!(server.get(&format!("{base}/1.1.0.json")).status, 503);
+    let page = server.get(&format!("/providers/{}", base.replacen("/mirror/", "", 1)));
+    let note = "The origin cannot be asked now.";
+    assert!(page.text().contains(note), "{}", page.text());
     server.until(&index, |reply| {
         reply.text() == r#"{"versions":{"1.0.0":{}}}"#
     });
+    assert!(server.get(&index).header("warning").is_some());
     assert_eq!(server.get(&format!("{base}/1.0.0.json")).status, 200);
+    // After 404, clients would say that there is no such version.
+    let version = server.get(&format!("{base}/1.1.0.json"));
+    assert_eq!(version.status, 503, "{}", version.text());
+    let says = "the store does not have this, and its origin cannot be asked now";
+    assert!(version.text().contains(says), "{}", version.text());
     // A provider that the store does not have may exist at the origin.
     wait(|| server.get(&unknown).status == 503, || server.log());
     server.stop();

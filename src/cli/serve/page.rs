@@ -78,6 +78,7 @@ struct ProviderPageView<'a> {
     /// The hosts that clients send the token to; none if they need no token.
     token_hosts: Vec<String>,
     is_stale: bool,
+    is_origin_unreachable: bool,
     versions: Vec<VersionLine>,
     hidden: Vec<HiddenLine>,
     /// The versions that are mirrored when a client requests them.
@@ -201,6 +202,7 @@ impl PageRenderer for Pages {
                     false => Vec::new(),
                 },
                 is_stale: page.is_stale,
+                is_origin_unreachable: listing.is_origin_unreachable,
                 versions: versions.collect(),
                 hidden: hidden.collect(),
                 offered: offered.collect(),
