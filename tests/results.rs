@@ -166,7 +166,7 @@ fn changed_warns_of_lacking_platforms_only_while_a_version_changes() {
     let run = |changed: &[&str]| mirror(&scene, &[&more, changed].concat()).succeeds();
     let host = origin.host();
     let warning = |name: &str| {
-        format!("{host}/acme/{name} 2.0.0-rc.10: there is no package for windows_amd64")
+        format!("{host}/acme/{name} 2.0.0-rc.10: {host} has no package for windows_amd64")
     };
     let count = |run: &Run| {
         let names = ["a", "b"].map(warning);

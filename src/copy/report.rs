@@ -52,6 +52,7 @@ impl Journey<'_> {
         }
         let absent = wanted.iter().filter(|one| !found.contains(one));
         let absent = absent.map(|platform| Warning::NoPackage {
+            place: self.from.place.clone(),
             platform: platform.clone(),
             available: Vec::new(),
         });

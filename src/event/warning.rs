@@ -21,9 +21,10 @@ pub enum Warning {
     /// The destination has the version, and the source no longer does.
     #[error("it is not published any more in {0}")]
     Withdrawn(Place),
-    /// There is no package for a wanted platform.
-    #[error("there is no package for {platform}{}", has(.available))]
+    /// A source or store has no package for a wanted platform. The destination may have one.
+    #[error("{place} has no package for {platform}{}", only(.available))]
     NoPackage {
+        place: Place,
         platform: Platform,
         /// The platforms with a package; empty if they are unknown, or named elsewhere.
         available: Vec<Platform>,
@@ -96,10 +97,10 @@ pub enum Warning {
     TwoH1,
 }
 
-fn has(available: &[Platform]) -> String {
+fn only(available: &[Platform]) -> String {
     match available {
         [] => String::new(),
-        available => format!(", has {}", listed(available, MANY)),
+        available => format!(", only for {}", listed(available, MANY)),
     }
 }
 

@@ -33,6 +33,7 @@ impl Journey<'_> {
             self.reporter.report(Event::Warning {
                 subject: Subject::version(&self.task.provider, version),
                 warning: Warning::NoPackage {
+                    place: self.source.place(&self.task.provider),
                     platform: platform.clone(),
                     available: has.to_vec(),
                 },

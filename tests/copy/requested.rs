@@ -168,7 +168,7 @@ fn the_platforms_of_a_mirror_file_need_a_new_index() {
     let asked = ["--file", "mirror.toml"];
     copy(&author, FROM, TO, &asked).succeeds().says(
         "
-   Warning registry.opentofu.org/acme/one 1.0.0: there is no package for windows_amd64
+   Warning registry.opentofu.org/acme/one 1.0.0: oci-layout:store has no package for windows_amd64
    Warning registry.opentofu.org/acme/one 1.0.0: the copy has darwin_arm64 too, because its index stays as it is
     Copied registry.opentofu.org/acme/one 1.0.0   2 packages   signed [ACME ID] (embedded) by the key beside it, not pinned
     Copied 1 version, 2 packages (0 B copied, 2 reused) in [TIME]
@@ -178,7 +178,7 @@ fn the_platforms_of_a_mirror_file_need_a_new_index() {
     let to = "oci-layout:fewer";
     copy(&author, FROM, to, &fewer).succeeds().says(
         "
-   Warning registry.opentofu.org/acme/one 1.0.0: there is no package for windows_amd64
+   Warning registry.opentofu.org/acme/one 1.0.0: oci-layout:store has no package for windows_amd64
     Copied registry.opentofu.org/acme/one 1.0.0   1 package   signed [ACME ID] (embedded) by the key beside it, not pinned
     Copied 1 version, 1 package (0 B copied, 1 reused) in [TIME]
 ",

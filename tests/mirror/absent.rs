@@ -23,7 +23,11 @@ fn arrives_without_darwin(
     address: &str,
     authentication: &str,
 ) {
-    let warning = format!("   Warning {address} 1.0.0: there is no package for darwin_arm64");
+    let place = match authentication {
+        SIGNED => "[ORIGIN]",
+        _ => "network-mirror:https://[ORIGIN]/mirror/",
+    };
+    let warning = format!("   Warning {address} 1.0.0: {place} has no package for darwin_arm64");
     scene.mirror(arguments).says(
         0,
         &format!(

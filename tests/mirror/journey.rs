@@ -248,7 +248,7 @@ fn missing_platforms_are_reported() {
             0,
             "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
-   Warning [ORIGIN]/acme/demo 1.0.0: there is no package for plan9_mips, has linux_amd64
+   Warning [ORIGIN]/acme/demo 1.0.0: [ORIGIN] has no package for plan9_mips, only for linux_amd64
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
         );

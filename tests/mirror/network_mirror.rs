@@ -261,7 +261,7 @@ error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): no
             0,
             "
     Copied example.com/acme/demo 1.0.0   1 package, 406 B   unverified
-   Warning example.com/acme/demo 1.0.0: there is no package for darwin_arm64
+   Warning example.com/acme/demo 1.0.0: network-mirror:https://[ORIGIN]/mirror/ has no package for darwin_arm64
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
         );
