@@ -15,11 +15,21 @@ pub fn nearest<'a>(text: &str, candidates: &[&'a str]) -> Option<&'a str> {
         let changes = is_near.then(|| changes(&text, candidate))?;
         // If every character is another one, the words have nothing in common.
         let is_alike = changes <= MOST_CHANGES && changes < candidate.chars().count();
-        is_alike.then_some((changes, *candidate))
+        is_alike.then(|| (!is_swapped(&text, candidate), changes, *candidate))
     });
-    let nearest = near.min_by_key(|(changes, _)| *changes);
+    let nearest = near.min_by_key(|(is_other, changes, _)| (*is_other, *changes));
     let begins = || only_one_with(&text, candidates);
-    nearest.map(|(_, candidate)| candidate).or_else(begins)
+    nearest.map(|(_, _, candidate)| candidate).or_else(begins)
+}
+
+/// Whether two neighbouring characters of a word are swapped, which is the most likely mistake.
+fn is_swapped(text: &str, word: &str) -> bool {
+    let pairs = text.chars().zip(word.chars()).enumerate();
+    let other: Vec<(usize, (char, char))> = pairs.filter(|(_, (a, b))| a != b).collect();
+    let [(first, (a, b)), (second, (c, d))] = other[..] else {
+        return false;
+    };
+    text.len() == word.len() && first + 1 == second && (a, b) == (d, c)
 }
 
 /// The only candidate that begins with a text.
@@ -55,11 +65,19 @@ mod tests {
 
     #[test]
     fn small_mistakes_are_near() {
-        let words = ["origin", "oci-layout", "host", "to"];
+        let words = [
+            "origin",
+            "oci-layout",
+            "host",
+            "to",
+            "linux_arm64",
+            "linux_amd64",
+        ];
         for (text, meant) in [
             ("orign", Some("origin")),
             ("Origin", Some("origin")),
             ("oci-layuot", Some("oci-layout")),
+            ("linux_adm64", Some("linux_amd64")),
             ("oci_layout", Some("oci-layout")),
             ("hosts", Some("host")),
             ("ori", Some("origin")),
