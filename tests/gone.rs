@@ -12,7 +12,7 @@ const ABOUT: &str = "registry.opentofu.org/acme/demo 1.0.0";
 const WARNING: &str = "   Warning registry.opentofu.org/acme/demo 1.0.0: no evidence is stored for this version: it was published without any, or the evidence was removed\n";
 const REFUSED: &str = "error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): no evidence is stored
 
-hint: the version was published without evidence, or the evidence was removed: find out which before you use it. Publishing the signed release again writes its evidence
+hint: the version was published without evidence, or the evidence was removed: find out which before you use it. `tfoci mirror --recheck`, or publishing the signed release again, writes its evidence
 ";
 
 /// A signed version whose evidence was removed.

@@ -192,7 +192,7 @@ fn a_registry_without_a_catalog_is_an_error() {
         (
             refusing,
             "the registry requires credentials\n  registry HOST\n  answered 401",
-            "`tfoci login HOST` stores them; in CI, REGISTRY_AUTH_FILE names a file that has them. Some registries answer like this for a repository that they do not have",
+            "`tfoci login HOST` stores them, with the same `--authfile` if you give one; in CI, REGISTRY_AUTH_FILE names a file that has them. Some registries answer like this for a repository that they do not have",
         ),
     ] {
         let from = format!("{}/{{namespace}}/{{type}}", registry.host());

@@ -266,7 +266,7 @@ fn a_directory_with_another_marker_is_no_layout() {
             "error: registry.opentofu.org/acme/demo: layout/oci-layout is not the `oci-layout` file of an OCI image layout\n  \
              expected {\"imageLayoutVersion\":\"1.0.0\"}\n  received ".to_owned()
                 + received
-                + "\n"
+                + "\n\nhint: restore the file, or write what is expected into it, if the rest of the layout is whole\n"
         );
     }
 }
@@ -287,7 +287,7 @@ fn deep_nesting_does_not_overflow_the_stack() {
     assert_eq!(
         install(&scene).exits(1).stderr,
         "error: registry.opentofu.org/acme/demo: layout/index.json is not the index of an OCI image layout\n  \
-         more than 100 levels\n\nhint: restore the file, or delete the directory of this layout and copy or mirror its versions again\n"
+         more than 100 levels\n\nhint: restore the file, or delete the directory of this layout and copy, mirror or push its versions again\n"
     );
 }
 
@@ -383,7 +383,7 @@ fn oversized_evidence_is_not_read() {
     let told = format!(
         "error: {about}: the evidence is too large\n  expected at most 4194304 bytes\n  received 5368709120 bytes\n"
     );
-    let hint = "\nhint: evidence that cannot be read proves nothing. Pushing the release again writes it anew\n";
+    let hint = "\nhint: evidence that cannot be read proves nothing. `tfoci mirror --recheck` writes it anew, and so does pushing the release again, or `tfoci copy` from a store that is whole\n";
     assert_eq!(install(&scene).exits(3).stderr, format!("{told}{hint}"));
     let inspected = read(&scene, &["inspect"]).exits(3);
     assert_eq!(inspected.stderr, format!("{told}{hint}"));

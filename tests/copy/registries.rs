@@ -146,7 +146,7 @@ error: registry.opentofu.org/acme/demo ([TO]/acme/demo): the registry requires c
   answered 401 (UNAUTHORIZED: authentication required)
   tried no credentials, since there are none that can be used
 
-hint: `tfoci login [TO]` stores them; in CI, REGISTRY_AUTH_FILE names a file that has them. Some registries answer like this for a repository that they do not have
+hint: `tfoci login [TO]` stores them, with the same `--authfile` if you give one; in CI, REGISTRY_AUTH_FILE names a file that has them. Some registries answer like this for a repository that they do not have
 ");
 }
 

@@ -37,7 +37,7 @@ fn altered_and_missing_evidence_is_reported() {
         run.stderr,
         format!(
             "error: {ABOUT}: the evidence sha256:{CHECKSUMS} is missing\n\nhint: evidence that cannot be read proves nothing. \
-             Pushing the release again writes it anew\n"
+             `tfoci mirror --recheck` writes it anew, and so does pushing the release again, or `tfoci copy` from a store that is whole\n"
         )
     );
     assert!(run.stdout.ends_with(PACKAGES));

@@ -58,7 +58,7 @@ hint: they may be wrong or expired, or not authorize this. `tfoci login [HOST]` 
   answered 401 (UNAUTHORIZED: authentication required)
   tried no credentials, since there are none that can be used
 
-hint: `tfoci login [HOST]` stores them; in CI, REGISTRY_AUTH_FILE names a file that has them. Some registries answer like this for a repository that they do not have
+hint: `tfoci login [HOST]` stores them, with the same `--authfile` if you give one; in CI, REGISTRY_AUTH_FILE names a file that has them. Some registries answer like this for a repository that they do not have
 "
     ));
 }

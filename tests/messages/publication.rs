@@ -208,7 +208,7 @@ error: registry.opentofu.org/acme/demo 1.0.0: store is a file, expected a direct
 error: registry.opentofu.org/acme/demo 1.0.0: store/registry.opentofu.org/acme/demo/index.json is not the index of an OCI image layout
   line 1, column 2: this is not JSON
 
-hint: restore the file, or delete the directory of this layout and copy or mirror its versions again
+hint: restore the file, or delete the directory of this layout and copy, mirror or push its versions again
 ",
         },
     ]);

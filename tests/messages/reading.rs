@@ -261,7 +261,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the evidence sh
     expected sha256:b1e4d9aff3bc4beab52656488f156b655eab9316967f12b950807128debaf209
     received sha256:c77c848103aa3e75647fdbdc892840f0bf46899ea094e63852de4c4093e7e809
 
-hint: evidence that cannot be read proves nothing. Pushing the release again writes it anew
+hint: evidence that cannot be read proves nothing. `tfoci mirror --recheck` writes it anew, and so does pushing the release again, or `tfoci copy` from a store that is whole
 ",
         },
         Case {
@@ -304,7 +304,7 @@ hint: this version is not signed by a key that you named. If the author says tha
 error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the evidence names no usable plugin protocols
   `newest` is not a plugin protocol version, such as `6.0`
 
-hint: evidence that cannot be read proves nothing. Pushing the release again writes it anew
+hint: evidence that cannot be read proves nothing. `tfoci mirror --recheck` writes it anew, and so does pushing the release again, or `tfoci copy` from a store that is whole
 ",
         },
         Case {

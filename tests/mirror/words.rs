@@ -208,7 +208,7 @@ fn a_registry_that_refuses_the_credentials_gets_a_hint_about_login() {
     };
     let in_ci = "in CI, REGISTRY_AUTH_FILE names a file that has them";
     said(&format!(
-        "`tfoci login HOST` stores them; {in_ci}. Some registries answer like this for a repository that they do not have"
+        "`tfoci login HOST` stores them, with the same `--authfile` if you give one; {in_ci}. Some registries answer like this for a repository that they do not have"
     ));
     let wrong = format!("{{\"auths\":{{\"{host}\":{{\"auth\":\"cm9ib3Q6d3Jvbmc=\"}}}}}}");
     scene.write("auth.json", wrong);

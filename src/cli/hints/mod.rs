@@ -162,7 +162,7 @@ fn journey(failure: &Failure, effect: Effect) -> Option<String> {
             return Some(stores::damaged(error, &failure.at));
         }
         Problem::Unreadable(_) => {
-            "evidence that cannot be read proves nothing. Pushing the release again writes it anew"
+            "evidence that cannot be read proves nothing. `tfoci mirror --recheck` writes it anew, and so does pushing the release again, or `tfoci copy` from a store that is whole"
         }
         Problem::Archive { source, .. } => return folders::in_zip(source),
         Problem::OtherProvider { stored, .. } if matches!(failure.at, At::From { .. }) => {

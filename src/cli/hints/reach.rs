@@ -108,7 +108,7 @@ pub(super) fn unauthorized(host: &str, has_tried: bool) -> String {
             "they may be wrong or expired, or not authorize this. `tfoci login {host}` stores others; {in_ci}"
         ),
         false => format!(
-            "`tfoci login {host}` stores them; {in_ci}. Some registries answer like this for a repository that they do not have"
+            "`tfoci login {host}` stores them, with the same `--authfile` if you give one; {in_ci}. Some registries answer like this for a repository that they do not have"
         ),
     }
 }

@@ -82,10 +82,13 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
             "if it is the place of a disk, mount the disk; otherwise create the directory"
         }
         store::Error::Incomplete { .. } => {
-            "it may be written just now, was not copied to the end, or is on a disk that is not mounted. Otherwise restore the file, or delete the directory and copy or mirror its versions again"
+            "it may be written just now, was not copied to the end, or is on a disk that is not mounted. Otherwise restore the file, or delete the directory and copy, mirror or push its versions again"
+        }
+        store::Error::Marker { .. } => {
+            "restore the file, or write what is expected into it, if the rest of the layout is whole"
         }
         store::Error::LayoutIndex { .. } => {
-            "restore the file, or delete the directory of this layout and copy or mirror its versions again"
+            "restore the file, or delete the directory of this layout and copy, mirror or push its versions again"
         }
         store::Error::NoStore { .. } => {
             "check the path: `tfoci push`, `mirror` and `copy` create a store there. A directory that is one layout by itself needs `--exact-repository`"

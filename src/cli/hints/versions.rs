@@ -15,7 +15,7 @@ use super::{places, proof};
 pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
     let text = match problem {
         Problem::NoEvidence => {
-            "the version was published without evidence, or the evidence was removed: find out which before you use it. Publishing the signed release again writes its evidence"
+            "the version was published without evidence, or the evidence was removed: find out which before you use it. `tfoci mirror --recheck`, or publishing the signed release again, writes its evidence"
         }
         Problem::Evidence { source } => return Some(evidence(source, address)),
         Problem::Weaker { .. } | Problem::PerhapsWeaker { .. } => {
