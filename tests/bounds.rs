@@ -182,7 +182,7 @@ fn layouts_with_too_many_tags_are_refused() {
 error: registry.opentofu.org/acme/demo: layout/index.json is not the index of an OCI image layout
   `manifests`: more than 20000 items
 
-hint: restore the file, or delete the directory of this layout and copy or mirror its versions again
+hint: restore the file, or delete the directory of this layout and copy, mirror or push its versions again
 ";
     write(numbered(20_001, entry));
     versions().exits(1).without_result().says(too_many);

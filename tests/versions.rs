@@ -70,7 +70,7 @@ fn an_incomplete_layout_is_not_an_absent_one() {
     assert_eq!(
         run.stderr,
         format!(
-            "error: registry.opentofu.org/acme/demo: the layout {layout} is incomplete\n  expected its index.json\n\nhint: it may be written just now, was not copied to the end, or is on a disk that is not mounted. Otherwise restore the file, or delete the directory and copy or mirror its versions again\n"
+            "error: registry.opentofu.org/acme/demo: the layout {layout} is incomplete\n  expected its index.json\n\nhint: it may be written just now, was not copied to the end, or is on a disk that is not mounted. Otherwise restore the file, or delete the directory and copy, mirror or push its versions again\n"
         )
     );
 }

@@ -48,6 +48,8 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// Providers, with constraints on their versions; or references, as `push` prints them
+    ///
+    /// With `--into`, tfoci installs the newest version that satisfies the constraints of each argument. Name a provider twice for two versions.
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
     /// The store: oci-layout:DIR, or a registry's repository template
