@@ -60,6 +60,8 @@ pub(super) struct Network {
     #[arg(long, value_name = "HOST=FILE", global = true, hide_short_help = true)]
     pub(super) client_key: Vec<String>,
     /// Use plain HTTP for this host; may be repeated
+    ///
+    /// HOST means all ports of the host, and HOST:PORT only that one.
     #[arg(
         long,
         value_name = "HOST",
@@ -68,6 +70,8 @@ pub(super) struct Network {
     )]
     pub(super) plain_http: Vec<String>,
     /// Do not verify the certificate of this host; may be repeated
+    ///
+    /// HOST means all ports of the host, and HOST:PORT only that one.
     #[arg(
         long,
         value_name = "HOST",
