@@ -68,30 +68,12 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
     if error.is_about_access() {
         return access(error);
     }
+    if let Some(hint) = layout(error) {
+        return Some(hint);
+    }
     let text = match error {
         store::Error::NoRepository { registry, name, .. } => {
             return Some(no_repository(*registry, name));
-        }
-        store::Error::IsRepository { path } => {
-            return Some(around(path).unwrap_or_else(|| {
-                "for the provider that is in it, name the provider and add `--exact-repository`"
-                    .to_owned()
-            }));
-        }
-        store::Error::NoParent { .. } => {
-            "if it is the place of a disk, mount the disk; otherwise create the directory"
-        }
-        store::Error::Incomplete { .. } => {
-            "it may be written just now, was not copied to the end, or is on a disk that is not mounted. Otherwise restore the file, or delete the directory and copy, mirror or push its versions again"
-        }
-        store::Error::Marker { .. } => {
-            "restore the file, or write what is expected into it, if the rest of the layout is whole"
-        }
-        store::Error::LayoutIndex { .. } => {
-            "restore the file, or delete the directory of this layout and copy, mirror or push its versions again"
-        }
-        store::Error::NoStore { .. } => {
-            "check the path: `tfoci push`, `mirror` and `copy` create a store there. A directory that is one layout by itself needs `--exact-repository`"
         }
         store::Error::Unwelcome { .. } => {
             "nothing of this version was changed. Some registries take only media types that they know: an update may know those of OpenTofu (GitLab since late 2025), or the registry's operator can add them"
@@ -122,6 +104,35 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
             if !available.is_empty() =>
         {
             "choose one of these with `--platform`, or mirror or push the one that is missing"
+        }
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+/// Suggests what to do about a layout that is incomplete, or is not where it is expected.
+fn layout(error: &store::Error) -> Option<String> {
+    let text = match error {
+        store::Error::IsRepository { path } => {
+            return Some(around(path).unwrap_or_else(|| {
+                "for the provider that is in it, name the provider and add `--exact-repository`"
+                    .to_owned()
+            }));
+        }
+        store::Error::NoParent { .. } => {
+            "if it is the place of a disk, mount the disk; otherwise create the directory"
+        }
+        store::Error::Incomplete { .. } => {
+            "it may be written just now, was not copied to the end, or is on a disk that is not mounted. Otherwise restore the file, or delete the directory and copy, mirror or push its versions again"
+        }
+        store::Error::Marker { .. } => {
+            "restore the file, or write what is expected into it, if the rest of the layout is whole"
+        }
+        store::Error::LayoutIndex { .. } => {
+            "restore the file, or delete the directory of this layout and copy, mirror or push its versions again"
+        }
+        store::Error::NoStore { .. } => {
+            "check the path: `tfoci push`, `mirror` and `copy` create a store there. A directory that is one layout by itself needs `--exact-repository`"
         }
         _ => return None,
     };
