@@ -97,3 +97,24 @@ fn a_part_that_was_deleted_with_a_moved_index_is_looked_up_again() {
     assert!(said.contains(" is missing\n"), "{said}");
     assert_eq!(registry.platforms(NAME, "1.0.0"), PLATFORMS[..2]);
 }
+
+/// docker-registry writes the link to a blob anew if another writer stores it, and does not know the blob meanwhile.
+#[test]
+fn a_blob_that_is_unknown_for_a_moment_does_not_stop_a_writer() {
+    let registry = Setup::of(Personality::Plain).start();
+    let pusher = Pusher::new(&PLATFORMS);
+    let writes_a_manifest =
+        |seen: &Seen| seen.method == "PUT" && seen.path.contains("/manifests/sha256:");
+    let unknown = || Answer::error(400, "MANIFEST_BLOB_UNKNOWN", "blob unknown to registry");
+    for nth in [1, 2] {
+        registry.fault(nth, writes_a_manifest, Fault::Answer(unknown()));
+    }
+    pusher.push(&registry, &[]).succeeds();
+    assert_eq!(registry.platforms(NAME, "1.0.0"), PLATFORMS);
+    // What stays unknown is an error.
+    let registry = Setup::of(Personality::Plain).start();
+    registry.always(writes_a_manifest, Fault::Answer(unknown()));
+    let said = pusher.push(&registry, &[]).exits(1).stderr;
+    assert!(said.contains("blob unknown to registry"), "{said}");
+    assert_eq!(registry.tags(NAME), []);
+}

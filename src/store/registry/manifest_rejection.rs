@@ -20,6 +20,8 @@ pub(super) enum ManifestRejection {
     Immutable,
     /// The tag does not have the `ETag` that the request named.
     Precondition,
+    /// It refers to a blob that the repository lacks.
+    UnknownBlob,
     /// Any other reason.
     Other,
 }
@@ -48,9 +50,9 @@ impl ManifestRejection {
             400 | 403 | 405 | 409 | 412 if says(&immutable) => Self::Immutable,
             412 => Self::Precondition,
             // A missing blob has the same status.
-            400 | 404 | 422 if has(&["MANIFEST_BLOB_UNKNOWN", "BLOB_UNKNOWN"]) => Self::Other,
+            400 | 404 | 422 if has(&["MANIFEST_BLOB_UNKNOWN", "BLOB_UNKNOWN"]) => Self::UnknownBlob,
             // Quay reports missing blobs under the code that other registries use for media types.
-            400 | 404 | 422 if says(&["unknown blob", "blob unknown"]) => Self::Other,
+            400 | 404 | 422 if says(&["unknown blob", "blob unknown"]) => Self::UnknownBlob,
             405 | 415 => Self::MediaType,
             400 | 406 | 422 if is_about_media_types() => Self::MediaType,
             _ => Self::Other,
@@ -60,7 +62,7 @@ impl ManifestRejection {
 
 #[cfg(test)]
 mod tests {
-    use super::ManifestRejection::{Immutable, MediaType, Other, Precondition};
+    use super::ManifestRejection::{Immutable, MediaType, Other, Precondition, UnknownBlob};
     use super::*;
 
     #[track_caller]
@@ -101,9 +103,13 @@ mod tests {
     #[test]
     fn other_reasons() {
         let unknown = "blob unknown to registry";
-        assert_read(400, ["MANIFEST_BLOB_UNKNOWN", unknown], Other);
-        assert_read(404, ["MANIFEST_BLOB_UNKNOWN", unknown], Other);
-        assert_read(400, ["MANIFEST_INVALID", "Unknown blob `sha256:0`"], Other);
+        assert_read(400, ["MANIFEST_BLOB_UNKNOWN", unknown], UnknownBlob);
+        assert_read(404, ["MANIFEST_BLOB_UNKNOWN", unknown], UnknownBlob);
+        assert_read(
+            400,
+            ["MANIFEST_INVALID", "Unknown blob `sha256:0`"],
+            UnknownBlob,
+        );
         assert_read(400, ["TAG_INVALID", "the tag has a wrong form"], Other);
         assert_read(400, ["", "it went wrong"], Other);
         assert_read(403, ["DENIED", "access is denied"], Other);

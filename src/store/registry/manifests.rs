@@ -12,13 +12,16 @@ use super::manifest_rejection::ManifestRejection;
 use super::{At, Error, Registry, Repository, RepositorySession};
 use crate::blob::{self, Body, ReadError};
 use crate::digest::Digest;
-use crate::http::{Answer, Payload, authority, retry_after};
+use crate::http::{Answer, Payload, Retry, authority, retry_after};
 use crate::oci::{INDEX, LARGEST_READ, MANIFEST, Part, RawManifest, Refusal, Tag};
 use crate::release::Expected;
 use crate::store::{Action, Requested};
 
 /// The header with the digest of a manifest.
 const CONTENT_DIGEST: HeaderName = HeaderName::from_static("docker-content-digest");
+
+/// How often a manifest is sent again because the registry does not know a blob: at once, and after a quarter of a second.
+const UNKNOWN_BLOB_RETRIES: u32 = 2;
 
 /// The manifest that a tag refers to.
 pub(super) struct TagTarget {
@@ -156,8 +159,27 @@ impl Registry {
         }
     }
 
-    /// Sends a request that writes a manifest.
+    /// Writes a manifest. While another writer stores a blob that the repository has, docker-registry may not know that blob for a moment, so the
+    /// request is then repeated.
     pub(super) async fn put(
+        &self,
+        repository: &Repository,
+        put: &ManifestPut<'_>,
+    ) -> Result<PutOutcome, Error> {
+        let mut retry = Retry::of_conflicts(UNKNOWN_BLOB_RETRIES);
+        loop {
+            match self.put_once(repository, put).await? {
+                PutOutcome::Rejected {
+                    rejection: ManifestRejection::UnknownBlob,
+                    ..
+                } if retry.wait_quietly().await => {}
+                outcome => return Ok(outcome),
+            }
+        }
+    }
+
+    /// Sends a request that writes a manifest.
+    async fn put_once(
         &self,
         repository: &Repository,
         put: &ManifestPut<'_>,
