@@ -1,4 +1,5 @@
 use std::fs;
+use std::thread;
 
 use super::budget::counted;
 use super::pusher::{NAME, Pusher};
@@ -190,7 +191,7 @@ hint: the version is as it was. Push all platforms of a version at once, or have
 #[test]
 fn every_error_of_an_immutable_tag_is_understood() {
     let harbor = "Failed to process request due to 'acme/demo:1.0.0' configured as immutable.";
-    for (status, code, message) in [
+    let answers = [
         (412, "PRECONDITION", harbor),
         (409, "CONFLICT", harbor),
         (403, "DENIED", harbor),
@@ -199,23 +200,29 @@ fn every_error_of_an_immutable_tag_is_understood() {
             "ImageTagAlreadyExistsException",
             "The image tag '1.0.0' already exists",
         ),
-    ] {
-        // Harbor sends ETags too, and a failed precondition has the same status.
-        for etags in [Etags::Absent, Etags::Sent] {
-            let pusher = Pusher::new(&PLATFORMS);
-            let registry = Setup::of(Personality::Plain)
-                .quirks(|quirks| quirks.etags = etags)
-                .start();
-            pusher
-                .push(&registry, &["--platform", PLATFORMS[0]])
-                .succeeds();
-            registry.always(moves, Fault::Answer(Answer::error(status, code, message)));
-            let run = pusher.push(&registry, &[]).exits(1);
-            let says = format!("  HOST/acme/demo:1.0.0\n  answered {status} ({code}: {message})\n");
-            assert!(run.stderr.contains(&says), "{}", run.stderr);
-            assert!(run.stderr.contains("hint: "), "{}", run.stderr);
+    ];
+    let meets = |(status, code, message): (u16, &str, &str), etags: Etags| {
+        let pusher = Pusher::new(&PLATFORMS);
+        let registry = Setup::of(Personality::Plain)
+            .quirks(|quirks| quirks.etags = etags)
+            .start();
+        pusher
+            .push(&registry, &["--platform", PLATFORMS[0]])
+            .succeeds();
+        registry.always(moves, Fault::Answer(Answer::error(status, code, message)));
+        let run = pusher.push(&registry, &[]).exits(1);
+        let says = format!("  HOST/acme/demo:1.0.0\n  answered {status} ({code}: {message})\n");
+        assert!(run.stderr.contains(&says), "{}", run.stderr);
+        assert!(run.stderr.contains("hint: "), "{}", run.stderr);
+    };
+    // At the same time, since each mostly waits. Harbor sends ETags too, and a failed precondition has the same status.
+    thread::scope(|scope| {
+        for answer in answers {
+            for etags in [Etags::Absent, Etags::Sent] {
+                scope.spawn(move || meets(answer, etags));
+            }
         }
-    }
+    });
 }
 
 /// Pushes to a registry with immutable tags. The requests that create the tags meet a fault after they took effect.
@@ -245,21 +252,27 @@ fn a_tag_that_was_created_without_an_answer_is_kept() {
 
 #[test]
 fn a_tag_is_not_moved_again_after_a_lost_answer() {
-    for etags in [Etags::Absent, Etags::Sent, Etags::Compared] {
-        for fault in [Fault::LostAnswer, Fault::although_done(Answer::new(503))] {
-            let pusher = Pusher::new(&PLATFORMS);
-            let registry = Setup::of(Personality::Plain)
-                .quirks(|quirks| quirks.etags = etags)
-                .start();
-            pusher
-                .push(&registry, &["--platform", PLATFORMS[0]])
-                .succeeds();
-            registry.forget();
-            registry.fault(1, moves, fault);
-            assert_eq!(pushed(&pusher, &registry, &[]), ["updated", "signed"]);
-            assert_eq!(registry.count(moves), 1, "{etags:?}");
+    let meets = |etags: Etags, fault: Fault| {
+        let pusher = Pusher::new(&PLATFORMS);
+        let registry = Setup::of(Personality::Plain)
+            .quirks(|quirks| quirks.etags = etags)
+            .start();
+        pusher
+            .push(&registry, &["--platform", PLATFORMS[0]])
+            .succeeds();
+        registry.forget();
+        registry.fault(1, moves, fault);
+        assert_eq!(pushed(&pusher, &registry, &[]), ["updated", "signed"]);
+        assert_eq!(registry.count(moves), 1, "{etags:?}");
+    };
+    // At the same time, since each mostly waits.
+    thread::scope(|scope| {
+        for etags in [Etags::Absent, Etags::Sent, Etags::Compared] {
+            for fault in [Fault::LostAnswer, Fault::although_done(Answer::new(503))] {
+                scope.spawn(move || meets(etags, fault));
+            }
         }
-    }
+    });
 }
 
 #[test]
