@@ -52,8 +52,15 @@ pub(super) fn permission(error: &CommandError) -> Option<String> {
         return None;
     };
     let place = existing(path)?;
-    (source.kind() == ErrorKind::PermissionDenied)
-        .then(|| format!("run tfoci as a user who may use {place}, or change its permissions"))
+    match source.kind() {
+        ErrorKind::PermissionDenied => Some(format!(
+            "run tfoci as a user who may use {place}, or change its permissions"
+        )),
+        ErrorKind::ReadOnlyFilesystem => Some(format!(
+            "the file system of {place} is mounted read-only: mount it for writing, or name another place"
+        )),
+        _ => None,
+    }
 }
 
 /// A path, or the directory in which it would be created if it does not exist.
@@ -144,6 +151,24 @@ pub(super) fn lock(error: &lockfile::Error) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A test cannot mount a file system everywhere.
+    #[test]
+    fn a_read_only_file_system_has_a_hint() {
+        let disk = tempfile::tempdir().expect("a directory");
+        let error = Problem::from(disk::Error::Io {
+            action: disk::Action::CreateFile,
+            path: disk.path().join("file"),
+            source: ErrorKind::ReadOnlyFilesystem.into(),
+        });
+        let place = printable_path(disk.path());
+        assert_eq!(
+            permission(&tfoci::outcome::Failure::from(error).into()),
+            Some(format!(
+                "the file system of {place} is mounted read-only: mount it for writing, or name another place"
+            ))
+        );
+    }
 
     /// A test cannot fill a disk everywhere.
     #[test]
