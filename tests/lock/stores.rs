@@ -114,10 +114,13 @@ fn other_hashes_of_a_lock_file_are_told_apart_from_those_that_were_compared() {
         .find(|line| line.contains(zip))
         .unwrap();
     for (text, kept) in [
-        (before.clone(), " (2 other hashes of the lock file stay)"),
+        (
+            before.clone(),
+            " (2 hashes of the lock file were not compared, and stay)",
+        ),
         (
             before.replacen(&format!("{one}\n"), "", 1),
-            " (1 other hash of the lock file stays)",
+            " (1 hash of the lock file was not compared, and stays)",
         ),
     ] {
         author.scene.write(".terraform.lock.hcl", text);

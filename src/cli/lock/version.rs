@@ -84,8 +84,10 @@ fn warn_of_others(subject: &Subject, locked: &Locked, writing: Writing, printer:
         let mut only = listed(only, MANY) + " only";
         match locked.kept {
             0 => {}
-            1 => only += " (1 other hash of the lock file stays)",
-            kept => only += &format!(" ({kept} other hashes of the lock file stay)"),
+            1 => only += " (1 hash of the lock file was not compared, and stays)",
+            kept => {
+                only += &format!(" ({kept} hashes of the lock file were not compared, and stay)")
+            }
         }
         let is_signed = locked.authentication.status == Status::Signed;
         let text = match locked.place.is_mirror() {
