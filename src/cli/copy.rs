@@ -90,9 +90,9 @@ pub(super) struct Arguments {
     rebuild_index: bool,
     /// Print the plan, but write nothing
     ///
-    /// tfoci verifies the evidence, and checks that the file of each package of a layout is there in its full length, but reads no package, and none of a registry. With `--to` for a
-    /// directory that does not exist, it prints how many versions and packages the `--from` store has. The copy itself reads every package before
-    /// it tags the version, except for those that it shares within one registry.
+    /// tfoci verifies the evidence, and checks that the file of each package of a layout is there in its full length. It reads no package, and
+    /// looks at none of a registry. With `--to` for a directory that does not exist, it prints how many versions and packages the `--from` store
+    /// has. The copy itself reads every package before it tags the version, except for those that it shares within one registry.
     #[arg(long)]
     dry_run: bool,
     /// Leave out of the results what is already present

@@ -93,7 +93,7 @@ fn a_dry_run_of_copy_counts_what_a_disk_has() {
     says(
         "copy",
         &[
-            "tfoci verifies the evidence, and checks that the file of each package of a layout is there in its full length, but reads no package, and none of a registry.",
+            "tfoci verifies the evidence, and checks that the file of each package of a layout is there in its full length. It reads no package, and looks at none of a registry.",
             "it prints how many versions and packages the `--from` store has.",
         ],
     );
