@@ -22,6 +22,18 @@ fn plain(pusher: &Pusher, more: &[&str]) -> Registry {
     registry
 }
 
+/// A registry that uses `ETag` like this and has the first platform of the release.
+fn with_one_platform(etags: Etags) -> (Pusher, Registry) {
+    let pusher = Pusher::new(&PLATFORMS);
+    let registry = Setup::of(Personality::Plain)
+        .quirks(|quirks| quirks.etags = etags)
+        .start();
+    pusher
+        .push(&registry, &["--platform", PLATFORMS[0]])
+        .succeeds();
+    (pusher, registry)
+}
+
 fn gitlab() -> Registry {
     Setup::of(Personality::Gitlab).start()
 }
@@ -202,13 +214,7 @@ fn every_error_of_an_immutable_tag_is_understood() {
         ),
     ];
     let meets = |(status, code, message): (u16, &str, &str), etags: Etags| {
-        let pusher = Pusher::new(&PLATFORMS);
-        let registry = Setup::of(Personality::Plain)
-            .quirks(|quirks| quirks.etags = etags)
-            .start();
-        pusher
-            .push(&registry, &["--platform", PLATFORMS[0]])
-            .succeeds();
+        let (pusher, registry) = with_one_platform(etags);
         registry.always(moves, Fault::Answer(Answer::error(status, code, message)));
         let run = pusher.push(&registry, &[]).exits(1);
         let says = format!("  HOST/acme/demo:1.0.0\n  answered {status} ({code}: {message})\n");
@@ -253,13 +259,7 @@ fn a_tag_that_was_created_without_an_answer_is_kept() {
 #[test]
 fn a_tag_is_not_moved_again_after_a_lost_answer() {
     let meets = |etags: Etags, fault: Fault| {
-        let pusher = Pusher::new(&PLATFORMS);
-        let registry = Setup::of(Personality::Plain)
-            .quirks(|quirks| quirks.etags = etags)
-            .start();
-        pusher
-            .push(&registry, &["--platform", PLATFORMS[0]])
-            .succeeds();
+        let (pusher, registry) = with_one_platform(etags);
         registry.forget();
         registry.fault(1, moves, fault);
         assert_eq!(pushed(&pusher, &registry, &[]), ["updated", "signed"]);

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use flate2::read::ZlibDecoder;
 use serde_json::{Value, json};
 
+use super::server::Server;
 use super::stores::{BARE, DEMO, HOST, Store};
 use crate::support::programs::{can_run, find};
 use crate::support::release::Mistake;
@@ -210,93 +211,96 @@ fn store() -> Store {
     store
 }
 
-#[test]
-fn pages_are_drawn_in_light_dark_and_narrow_windows() {
+/// Runs a test with a browser and a server of [`store`], if this machine has a browser.
+fn with_browser(test: impl FnOnce(&Browser<'_>, &Server, &str)) {
     let store = store();
     let Some(browser) = Browser::find(&store.scene) else {
         return;
     };
     let server = store.serve(&["--registry-host", HOST]);
-    let base = format!("http://{}", server.address);
-    for provider in [DEMO, BARE] {
-        server
-            .get(&format!("/mirror/{provider}/index.json"))
-            .is(200);
-    }
-    let long = "registry.acme.test/a-namespace-with-a-long-name/a-type-with-a-name-that-is-longer-than-a-narrow-window";
-    for path in [
-        "/",
-        &format!("/providers/{DEMO}"),
-        &format!("/providers/{BARE}"),
-        &format!("/providers/{long}"),
-    ] {
-        let url = format!("{base}{path}");
-        for (width, is_dark, background) in [
-            (1_000, false, LIGHT),
-            (1_000, true, DARK),
-            (NARROW, false, LIGHT),
-            (NARROW, true, DARK),
+    test(&browser, &server, &format!("http://{}", server.address));
+    server.stop();
+}
+
+#[test]
+fn pages_are_drawn_in_light_dark_and_narrow_windows() {
+    with_browser(|browser, server, base| {
+        for provider in [DEMO, BARE] {
+            server
+                .get(&format!("/mirror/{provider}/index.json"))
+                .is(200);
+        }
+        let long = "registry.acme.test/a-namespace-with-a-long-name/a-type-with-a-name-that-is-longer-than-a-narrow-window";
+        for path in [
+            "/",
+            &format!("/providers/{DEMO}"),
+            &format!("/providers/{BARE}"),
+            &format!("/providers/{long}"),
         ] {
-            let picture = browser.picture(&url, width, is_dark);
-            assert_eq!(picture.width, width, "{url}");
-            assert!(picture.colours() > 10, "{url} {width} {is_dark}");
-            // Content that is too wide would reach the right edge.
-            for at in width - MARGIN..width {
-                assert!(
-                    picture.column(at).all(|one| *one == background),
-                    "{url} {width} {is_dark}: {at}"
-                );
+            let url = format!("{base}{path}");
+            for (width, is_dark, background) in [
+                (1_000, false, LIGHT),
+                (1_000, true, DARK),
+                (NARROW, false, LIGHT),
+                (NARROW, true, DARK),
+            ] {
+                let picture = browser.picture(&url, width, is_dark);
+                assert_eq!(picture.width, width, "{url}");
+                assert!(picture.colours() > 10, "{url} {width} {is_dark}");
+                // Content that is too wide would reach the right edge.
+                for at in width - MARGIN..width {
+                    assert!(
+                        picture.column(at).all(|one| *one == background),
+                        "{url} {width} {is_dark}: {at}"
+                    );
+                }
             }
         }
-    }
+    });
 }
 
 #[test]
 fn text_of_strangers_runs_no_script() {
-    let store = store();
-    let Some(browser) = Browser::find(&store.scene) else {
-        return;
-    };
-    let server = store.serve(&["--registry-host", HOST]);
-    let base = format!("http://{}", server.address);
-    // A script that runs, and one that the policy of its page refuses, would be seen.
-    let seen = browser.dom(
-        "data:text/html,<title>a</title><script>document.title='b';console.error('c')</script>",
-    );
-    assert!(seen.dom.contains("<title>b</title>"), "{}", seen.dom);
-    assert_eq!(seen.console.len(), 1, "{:?}", seen.console);
-    for hostile in [
-        "%3Cscript%3Edocument.title%3D%27spoiled%27%3C/script%3E",
-        "%22%3E%3Cscript%3Edocument.title%3D%27spoiled%27%3C/script%3E",
-        "%22%20autofocus%20onfocus%3D%22document.title%3D%27spoiled%27",
-        "%3C/code%3E%3Cimg%20src%3Dx%20onerror%3Ddocument.title%3D%27spoiled%27%3E",
-        "%E2%80%9D%3Csvg/onload%3Ddocument.title%3D%27spoiled%27%3E",
-        "%7B%7B%7Bstyle%7D%7D%7D%3C/style%3E%3Cstyle%3Ebody%7Bdisplay:none%7D",
-    ] {
-        let visit = browser.dom(&format!("{base}/?q={hostile}"));
-        assert!(
-            visit
-                .dom
-                .contains(&format!("<title>Providers at https://{HOST}</title>")),
-            "{}",
-            visit.dom
+    with_browser(|browser, _, base| {
+        // A script that runs, and one that the policy of its page refuses, would be seen.
+        let seen = browser.dom(
+            "data:text/html,<title>a</title><script>document.title='b';console.error('c')</script>",
         );
-        for tag in visit.dom.split('<').skip(1) {
-            let tag = tag.split('>').next().unwrap();
-            // Without the values of its attributes.
-            let bare: String = tag.split('"').step_by(2).collect();
-            for word in ["script", "img", "svg", " onfocus", " autofocus"] {
-                assert!(!bare.contains(word), "{hostile}: {tag}");
+        assert!(seen.dom.contains("<title>b</title>"), "{}", seen.dom);
+        assert_eq!(seen.console.len(), 1, "{:?}", seen.console);
+        for hostile in [
+            "%3Cscript%3Edocument.title%3D%27spoiled%27%3C/script%3E",
+            "%22%3E%3Cscript%3Edocument.title%3D%27spoiled%27%3C/script%3E",
+            "%22%20autofocus%20onfocus%3D%22document.title%3D%27spoiled%27",
+            "%3C/code%3E%3Cimg%20src%3Dx%20onerror%3Ddocument.title%3D%27spoiled%27%3E",
+            "%E2%80%9D%3Csvg/onload%3Ddocument.title%3D%27spoiled%27%3E",
+            "%7B%7B%7Bstyle%7D%7D%7D%3C/style%3E%3Cstyle%3Ebody%7Bdisplay:none%7D",
+        ] {
+            let visit = browser.dom(&format!("{base}/?q={hostile}"));
+            assert!(
+                visit
+                    .dom
+                    .contains(&format!("<title>Providers at https://{HOST}</title>")),
+                "{}",
+                visit.dom
+            );
+            for tag in visit.dom.split('<').skip(1) {
+                let tag = tag.split('>').next().unwrap();
+                // Without the values of its attributes.
+                let bare: String = tag.split('"').step_by(2).collect();
+                for word in ["script", "img", "svg", " onfocus", " autofocus"] {
+                    assert!(!bare.contains(word), "{hostile}: {tag}");
+                }
             }
+            assert_eq!(visit.dom.matches("<style").count(), 1, "{hostile}");
+            assert_eq!(visit.console, Vec::<String>::new(), "{hostile}");
         }
-        assert_eq!(visit.dom.matches("<style").count(), 1, "{hostile}");
-        assert_eq!(visit.console, Vec::<String>::new(), "{hostile}");
-    }
-    for path in [format!("/providers/{DEMO}"), format!("/providers/{BARE}")] {
-        let visit = browser.dom(&format!("{base}{path}"));
-        assert_eq!(visit.console, Vec::<String>::new(), "{path}");
-        assert!(visit.dom.contains("<summary>"), "{}", visit.dom);
-    }
+        for path in [format!("/providers/{DEMO}"), format!("/providers/{BARE}")] {
+            let visit = browser.dom(&format!("{base}{path}"));
+            assert_eq!(visit.console, Vec::<String>::new(), "{path}");
+            assert!(visit.dom.contains("<summary>"), "{}", visit.dom);
+        }
+    });
 }
 
 /// The tag and the text of the element that has the focus, and whether it is drawn with a ring; `null` at the end of the page.
@@ -340,74 +344,64 @@ const CONTRAST: &str = "(() => {
 
 #[test]
 fn the_keyboard_reaches_everything_in_the_order_of_the_page() {
-    let store = store();
-    let Some(browser) = Browser::find(&store.scene) else {
-        return;
-    };
-    let server = store.serve(&["--registry-host", HOST]);
-    let base = format!("http://{}", server.address);
-    let mut page = browser.open();
-    for path in ["/", &format!("/providers/{DEMO}")] {
-        page.visit(&format!("{base}{path}"));
-        let usable = page.evaluate(USABLE);
-        assert!(usable.as_array().unwrap().len() > 3, "{path}: {usable}");
-        let mut reached = Vec::new();
-        for _ in usable.as_array().unwrap() {
-            page.press("Tab", 9, None);
-            reached.push(page.evaluate(FOCUSED));
+    with_browser(|browser, _, base| {
+        let mut page = browser.open();
+        for path in ["/", &format!("/providers/{DEMO}")] {
+            page.visit(&format!("{base}{path}"));
+            let usable = page.evaluate(USABLE);
+            assert!(usable.as_array().unwrap().len() > 3, "{path}: {usable}");
+            let mut reached = Vec::new();
+            for _ in usable.as_array().unwrap() {
+                page.press("Tab", 9, None);
+                reached.push(page.evaluate(FOCUSED));
+            }
+            assert_eq!(Value::from(reached), usable, "{path}");
         }
-        assert_eq!(Value::from(reached), usable, "{path}");
-    }
-    // Versions open and close by the keyboard.
-    page.evaluate("document.querySelector('summary').focus()");
-    let is_open = "document.querySelector('details').open";
-    for open in [true, false] {
+        // Versions open and close by the keyboard.
+        page.evaluate("document.querySelector('summary').focus()");
+        let is_open = "document.querySelector('details').open";
+        for open in [true, false] {
+            page.press("Enter", 13, Some("\r"));
+            assert_eq!(page.evaluate(is_open), json!(open));
+        }
+        // The first link skips to the providers, and a search is sent with Enter.
+        page.visit(&format!("{base}/"));
+        page.press("Tab", 9, None);
         page.press("Enter", 13, Some("\r"));
-        assert_eq!(page.evaluate(is_open), json!(open));
-    }
-    // The first link skips to the providers, and a search is sent with Enter.
-    page.visit(&format!("{base}/"));
-    page.press("Tab", 9, None);
-    page.press("Enter", 13, Some("\r"));
-    assert_eq!(page.evaluate("location.hash"), json!("#main"));
-    page.evaluate("document.querySelector('input').focus()");
-    for key in ["d", "e", "m", "o"] {
-        page.press(key, 0, Some(key));
-    }
-    page.press("Enter", 13, Some("\r"));
-    page.until_loaded();
-    assert_eq!(page.evaluate("location.search"), json!("?q=demo"));
-    drop(page);
-    server.stop();
+        assert_eq!(page.evaluate("location.hash"), json!("#main"));
+        page.evaluate("document.querySelector('input').focus()");
+        for key in ["d", "e", "m", "o"] {
+            page.press(key, 0, Some(key));
+        }
+        page.press("Enter", 13, Some("\r"));
+        page.until_loaded();
+        assert_eq!(page.evaluate("location.search"), json!("?q=demo"));
+    });
 }
 
 #[test]
 fn every_text_that_is_drawn_has_enough_contrast() {
-    let store = store();
-    let Some(browser) = Browser::find(&store.scene) else {
-        return;
-    };
-    let server = store.serve(&["--registry-host", HOST]);
-    let base = format!("http://{}", server.address);
-    let mut page = browser.open();
-    for is_dark in [false, true] {
-        page.prefer_dark(is_dark);
-        for path in [
-            "/".to_owned(),
-            "/?q=nothing".to_owned(),
-            format!("/providers/{DEMO}"),
-            format!("/providers/{BARE}"),
-        ] {
-            page.visit(&format!("{base}{path}"));
-            page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)");
-            let [least, text, count] = [0, 1, 2].map(|at| page.evaluate(CONTRAST)[at].clone());
-            assert!(count.as_f64().unwrap() > 5.0, "{path} {count}");
-            assert!(
-                least.as_f64().unwrap() >= 4.5,
-                "{path} {is_dark} {least}: {text}"
-            );
+    with_browser(|browser, _, base| {
+        let mut page = browser.open();
+        for is_dark in [false, true] {
+            page.prefer_dark(is_dark);
+            for path in [
+                "/".to_owned(),
+                "/?q=nothing".to_owned(),
+                format!("/providers/{DEMO}"),
+                format!("/providers/{BARE}"),
+            ] {
+                page.visit(&format!("{base}{path}"));
+                page.evaluate(
+                    "document.querySelectorAll('details').forEach(one => one.open = true)",
+                );
+                let [least, text, count] = [0, 1, 2].map(|at| page.evaluate(CONTRAST)[at].clone());
+                assert!(count.as_f64().unwrap() > 5.0, "{path} {count}");
+                assert!(
+                    least.as_f64().unwrap() >= 4.5,
+                    "{path} {is_dark} {least}: {text}"
+                );
+            }
         }
-    }
-    drop(page);
-    server.stop();
+    });
 }
