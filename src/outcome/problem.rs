@@ -187,7 +187,7 @@ pub enum Problem {
         locked: Version,
         constraints: VersionConstraints,
     },
-    /// The lock file has hashes of this version, and none of them is of this release.
+    /// The lock file has a package of this version that the release lacks, and the release has another one instead.
     #[error(
         "the lock file locks other packages of this version\n  expected one of {}\n  received {}",
         listed(.locked, 1), listed(.received, 1)

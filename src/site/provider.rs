@@ -107,7 +107,8 @@ impl Site<'_> {
         }));
     }
 
-    /// Writes the selected versions. Returns those that the store has, without those to delete because they did not verify.
+    /// Writes the selected versions. Returns those that the store has, without those to delete: they did not verify, or the store has lost
+    /// every published package of them.
     async fn versions(
         &self,
         Task { from, constraints }: &Task,
@@ -137,7 +138,7 @@ impl Site<'_> {
                 .map(|version| ((*version).clone(), None))
                 .collect(),
         });
-        let (mut refused, mut others) = (BTreeSet::new(), BTreeSet::new());
+        let (mut to_delete, mut others) = (BTreeSet::new(), BTreeSet::new());
         let mut has_package = false;
         let writing = stream::iter(selected)
             .map(|version| async move { (version, self.version(from, version).await) });
@@ -150,14 +151,14 @@ impl Site<'_> {
                 }
                 Ok(VersionResult::OtherPlatforms { platforms, is_gone }) => {
                     others.extend(platforms);
-                    refused.extend(is_gone.then(|| version.clone()));
+                    to_delete.extend(is_gone.then(|| version.clone()));
                 }
                 Err(failure) => {
                     has_package = true;
                     let reason = Refused::by(&failure);
                     on_change(Err(failure));
                     if self.request.delete && reason == Some(Refused::NotVerified) {
-                        refused.insert(version.clone());
+                        to_delete.insert(version.clone());
                     }
                     let stays = !self.request.delete || reason == Some(Refused::Damaged);
                     if let Some(reason) = reason.filter(|_| stays && published.contains(version)) {
@@ -170,7 +171,7 @@ impl Site<'_> {
             on_change(Err(from.failure(None, self.without_package(others))));
         }
         let stored = available.versions.iter();
-        let stored = stored.filter(|version| !refused.contains(version));
+        let stored = stored.filter(|version| !to_delete.contains(version));
         Ok(stored.cloned().collect())
     }
 
@@ -298,7 +299,7 @@ impl Site<'_> {
         folder::write(root, &directory, &name, &bytes)
     }
 
-    /// Removes the packages that the store no longer has from the document of a version that has no wanted package. Whether none is left.
+    /// Removes the packages that the store no longer has from the document of a version that has no wanted package. Returns whether none is left.
     fn lose(
         &self,
         from: &StoredProvider,
