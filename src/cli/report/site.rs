@@ -57,11 +57,12 @@ impl Report {
 impl Run {
     /// Names the published versions that the store no longer has.
     pub(super) fn print_withdrawn(&self, printer: &Printer) {
-        let (count, are, them) = match self.withdrawn.as_slice() {
-            [] => return,
-            [_] => ("1 published version".to_owned(), "is", "it"),
-            several => (counted(several.len(), "published version"), "are", "them"),
+        let (are, them) = match self.withdrawn.len() {
+            0 => return,
+            1 => ("is", "it"),
+            _ => ("are", "them"),
         };
+        let count = counted(self.withdrawn.len(), "published version");
         let names = listed(&self.withdrawn, FEW);
         let text =
             format!("{count} {are} not in the store any more: {names}. --delete deletes {them}");
