@@ -150,6 +150,8 @@ pub(super) fn lock(error: &lockfile::Error) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use tfoci::outcome::Failure;
+
     use super::*;
 
     /// A test cannot mount a file system everywhere.
@@ -163,7 +165,7 @@ mod tests {
         });
         let place = printable_path(disk.path());
         assert_eq!(
-            permission(&tfoci::outcome::Failure::from(error).into()),
+            permission(&Failure::from(error).into()),
             Some(format!(
                 "the file system of {place} is mounted read-only: mount it for writing, or name another place"
             ))
@@ -173,9 +175,7 @@ mod tests {
     /// A test cannot fill a disk everywhere.
     #[test]
     fn a_full_disk_has_a_hint() {
-        let hint = |problem: Problem| {
-            no_room(&tfoci::outcome::Failure::from(problem).into()).unwrap_or_default()
-        };
+        let hint = |problem: Problem| no_room(&Failure::from(problem).into()).unwrap_or_default();
         let disk = tempfile::tempdir().expect("a directory");
         let path = disk.path().join(".tfoci-tmp-x/x");
         let existing = printable_path(disk.path());

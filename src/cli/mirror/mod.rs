@@ -114,7 +114,7 @@ pub(super) struct Arguments {
     dry_run: bool,
     /// Leave out of the results what is already present
     ///
-    /// tfoci then does not warn either of platforms that a version lacks, once the version is present.
+    /// Warnings about platforms that a version lacks are left out, too, once the version is present.
     #[arg(long)]
     changed: bool,
     #[command(flatten)]
