@@ -20,7 +20,7 @@ pub struct Rule {
     pub asked_by: Option<AskedBy>,
     /// What to do if there is no usable key or signature.
     pub unsigned: Unsigned,
-    /// What to do with signatures that were made after the key had expired.
+    /// What to do with signatures by a key that has expired.
     pub expired: Expired,
     /// What to do with SHA-1 signatures of the checksum document.
     pub weak: Weak,
@@ -63,7 +63,8 @@ impl Unsigned {
     }
 }
 
-/// What to do with a signature that was made after its key had expired. Clients accept it with a warning.
+/// What to do with a signature by a key that has expired by now. Clients accept it with a warning. The date in the signature does not matter,
+/// because a thief of the key can write any date into it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Expired {
