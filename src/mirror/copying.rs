@@ -65,7 +65,7 @@ impl Journey<'_> {
         let some = release.clone().only(|platform| first.contains(platform));
         let some = self.packages(some, &missing, on_result).await?;
         let release = source::with_sizes(release, &some);
-        if self.options.publish.dry_run {
+        if self.options.dry_run {
             return Some(PlannedCopy { release, missing });
         }
         let some = shared(some, &missing, permit);

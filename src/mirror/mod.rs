@@ -32,6 +32,7 @@ mod withdrawn;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use futures_util::{StreamExt as _, future, stream};
 use tokio::sync::mpsc;
@@ -41,9 +42,9 @@ use crate::disk::temp_file::TempFileBudget;
 use crate::event::Reporter;
 use crate::hash::PackageHash;
 use crate::outcome::{Failure, OnResult};
-use crate::publish;
+use crate::publish::{self, EvidencePolicy, Existing};
 use crate::source::{ReleaseAnswer, Source};
-use crate::store::RepoMut;
+use crate::store::{OtherWriters, RepoMut};
 use crate::trust::Rule;
 use crate::version::Version;
 use comparison::Compared;
@@ -65,10 +66,35 @@ const AHEAD: usize = 1;
 /// Options of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Options for publishing. The evidence policy is replaced by that of each task's rule.
-    pub publish: publish::Options,
+    /// Whether versions that a destination has are compared with the source again ([`publish::Options::rechecks`]).
+    pub rechecks: bool,
+    /// Whether to stop after the plan.
+    pub dry_run: bool,
+    /// How many packages are transferred at once.
+    pub jobs: usize,
+    /// The time used to decide whether a key has expired.
+    pub now: SystemTime,
     /// Whether the signing keys will be pinned. Keys are then accepted only from a verified connection.
     pub pins_keys: bool,
+}
+
+impl Options {
+    /// How versions are published under a trust rule.
+    fn publishing(&self, rule: &Rule) -> publish::Options {
+        publish::Options {
+            existing: Existing::Merge,
+            rechecks: self.rechecks,
+            others: OtherWriters::Possible,
+            annotations: BTreeMap::new(),
+            dry_run: self.dry_run,
+            jobs: self.jobs,
+            now: self.now,
+            evidence_policy: EvidencePolicy {
+                always: self.rechecks,
+                ..EvidencePolicy::of_writing(rule)
+            },
+        }
+    }
 }
 
 /// A provider to mirror.
@@ -110,7 +136,7 @@ pub async fn mirror(
     reporter: &Arc<dyn Reporter>,
     on_result: &OnResult<'_>,
 ) {
-    let shared_files = TempFileBudget::new(options.publish.jobs);
+    let shared_files = TempFileBudget::new(options.jobs);
     let mirroring = stream::iter(tasks).for_each_concurrent(PROVIDERS, async |task| {
         let journey = Journey {
             task: &task,

@@ -80,7 +80,7 @@ impl Journey<'_> {
         &self,
         release: Release<PackageMetadata>,
     ) -> Result<Verified<Release<PackageMetadata>>, trust::Error> {
-        let (rule, now) = (&self.task.rule, self.options.publish.now);
+        let (rule, now) = (&self.task.rule, self.options.now);
         let locked = self.task.locked.get(&release.version);
         // The lock file replaces the signature that this source cannot have. With pinned keys, a signature by one of them is required.
         let lock_is_enough =

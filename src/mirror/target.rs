@@ -9,7 +9,7 @@ use crate::event::{Event, Reporter, Subject};
 use crate::oci::{RawManifest, Tag, TagNames};
 use crate::outcome::{At, Failure, Problem, Published, PublishedPackage};
 use crate::platform::{Platform, Platforms};
-use crate::publish::{self, Delivered, Edition, EvidencePolicy, Existing, Snapshot, publish};
+use crate::publish::{self, Delivered, Edition, Snapshot, publish};
 use crate::release::Release;
 use crate::source::{self, SourcePackage};
 use crate::store::{Artifact, RepoMut, StoredPackage};
@@ -93,9 +93,7 @@ impl<'a> MirrorTarget<'a> {
     /// used, which [`publish()`] then decides about.
     pub(super) async fn read_stored(&self, version: &Version) -> Result<Option<Stored>, Problem> {
         let tag = Tag::of_version(version)?;
-        let everything =
-            self.options.publish.rechecks || self.options.publish.existing != Existing::Merge;
-        if everything || !self.tags.has(&tag) {
+        if self.options.rechecks || !self.tags.has(&tag) {
             return Ok(None);
         }
         let artifact = match self.destination.artifact(&tag).await {
@@ -199,7 +197,7 @@ impl<'a> MirrorTarget<'a> {
 
     /// In a dry run, reports what a real run would do with each package.
     pub(super) fn report_plan(&self, published: &Published) {
-        if self.options.publish.dry_run {
+        if self.options.dry_run {
             published.report_plan(&*self.reporter);
         }
     }
@@ -237,9 +235,8 @@ impl Missing<'_> {
             reporter,
             ..
         } = self.target;
-        let jobs = options.publish.jobs;
         self.delivered
-            .deliver(&release, destination, jobs, reporter)
+            .deliver(&release, destination, options.jobs, reporter)
             .await
     }
 
@@ -258,16 +255,10 @@ impl Missing<'_> {
             reporter,
             ..
         } = self.target;
-        let options = publish::Options {
-            evidence_policy: EvidencePolicy {
-                always: options.publish.rechecks,
-                ..EvidencePolicy::of_writing(&task.rule)
-            },
-            ..options.publish.clone()
-        };
         let edition = Edition::of(&release)
             .with_snapshot(Snapshot { tags, index })
             .with_delivered(&self.delivered);
+        let options = options.publishing(&task.rule);
         let mut published = publish(&edition, destination, &options, reporter).await?;
         let mut beside = match &self.stored {
             Some(stored) => PublishedPackage::of_index(&stored.artifact.index, &self.read),

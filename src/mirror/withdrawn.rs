@@ -130,7 +130,7 @@ impl MirrorTarget<'_> {
             .map(|package| package.at(provider, version, ()));
         let evidence = found.map(|found| found.evidence);
         let release = artifact::release(provider, version, packages.collect(), evidence);
-        let proof = prove(release, &self.task.rule, self.options.publish.now).await;
+        let proof = prove(release, &self.task.rule, self.options.now).await;
         let proof = proof.map_err(|source| Problem::Evidence { source })?;
         let Some(checksums) = proof.checksums() else {
             return Ok(Vec::new());

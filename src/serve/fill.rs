@@ -24,9 +24,8 @@ use crate::jobs;
 use crate::mirror::{self, Task, VersionFilter};
 use crate::outcome::{At, Change, Failure, Problem, Published};
 use crate::platform::Platforms;
-use crate::publish::{self, EvidencePolicy, Existing};
 use crate::source::Source;
-use crate::store::{OtherWriters, RepoMut};
+use crate::store::RepoMut;
 use crate::version::Version;
 
 /// The longest time that mirroring a version may take. Every transfer has its own limits, but a slow origin can stay just within them.
@@ -255,16 +254,10 @@ impl Fill {
             destinations: vec![destination],
         };
         let options = mirror::Options {
-            publish: publish::Options {
-                existing: Existing::Merge,
-                rechecks: false,
-                others: OtherWriters::Possible,
-                annotations: BTreeMap::new(),
-                dry_run: false,
-                jobs: PACKAGES,
-                now: SystemTime::now(),
-                evidence_policy: EvidencePolicy::default(),
-            },
+            rechecks: false,
+            dry_run: false,
+            jobs: PACKAGES,
+            now: SystemTime::now(),
             pins_keys: false,
         };
         let failed = Mutex::new(None);

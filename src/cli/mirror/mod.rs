@@ -21,12 +21,10 @@ use tfoci::mirror::{Locks, Options, Shard, Task, mirror};
 use tfoci::outcome::{At, Failure, Problem, Published};
 use tfoci::place::Place;
 use tfoci::platform::Platform;
-use tfoci::publish::{self, EvidencePolicy, Existing};
 use tfoci::source::filesystem_mirror::FilesystemMirror;
 use tfoci::source::network_mirror::NetworkMirror;
 use tfoci::source::origin::Origin;
 use tfoci::source::{Source, SourceAddr};
-use tfoci::store::OtherWriters;
 
 use pins::Pins;
 use plan::Requested;
@@ -219,17 +217,10 @@ fn pins<'a>(
 
 fn options(arguments: &Arguments, session: &Session) -> Options {
     Options {
-        publish: publish::Options {
-            existing: Existing::Merge,
-            rechecks: arguments.recheck,
-            others: OtherWriters::Possible,
-            annotations: Default::default(),
-            dry_run: arguments.dry_run,
-            jobs: session.jobs(),
-            now: SystemTime::now(),
-            // `mirror` takes the policy of each provider from its rule.
-            evidence_policy: EvidencePolicy::default(),
-        },
+        rechecks: arguments.recheck,
+        dry_run: arguments.dry_run,
+        jobs: session.jobs(),
+        now: SystemTime::now(),
         pins_keys: arguments.pin_new,
     }
 }
