@@ -3,7 +3,9 @@
 //! It knows nothing of what the tasks do. Errors stop the tasks that have not begun; retries belong to the callers.
 
 use std::future::Future;
+use std::sync::Arc;
 
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 /// Runs a task for each item, at most `limit` at a time, and returns the results in the order of the items. The first error
@@ -43,6 +45,32 @@ where
     }
     done.sort_unstable_by_key(|(place, _)| *place);
     Ok(done.into_iter().map(|(_, result)| result).collect())
+}
+
+/// As [`run`], but each task also holds one of `permits`, which several runs share.
+///
+/// # Errors
+/// The first error of any task.
+pub(crate) async fn run_within<I, T, E, F>(
+    permits: &Arc<Semaphore>,
+    limit: usize,
+    items: impl IntoIterator<Item = I>,
+    task: impl Fn(I) -> F,
+) -> Result<Vec<T>, E>
+where
+    F: Future<Output = Result<T, E>> + Send + 'static,
+    T: Send + 'static,
+    E: Send + 'static,
+{
+    let task = |item| {
+        let (permits, work) = (Arc::clone(permits), task(item));
+        async move {
+            // The semaphore is never closed.
+            let _permit = permits.acquire().await;
+            work.await
+        }
+    };
+    run(limit, items, task).await
 }
 
 /// Starts work that may block, in a thread. It runs to its end even if its result is dropped.

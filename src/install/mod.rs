@@ -55,6 +55,7 @@ mod unfinished;
 
 pub(crate) use download::Download;
 use package::PackageInstallation;
+pub(crate) use place::package_hashes;
 use place::{Held, Place};
 use shared_lock::Locks;
 
@@ -277,15 +278,11 @@ impl<'a> Installer<'a> {
             locks: locks.clone(),
             reporter: Arc::clone(reporter),
         });
-        let packages = jobs::run(request.jobs, work, |work| {
+        let packages = jobs::run_within(&self.permits, request.jobs, work, |work| {
             let (subject, at) = (work.subject.clone(), at.clone());
-            let permits = Arc::clone(&self.permits);
             async move {
-                // The semaphore is never closed.
-                let _permit = permits.acquire().await;
-                work.install()
-                    .await
-                    .map_err(|problem| problem.of(subject, at))
+                let installed = work.install().await;
+                installed.map_err(|problem| problem.of(subject, at))
             }
         });
         let packages = packages.await?;
@@ -334,7 +331,7 @@ impl<'a> Installer<'a> {
 }
 
 impl Installed {
-    fn of<B>(
+    pub(crate) fn of<B>(
         release: &Release<B>,
         mut authentication: Authentication,
         packages: Vec<InstalledPackage>,

@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
-
 use crate::archive::{Archive, Limits, Stop, Stream};
 use crate::authentication::Authentication;
 use crate::disk::temp_file::TempFileWriter;
@@ -26,7 +24,6 @@ struct Measurement<B> {
     at: At,
     authentication: Authentication,
     h1: bool,
-    permits: Arc<Semaphore>,
     reporter: Arc<dyn Reporter>,
 }
 
@@ -46,18 +43,13 @@ impl Journey<'_> {
             at: at.clone(),
             authentication: release.authentication().clone(),
             h1: self.options.h1,
-            permits: Arc::clone(&self.permits),
             reporter: Arc::clone(self.reporter),
         });
-        let measured = jobs::run(self.options.jobs, work, |work| {
+        let measured = jobs::run_within(&self.permits, self.options.jobs, work, |work| {
             let (subject, at) = (work.subject.clone(), work.at.clone());
             async move {
-                // The semaphore is never closed.
-                let permits = Arc::clone(&work.permits);
-                let _permit = permits.acquire().await;
-                work.measure()
-                    .await
-                    .map_err(|problem| problem.of(subject, at))
+                let hashes = work.measure().await;
+                hashes.map_err(|problem| problem.of(subject, at))
             }
         });
         Ok(measured.await?.into_iter().flatten().collect())

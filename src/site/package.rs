@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::folder::ProviderFolder;
-use crate::archive::{Archive, Hashes, Limits};
+use crate::archive::Hashes;
 use crate::authentication::Authentication;
 use crate::blob::{BlobLocation, BlobSource};
 use crate::disk::exposed::exposure;
 use crate::disk::{self, Blocks, Staged};
 use crate::event::{Event, Reporter, Subject, Transfer};
-use crate::install::{Download, InstalledPackage};
+use crate::install::{Download, InstalledPackage, package_hashes};
 use crate::jobs;
 use crate::outcome::Problem;
 use crate::release::Package;
@@ -152,13 +152,7 @@ impl PackageWriting {
     }
 
     fn hashes(&self, zip: impl Read + Seek) -> Result<Hashes, Problem> {
-        let unusable = |source| Problem::Archive {
-            file: self.package.file_name.clone(),
-            source,
-        };
-        let mut archive = Archive::open(zip, &Limits::default()).map_err(unusable)?;
-        archive.executable(&self.type_name).map_err(unusable)?;
-        archive.hashes().map_err(unusable)
+        package_hashes(zip, &self.type_name, &self.package.file_name)
     }
 }
 

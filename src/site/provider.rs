@@ -10,7 +10,6 @@ use super::folder::{self, ProviderFolder};
 use super::package::PackageWriting;
 use super::{OnChange, Refused, Site, SiteChange, Task};
 use crate::address::ProviderAddr;
-use crate::authentication::Note;
 use crate::disk;
 use crate::event::{Event, Subject, Warning};
 use crate::examine::StoredProvider;
@@ -249,36 +248,15 @@ impl Site<'_> {
             _lock: self.lock.clone(),
             reporter: Arc::clone(self.reporter),
         });
-        let packages = jobs::run(self.request.jobs, work, |work| {
+        let packages = jobs::run_within(&self.permits, self.request.jobs, work, |work| {
             let (subject, at) = (work.subject.clone(), at.clone());
-            let permits = Arc::clone(&self.permits);
             async move {
-                // The semaphore is never closed.
-                let _permit = permits.acquire().await;
-                work.write()
-                    .await
-                    .map_err(|problem: Problem| problem.of(subject, at))
+                let written = work.write().await;
+                written.map_err(|problem| problem.of(subject, at))
             }
         });
-        let packages = packages.await?;
-        let mut authentication = release.authentication().clone();
-        let note = Note::DirectoryEntries;
-        if packages.iter().any(|package| package.has_two_h1)
-            && !authentication.notes.contains(&note)
-        {
-            authentication.notes.push(note);
-        }
-        let hashes: BTreeSet<_> = packages
-            .iter()
-            .flat_map(|package| &package.hashes)
-            .collect();
-        Ok(Installed {
-            provider: provider.clone(),
-            version: version.clone(),
-            authentication,
-            hashes: hashes.into_iter().cloned().collect(),
-            packages,
-        })
+        let authentication = release.authentication().clone();
+        Ok(Installed::of(release, authentication, packages.await?))
     }
 
     /// Writes the document of a version whose packages are written. Packages for other platforms stay listed, except those that the store no

@@ -151,7 +151,7 @@ impl Place {
                 let within = None;
                 return Err(occupied(Occupant::Exposed { within, exposure }));
             }
-            hashes(open()?, &place.type_name, &file).map(Some)
+            package_hashes(open()?, &place.type_name, &file).map(Some)
         };
         jobs::in_thread(compare).await
     }
@@ -224,7 +224,7 @@ impl Place {
     ) -> Result<(Transfer, Hashes), Problem> {
         match self.form {
             Form::Packed => {
-                let hashes = hashes(staged.reopen()?, &self.type_name, file)?;
+                let hashes = package_hashes(staged.reopen()?, &self.type_name, file)?;
                 accept(&hashes)?;
                 staged.show_in(
                     &self.packed.open_or_create_parent(&self.into)?,
@@ -251,7 +251,7 @@ impl Place {
 
     /// The hashes of a verified zip. Fails if the installed package has different ones.
     pub(super) fn compare_with(&self, zip: &TempFile, file: &str) -> Result<Hashes, Problem> {
-        self.compare(hashes(zip.reader(0), &self.type_name, file)?)
+        self.compare(package_hashes(zip.reader(0), &self.type_name, file)?)
     }
 
     /// The warning about a zip whose [two `h1` hashes differ](crate::clients#package-hashes).
@@ -290,7 +290,12 @@ impl Place {
     }
 }
 
-fn hashes(zip: impl Read + Seek, type_name: &str, file: &str) -> Result<Hashes, Problem> {
+/// The hashes of a package that has a provider's executable. `file` names it in errors.
+pub(crate) fn package_hashes(
+    zip: impl Read + Seek,
+    type_name: &str,
+    file: &str,
+) -> Result<Hashes, Problem> {
     let unusable = |source| Problem::Archive {
         file: file.to_owned(),
         source,
