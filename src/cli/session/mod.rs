@@ -234,20 +234,6 @@ impl Session {
         Ok(endpoint)
     }
 
-    /// Opens a store to read these providers from it.
-    pub(super) fn open(
-        &self,
-        text: &str,
-        registry: Registry,
-        providers: &[ProviderAddr],
-    ) -> Result<(Endpoint, Store), CommandError> {
-        let endpoint = self.endpoint(text)?;
-        check(&endpoint, providers)?;
-        let store = endpoint.read(registry);
-        let store = store.map_err(Failure::from)?;
-        Ok((endpoint, store))
-    }
-
     /// Opens a store to read one provider from it.
     pub(super) fn open_provider(
         &self,
@@ -255,7 +241,9 @@ impl Session {
         provider: &ProviderAddr,
     ) -> Result<StoredProvider, CommandError> {
         let registry = self.registry(&self.http()?);
-        let (endpoint, store) = self.open(text, registry, std::slice::from_ref(provider))?;
+        let endpoint = self.endpoint(text)?;
+        check(&endpoint, std::slice::from_ref(provider))?;
+        let store = endpoint.read(registry).map_err(Failure::from)?;
         Ok(stored_provider(&endpoint, &store, provider).map_err(Failure::from)?)
     }
 
