@@ -18,7 +18,7 @@ pub(super) use common_failure::CommonFailure;
 pub(super) use journey_failure::{Journey, JourneyFailure};
 pub(super) use lock_difference::LockDifference;
 pub(super) use meant::Meant;
-use phrases::{beside, causes, locked_by, reasons, repositories, required_by};
+use phrases::{beside, causes, locked_by, repositories, required_by};
 use tfoci::address;
 use tfoci::config;
 use tfoci::configuration;
@@ -305,7 +305,7 @@ pub(super) enum CommandError {
     #[error("there is a client key for {}, and no client certificate", printable(.host))]
     LoneKey { host: String },
     /// A file that an option or another file names cannot be read.
-    #[error("{failure}{}\n  named by {named_by}", reasons(.failure))]
+    #[error("{failure}{}\n  named by {named_by}", causes(.failure))]
     File { failure: Failure, named_by: String },
     /// A file that an option names is not text in UTF-8.
     #[error("{} is {mistake}\n  named by {named_by}", printable_path(.path))]
@@ -330,7 +330,7 @@ pub(super) enum CommandError {
     #[error(transparent)]
     Journey(#[from] JourneyFailure),
     /// No version of a provider satisfies the constraints of a configuration.
-    #[error("{failure}{}{}", reasons(.failure), required_by(.stated))]
+    #[error("{failure}{}{}", causes(.failure), required_by(.stated))]
     NotSelected {
         failure: Failure,
         stated: Vec<String>,

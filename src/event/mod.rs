@@ -49,6 +49,14 @@ impl Subject {
         }
     }
 
+    /// The version of this package.
+    pub fn whole_version(&self) -> Self {
+        Self {
+            platform: None,
+            ..self.clone()
+        }
+    }
+
     /// This subject in one of several destinations.
     pub(crate) fn to(mut self, destination: Option<&str>) -> Self {
         self.destination = destination.map(str::to_owned).or(self.destination);

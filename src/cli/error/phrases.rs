@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use tfoci::error::{printable, printable_path};
-use tfoci::outcome::Failure;
 use tfoci::trust;
 
 pub(super) fn repositories(
@@ -40,11 +39,6 @@ pub(super) fn beside(file: &Option<PathBuf>) -> String {
         format!("\n  the `to` of {file} is for the providers of that file only")
     };
     file.as_ref().map(line).unwrap_or_default()
-}
-
-/// The causes of a failure, one per line.
-pub(super) fn reasons(failure: &Failure) -> String {
-    causes(failure)
 }
 
 /// The causes of an error, one per line.

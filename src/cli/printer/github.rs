@@ -42,13 +42,13 @@ impl GithubJob {
 
     /// Holds a line back until its version is done.
     fn hold(&self, subject: &Subject, line: String) {
-        let lines = version_of(subject);
+        let lines = subject.whole_version();
         self.held().entry(lines).or_default().push(line);
     }
 
     /// Removes the lines of a version and returns them. Lines about all of its destinations go to the first destination.
     fn take(&self, subject: &Subject) -> Vec<String> {
-        let version = version_of(subject);
+        let version = subject.whole_version();
         let of_all = Subject {
             destination: None,
             ..version.clone()
@@ -135,13 +135,6 @@ impl Printer {
         for subject in self.github.iter().flat_map(|github| github.waiting()) {
             self.group(&subject, &format!("Incomplete {subject}"));
         }
-    }
-}
-
-fn version_of(subject: &Subject) -> Subject {
-    Subject {
-        platform: None,
-        ..subject.clone()
     }
 }
 

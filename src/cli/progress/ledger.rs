@@ -179,7 +179,7 @@ impl Ledger {
         };
         for (subject, state) in &self.versions {
             let active = self.active.iter();
-            let active = active.filter(|package| version_of(&package.subject) == *subject);
+            let active = active.filter(|package| package.subject.whole_version() == *subject);
             let (received, size) = active.fold((0_u64, 0_u64), |(received, size), package| {
                 (
                     received.saturating_add(package.received),
@@ -227,7 +227,7 @@ impl Ledger {
     }
 
     fn state(&mut self, subject: &Subject) -> &mut VersionState {
-        self.versions.entry(version_of(subject)).or_default()
+        self.versions.entry(subject.whole_version()).or_default()
     }
 }
 
@@ -250,12 +250,5 @@ impl Totals {
 impl ActivePackage {
     pub(super) fn per_second(&self, now: Duration) -> Option<u64> {
         self.rate.per_second(now)
-    }
-}
-
-fn version_of(subject: &Subject) -> Subject {
-    Subject {
-        platform: None,
-        ..subject.clone()
     }
 }

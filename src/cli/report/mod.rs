@@ -161,11 +161,7 @@ impl Report {
 
     /// Like [`Report::journey_failed`], for a run whose report has one line for each version: the failure of a package is that of its version.
     pub(super) fn version_failed(&self, failure: Failure) {
-        let version = failure.subject.clone().map(|subject| Subject {
-            platform: None,
-            ..subject
-        });
-        match version {
+        match failure.subject.as_ref().map(Subject::whole_version) {
             Some(version) => self.failed(version, failure.into()),
             None => self.run_failed(failure.into()),
         }
