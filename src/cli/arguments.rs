@@ -8,7 +8,10 @@ use clap::{Args, ValueEnum};
 use tfoci::address::Hostname;
 use tfoci::lockfile::Client;
 
-use super::host;
+use super::{host, number};
+
+/// The most packages at once. Each holds connections to the source and to every destination, and servers limit the connections of a client.
+const MOST_JOBS: u8 = 64;
 
 /// Options that every command has.
 #[derive(Args)]
@@ -32,7 +35,7 @@ pub(super) struct Globals {
     /// How many packages to transfer at once [default: 4, or 8 for mirror]
     ///
     /// These are packages of one version, or of several providers: the versions of a provider are published one after the other.
-    #[arg(short, long, value_name = "N", value_parser = jobs, global = true)]
+    #[arg(short, long, value_name = "N", value_parser = number::within(1, MOST_JOBS, "jobs"), global = true)]
     pub(super) jobs: Option<u8>,
     /// The host of addresses of the form NAMESPACE/TYPE [default: registry.opentofu.org]
     #[arg(long, value_name = "HOST", env = "TFOCI_DEFAULT_HOST", global = true)]
@@ -98,32 +101,11 @@ pub(super) struct Network {
         value_name = "SECONDS",
         env = "TFOCI_TIMEOUT",
         default_value = "60",
-        value_parser = seconds,
+        value_parser = number::within(1, u16::MAX, "seconds"),
         global = true,
         hide_short_help = true,
     )]
     pub(super) timeout: u16,
-}
-
-/// The value of an option is not a number, or not in its range.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum NumberError {
-    #[error("expected a whole number from 1")]
-    Positive,
-    #[error("expected a whole number from 1 to {most}")]
-    Range { most: u16 },
-}
-
-fn jobs(text: &str) -> Result<u8, NumberError> {
-    // Each job holds connections to the source and to every destination, and servers limit the connections of a client.
-    const MOST: u8 = 64;
-    let number = text.parse().ok().filter(|jobs| (1..=MOST).contains(jobs));
-    number.ok_or(NumberError::Range { most: MOST.into() })
-}
-
-fn seconds(text: &str) -> Result<u16, NumberError> {
-    let number = text.parse().ok().filter(|seconds| *seconds > 0);
-    number.ok_or(NumberError::Range { most: u16::MAX })
 }
 
 /// Files that contain credentials. The short help must fit on a screen, so these options appear only in the long help.

@@ -27,6 +27,7 @@ mod logout;
 mod man;
 mod mirror;
 mod neutral;
+mod number;
 mod pending;
 mod printer;
 mod progress;

@@ -339,7 +339,7 @@ For more information, try '--help'.
     scene.demo("--newest 0").says(
         2,
         "
-error: invalid value '0' for '--newest <N>': expected a whole number from 1
+error: invalid value '0' for '--newest <N>': expected the number of versions, 1 or more
 
 For more information, try '--help'.
 ",
@@ -347,7 +347,7 @@ For more information, try '--help'.
     scene.demo("--newest three").says(
         2,
         "
-error: invalid value 'three' for '--newest <N>': expected a whole number from 1
+error: invalid value 'three' for '--newest <N>': expected the number of versions, 1 or more
 
 For more information, try '--help'.
 ",

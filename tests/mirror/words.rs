@@ -183,7 +183,7 @@ fn empty_variables_count_as_unset() {
     scene.demo("-q").says(
         2,
         "
-error: invalid value 'soon' for 'TFOCI_TIMEOUT (--timeout <SECONDS>)': expected a whole number from 1 to 65535
+error: invalid value 'soon' for 'TFOCI_TIMEOUT (--timeout <SECONDS>)': expected 1 to 65535 seconds
 
 For more information, try '--help'.
 ",

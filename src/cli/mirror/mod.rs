@@ -30,9 +30,10 @@ use pins::Pins;
 use plan::Requested;
 
 use super::Ending;
-use super::arguments::{NumberError, Trust};
+use super::arguments::Trust;
 use super::error::{CommandError, Journey};
 use super::hints::meant::ORIGIN;
+use super::number;
 use super::printer::Tone;
 use super::report::{Extent, MIRROR};
 use super::session::{Session, requested};
@@ -78,7 +79,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "OS_ARCH", help_heading = "Selection")]
     platform: Vec<Platform>,
     /// At most this many versions of each provider, newest first
-    #[arg(long, value_name = "N", value_parser = count, help_heading = "Selection")]
+    #[arg(long, value_name = "N", value_parser = number::versions, help_heading = "Selection")]
     newest: Option<NonZeroUsize>,
     /// Include pre-releases
     #[arg(long, help_heading = "Selection")]
@@ -132,11 +133,6 @@ pub(super) struct Arguments {
     /// Versions that the store has already are not verified, and tfoci prints how many they are. `--recheck` verifies them too.
     #[arg(long, conflicts_with = "pin_new")]
     require_pinned: bool,
-}
-
-fn count(text: &str) -> Result<NonZeroUsize, NumberError> {
-    let count = text.parse();
-    count.map_err(|_| NumberError::Positive)
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {

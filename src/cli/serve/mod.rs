@@ -4,7 +4,6 @@
 //! JSON lines. `page` renders the pages from `templates/serve`. Protocols, caching and limits belong to the library.
 
 mod events;
-mod limits;
 mod log;
 mod page;
 mod settings;
@@ -29,6 +28,7 @@ use super::Ending;
 use super::arguments::{Globals, ReadTrust};
 use super::error::{CommandError, Journey};
 use super::host;
+use super::number;
 use super::public_url::public_url;
 use super::session::Session;
 use super::session::place::refuse_other;
@@ -107,7 +107,7 @@ pub(super) struct Arguments {
     #[arg(
         long,
         value_name = "NUMBER",
-        value_parser = limits::versions,
+        value_parser = number::versions,
         requires = "fill",
         help_heading = "Pull-through",
         hide_short_help = true
@@ -177,29 +177,29 @@ pub(super) struct Arguments {
     )]
     signing_key: Option<PathBuf>,
     /// How long a link to a package is valid, in seconds, 30 to 86400
-    #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = limits::within(30, 86_400, "seconds"), requires = "tokens", help_heading = "Access", hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = number::within(30_u32, 86_400, "seconds"), requires = "tokens", help_heading = "Access", hide_short_help = true)]
     url_lifetime: u32,
     /// How long lists of versions are used before the store is read again, in seconds, 0 to 86400
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = limits::within(0, 86_400, "seconds"), help_heading = "Freshness", hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = number::within(0_u32, 86_400, "seconds"), help_heading = "Freshness", hide_short_help = true)]
     max_age: u32,
     /// How long lists are used while the store is unreachable, in seconds, 0 to 2592000
-    #[arg(long, value_name = "SECONDS", default_value_t = 3_600, value_parser = limits::within(0, 2_592_000, "seconds"), help_heading = "Freshness", hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 3_600, value_parser = number::within(0_u32, 2_592_000, "seconds"), help_heading = "Freshness", hide_short_help = true)]
     max_stale: u32,
     /// The most connections at once, 1 to 1000000; a client address may have half of them, or all with --plain-http
-    #[arg(long, value_name = "NUMBER", default_value_t = 1_024, value_parser = limits::within(1, 1_000_000, "connections"), help_heading = "Limits", hide_short_help = true)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1_024, value_parser = number::within(1_u32, 1_000_000, "connections"), help_heading = "Limits", hide_short_help = true)]
     max_connections: u32,
     /// The most requests of a client address in a second, up to 1000000, four times as many at once; 0 for no limit. 500 by default, no limit
     /// with --plain-http
     #[arg(
         long,
         value_name = "NUMBER",
-        value_parser = limits::within(0, 1_000_000, "requests in a second"),
+        value_parser = number::within(0_u32, 1_000_000, "requests in a second"),
         help_heading = "Limits",
         hide_short_help = true
     )]
     max_rate: Option<u32>,
     /// How long downloads may go on after SIGTERM, in seconds, 0 to 86400
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = limits::within(0, 86_400, "seconds"), help_heading = "Limits", hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = number::within(0_u32, 86_400, "seconds"), help_heading = "Limits", hide_short_help = true)]
     grace: u32,
     /// Serve versions without signature or key of these providers
     ///
