@@ -15,6 +15,7 @@ mod transfer;
 pub use error::{Error, ReadError};
 pub use pieces::Pieces;
 pub use shared::Shared;
+pub(crate) use transfer::verify;
 pub use transfer::{MOST_RESUMPTIONS, proven};
 
 use std::convert::Infallible;

@@ -72,6 +72,18 @@ pub async fn proven<B: BlobSource>(blob: &B) -> Opened<B::Failure> {
     Ok(Body::new(stream::empty()))
 }
 
+/// Reads a blob to its end, which verifies it.
+///
+/// # Errors
+/// It cannot be read, or has other bytes.
+pub(crate) async fn verify<B: BlobSource>(blob: &B) -> Result<(), ReadError<B::Failure>> {
+    let mut body = proven(blob).await?;
+    while let Some(chunk) = body.next().await {
+        chunk?;
+    }
+    Ok(())
+}
+
 struct Transfer<B: BlobSource> {
     blob: B,
     may_end_early: bool,

@@ -1,10 +1,8 @@
 //! Reads what a repository stores: before a plan, and after a replacement or a new check has written to a registry. A registry keeps the bytes
 //! that it has, even if others are uploaded.
 
-use futures_util::StreamExt as _;
-
 use super::{BlobSource, Edition, Expected, Problem, Publication, RawManifest, RepoMut, TagUpdate};
-use crate::blob::{ReadError, proven};
+use crate::blob::{ReadError, verify};
 use crate::oci::Part;
 use crate::store::{self, At};
 
@@ -90,14 +88,5 @@ pub(super) async fn read_stored(
     repo: &RepoMut,
     expected: Expected,
 ) -> Result<(), ReadError<store::Error>> {
-    read(&repo.blob(expected)).await
-}
-
-/// Reads a blob to its end, which verifies its digest.
-pub(super) async fn read<B: BlobSource>(blob: &B) -> Result<(), ReadError<B::Failure>> {
-    let mut body = proven(blob).await?;
-    while let Some(chunk) = body.next().await {
-        chunk?;
-    }
-    Ok(())
+    verify(&repo.blob(expected)).await
 }

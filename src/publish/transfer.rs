@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
 
-use super::read_back::{is_intact_blob, read};
+use super::read_back::is_intact_blob;
 use super::reported_blob::ReportedBlob;
 use super::{
     AttachedBlobs, Blob, BlobFailure, BlobSource, Edition, Error, Event, Expected, FailedPackage,
     Package, Publication, RawManifest, Release, RepoMut, Reporter, Subject, Transfer, Verified,
 };
-use crate::blob::{BlobInfo, BlobLocation, ReadError};
+use crate::blob::{BlobInfo, BlobLocation, ReadError, verify};
 use crate::jobs;
 use crate::oci::{self, Descriptor, Part};
 use crate::store::{self, Lookup};
@@ -223,7 +223,7 @@ async fn deliver_package<B: BlobSource>(
 async fn check_package<B: BlobSource>(package: &Package<B>) -> Result<Transfer, Error<B::Failure>> {
     let blob = &package.location;
     if blob.info().is_unverified {
-        let read = read(blob).await;
+        let read = verify(blob).await;
         read.map_err(|source| Error::Source(package_failure(package, source)))?;
     }
     Ok(Transfer::Present)
@@ -242,7 +242,7 @@ async fn check_file<B: BlobSource>(package: &Package<B>) -> Result<(), Error<B::
     let is_whole = std::fs::metadata(path).is_ok_and(|file| file.len() == package.expected.size);
     if !is_whole {
         // Fails, and says why.
-        let read = read(blob).await;
+        let read = verify(blob).await;
         read.map_err(|source| Error::Source(package_failure(package, source)))?;
     }
     Ok(())

@@ -4,10 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use futures_util::StreamExt as _;
-
 use super::served::ServedPackage;
-use crate::blob::{BlobLocation, BlobSource as _, ReadError, proven};
+use crate::blob::{BlobLocation, BlobSource as _, ReadError, verify};
 use crate::digest::Digest;
 use crate::disk::{self, FileState};
 use crate::store;
@@ -68,9 +66,5 @@ pub(super) async fn check_unchanged(
         return Err(disk::Error::Changed { path }.into());
     }
     // Perhaps only a hard link was added, so the content decides.
-    let mut body = proven(&package.blob).await?;
-    while let Some(chunk) = body.next().await {
-        chunk?;
-    }
-    Ok(())
+    verify(&package.blob).await
 }
