@@ -3,6 +3,7 @@
 //! Evidence never becomes weaker: `signed` ranks above `checksum`, which ranks above no evidence. Evidence that cannot be read or does
 //! not verify ranks as its parts suggest, so that an attacker gains nothing by damaging a signature.
 
+use std::cmp::Ordering;
 use std::time::SystemTime;
 
 use super::{Digest, Existing, Platform, Problem, RepoMut, Tag, Verified};
@@ -19,7 +20,7 @@ use crate::trust::{self, Rule, SignatureErrorKind};
 use crate::version::Version;
 
 /// What stored evidence must prove.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct EvidencePolicy {
     /// The rule for the provider.
     pub rule: Rule,
@@ -203,12 +204,16 @@ impl ExistingEvidence {
         let may_weaken = replaces && evidence_policy.allows_less;
         let offered = candidate.authentication;
         if let Ok(stored) = &proven {
-            let is_as_firm = stored.status == offered.status;
             // If different keys made two good signatures, the release's counts: it was verified just now.
             let has_same_key = stored.fingerprint == offered.fingerprint;
-            let stays = stored.status > offered.status && !may_weaken
-                || is_as_firm && has_same_key && !candidate.is_preferred && !is_richer && !replaces
-                || candidate.covers.is_err() && !replaces;
+            let stays = match stored.status.cmp(&offered.status) {
+                _ if candidate.covers.is_err() && !replaces => true,
+                Ordering::Greater => !may_weaken,
+                Ordering::Equal => {
+                    has_same_key && !candidate.is_preferred && !is_richer && !replaces
+                }
+                Ordering::Less => false,
+            };
             if stays {
                 return Ok(match candidate.covers {
                     Err(trust::Error::Uncovered { platform, .. }) => {

@@ -1,4 +1,12 @@
 //! The plan that merges a release into the version that the repository has.
+//!
+//! | the repository has | the plan |
+//! | --- | --- |
+//! | no such version | writes the packages, the evidence and the index |
+//! | some of the packages | adds the others to its index |
+//! | all of the packages | writes what the registry has lost below the index, which is nothing as a rule |
+//! | another zip for a platform | is refused, or replaces the version ([`Existing::Replace`]) |
+//! | a damaged index | is refused, unless the release alone gives the same index, or replaces the version |
 
 use std::collections::BTreeSet;
 
