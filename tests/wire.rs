@@ -144,9 +144,9 @@ fn json_counts_requests_of_successful_and_failed_runs() {
     let push = format!("{PUSH} --format json");
     let first = run(&registry, &author, &push).succeeds();
     assert_eq!(count(&first), sent());
-    // The challenge, the list of tags, the index, and the digest of the evidence.
+    // The challenge, the list of tags, the index, the manifests of two platforms, and the digest of the evidence.
     let second = run(&registry, &author, &push).succeeds();
-    assert_eq!((count(&second), sent()), (4, 4));
+    assert_eq!((count(&second), sent()), (6, 6));
     let to = push.replace("HOST/acme/demo", "HOST/other/demo");
     // The tag of the version is the last request, so no other request is open when it fails.
     registry.always(matching("PUT", "/manifests/1.0.0"), Fault::denied());

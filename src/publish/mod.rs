@@ -182,13 +182,14 @@ pub async fn publish<B: BlobSource>(
     let mut outcomes = TransferOutcomes::of(edition);
     let mut refused = None;
     let mut retry = Retry::of_conflicts(ATTEMPTS - 1);
+    let mut options = options.clone();
     loop {
-        let mut publication = plan::make(edition, snapshot.take(), to, options).await?;
+        let mut publication = plan::make(edition, snapshot.take(), to, &options).await?;
         if let Some(warning) = publication.warning.take() {
             warn(&events, warning);
         }
         if options.dry_run {
-            return predict(edition, &publication, to, options, reporter).await;
+            return predict(edition, &publication, to, &options, reporter).await;
         }
         refused = refused.or(publication.probe(to).await?);
         outcomes
@@ -198,7 +199,7 @@ pub async fn publish<B: BlobSource>(
         if reads_back {
             read_back(edition, &publication, to).await?;
         }
-        let others = publication.other_writers(edition.release, options);
+        let others = publication.other_writers(edition.release, &options);
         let (tagged, refusal) = publication.move_tags(to, others).await?;
         refused = refused.or(refusal);
         if tagged == Tagged::Moved {
@@ -219,6 +220,7 @@ pub async fn publish<B: BlobSource>(
         }
         // Do not report the same transfers and warnings again.
         events = Arc::new(());
+        options.others = OtherWriters::Likely;
         if !retry.wait_quietly().await {
             return Err(Problem::Contended { attempts: ATTEMPTS }.into());
         }

@@ -105,8 +105,8 @@ fn requests_with_nothing_to_do() {
     for folder in ["dist", "next"] {
         pusher.push_from(folder, &registry, &[]).succeeds();
         assert_nothing_is_written(&registry);
-        // The tags, the index, and the digest of the evidence.
-        assert_at_most(3, &registry);
+        // The tags, the index, the digest of the evidence, and the manifest of each platform, which another writer may have made the registry delete.
+        assert_at_most(3 + PLATFORMS.len(), &registry);
     }
 }
 
@@ -135,7 +135,7 @@ fn every_kind_of_registry_is_written_to_once() {
             refused,
             "{personality:?}"
         );
-        assert_at_most(3, &registry);
+        assert_at_most(3 + 2, &registry);
     }
 }
 

@@ -6,7 +6,7 @@ use tokio::sync::Barrier;
 
 use super::pusher::{NAME, Pusher};
 use crate::support::registry::quirks::Etags;
-use crate::support::registry::{Fault, Personality, Seen, Setup};
+use crate::support::registry::{Fault, Personality, Registry, Seen, Setup, content};
 use crate::support::server::answer::Answer;
 
 const PLATFORMS: [&str; 3] = ["darwin_arm64", "linux_amd64", "windows_amd64"];
@@ -96,6 +96,43 @@ fn a_part_that_was_deleted_with_a_moved_index_is_looked_up_again() {
     let said = run.exits(1).stderr;
     assert!(said.contains(" is missing\n"), "{said}");
     assert_eq!(registry.platforms(NAME, "1.0.0"), PLATFORMS[..2]);
+}
+
+/// zot deletes the manifest of a platform when another writer moves the tag to an index without it, and accepts a later index that lists it again.
+#[test]
+fn a_platform_that_the_registry_deleted_is_written_again() {
+    let registry = Setup::of(Personality::Plain).start();
+    let pusher = Pusher::new(&PLATFORMS);
+    pusher.push(&registry, &[]).succeeds();
+    let parts = platform_manifests(&registry);
+    assert_eq!(parts.len(), PLATFORMS.len());
+    let deletes = || registry.repository(NAME, |all| all.manifests.remove(&parts[0]));
+    let is_whole = || registry.repository(NAME, |all| all.manifests.contains_key(&parts[0]));
+
+    deletes();
+    let said = pusher.push(&registry, &[]).succeeds().stderr;
+    assert!(said.contains("   Updated "), "{said}");
+    assert!(is_whole());
+
+    // Each job of a matrix writes its own platform.
+    deletes();
+    pusher
+        .push(&registry, &["--platform", PLATFORMS[1]])
+        .succeeds();
+    assert!(!is_whole());
+    pusher
+        .push(&registry, &["--platform", PLATFORMS[0]])
+        .succeeds();
+    assert!(is_whole());
+}
+
+/// The digests of the manifests that the index refers to.
+fn platform_manifests(registry: &Registry) -> Vec<String> {
+    registry.repository(NAME, |repository| {
+        let index = repository.resolve("1.0.0").unwrap();
+        let index = serde_json::from_slice(&repository.manifests[&index].bytes).unwrap();
+        content::parts(&index).1
+    })
 }
 
 /// docker-registry writes the link to a blob anew if another writer stores it, and does not know the blob meanwhile.

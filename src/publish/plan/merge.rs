@@ -10,8 +10,12 @@
 
 use std::collections::BTreeSet;
 
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+
 use crate::event::Warning;
-use crate::oci::{self, EMPTY_BYTES, Index, Part, RawManifest, Tag, TagNames, manifest};
+use crate::oci::{
+    self, Descriptor, EMPTY_BYTES, Index, Part, RawManifest, Tag, TagNames, manifest,
+};
 use crate::outcome::Problem;
 use crate::publish::evidence::{self, Question};
 use crate::publish::read_back::read_stored;
@@ -19,7 +23,10 @@ use crate::publish::{
     Blob, BlobSource, ContentGraph, Digest, Edition, Existing, Expected, Options, Package,
     Platform, Publication, Release, RepoMut, TagUpdate,
 };
-use crate::store::{self, Artifact, At};
+use crate::store::{self, Artifact, At, OtherWriters};
+
+/// The number of packages that are compared with the repository at once: half of the small requests that one host may receive.
+const CONCURRENT_READS: usize = 8;
 
 /// The changes for one package.
 struct PackageStep {
@@ -146,11 +153,18 @@ async fn compare<B: BlobSource>(
         Some(artifact) => artifact.index.clone(),
         None => Index::new(&release.provider, &release.version),
     };
-    let (mut steps, mut delivered) = (Vec::new(), BTreeSet::new());
-    for package in &release.packages {
-        let mut step = step(package, to, existing, &mut index, options).await?;
+    let steps = release.packages.iter();
+    let steps: Vec<_> = steps
+        .map(|package| step(package, to, existing, options))
+        .collect();
+    let steps = stream::iter(steps).buffered(CONCURRENT_READS);
+    let mut steps: Vec<PackageStep> = steps.try_collect().await?;
+    let mut delivered = BTreeSet::new();
+    for (package, step) in release.packages.iter().zip(&mut steps) {
+        if let Some(ours) = step.manifest.as_ref().filter(|_| step.is_added) {
+            index.insert(&package.platform, ours, &package.expected.digest)?;
+        }
         step.delivers = step.is_missing && delivered.insert(package.expected.digest);
-        steps.push(step);
     }
     let adds = steps.iter().any(|step| step.is_added);
     let root = finish(index, release, existing.filter(|_| !adds), options)?;
@@ -235,18 +249,19 @@ fn readable(raw: &RawManifest) -> Result<Index, Problem> {
     }
 }
 
-/// Compares one package with the index, and adds it if the platform is missing.
+/// Compares one package with the index.
+///
+/// Where others write the version too, a registry may lack our manifest although the index lists it: zot deletes it when another writer moves the
+/// tag to an index without it, and accepts a later index that lists it again.
 async fn step<L>(
     package: &Package<L>,
     to: &RepoMut,
     existing: Option<&Artifact>,
-    index: &mut Index,
     options: &Options,
 ) -> Result<PackageStep, Problem> {
     let ours = manifest::build(package.expected, &package.file_name)?;
     let entry = existing.and_then(|artifact| artifact.entry(&package.platform).ok());
     let Some(entry) = entry else {
-        index.insert(&package.platform, &ours, &package.expected.digest)?;
         return Ok(PackageStep {
             is_added: true,
             manifest: Some(ours),
@@ -256,12 +271,12 @@ async fn step<L>(
     };
     let is_ours = entry.digest == ours.expected.digest.to_string();
     let is_missing = if is_ours {
-        let is_checked = !to.refuses_incomplete() || options.reads_everything();
-        is_checked && {
-            let manifest = to.manifest(At::Entry(entry)).await;
-            !matches!(manifest, Ok(Some(_)))
-                || lacks(to, &package.expected, Part::Package, options).await?
-        }
+        let is_checked = !to.refuses_incomplete()
+            || options.reads_everything()
+            || options.others == OtherWriters::Likely;
+        is_checked
+            && (!has_manifest(to, entry).await?
+                || lacks(to, &package.expected, Part::Package, options).await?)
     } else {
         let theirs = to.package(&package.platform, entry).await?;
         let (stored, offered) = (theirs.layer.expected.digest, package.expected.digest);
@@ -281,6 +296,15 @@ async fn step<L>(
         is_missing,
         delivers: is_missing,
     })
+}
+
+/// Whether a manifest that the index lists can be read.
+async fn has_manifest(to: &RepoMut, entry: &Descriptor) -> Result<bool, store::Error> {
+    match to.manifest(At::Entry(entry)).await {
+        Ok(manifest) => Ok(manifest.is_some()),
+        Err(error) if error.is_damage() => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Whether a blob must be written. A blob of the right size counts as present. If the version is replaced, its bytes are checked too, and in a

@@ -14,27 +14,43 @@ use super::{
 use crate::http::Retry;
 use crate::oci::TagNames;
 use crate::oci::reference::version_of;
-use crate::store;
+use crate::store::{self, OtherWriters};
 
 mod merge;
 mod verbatim;
 
+/// How often a missing part is looked up: the second time at once.
+const LOOKS: u32 = 2;
+/// How often, if others probably write the version: within four seconds. A writer notices after two that its part was deleted, and writes it again.
+const LOOKS_WITH_OTHERS: u32 = 6;
+
 /// Compares the edition with the repository.
 ///
-/// Some registries delete what an index refers to as soon as another writer moves its tag. So a missing part is looked up again: if it is still
-/// the same part, the registry has lost it.
+/// Some registries delete what an index refers to as soon as another writer moves its tag. So a missing part is looked up again, for as long as
+/// its writer may take to write it once more. If it is still the same part, the registry has lost it.
 pub(super) async fn make<B: BlobSource>(
     edition: &Edition<'_, B>,
     mut snapshot: Option<Snapshot<'_>>,
     to: &RepoMut,
     options: &Options,
 ) -> Result<Publication<B>, Problem> {
-    let mut lost = None;
+    let most = match options.others {
+        OtherWriters::Likely => LOOKS_WITH_OTHERS,
+        OtherWriters::Possible | OtherWriters::Unlikely => LOOKS,
+    };
+    let (mut lost, mut looks) = (None, 0);
     let mut retry = Retry::of_conflicts(ATTEMPTS - 1);
     loop {
         match compare(edition, snapshot.take(), to, options).await {
-            Err(Problem::Store(store::Error::Missing { digest, .. }))
-                if lost.replace(digest) != Some(digest) && retry.wait_quietly().await => {}
+            Err(Problem::Store(store::Error::Missing { what, digest })) => {
+                looks = match lost.replace(digest) == Some(digest) {
+                    true => looks + 1,
+                    false => 1,
+                };
+                if looks >= most || !retry.wait_quietly().await {
+                    return Err(store::Error::Missing { what, digest }.into());
+                }
+            }
             compared => return compared,
         }
     }
