@@ -28,8 +28,12 @@ use tfoci::selection::Selection;
 use tfoci::store::{Layout, Repo, Store};
 use tfoci::trust::Policy;
 
+use crate::support::codes;
 use crate::support::expected::{Line, layouts, lines};
 use crate::support::scene::Scene;
+
+/// Platforms and layers of indexes and manifests.
+mod choice;
 
 struct Unheard;
 
@@ -103,7 +107,7 @@ fn code_of(line: &Line) -> (&'static str, String) {
         }
         Ok(_) => ("ok", "-".to_owned()),
         Err(failure) => {
-            let code = failure.problem.code();
+            let code = codes::of_problem(&failure.problem);
             ("refused", code.unwrap_or_else(|| failure.to_string()))
         }
     }
@@ -170,7 +174,10 @@ fn clients_see_the_listed_versions_and_those_reported_as_not_canonical() {
     for line in lines().filter(|line| line.version == "list") {
         let Versions { versions, ignored } = wait(stored(&line.layout).versions()).unwrap();
         if line.reason == "tag-number-too-large" {
-            let codes: Vec<_> = ignored.iter().map(|(_, reason)| reason.code()).collect();
+            let codes: Vec<_> = ignored
+                .iter()
+                .map(|(_, reason)| codes::of_ignored(reason))
+                .collect();
             assert_eq!((versions.len(), codes), (1, vec!["tag-number-too-large"]));
             continue;
         }
@@ -191,7 +198,7 @@ fn clients_ignore_the_tags_that_tfoci_reports_as_no_versions() {
         assert!(
             ignored
                 .iter()
-                .all(|(_, reason)| reason.code() == line.reason)
+                .all(|(_, reason)| codes::of_ignored(reason) == line.reason)
         );
         let mut expected: Vec<&str> = line.outcome.split(' ').collect();
         expected.sort_unstable();

@@ -64,15 +64,9 @@ impl<F> ReadError<F> {
 }
 
 impl Error {
-    /// A stable word for what is wrong with the bytes; `None` if they could not be read.
-    pub fn fault(&self) -> Option<&'static str> {
-        match self {
-            Self::Disk(_) | Self::Http(_) => None,
-            Self::Missing => Some("missing"),
-            Self::Longer { .. } | Self::Shorter { .. } => Some("size-mismatch"),
-            Self::Digest { .. } => Some("digest-mismatch"),
-            Self::Archive(_) => Some("malformed"),
-        }
+    /// Whether the bytes are missing or wrong. Otherwise they could not be read, which says nothing about them.
+    pub fn is_damage(&self) -> bool {
+        !matches!(self, Self::Disk(_) | Self::Http(_))
     }
 
     /// The category that decides the exit code.

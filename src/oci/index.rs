@@ -356,43 +356,4 @@ mod tests {
                 .is_ok()
         );
     }
-
-    #[test]
-    fn a_platform_is_selected_as_clients_do() {
-        let entry = |platform: &str| {
-            format!(
-                r#"{{"mediaType":"{MANIFEST}","artifactType":"{PROVIDER_TARGET}","digest":"d","size":1{platform}}}"#
-            )
-        };
-        let linux = entry(r#","platform":{"os":"linux","architecture":"amd64"}"#);
-        let select = |entries: &str| {
-            let index = Index::read(&foreign(entries)).unwrap();
-            let selected = index.select(&platform("linux_amd64"));
-            selected.map_or_else(|refusal| refusal.code(), |_| "ok".to_owned())
-        };
-        assert_eq!(select(&linux), "ok");
-        assert_eq!(
-            select(&format!(r#"{{"mediaType":"cosign"}},{linux}"#)),
-            "ok"
-        );
-        assert_eq!(select(&format!("{linux},{linux}")), "platform-ambiguous");
-        assert_eq!(
-            select(&format!("{linux},{}", entry(""))),
-            "entry-platform-missing"
-        );
-        assert_eq!(
-            select(&format!("{linux},{}", entry("").replace(MANIFEST, INDEX))),
-            "entry-media-type-wrong"
-        );
-        let old = linux.replace("amd64\"", "amd64\",\"os.version\":\"10\"");
-        assert_eq!(select(&format!("{linux},{old}")), "ok");
-        assert_eq!(select(&old), "platform-missing");
-        assert_eq!(select(&entry(r#","platform":{}"#)), "platform-missing");
-        assert_eq!(select(&linux.replace("linux", "Linux")), "platform-missing");
-        assert_eq!(
-            select(&linux.replace(PROVIDER_TARGET, "other")),
-            "index-without-packages"
-        );
-        assert_eq!(select(""), "index-without-packages");
-    }
 }

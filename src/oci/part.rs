@@ -33,30 +33,20 @@ impl Part {
             other => other,
         }
     }
-
-    /// The name of this part in codes.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Tag => "tag",
-            Self::Index => "index",
-            Self::Entry => "entry",
-            Self::Manifest => "manifest",
-            Self::Layer => "layer",
-            Self::Package => "package",
-            Self::Evidence => "evidence",
-            Self::Blob => "blob",
-        }
-    }
 }
 
 /// Writes the name of the part for people.
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Tag => "tag",
+            Self::Index => "index",
             Self::Entry => "index entry",
             Self::Manifest => "platform manifest",
             Self::Layer => "package layer",
-            other => other.as_str(),
+            Self::Package => "package",
+            Self::Evidence => "evidence",
+            Self::Blob => "blob",
         })
     }
 }

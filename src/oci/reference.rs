@@ -195,19 +195,6 @@ pub enum Ignored {
     },
 }
 
-impl Ignored {
-    /// A short, stable code for this reason.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::NotAVersion => "not-a-version",
-            Self::Evidence => "tag-is-evidence",
-            Self::NotCanonical { .. } => "tag-not-canonical",
-            Self::NumberTooLarge => "tag-number-too-large",
-            Self::TooLong { .. } => "tag-too-long",
-        }
-    }
-}
-
 impl fmt::Display for Ignored {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,7 +1,7 @@
 //! The reasons why clients refuse an artifact.
 
 use super::{DescriptorError, INDEX, LARGEST_READ, MANIFEST, PROVIDER_TARGET, Part, ZIP};
-use crate::digest::{self, Digest};
+use crate::digest::Digest;
 use crate::error::{Category, MANY, listed, printable};
 use crate::json::{self, Counted, Fault};
 use crate::platform::Platform;
@@ -157,56 +157,6 @@ impl Refusal {
         }
     }
 
-    /// A short, stable code for this reason: `PART-WHAT`.
-    pub fn code(&self) -> String {
-        let missing_or_wrong = |received: &str| {
-            if received.is_empty() {
-                "missing"
-            } else {
-                "wrong"
-            }
-        };
-        match self {
-            Self::TagIsPlatform => "tag-is-platform-manifest".to_owned(),
-            Self::TagIsManifest => "tag-is-image-manifest".to_owned(),
-            Self::TagIsModule => "tag-is-module".to_owned(),
-            Self::TagIsDescriptor => "tag-is-descriptor".to_owned(),
-            Self::TagArtifactType { .. } => "tag-artifact-type-unsupported".to_owned(),
-            Self::TagMediaType { .. } => "tag-media-type-unsupported".to_owned(),
-            Self::EvidenceMediaType { .. } => "evidence-media-type-wrong".to_owned(),
-            Self::Protocols(_) => "evidence-protocols-malformed".to_owned(),
-            Self::TooLarge { what, .. } => format!("{}-too-large", what.as_str()),
-            Self::Json { what, .. } => format!("{}-malformed", what.as_str()),
-            Self::Repeated { what, .. } => format!("{}-member-repeated", what.as_str()),
-            Self::TooMany { what, .. } => format!("{}-too-large", what.as_str()),
-            Self::BodyMediaType { what, received, .. } => {
-                format!(
-                    "{}-media-type-{}",
-                    what.as_str(),
-                    missing_or_wrong(received)
-                )
-            }
-            Self::BodyArtifactType { what, received, .. } => {
-                format!(
-                    "{}-artifact-type-{}",
-                    what.as_str(),
-                    missing_or_wrong(received)
-                )
-            }
-            Self::EntryMediaType { .. } => "entry-media-type-wrong".to_owned(),
-            Self::EntryWithoutPlatform { .. } => "entry-platform-missing".to_owned(),
-            Self::Ambiguous { .. } => "platform-ambiguous".to_owned(),
-            Self::NoPlatform { .. } => "platform-missing".to_owned(),
-            Self::NoProviders { .. } => "index-without-packages".to_owned(),
-            Self::Descriptor { what, source } => format!("{}-{}", what.as_str(), fault(source)),
-            Self::NoLayers => "layer-missing".to_owned(),
-            Self::NoZip { .. } => "layer-media-type-wrong".to_owned(),
-            Self::SeveralZips { .. } => "layer-ambiguous".to_owned(),
-            Self::PackageDigest { .. } => "layer-digest-unsupported".to_owned(),
-            Self::PackagePlatform { .. } => "layer-platform-wrong".to_owned(),
-        }
-    }
-
     /// The category: an absent platform is not found, a duplicate member is untrusted, everything else is malformed.
     pub fn category(&self) -> Category {
         match self {
@@ -214,15 +164,6 @@ impl Refusal {
             Self::NoPlatform { .. } => Category::NotFound,
             _ => Category::Malformed,
         }
-    }
-}
-
-fn fault(error: &DescriptorError) -> &'static str {
-    match error {
-        DescriptorError::Digest(digest::Error::UnknownAlgorithm { .. }) => "digest-unsupported",
-        DescriptorError::Digest(_) => "digest-malformed",
-        DescriptorError::Size { .. } => "size-malformed",
-        DescriptorError::Large { .. } => "size-too-large",
     }
 }
 

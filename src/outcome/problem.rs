@@ -291,24 +291,13 @@ impl Problem {
         })
     }
 
-    /// A stable code for the problem of an artifact, `PART-WHAT`; `None` for all other problems.
-    pub fn code(&self) -> Option<String> {
-        match self {
-            Self::Store(error) | Self::Unread(error) | Self::Unreadable(error) => error.code(),
-            Self::Taken { source } => Some(source.code()),
-            Self::NoVersion { .. } => Some("tag-missing".to_owned()),
-            Self::NotCanonical { .. } => Some("tag-not-canonical".to_owned()),
-            _ => None,
-        }
-    }
-
     /// Whether the store has lost a part of a version, or has other bytes of it. This says nothing about the release. A part that only could not be
     /// reached is not lost.
     pub(crate) fn is_loss(&self) -> bool {
         match self {
             Self::Store(error) | Self::Unread(error) | Self::Unreadable(error) => match error {
                 store::Error::Missing { .. } => true,
-                store::Error::Blob { source, .. } => source.fault().is_some(),
+                store::Error::Blob { source, .. } => source.is_damage(),
                 _ => false,
             },
             _ => false,

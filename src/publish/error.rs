@@ -98,7 +98,7 @@ fn unusable(package: Option<FailedPackage>, digest: Digest, source: blob::Error)
             source,
         },
         (Some(package), blob::Error::Http(error)) => package.failed(error.into()),
-        (Some(package), source) if source.fault().is_some() => package.failed(source.into()),
+        (Some(package), source) if source.is_damage() => package.failed(source.into()),
         (_, source) => store::Error::reading(Part::Blob, digest, source).into(),
     }
 }

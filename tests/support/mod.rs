@@ -1,6 +1,7 @@
 //! What tests share: an independent reader, signers, releases, doubles of servers, and scenes to run the program in.
 
 pub mod author;
+pub mod codes;
 pub mod dice;
 pub mod docker_registry;
 pub mod expected;

@@ -3,7 +3,6 @@
 use super::Error;
 use crate::blob;
 use crate::error::Category;
-use crate::oci::Part;
 
 impl Error {
     /// Whether the stored data is missing or damaged, as opposed to unreachable. Only then may tfoci write it again.
@@ -14,7 +13,7 @@ impl Error {
                 | Self::Missing { .. }
                 | Self::TooLarge { .. }
                 | Self::TooManyParts { .. }
-        ) || matches!(self, Self::Blob { source, .. } if source.fault().is_some())
+        ) || matches!(self, Self::Blob { source, .. } if source.is_damage())
     }
 
     /// Whether the store accepts no artifact of this type, regardless of the credentials.
@@ -42,19 +41,6 @@ impl Error {
                 }
         );
         way || self.category() == Category::Local
-    }
-
-    /// A short, stable name for a defect of the artifact, `PART-DEFECT`; `None` if the artifact is not the cause.
-    pub fn code(&self) -> Option<String> {
-        let (what, fault) = match self {
-            Self::Refusal(refusal) => return Some(refusal.code()),
-            Self::Blob { what, source, .. } => (what, source.fault()?),
-            Self::Missing { what, .. } => (what, "missing"),
-            Self::TooLarge { what, .. } => (what, "too-large"),
-            Self::TooManyParts { .. } => (&Part::Index, "too-large"),
-            _ => return None,
-        };
-        Some(format!("{}-{fault}", what.as_str()))
     }
 
     /// The category that decides the exit code.

@@ -1,0 +1,119 @@
+//! The codes of refusals in `testdata/layouts/EXPECTED.tsv`: `PART-DEFECT`.
+
+use tfoci::digest;
+use tfoci::oci::reference::Ignored;
+use tfoci::oci::{DescriptorError, Part, Refusal};
+use tfoci::outcome::Problem;
+use tfoci::{blob, store};
+
+/// The code of a problem; `None` if the artifact is not the cause.
+pub fn of_problem(problem: &Problem) -> Option<String> {
+    match problem {
+        Problem::Store(error) | Problem::Unread(error) | Problem::Unreadable(error) => {
+            of_store(error)
+        }
+        Problem::Taken { source } => Some(of_refusal(source)),
+        Problem::NoVersion { .. } => Some("tag-missing".to_owned()),
+        Problem::NotCanonical { .. } => Some("tag-not-canonical".to_owned()),
+        _ => None,
+    }
+}
+
+fn of_store(error: &store::Error) -> Option<String> {
+    let (what, defect) = match error {
+        store::Error::Refusal(refusal) => return Some(of_refusal(refusal)),
+        store::Error::Blob { what, source, .. } => (*what, of_blob(source)?),
+        store::Error::Missing { what, .. } => (*what, "missing"),
+        store::Error::TooLarge { what, .. } => (*what, "too-large"),
+        store::Error::TooManyParts { .. } => (Part::Index, "too-large"),
+        _ => return None,
+    };
+    Some(of_part(what, defect))
+}
+
+fn of_blob(error: &blob::Error) -> Option<&'static str> {
+    match error {
+        blob::Error::Disk(_) | blob::Error::Http(_) => None,
+        blob::Error::Missing => Some("missing"),
+        blob::Error::Longer { .. } | blob::Error::Shorter { .. } => Some("size-mismatch"),
+        blob::Error::Digest { .. } => Some("digest-mismatch"),
+        blob::Error::Archive(_) => Some("malformed"),
+    }
+}
+
+/// The code of a refusal.
+pub fn of_refusal(refusal: &Refusal) -> String {
+    let code = match refusal {
+        Refusal::TagIsPlatform => "tag-is-platform-manifest",
+        Refusal::TagIsManifest => "tag-is-image-manifest",
+        Refusal::TagIsModule => "tag-is-module",
+        Refusal::TagIsDescriptor => "tag-is-descriptor",
+        Refusal::TagArtifactType { .. } => "tag-artifact-type-unsupported",
+        Refusal::TagMediaType { .. } => "tag-media-type-unsupported",
+        Refusal::EvidenceMediaType { .. } => "evidence-media-type-wrong",
+        Refusal::Protocols(_) => "evidence-protocols-malformed",
+        Refusal::TooLarge { what, .. } | Refusal::TooMany { what, .. } => {
+            return of_part(*what, "too-large");
+        }
+        Refusal::Json { what, .. } => return of_part(*what, "malformed"),
+        Refusal::Repeated { what, .. } => return of_part(*what, "member-repeated"),
+        Refusal::BodyMediaType { what, received, .. } => {
+            return of_part(*what, &wrong("media-type", received));
+        }
+        Refusal::BodyArtifactType { what, received, .. } => {
+            return of_part(*what, &wrong("artifact-type", received));
+        }
+        Refusal::EntryMediaType { .. } => "entry-media-type-wrong",
+        Refusal::EntryWithoutPlatform { .. } => "entry-platform-missing",
+        Refusal::Ambiguous { .. } => "platform-ambiguous",
+        Refusal::NoPlatform { .. } => "platform-missing",
+        Refusal::NoProviders { .. } => "index-without-packages",
+        Refusal::Descriptor { what, source } => return of_part(*what, of_descriptor(source)),
+        Refusal::NoLayers => "layer-missing",
+        Refusal::NoZip { .. } => "layer-media-type-wrong",
+        Refusal::SeveralZips { .. } => "layer-ambiguous",
+        Refusal::PackageDigest { .. } => "layer-digest-unsupported",
+        Refusal::PackagePlatform { .. } => "layer-platform-wrong",
+    };
+    code.to_owned()
+}
+
+fn of_descriptor(error: &DescriptorError) -> &'static str {
+    match error {
+        DescriptorError::Digest(digest::Error::UnknownAlgorithm { .. }) => "digest-unsupported",
+        DescriptorError::Digest(_) => "digest-malformed",
+        DescriptorError::Size { .. } => "size-malformed",
+        DescriptorError::Large { .. } => "size-too-large",
+    }
+}
+
+/// The defect of a member that is absent or has another value.
+fn wrong(member: &str, received: &str) -> String {
+    let defect = if received.is_empty() {
+        "missing"
+    } else {
+        "wrong"
+    };
+    format!("{member}-{defect}")
+}
+
+fn of_part(part: Part, defect: &str) -> String {
+    let part = match part {
+        Part::Entry => "entry".to_owned(),
+        Part::Manifest => "manifest".to_owned(),
+        Part::Layer => "layer".to_owned(),
+        part => part.to_string(),
+    };
+    format!("{part}-{defect}")
+}
+
+/// The code of a tag that is no version.
+pub fn of_ignored(reason: &Ignored) -> &'static str {
+    match reason {
+        Ignored::NotAVersion => "not-a-version",
+        Ignored::Evidence => "tag-is-evidence",
+        Ignored::NotCanonical { .. } => "tag-not-canonical",
+        Ignored::NumberTooLarge => "tag-number-too-large",
+        Ignored::TooLong { .. } => "tag-too-long",
+    }
+}
