@@ -3,9 +3,27 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf, absolute};
 
-use handlebars::Handlebars;
+use handlebars::{Handlebars, RenderError, no_escape};
 use serde::Serialize;
-use serde_json::json;
+
+/// Fills a template. It can include the partials by their names.
+pub(super) fn fill(
+    template: &str,
+    partials: &[(&str, &str)],
+    escape: fn(&str) -> String,
+    view: &impl Serialize,
+) -> String {
+    let mut handlebars = Handlebars::new();
+    handlebars.set_strict_mode(true);
+    handlebars.register_escape_fn(escape);
+    handlebars.register_helper("quote", Box::new(quote));
+    let mut partials = partials.iter();
+    let registered = partials.try_for_each(|(name, text)| handlebars.register_partial(name, text));
+    let filled = registered.map_err(RenderError::from);
+    let filled = filled.and_then(|()| handlebars.render_template(template, view));
+    // The templates are compiled into the program, and tests render them, so this does not fail.
+    filled.unwrap_or_else(|error| error.to_string())
+}
 
 /// Where clients install providers from.
 #[derive(Clone)]
@@ -126,15 +144,8 @@ impl ProviderInstallationView {
 
     /// The configuration block.
     pub(super) fn render(&self) -> String {
-        let mut handlebars = Handlebars::new();
-        handlebars.set_strict_mode(true);
-        handlebars.register_escape_fn(handlebars::no_escape);
-        handlebars.register_helper("quote", Box::new(quote));
         let template = include_str!("../../templates/provider_installation.hcl.hbs");
-        // The template is compiled into the program, and a test renders it, so this does not fail.
-        handlebars
-            .render_template(template, &json!(self))
-            .unwrap_or_else(|error| error.to_string())
+        fill(template, &[], no_escape, self)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use handlebars::Handlebars;
+use handlebars::html_escape;
 use serde::Serialize;
 use url::Url;
 
@@ -23,7 +23,7 @@ use super::arguments::ReadTrust;
 use super::error::CommandError;
 use super::json::Deleted;
 use super::public_url::public_url;
-use super::render::{Mirror, ProviderInstallationView};
+use super::render::{Mirror, ProviderInstallationView, fill};
 use super::report::Extent;
 use super::session::place::is_store;
 use super::session::{Everything, Session, Wanted, WantedVersions, requested};
@@ -314,13 +314,8 @@ fn page(
         block,
         providers: providers.collect(),
     };
-    let mut handlebars = Handlebars::new();
-    handlebars.set_strict_mode(true);
     let template = include_str!("../../templates/site/index.html.hbs");
-    // The template is compiled into the program, and tests render it, so this does not fail.
-    handlebars
-        .render_template(template, &view)
-        .unwrap_or_else(|error| error.to_string())
+    fill(template, &[], html_escape, &view)
 }
 
 /// Adds a slash at the end of a URL. Clients drop the text after the last one.

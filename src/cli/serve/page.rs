@@ -1,6 +1,6 @@
 //! Renders the pages for people, from the templates in `templates/serve`.
 
-use handlebars::Handlebars;
+use handlebars::html_escape;
 use serde::Serialize;
 
 use tfoci::address::Hostname;
@@ -9,6 +9,7 @@ use tfoci::serve::{HomePage, PageRenderer, ProviderListing, ProviderPage, Served
 use tfoci::version::Version;
 
 use crate::cli::json;
+use crate::cli::render::fill;
 
 /// The most providers on a page. A search finds the others.
 const MOST_SHOWN: usize = 500;
@@ -282,15 +283,6 @@ fn meaning(status: Status, anchor: Option<Anchor>) -> (&'static str, &'static st
 }
 
 fn render(template: &str, view: &impl Serialize) -> String {
-    let mut handlebars = Handlebars::new();
-    handlebars.set_strict_mode(true);
-    for (name, partial) in [("installation", INSTALLATION), ("credentials", CREDENTIALS)] {
-        if let Err(error) = handlebars.register_partial(name, partial) {
-            return error.to_string();
-        }
-    }
-    // The templates are compiled into the program, and tests render them, so this does not fail.
-    handlebars
-        .render_template(template, view)
-        .unwrap_or_else(|error| error.to_string())
+    let partials = [("installation", INSTALLATION), ("credentials", CREDENTIALS)];
+    fill(template, &partials, html_escape, view)
 }
