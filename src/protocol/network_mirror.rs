@@ -20,6 +20,15 @@ pub struct VersionIndex {
 pub struct Version {}
 
 impl VersionIndex {
+    /// The index of these versions.
+    pub fn of(versions: impl IntoIterator<Item = impl ToString>) -> Self {
+        let versions = versions.into_iter();
+        let versions = versions.map(|version| (version.to_string(), Version {}));
+        Self {
+            versions: versions.collect(),
+        }
+    }
+
     /// Reads the document.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::listing::ProviderListing;
 use super::served::{Documents, ServedPackage, ServedVersion};
 use crate::address::ProviderAddr;
-use crate::protocol::network_mirror::{self, Archive, Archives, VersionIndex};
+use crate::protocol::network_mirror::{Archive, Archives, VersionIndex};
 use crate::protocol::provider_registry::{
     DownloadMetadata, ListedPackage, ListedVersion, SigningKey, VersionList,
 };
@@ -15,12 +15,7 @@ use crate::version::Version;
 
 /// The network mirror's `index.json`.
 pub(super) fn index(listing: &ProviderListing) -> Vec<u8> {
-    let versions = listing.installable().map(ToString::to_string);
-    json(&VersionIndex {
-        versions: versions
-            .map(|version| (version, network_mirror::Version {}))
-            .collect(),
-    })
+    json(&VersionIndex::of(listing.installable()))
 }
 
 /// The network mirror's `VERSION.json`. `link` turns the name of a file into its URL.

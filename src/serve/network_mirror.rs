@@ -9,6 +9,7 @@ use super::path::segment;
 use super::protocol_handlers::lacking;
 use super::service::{JSON, RouteRequest, Service};
 use crate::address::ProviderAddr;
+use crate::trust::PackageName;
 use crate::version::Version;
 
 /// The relative path from `/mirror/HOST/NAMESPACE/TYPE/` to the root of the server.
@@ -56,15 +57,15 @@ impl Service {
         request: &RouteRequest<'_>,
         exchange: &mut Exchange,
     ) -> Response {
-        let Some(version) = version_of_file(provider, file) else {
+        let Some(name) = PackageName::canonical(file, provider.type_name()) else {
             return answer::not_found("no package has this name", Caching::Never);
         };
-        let (served, listing) = match self.served(provider, &version, request, exchange).await {
+        let version = name.version.version();
+        let (served, listing) = match self.served(provider, version, request, exchange).await {
             Ok(served) => served,
             Err(answer) => return answer,
         };
-        let mut packages = served.packages.iter();
-        match packages.find(|package| package.canonical_name == file) {
+        match served.package(&name.platform) {
             Some(package) => self.package(package, request, exchange).await,
             None => lacking(&listing, "the version has no such package", Caching::Never),
         }
@@ -76,14 +77,4 @@ fn encoded(provider: &ProviderAddr) -> String {
     let host = provider.hostname().as_ascii();
     let (namespace, type_name) = (segment(provider.namespace()), segment(provider.type_name()));
     format!("{host}/{namespace}/{type_name}")
-}
-
-/// The version in the canonical name of a package.
-fn version_of_file(provider: &ProviderAddr, file: &str) -> Option<Version> {
-    let rest = file.strip_prefix("terraform-provider-")?;
-    let rest = rest.strip_prefix(provider.type_name())?.strip_prefix('_')?;
-    let rest = rest.strip_suffix(".zip")?;
-    let mut parts = rest.rsplitn(3, '_');
-    let (_, _) = (parts.next()?, parts.next()?);
-    parts.next()?.parse().ok()
 }

@@ -3,8 +3,6 @@
 //! A path is first split at `/` and then decoded, so an encoded slash never starts a new segment
 //! ([clients: network mirrors](crate::clients#network-mirrors)). A segment is decoded once. `+` is a plus sign and never a space.
 
-use std::str::FromStr;
-
 use crate::address::{Hostname, ProviderAddr};
 use crate::platform::Platform;
 use crate::version::Version;
@@ -253,11 +251,7 @@ fn provider(host: &str, namespace: &str, type_name: &str) -> Result<ProviderAddr
 
 /// A version in its canonical spelling, the only one that clients request.
 fn canonical(text: &str) -> Result<Version, NoRoute> {
-    let version = Version::from_str(text).map_err(|_| NoRoute::Unknown)?;
-    match version.to_string() == text {
-        true => Ok(version),
-        false => Err(NoRoute::Unknown),
-    }
+    Version::canonical(text).ok_or(NoRoute::Unknown)
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use super::folder;
 use crate::disk::{self, Directory};
 use crate::install::InstalledPackage;
 use crate::json::Object;
-use crate::platform::Platform;
-use crate::protocol::network_mirror::{self, Archive, Archives, VersionIndex};
+use crate::protocol::network_mirror::{Archive, Archives, VersionIndex};
+use crate::trust::PackageName;
 use crate::version::Version;
 
 /// The name of the document that lists the versions.
@@ -32,24 +32,11 @@ impl SiteFile {
     /// The file with this name; `None` if a site writes no such file.
     pub(super) fn of(name: &str, type_name: &str) -> Option<Self> {
         if let Some(version) = name.strip_suffix(".json") {
-            return canonical(version).map(Self::Document);
+            return Version::canonical(version).map(Self::Document);
         }
-        let rest = name.strip_prefix("terraform-provider-")?;
-        let rest = rest.strip_prefix(type_name)?.strip_prefix('_')?;
-        let (rest, architecture) = rest.strip_suffix(".zip")?.rsplit_once('_')?;
-        let (version, system) = rest.rsplit_once('_')?;
-        let platform: Platform = format!("{system}_{architecture}").parse().ok()?;
-        let is_canonical = platform.to_string() == format!("{system}_{architecture}");
-        canonical(version)
-            .filter(|_| is_canonical)
-            .map(Self::Package)
+        let package = PackageName::canonical(name, type_name)?;
+        Some(Self::Package(package.version.version().clone()))
     }
-}
-
-/// A version in its canonical form.
-fn canonical(text: &str) -> Option<Version> {
-    let version: Version = text.parse().ok()?;
-    (version.to_string() == text).then_some(version)
 }
 
 /// The name of a version's document.
@@ -59,12 +46,7 @@ pub(super) fn document_name(version: &Version) -> String {
 
 /// `index.json` of these versions.
 pub(super) fn index<'a>(versions: impl IntoIterator<Item = &'a Version>) -> Vec<u8> {
-    let versions = versions.into_iter().map(ToString::to_string);
-    json(&VersionIndex {
-        versions: versions
-            .map(|version| (version, network_mirror::Version {}))
-            .collect(),
-    })
+    json(&VersionIndex::of(versions))
 }
 
 /// `VERSION.json` of these packages, and of those that the site has for other platforms.
@@ -132,7 +114,8 @@ pub(super) fn indexed(directory: &Directory) -> Result<Option<Vec<Version>>, dis
     });
     Ok(index.map(|index| {
         let names = index.versions.keys();
-        let mut versions: Vec<Version> = names.filter_map(|name| canonical(name)).collect();
+        let mut versions: Vec<Version> =
+            names.filter_map(|name| Version::canonical(name)).collect();
         versions.sort();
         versions
     }))

@@ -18,7 +18,7 @@ use crate::digest::Digest;
 use crate::disk;
 use crate::platform::Platform;
 use crate::release::{Document, Protocols};
-use crate::trust::{Checksums, limits};
+use crate::trust::{Checksums, PackageName, limits};
 use crate::version::Version;
 
 mod error;
@@ -319,12 +319,7 @@ impl File {
             "SHA256SUMS" => FileKind::Checksums,
             "manifest.json" => FileKind::ProviderManifest,
             _ if rest.starts_with("SHA256SUMS") && rest.ends_with(".sig") => FileKind::Signature,
-            _ => FileKind::Zip(
-                rest.strip_suffix(".zip")
-                    .filter(|stem| !stem.contains('/'))?
-                    .parse()
-                    .ok()?,
-            ),
+            _ => FileKind::Zip(PackageName::parse(&name, type_name)?.platform),
         };
         Some(Self {
             type_name: type_name.to_owned(),

@@ -65,6 +65,13 @@ impl PackageName {
             platform: Platform::new(os, arch).ok()?,
         })
     }
+
+    /// Parses the canonical file name of a package, without a `v` and with the canonical version.
+    pub fn canonical(file_name: &str, type_name: &str) -> Option<Self> {
+        let name = Self::parse(file_name, type_name)?;
+        let end = format!("_{}_{}.zip", name.version.version(), name.platform);
+        file_name.ends_with(&end).then_some(name)
+    }
 }
 
 #[cfg(test)]

@@ -87,6 +87,12 @@ impl Version {
             .then_with(|| compare_identifiers(&self.prerelease, &other.prerelease))
     }
 
+    /// Parses a version in its canonical spelling.
+    pub(crate) fn canonical(text: &str) -> Option<Self> {
+        let version: Self = text.parse().ok()?;
+        (version.to_string() == text).then_some(version)
+    }
+
     /// Parses a version, and counts its numbers: `~> 1.2` and `~> 1.2.0` are different constraints.
     pub(crate) fn parse_counted(text: &str) -> Result<(Self, usize), Error> {
         parse::read(text).ok_or_else(|| Error::of(text))
