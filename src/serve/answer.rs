@@ -15,7 +15,7 @@ use super::sent_documents::Pieces;
 use crate::digest::Digest;
 
 /// After how many seconds clients retry. `terraform` and `tofu` sleep for all of it.
-const RETRY_SECONDS: u64 = 5;
+pub(super) const RETRY_SECONDS: u64 = 5;
 
 /// An HTTP answer of the server.
 pub(super) type Response = axum::http::Response<Body>;
@@ -91,26 +91,10 @@ pub(super) fn unavailable(message: &str) -> Response {
     answer
 }
 
-/// The client has exceeded its rate of requests.
-pub(super) fn too_many() -> Response {
-    let mut answer = text(StatusCode::TOO_MANY_REQUESTS, "too many requests");
-    set(&mut answer, RETRY_AFTER, "1");
-    answer
-}
-
-/// The client downloads as many packages as its quota allows, and none of them has ended in time.
-pub(super) fn too_many_packages() -> Response {
-    let message = "too many packages are being sent to this address";
+/// The client has exceeded its rate of requests, or its quota of packages or memory.
+pub(super) fn too_many(message: &str, retry_seconds: u64) -> Response {
     let mut answer = text(StatusCode::TOO_MANY_REQUESTS, message);
-    set(&mut answer, RETRY_AFTER, &RETRY_SECONDS.to_string());
-    answer
-}
-
-/// The documents that the client asked for and does not read take as much memory as its quota allows.
-pub(super) fn too_many_documents() -> Response {
-    let message = "too many documents are being sent to this address";
-    let mut answer = text(StatusCode::TOO_MANY_REQUESTS, message);
-    set(&mut answer, RETRY_AFTER, &RETRY_SECONDS.to_string());
+    set(&mut answer, RETRY_AFTER, &retry_seconds.to_string());
     answer
 }
 

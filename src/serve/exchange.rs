@@ -27,7 +27,7 @@ impl Exchange {
 
     /// The answer to a client that exceeds its rate of requests.
     pub(super) fn too_many() -> Self {
-        Self::new(answer::too_many(), "limited")
+        Self::new(answer::too_many("too many requests", 1), "limited")
     }
 
     /// The answer to a request that names no host, or several.

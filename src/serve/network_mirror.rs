@@ -22,7 +22,7 @@ impl Service {
         provider: &ProviderAddr,
         request: &RouteRequest<'_>,
         exchange: &mut Exchange,
-    ) -> Response {
+    ) -> Result<Response, Response> {
         self.listed(provider, request, exchange, |listing| {
             let has_any = listing.installable().next().is_some();
             has_any.then(|| documents::index(listing))
@@ -37,16 +37,13 @@ impl Service {
         version: &Version,
         request: &RouteRequest<'_>,
         exchange: &mut Exchange,
-    ) -> Response {
-        let (served, listing) = match self.served(provider, version, request, exchange).await {
-            Ok(served) => served,
-            Err(answer) => return answer,
-        };
+    ) -> Result<Response, Response> {
+        let (served, listing) = self.served(provider, version, request, exchange).await?;
         let base = format!("/mirror/{}", encoded(provider));
         let link = |file: &str| self.link("", &base, file, UP);
         let document = documents::archives(&served, link);
         let caching = self.caching_with_links(request, &listing);
-        self.document(request, JSON, document, caching)
+        Ok(self.document(request, JSON, document, caching))
     }
 
     /// Answers a request for a package by its file name.
@@ -56,18 +53,19 @@ impl Service {
         file: &str,
         request: &RouteRequest<'_>,
         exchange: &mut Exchange,
-    ) -> Response {
+    ) -> Result<Response, Response> {
         let Some(name) = PackageName::canonical(file, provider.type_name()) else {
-            return answer::not_found("no package has this name", Caching::Never);
+            let message = "no package has this name";
+            return Err(answer::not_found(message, Caching::Never));
         };
         let version = name.version.version();
-        let (served, listing) = match self.served(provider, version, request, exchange).await {
-            Ok(served) => served,
-            Err(answer) => return answer,
-        };
+        let (served, listing) = self.served(provider, version, request, exchange).await?;
         match served.package(&name.platform) {
             Some(package) => self.package(package, request, exchange).await,
-            None => lacking(&listing, "the version has no such package", Caching::Never),
+            None => {
+                let message = "the version has no such package";
+                Err(lacking(&listing, message, Caching::Never))
+            }
         }
     }
 }

@@ -48,14 +48,12 @@ impl Service {
         provider: &ProviderAddr,
         request: &RouteRequest<'_>,
         exchange: &mut Exchange,
-    ) -> Response {
-        let listing = match self.store.listing(provider, None, request.client).await {
-            Ok(listing) => listing,
-            Err(reason) => return self.unavailable(&reason),
-        };
+    ) -> Result<Response, Response> {
+        let listing = self.store.listing(provider, None, request.client).await;
+        let listing = listing.map_err(|reason| self.unavailable(&reason))?;
         exchange.is_stale = is_old(&listing);
         if !listing.value.exists {
-            return lacking(&listing, &absent(&listing.value), Caching::Never);
+            return Err(lacking(&listing, &absent(&listing.value), Caching::Never));
         }
         let page = ProviderPage {
             url: self.public_url(request),
@@ -66,7 +64,7 @@ impl Service {
             is_stale: listing.is_stale(),
         };
         let caching = self.page_caching(request, listing.lifetime.min(LONGEST_LIST));
-        self.rendered(request, self.page.provider(&page), caching)
+        Ok(self.rendered(request, self.page.provider(&page), caching))
     }
 
     /// Redirects from the path of a provider's page with a slash at its end, from where the relative links of the page would lead nowhere.

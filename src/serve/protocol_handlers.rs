@@ -48,8 +48,7 @@ impl Service {
                 answer::document(request.headers, content_type, &digest, body, caching)
             }
             Err(Full::Client) => {
-                self.metrics.limited.inc();
-                answer::too_many_documents()
+                self.beyond_quota("too many documents are being sent to this address")
             }
             Err(Full::Server) => {
                 answer::unavailable("too many documents are being sent to clients that do not read")
@@ -64,20 +63,18 @@ impl Service {
         request: &RouteRequest<'_>,
         exchange: &mut Exchange,
         write: impl Fn(&ProviderListing) -> Option<Vec<u8>>,
-    ) -> Response {
-        let listing = match self.store.listing(provider, None, request.client).await {
-            Ok(listing) => listing,
-            Err(reason) => return self.unavailable(&reason),
-        };
+    ) -> Result<Response, Response> {
+        let listing = self.store.listing(provider, None, request.client).await;
+        let listing = listing.map_err(|reason| self.unavailable(&reason))?;
         exchange.is_stale = is_old(&listing);
         let caching = request.caching(listing.lifetime.min(LONGEST_LIST));
         match write(&listing.value) {
-            Some(document) => self.document(request, JSON, document, caching),
+            Some(document) => Ok(self.document(request, JSON, document, caching)),
             // Those that it has are hidden by the policy of this server, which needs no store.
             None if !listing.value.hidden.is_empty() => {
-                answer::not_found(&absent(&listing.value), caching)
+                Err(answer::not_found(&absent(&listing.value), caching))
             }
-            None => lacking(&listing, &absent(&listing.value), caching),
+            None => Err(lacking(&listing, &absent(&listing.value), caching)),
         }
     }
 
@@ -116,17 +113,15 @@ impl Service {
         package: &ServedPackage,
         request: &RouteRequest<'_>,
         exchange: &mut Exchange,
-    ) -> Response {
+    ) -> Result<Response, Response> {
         if self.redirects
             && *request.method == Method::GET
             && let Ok(Some(url)) = timeout(LONGEST_ANSWER, package::storage_url(package)).await
         {
-            return answer::redirect(&url);
+            return Ok(answer::redirect(&url));
         }
-        match self.package_permits(request).await {
-            Ok(permits) => exchange.permits.extend(permits),
-            Err(refused) => return refused,
-        }
+        let permits = self.package_permits(request).await?;
+        exchange.permits.extend(permits);
         let package = PackageRequest {
             method: request.method,
             headers: request.headers,
@@ -135,7 +130,7 @@ impl Service {
             observer: &self.observer,
             metrics: &self.metrics,
         };
-        package.answer(request.caching(YEAR)).await
+        Ok(package.answer(request.caching(YEAR)).await)
     }
 
     /// Waits for the permits of a package: one of the client's quota, and one of the server's limit.
@@ -149,8 +144,8 @@ impl Service {
             match timeout_at(end, quota.of(request.client).acquire_owned()).await {
                 Ok(Ok(permit)) => permits.push(permit),
                 _ => {
-                    self.metrics.limited.inc();
-                    return Err(answer::too_many_packages());
+                    let message = "too many packages are being sent to this address";
+                    return Err(self.beyond_quota(message));
                 }
             }
         }
@@ -187,6 +182,12 @@ impl Service {
             Some(access) => Caching::Private(lifetime.min(access.links.load().lifetime() / 2)),
             None => request.caching(lifetime),
         }
+    }
+
+    /// The answer to a client that has exceeded its quota of packages or memory.
+    fn beyond_quota(&self, message: &str) -> Response {
+        self.metrics.limited.inc();
+        answer::too_many(message, answer::RETRY_SECONDS)
     }
 
     pub(super) fn unavailable(&self, reason: &Unavailable<Failure>) -> Response {

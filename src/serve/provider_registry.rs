@@ -28,11 +28,8 @@ impl Service {
         name: &ProviderRegistryName,
         request: &RouteRequest<'_>,
         exchange: &mut Exchange,
-    ) -> Response {
-        let provider = match self.registry_provider(name, request, exchange) {
-            Ok(provider) => provider,
-            Err(answer) => return answer,
-        };
+    ) -> Result<Response, Response> {
+        let provider = self.registry_provider(name, request, exchange)?;
         self.listed(&provider, request, exchange, |listing| {
             listing.exists.then(|| documents::versions(listing))
         })
@@ -47,23 +44,18 @@ impl Service {
         platform: &Platform,
         request: &RouteRequest<'_>,
         exchange: &mut Exchange,
-    ) -> Response {
-        let found = self
-            .registry_version(name, version, request, exchange)
-            .await;
-        let (provider, served, listing) = match found {
-            Ok(found) => found,
-            Err(answer) => return answer,
-        };
+    ) -> Result<Response, Response> {
+        let found = self.registry_version(name, version, request, exchange);
+        let (provider, served, listing) = found.await?;
         let caching = self.caching_with_links(request, &listing);
         let Some(documents) = &served.documents else {
             let message =
                 format!("{provider} {version} has no signature, which this protocol requires");
-            return answer::not_found(&message, caching);
+            return Err(answer::not_found(&message, caching));
         };
         let Some(package) = served.package(platform) else {
             let message = format!("{provider} {version} has no package for {platform}");
-            return lacking(&listing, &message, caching);
+            return Err(lacking(&listing, &message, caching));
         };
         let (namespace, type_name) = (segment(provider.namespace()), segment(provider.type_name()));
         let base = format!("/v1/providers/{namespace}/{type_name}/{version}");
@@ -73,7 +65,7 @@ impl Service {
         };
         let names = DocumentNames::of(&provider, version);
         let document = documents::download(&served, documents, package, &names, link);
-        self.document(request, JSON, document, caching)
+        Ok(self.document(request, JSON, document, caching))
     }
 
     /// `VERSION/FILE`: a package, the checksum document or its signature.
@@ -84,25 +76,21 @@ impl Service {
         file: &str,
         request: &RouteRequest<'_>,
         exchange: &mut Exchange,
-    ) -> Response {
-        let found = self
-            .registry_version(name, version, request, exchange)
-            .await;
-        let (provider, served, listing) = match found {
-            Ok(found) => found,
-            Err(answer) => return answer,
-        };
+    ) -> Result<Response, Response> {
+        let found = self.registry_version(name, version, request, exchange);
+        let (provider, served, listing) = found.await?;
         let Some(signed) = &served.documents else {
-            return answer::not_found("the version has no signature", Caching::Never);
+            let message = "the version has no signature";
+            return Err(answer::not_found(message, Caching::Never));
         };
         let names = DocumentNames::of(&provider, version);
         let caching = request.caching(self.store.ages.fresh);
         if file == names.checksums {
-            return self.document(request, "text/plain", signed.checksums.clone(), caching);
+            return Ok(self.document(request, "text/plain", signed.checksums.clone(), caching));
         }
         if file == names.signature {
             let kind = "application/octet-stream";
-            return self.document(request, kind, signed.signature.clone(), caching);
+            return Ok(self.document(request, kind, signed.signature.clone(), caching));
         }
         match served
             .packages
@@ -110,7 +98,10 @@ impl Service {
             .find(|package| package.file_name == file)
         {
             Some(package) => self.package(package, request, exchange).await,
-            None => lacking(&listing, "the version has no such file", Caching::Never),
+            None => {
+                let message = "the version has no such file";
+                Err(lacking(&listing, message, Caching::Never))
+            }
         }
     }
 

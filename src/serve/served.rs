@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 
-use super::tag_check::{TagCheck, TagDigests, TagState, tag_digests};
+use super::tag_check::{TagCheck, TagDigests, TagState};
 use crate::address::ProviderAddr;
 use crate::authentication::{Authentication, Status};
 use crate::blob::{BlobLocation, BlobSource as _};
@@ -171,9 +171,10 @@ impl ServedVersion {
         if checked.at.elapsed() < checked.valid.min(within) {
             return checked.state;
         }
-        let tags = tokio::time::timeout(LONGEST_COMPARISON, tag_digests(stored, version)).await;
+        let tags = TagDigests::read(stored, version);
+        let tags = tokio::time::timeout(LONGEST_COMPARISON, tags).await;
         let (state, valid) = match tags {
-            Ok(Ok(tags)) if tags == self.tags.as_tags() => (TagState::Unchanged, within),
+            Ok(Ok(tags)) if tags.as_ref() == Some(&self.tags) => (TagState::Unchanged, within),
             Ok(Ok(_)) => (TagState::Moved, within),
             // The next requests reuse this result instead of waiting as long.
             Ok(Err(_)) | Err(_) => (TagState::Unknown, PAUSE),

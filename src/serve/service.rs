@@ -191,27 +191,20 @@ impl Service {
         exchange: &mut Exchange,
     ) {
         let answer = match route {
-            Route::Health => answer::text(StatusCode::OK, "ok"),
-            Route::Ready if self.is_draining.load(Ordering::Relaxed) => {
-                answer::unavailable("the server is ending")
-            }
-            // While the store is unreachable, cached lists are served, so a load balancer must not remove this server.
-            Route::Ready if self.store.store_health.is_unreachable() => answer::text(
-                StatusCode::OK,
-                "ready, but the last request to the store failed",
-            ),
-            Route::Ready => answer::text(StatusCode::OK, "ready"),
+            Route::Health => Ok(answer::text(StatusCode::OK, "ok")),
+            Route::Ready => Ok(self.ready()),
             Route::Metrics => {
-                self.document(request, OPENMETRICS, self.metrics.text(), Caching::Never)
+                let text = self.metrics.text();
+                Ok(self.document(request, OPENMETRICS, text, Caching::Never))
             }
             Route::Discovery => {
                 let base = self.url.as_deref().unwrap_or_default();
                 let caching = Caching::Public(LONGEST_LIST);
-                self.document(request, JSON, documents::discovery(base), caching)
+                Ok(self.document(request, JSON, documents::discovery(base), caching))
             }
-            Route::Home => self.home(request).await,
+            Route::Home => Ok(self.home(request).await),
             Route::ProviderPage(provider) => self.provider_page(&provider, request, exchange).await,
-            Route::ProviderPageDirectory(provider) => Self::page_without_slash(&provider),
+            Route::ProviderPageDirectory(provider) => Ok(Self::page_without_slash(&provider)),
             Route::NetworkMirrorIndex(provider) => {
                 self.network_mirror_index(&provider, request, exchange)
                     .await
@@ -237,7 +230,20 @@ impl Service {
                     .await
             }
         };
+        let (Ok(answer) | Err(answer)) = answer;
         exchange.answer = answer;
+    }
+
+    fn ready(&self) -> Response {
+        if self.is_draining.load(Ordering::Relaxed) {
+            return answer::unavailable("the server is ending");
+        }
+        // While the store is unreachable, cached lists are served, so a load balancer must not remove this server.
+        let text = match self.store.store_health.is_unreachable() {
+            true => "ready, but the last request to the store failed",
+            false => "ready",
+        };
+        answer::text(StatusCode::OK, text)
     }
 
     /// The host that the signature of a link covers: that of the provider, if the path does not name it.

@@ -38,18 +38,13 @@ pub(super) enum TagState {
 }
 
 impl TagDigests {
-    /// The digests in the form that [`tag_digests`] returns.
-    pub(super) fn as_tags(&self) -> (Option<Digest>, Option<Digest>) {
-        (Some(self.index), self.evidence)
+    /// Reads the digests of a version; `None` if the store does not have its tag.
+    pub(super) async fn read(
+        stored: &StoredProvider,
+        version: &Version,
+    ) -> Result<Option<Self>, Problem> {
+        let index = stored.repo.digest(&Tag::of_version(version)?).await?;
+        let evidence = stored.repo.digest(&Tag::of_evidence(version)?).await?;
+        Ok(index.map(|index| Self { index, evidence }))
     }
-}
-
-/// Reads the digests that the tags of a version and of its evidence refer to.
-pub(super) async fn tag_digests(
-    stored: &StoredProvider,
-    version: &Version,
-) -> Result<(Option<Digest>, Option<Digest>), Problem> {
-    let index = stored.repo.digest(&Tag::of_version(version)?).await?;
-    let evidence = stored.repo.digest(&Tag::of_evidence(version)?).await?;
-    Ok((index, evidence))
 }
