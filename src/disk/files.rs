@@ -1,5 +1,6 @@
 //! Opens and reads files, with a limit on their size.
 
+use std::fs::OpenOptions;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,7 @@ pub const CHUNK: usize = 2 * ((16 << 10) - 9);
 /// The system reported an error, or [`Error::TooLarge`].
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     let failed = |source| Error::at(Action::Read, path, source);
-    let file = non_blocking(std::fs::OpenOptions::new().read(true))
+    let file = non_blocking(OpenOptions::new().read(true))
         .open(path)
         .map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
@@ -80,7 +81,7 @@ pub fn open_unlinked(path: &Path) -> Result<std::fs::File, Error> {
         return Err(link());
     }
     // The file may have been replaced in between, which the system notices when it opens it.
-    open_with(path, unlinked(std::fs::OpenOptions::new().read(true)))
+    open_with(path, unlinked(OpenOptions::new().read(true)))
         .map_err(|error| if is_link() { link() } else { error })
 }
 
@@ -89,10 +90,10 @@ pub fn open_unlinked(path: &Path) -> Result<std::fs::File, Error> {
 /// # Errors
 /// The system reported an error, or [`Error::Special`].
 pub fn open(path: &Path) -> Result<std::fs::File, Error> {
-    open_with(path, non_blocking(std::fs::OpenOptions::new().read(true)))
+    open_with(path, non_blocking(OpenOptions::new().read(true)))
 }
 
-fn open_with(path: &Path, options: &std::fs::OpenOptions) -> Result<std::fs::File, Error> {
+fn open_with(path: &Path, options: &OpenOptions) -> Result<std::fs::File, Error> {
     let failed = |source| Error::at(Action::Read, path, source);
     let checked = |found: std::fs::Metadata| match found.is_file() {
         true => Ok(()),
@@ -106,31 +107,27 @@ fn open_with(path: &Path, options: &std::fs::OpenOptions) -> Result<std::fs::Fil
     Ok(file)
 }
 
-/// Without this flag, opening a pipe would block until another process opens its other end.
-#[cfg(unix)]
-pub(super) fn non_blocking(options: &mut std::fs::OpenOptions) -> &mut std::fs::OpenOptions {
-    use rustix::fs::OFlags;
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-    options.custom_flags(flags.bits().cast_signed())
+/// Makes opening a pipe return at once. Otherwise it would wait until another process opens its other end.
+pub(super) fn non_blocking(options: &mut OpenOptions) -> &mut OpenOptions {
+    with_flags(options, true)
 }
 
 /// As [`non_blocking`], and without following a link.
+pub(super) fn unlinked(options: &mut OpenOptions) -> &mut OpenOptions {
+    with_flags(options, false)
+}
+
 #[cfg(unix)]
-fn unlinked(options: &mut std::fs::OpenOptions) -> &mut std::fs::OpenOptions {
+fn with_flags(options: &mut OpenOptions, follows_links: bool) -> &mut OpenOptions {
     use rustix::fs::OFlags;
     use std::os::unix::fs::OpenOptionsExt as _;
-    let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
+    let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    flags.set(OFlags::NOFOLLOW, !follows_links);
     options.custom_flags(flags.bits().cast_signed())
 }
 
 #[cfg(not(unix))]
-fn unlinked(options: &mut std::fs::OpenOptions) -> &mut std::fs::OpenOptions {
-    options
-}
-
-#[cfg(not(unix))]
-pub(super) fn non_blocking(options: &mut std::fs::OpenOptions) -> &mut std::fs::OpenOptions {
+fn with_flags(options: &mut OpenOptions, _: bool) -> &mut OpenOptions {
     options
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::Refusal;
+use super::files::{non_blocking, unlinked};
 use super::{Action, Error};
 use crate::event::{Event, Reporter};
 
@@ -29,7 +30,7 @@ impl Lock {
     pub async fn acquire(path: PathBuf, reporter: &dyn Reporter) -> Result<Self, Error> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
-        not_followed(&mut options);
+        unlinked(&mut options);
         Self::wait(&path, &options, try_lock, reporter).await
     }
 
@@ -41,7 +42,7 @@ impl Lock {
     pub async fn of_clients(path: PathBuf, reporter: &dyn Reporter) -> Result<Self, Error> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        not_followed(&mut options);
+        unlinked(&mut options);
         Self::wait(&path, &options, try_lock_of_clients, reporter).await
     }
 
@@ -55,7 +56,7 @@ impl Lock {
         }
         Self::wait(
             path,
-            super::non_blocking(OpenOptions::new().read(true)),
+            non_blocking(OpenOptions::new().read(true)),
             try_lock,
             reporter,
         )
@@ -144,17 +145,6 @@ fn try_lock_of_clients(file: &File) -> Result<(), TryLockError> {
     file.try_lock()
 }
 
-#[cfg(unix)]
-fn not_followed(options: &mut OpenOptions) {
-    use rustix::fs::OFlags;
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    options.custom_flags(flags.bits().cast_signed());
-}
-
-#[cfg(not(unix))]
-fn not_followed(_: &mut OpenOptions) {}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,7 +179,7 @@ mod tests {
         let path = |name: &str| directory.path().join(name);
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
-        not_followed(&mut options);
+        unlinked(&mut options);
         let attempt = |name: &str| Lock::attempt(&path(name), &options, try_lock);
         std::os::unix::fs::symlink("elsewhere", path("link")).unwrap();
         let error = std::error::Error::source(&attempt("link").unwrap_err())
@@ -205,9 +195,7 @@ mod tests {
         // The pipe can be opened because it has a reader.
         let mut reader = OpenOptions::new();
         reader.read(true);
-        let _reader = super::super::non_blocking(&mut reader)
-            .open(path("pipe"))
-            .unwrap();
+        let _reader = non_blocking(&mut reader).open(path("pipe")).unwrap();
         assert!(matches!(attempt("pipe"), Err(Error::Special { .. })));
         assert!(attempt("file").unwrap().is_some());
     }

@@ -32,7 +32,5 @@ pub use lock::Lock;
 pub use staged::{Staged, hidden_directory, show_directory, show_link};
 pub use state::FileState;
 
-use files::non_blocking;
-
 /// The prefix of the names of unfinished files and directories. They are hidden, so that clients ignore them.
 pub const UNFINISHED: &str = ".tfoci-tmp-";

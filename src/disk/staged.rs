@@ -1,14 +1,15 @@
 //! Atomic writes: a file is written under a hidden name beside its final path, synced and renamed.
 
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use tempfile::{NamedTempFile, TempDir};
+use tempfile::{NamedTempFile, TempDir, TempPath};
 
 use super::entries::{directory_of, sync_directory};
 use super::exposed::is_exclusively_owned;
-use super::{Action, Directory, Error, UNFINISHED, non_blocking};
+use super::files::non_blocking;
+use super::{Action, Directory, Error, UNFINISHED};
 
 /// An unfinished file under a hidden name. It is removed on drop, unless [`Staged::publish`] renamed it.
 pub struct Staged {
@@ -101,7 +102,10 @@ impl Staged {
             .as_file()
             .sync_data()
             .map_err(|source| Error::at(Action::Sync, &self.target, source))?;
-        self.show()
+        self.file
+            .persist(&self.target)
+            .map_err(|error| Error::at(Action::Create, &self.target, error.error))?;
+        Ok(())
     }
 
     /// Renames the file into an open directory without syncing it, for files that can be created again at any time.
@@ -109,19 +113,16 @@ impl Staged {
     /// # Errors
     /// The system reported an error.
     pub fn show_in(self, directory: &Directory, name: &str) -> Result<(), Error> {
-        let failed = |source| Error::at(Action::Create, &self.target, source);
-        let hidden = self.file.into_temp_path();
-        directory.take(&hidden, name).map_err(failed)?;
-        // The file has moved, so there is nothing to remove at the hidden path.
-        hidden.keep().map_err(|error| failed(error.error))?;
-        Ok(())
+        let shown = show(self.file.into_temp_path(), directory, name);
+        shown.map_err(|source| Error::at(Action::Create, &self.target, source))
     }
 
-    fn show(self) -> Result<(), Error> {
-        self.file
-            .persist(&self.target)
-            .map_err(|error| Error::at(Action::Create, &self.target, error.error))?;
-        Ok(())
+    /// Writes the whole file, and syncs its directory too.
+    fn replace(mut self, bytes: &[u8]) -> Result<(), Error> {
+        let directory = directory_of(&self.target).to_owned();
+        self.write(bytes)?;
+        self.publish()?;
+        sync_directory(&directory)
     }
 }
 
@@ -175,26 +176,31 @@ pub fn show_link(
         .make_in(beside, |path| link_to(target, path))
         .map_err(|source| Error::at(Action::CreateLink, beside, source))?
         .into_temp_path();
-    let failed = |source| Error::at(Action::Create, &directory.path().join(name), source);
-    directory.take(&hidden, name).map_err(failed)?;
-    // The link has moved, so there is nothing to remove at the hidden path.
-    hidden.keep().map_err(|error| failed(error.error))?;
+    let shown = show(hidden, directory, name);
+    shown.map_err(|source| Error::at(Action::Create, &directory.path().join(name), source))
+}
+
+/// Renames a hidden file or link into an open directory.
+fn show(hidden: TempPath, directory: &Directory, name: &str) -> io::Result<()> {
+    directory.take(&hidden, name)?;
+    // It has moved, so there is nothing to remove at the hidden path.
+    hidden.keep()?;
     Ok(())
 }
 
 #[cfg(unix)]
-fn link_to(target: &Path, path: &Path) -> std::io::Result<()> {
+fn link_to(target: &Path, path: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, path)
 }
 
 #[cfg(windows)]
-fn link_to(target: &Path, path: &Path) -> std::io::Result<()> {
+fn link_to(target: &Path, path: &Path) -> io::Result<()> {
     std::os::windows::fs::symlink_dir(target, path)
 }
 
 #[cfg(not(any(unix, windows)))]
-fn link_to(_: &Path, _: &Path) -> std::io::Result<()> {
-    Err(std::io::ErrorKind::Unsupported.into())
+fn link_to(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Replaces or creates a small file atomically, and syncs it and its directory.
@@ -202,10 +208,7 @@ fn link_to(_: &Path, _: &Path) -> std::io::Result<()> {
 /// # Errors
 /// The system reported an error. The file is unchanged.
 pub fn replace(target: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let mut staged = Staged::new(target)?;
-    staged.write(bytes)?;
-    staged.publish()?;
-    sync_directory(directory_of(target))
+    Staged::new(target)?.replace(bytes)
 }
 
 /// Like [`replace`], for a file that only its owner may read at any time.
@@ -219,13 +222,8 @@ pub fn replace_private(target: &Path, bytes: &[u8]) -> Result<(), Error> {
         .prefix(UNFINISHED)
         .tempfile_in(directory)
         .map_err(|source| Error::at(Action::CreateFile, directory, source))?;
-    let mut staged = Staged {
-        file,
-        target: target.to_owned(),
-    };
-    staged.write(bytes)?;
-    staged.publish()?;
-    sync_directory(directory)
+    let target = target.to_owned();
+    Staged { file, target }.replace(bytes)
 }
 
 #[cfg(test)]
