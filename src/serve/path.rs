@@ -9,16 +9,6 @@ use crate::version::Version;
 
 /// The longest path in bytes. The longest real one, a signed link to a package, has about 400.
 const LONGEST: usize = 4 << 10;
-/// The first segments of the paths.
-const ROOTS: [&str; 7] = [
-    "mirror",
-    "v1",
-    "providers",
-    ".well-known",
-    "healthz",
-    "readyz",
-    "metrics",
-];
 
 /// The document, file or page that a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,12 +55,6 @@ pub(super) enum NoRoute {
     Malformed,
     /// The server has nothing at this path.
     Unknown,
-    /// The first segment is none of [`ROOTS`], as in a misspelt `/mirrors/`.
-    OtherRoot,
-    /// The URL of the network mirror itself, or of a directory below it, which people open in a browser.
-    NetworkMirrorDirectory,
-    /// The URL of the provider registry itself, or of a directory below it.
-    ProviderRegistryDirectory,
 }
 
 impl ProviderRegistryName {
@@ -102,9 +86,6 @@ impl Route {
 
     /// The route of a path without a slash at its end.
     fn of_file(path: &str) -> Result<Self, NoRoute> {
-        if has_other_root(path) {
-            return Err(NoRoute::OtherRoot);
-        }
         let segments = segments(path)?;
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         match segments.as_slice() {
@@ -125,8 +106,6 @@ impl Route {
                 };
                 Self::provider_registry(name, rest)
             }
-            ["mirror", ..] => Err(NoRoute::NetworkMirrorDirectory),
-            ["v1", "providers", ..] => Err(NoRoute::ProviderRegistryDirectory),
             _ => Err(NoRoute::Unknown),
         }
     }
@@ -188,17 +167,6 @@ impl Route {
             Self::ProviderRegistryFile(..) => "registry-file",
         }
     }
-}
-
-/// Whether the first segment of a path is a word, and none of [`ROOTS`].
-fn has_other_root(path: &str) -> bool {
-    let mut segments = path.strip_prefix('/').unwrap_or_default().split('/');
-    let first = segments.next().unwrap_or_default();
-    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    path.len() <= LONGEST
-        && first.starts_with(is_word)
-        && first.chars().all(is_word)
-        && !ROOTS.contains(&first)
 }
 
 /// The decoded segments of a path.
@@ -311,18 +279,15 @@ mod tests {
                 "/mirror/registry.acme.test_8443/acme/demo/index.json".to_owned(),
                 Err(NoRoute::Unknown),
             ),
-            ("/mirrors/".to_owned(), Err(NoRoute::OtherRoot)),
-            ("/mirrors/a//b".to_owned(), Err(NoRoute::OtherRoot)),
-            ("/nothing".to_owned(), Err(NoRoute::OtherRoot)),
+            ("/mirrors/".to_owned(), Err(NoRoute::Unknown)),
+            ("/mirrors/a//b".to_owned(), Err(NoRoute::Malformed)),
+            ("/nothing".to_owned(), Err(NoRoute::Unknown)),
             ("/../mirrors".to_owned(), Err(NoRoute::Malformed)),
             ("/%00".to_owned(), Err(NoRoute::Malformed)),
-            ("/mirror".to_owned(), Err(NoRoute::NetworkMirrorDirectory)),
-            ("/mirror/".to_owned(), Err(NoRoute::NetworkMirrorDirectory)),
+            ("/mirror".to_owned(), Err(NoRoute::Unknown)),
+            ("/mirror/".to_owned(), Err(NoRoute::Unknown)),
             ("/mirror//".to_owned(), Err(NoRoute::Malformed)),
-            (
-                "/v1/providers/".to_owned(),
-                Err(NoRoute::ProviderRegistryDirectory),
-            ),
+            ("/v1/providers/".to_owned(), Err(NoRoute::Unknown)),
             ("/v1/".to_owned(), Err(NoRoute::Unknown)),
             (
                 "/".to_owned() + &"x".repeat(LONGEST + 1),

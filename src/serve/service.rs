@@ -274,20 +274,14 @@ fn authorization(request: &Request<()>) -> Option<&str> {
     request.headers().get(AUTHORIZATION)?.to_str().ok()
 }
 
-/// The answer to a request whose path has no route.
+/// The answer to a request whose path has no route. It names those that have one, for people who open a wrong or incomplete URL.
 fn without_route(reason: NoRoute) -> Response {
-    let message = match reason {
-        NoRoute::Malformed => {
-            return answer::text(StatusCode::BAD_REQUEST, "the path is malformed");
-        }
-        NoRoute::Unknown => "nothing is here",
-        NoRoute::OtherRoot => "nothing is here; the network mirror is at /mirror/",
-        NoRoute::NetworkMirrorDirectory => {
-            "nothing is here: the network mirror has no list of all providers\n  expected /mirror/HOST/NAMESPACE/TYPE/index.json\n  the page at / has the configuration for clients"
-        }
-        NoRoute::ProviderRegistryDirectory => {
-            "nothing is here: the provider registry has no list of all providers\n  expected /v1/providers/NAMESPACE/TYPE/versions\n  the page at / has the configuration for clients"
-        }
-    };
-    answer::not_found(message, Caching::Never)
+    const ROUTES: &str = "\n  the network mirror is at /mirror/HOST/NAMESPACE/TYPE/index.json\n  the provider registry is at /v1/providers/NAMESPACE/TYPE/versions\n  the page at / has the configuration for clients";
+    match reason {
+        NoRoute::Malformed => answer::text(
+            StatusCode::BAD_REQUEST,
+            &format!("the path is malformed{ROUTES}"),
+        ),
+        NoRoute::Unknown => answer::not_found(&format!("nothing is here{ROUTES}"), Caching::Never),
+    }
 }
