@@ -1,0 +1,135 @@
+//! Reads one version of a store, and verifies it.
+
+use super::{Examined, StoredProvider, TrustOptions};
+use crate::authentication::Note;
+use crate::constraint::VersionConstraints;
+use crate::oci::Tag;
+use crate::outcome::{Failure, Problem};
+use crate::platform::{Platform, Platforms};
+use crate::store::{self, Artifact, StoreBlob, StoredPackage, artifact};
+use crate::trust;
+use crate::version::Version;
+
+impl StoredProvider {
+    /// Reads one version and verifies it.
+    ///
+    /// # Errors
+    /// The store fails, or clients would refuse the version. A failed verification is not an error here: it is [`Examined::proof`].
+    pub async fn examine(
+        &self,
+        version: &Version,
+        platforms: &Platforms,
+        trust: &TrustOptions,
+    ) -> Result<Examined<StoreBlob>, Failure> {
+        let examined = self.read(version, platforms, trust).await;
+        examined.map_err(|problem| self.failure(Some(version), problem))
+    }
+
+    /// As [`StoredProvider::examine`], for callers that add the location to the error themselves.
+    pub(crate) async fn read(
+        &self,
+        version: &Version,
+        platforms: &Platforms,
+        trust: &TrustOptions,
+    ) -> Result<Examined<StoreBlob>, Problem> {
+        // Without the required pin all versions fail, so fail before reading anything.
+        trust.rule_for(&self.provider)?;
+        let tag = Tag::of_version(version)?;
+        let artifact = self.repo.artifact(&tag).await?;
+        let artifact = artifact.ok_or_else(|| Problem::NoVersion {
+            constraints: VersionConstraints::exactly(version.clone()),
+            available: Vec::new(),
+        })?;
+        if self.is_listed
+            && let Some(problem) = Problem::of_another(&artifact.index, &self.provider)
+        {
+            return Err(problem);
+        }
+        let packages = self.packages(&artifact, platforms).await?;
+        self.verify_packages(version, artifact, packages, trust)
+            .await
+    }
+
+    /// Reads the evidence of a version and verifies the given packages with it.
+    ///
+    /// # Errors
+    /// A pinned key is required and there is none, or the version has no valid tag. A failed verification is not an error here: it is
+    /// [`Examined::proof`].
+    pub async fn verify_packages(
+        &self,
+        version: &Version,
+        artifact: Artifact,
+        packages: Vec<StoredPackage>,
+        trust: &TrustOptions,
+    ) -> Result<Examined<StoreBlob>, Problem> {
+        let policy = trust.evidence_policy(&self.provider)?;
+        let tag = Tag::of_version(version)?;
+        let evidence_tag = Tag::of_evidence(version)?;
+        let evidence = self.repo.evidence(&evidence_tag).await;
+        let raw = evidence.as_ref().ok().and_then(Option::as_ref);
+        let raw = raw.map(|stored| stored.raw.clone());
+        let (protocols, proof) = match evidence {
+            Ok(stored) => {
+                let protocols = stored.as_ref();
+                let protocols = protocols.map(|stored| stored.evidence.protocols.clone());
+                let located = packages.iter().map(|package| {
+                    let blob = self.repo.blob(package.layer.expected);
+                    package.at(&self.provider, version, blob)
+                });
+                let is_lacking = stored.is_none();
+                let evidence = stored.map(|stored| stored.evidence);
+                let mut release =
+                    artifact::release(&self.provider, version, located.collect(), evidence);
+                release.notes.extend::<Vec<Note>>(artifact.notes(&packages));
+                let is_gone = is_lacking && artifact.index.is_ours();
+                release.notes.extend(is_gone.then_some(Note::NoEvidence));
+                let proof = policy.check(release, trust.now).await;
+                let proof = proof.map_err(|problem| match problem {
+                    Problem::Evidence {
+                        source: trust::Error::NoDocument | trust::Error::NotSigned { .. },
+                    } if is_gone => Problem::NoEvidence,
+                    problem => problem,
+                });
+                (protocols, proof)
+            }
+            // A network failure proves nothing about the evidence.
+            Err(error) if error.is_about_access() => (None, Err(Problem::Store(error))),
+            Err(error) => (None, Err(Problem::Unreadable(error))),
+        };
+        Ok(Examined {
+            version: version.clone(),
+            tag,
+            artifact,
+            packages,
+            evidence: raw,
+            protocols,
+            proof,
+        })
+    }
+
+    async fn packages(
+        &self,
+        artifact: &Artifact,
+        platforms: &Platforms,
+    ) -> Result<Vec<StoredPackage>, store::Error> {
+        match platforms {
+            Platforms::All => self.repo.packages(&artifact.index, |_| true).await,
+            Platforms::Only(wanted) => {
+                let mut packages = Vec::new();
+                for platform in wanted {
+                    let entry = artifact.entry(platform)?;
+                    packages.push(self.repo.package(platform, entry).await?);
+                }
+                Ok(packages)
+            }
+            Platforms::Among(wanted) => {
+                let is_wanted = |platform: &Platform| wanted.contains(platform);
+                let packages = self.repo.packages(&artifact.index, is_wanted).await?;
+                if let (true, Some(first)) = (packages.is_empty(), wanted.first()) {
+                    artifact.entry(first)?;
+                }
+                Ok(packages)
+            }
+        }
+    }
+}
