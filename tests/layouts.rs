@@ -60,7 +60,7 @@ fn stored(layout: &str) -> StoredProvider {
 
 fn wait<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread();
-    { runtime }.build().unwrap().block_on(work)
+    { runtime }.enable_time().build().unwrap().block_on(work)
 }
 
 /// Installs as the executable does.

@@ -61,6 +61,7 @@ mod reading;
 
 /// How often a push reads the zips of its folder.
 mod reads;
+mod replaced;
 
 /// No secret is ever printed.
 #[cfg(unix)]

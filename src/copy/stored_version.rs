@@ -3,7 +3,7 @@
 use crate::blob::{BlobSource as _, Memory};
 use crate::constraint::VersionConstraints;
 use crate::digest::Digest;
-use crate::examine::{StoredProvider, TrustOptions};
+use crate::examine::{StoredProvider, TrustOptions, reread};
 use crate::oci::evidence::EVIDENCE;
 use crate::oci::{EMPTY_BYTES, Index, PROVIDER, Part, RawManifest, Tag, manifest};
 use crate::outcome::Problem;
@@ -29,6 +29,18 @@ pub(super) struct StoredVersion {
 impl StoredVersion {
     /// Reads a version with all of its documents, and verifies it.
     pub(super) async fn read(
+        from: &StoredProvider,
+        version: &Version,
+        trust: &TrustOptions,
+    ) -> Result<Self, Error> {
+        let is_half = |read: &Result<Self, Error>| match read {
+            Err(Error::From { problem, .. }) => problem.may_be_replacement(),
+            Err(Error::To(_)) | Ok(_) => false,
+        };
+        reread(|| Self::read_once(from, version, trust), is_half).await
+    }
+
+    async fn read_once(
         from: &StoredProvider,
         version: &Version,
         trust: &TrustOptions,

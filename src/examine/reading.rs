@@ -3,12 +3,31 @@
 use super::{Examined, StoredProvider, TrustOptions};
 use crate::authentication::Note;
 use crate::constraint::VersionConstraints;
+use crate::http::Retry;
 use crate::oci::Tag;
 use crate::outcome::{Failure, Problem};
 use crate::platform::{Platform, Platforms};
 use crate::store::{self, Artifact, StoreBlob, StoredPackage, artifact};
 use crate::trust;
 use crate::version::Version;
+
+/// How often a version is read that may be just being replaced: the second time at once, the third after a quarter of a second or more. A writer
+/// moves the two tags of a version within milliseconds.
+const LOOKS: u32 = 3;
+
+/// Reads a version again if `is_half` says that it may have been met in the middle of a replacement. What stays the same is no accident.
+pub(crate) async fn reread<T, F: Future<Output = T>>(
+    read: impl Fn() -> F,
+    is_half: impl Fn(&T) -> bool,
+) -> T {
+    let mut retry = Retry::of_conflicts(LOOKS - 1);
+    loop {
+        let found = read().await;
+        if !is_half(&found) || !retry.wait_quietly().await {
+            return found;
+        }
+    }
+}
 
 impl StoredProvider {
     /// Reads one version and verifies it.
@@ -27,6 +46,23 @@ impl StoredProvider {
 
     /// As [`StoredProvider::examine`], for callers that add the location to the error themselves.
     pub(crate) async fn read(
+        &self,
+        version: &Version,
+        platforms: &Platforms,
+        trust: &TrustOptions,
+    ) -> Result<Examined<StoreBlob>, Problem> {
+        let is_half = |read: &Result<Examined<StoreBlob>, Problem>| match read {
+            Ok(examined) => examined
+                .proof
+                .as_ref()
+                .err()
+                .is_some_and(Problem::may_be_replacement),
+            Err(problem) => problem.may_be_replacement(),
+        };
+        reread(|| self.read_once(version, platforms, trust), is_half).await
+    }
+
+    async fn read_once(
         &self,
         version: &Version,
         platforms: &Platforms,

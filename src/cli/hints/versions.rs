@@ -106,6 +106,10 @@ fn evidence(error: &trust::Error, address: &str) -> String {
         // This is no sign of an attack: many releases of public origins have no signature.
         trust::Error::NotSigned { asked_by, .. } => return unsigned(asked_by.as_ref(), address),
         trust::Error::Refused(refusal) => Some(&refusal.reason),
+        trust::Error::Mismatch(_) => {
+            const MIXED: &str = "do not use these packages: either the store was tampered with, or the replacement of this version was interrupted, which pushing its release again completes";
+            return MIXED.to_owned();
+        }
         _ => None,
     };
     let (advice, expected) = match reason {
