@@ -177,6 +177,23 @@ fn a_version_of_which_the_store_lost_a_part_stays() {
     assert!(kept > 10, "{kept}");
 }
 
+/// Registries and people delete tags one by one.
+#[test]
+fn a_version_of_which_the_store_lost_the_evidence_stays() {
+    let scene = with_two();
+    site(&scene, &[]).succeeds();
+    let published = tree(&scene.path("public"));
+    untag(&scene.path("store").join(DEMO), "evidence-1.1.0");
+    let run = site(&scene, &["--delete", "--key", "acme.asc"]).exits(3);
+    assert!(
+        run.stderr
+            .contains("still published in public, as it was before the store was damaged\n"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(tree(&scene.path("public")), published);
+}
+
 #[test]
 fn a_platform_that_the_store_lost_is_deleted_too() {
     let scene = with_two();
