@@ -8,6 +8,9 @@ use zeroize::Zeroizing;
 
 use crate::secret::Secret;
 
+/// Shorter texts are words of an error message more often than a password in it.
+const SHORTEST_SECRET: usize = 4;
+
 /// A value of the `Authorization` header, which authenticates one request. It is never printed, and wiped when it is dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Authorization(Secret);
@@ -33,6 +36,27 @@ impl Authorization {
     /// Whether a header can hold it. A token with line breaks or other control characters cannot be sent.
     pub fn can_be_sent(&self) -> bool {
         self.header().is_some()
+    }
+
+    /// Takes the credentials out of what a server answered. Some proxies and gateways repeat the request in the text of an error, which is printed
+    /// and logged.
+    pub(super) fn redact(&self, body: &mut Vec<u8>) {
+        let Some((scheme, credentials)) = self.0.reveal().split_once(' ') else {
+            return;
+        };
+        let pair = Some(scheme).filter(|scheme| *scheme == "Basic");
+        let pair = pair.and_then(|_| STANDARD.decode(credentials).ok());
+        let pair = Zeroizing::new(pair.unwrap_or_default());
+        let pair = str::from_utf8(&pair).unwrap_or_default();
+        let password = pair.split_once(':').map(|(_, password)| password);
+        for secret in [Some(credentials), password].into_iter().flatten() {
+            if secret.len() >= SHORTEST_SECRET {
+                let text = String::from_utf8_lossy(body);
+                if text.contains(secret) {
+                    *body = text.replace(secret, "…").into_bytes();
+                }
+            }
+        }
     }
 
     /// The header, whose bytes are wiped when the last copy of it is dropped; `None` if it [cannot be sent](Self::can_be_sent).
@@ -77,5 +101,30 @@ mod tests {
             );
         }
         assert!(!Authorization::bearer(&"hunter2\n".into()).can_be_sent());
+    }
+
+    #[test]
+    fn credentials_are_taken_out_of_answers() {
+        let bearer = Authorization::bearer(&"hunter2".into());
+        let basic = Authorization::basic("me", &"hunter2".into());
+        let short = Authorization::basic("me", &"no".into());
+        for (authorization, answer, expected) in [
+            (
+                &bearer,
+                "denied: Bearer hunter2, hunter2",
+                "denied: Bearer …, …",
+            ),
+            (
+                &basic,
+                "Basic bWU6aHVudGVyMg== is me:hunter2",
+                "Basic … is me:…",
+            ),
+            (&short, "no, bWU6bm8= is not known", "no, … is not known"),
+            (&bearer, "denied", "denied"),
+        ] {
+            let mut body = answer.as_bytes().to_vec();
+            authorization.redact(&mut body);
+            assert_eq!(String::from_utf8(body).unwrap(), expected);
+        }
     }
 }

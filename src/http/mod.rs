@@ -266,7 +266,10 @@ impl Http {
                 deadline.hold(&url, answer.read(limit)).await
             }
             BodyUse::Stream if answer.status().is_success() => Ok(answer),
-            _ => Ok(answer.read_start(LARGEST_REFUSAL).await),
+            _ => {
+                let sent = request.authorization.as_ref();
+                Ok(answer.read_start(LARGEST_REFUSAL, sent).await)
+            }
         }
     }
 

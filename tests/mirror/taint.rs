@@ -43,6 +43,21 @@ fn assert_no_secrets_at_strangers(origin: &Origin) {
     assert_eq!(origin.count(|seen| seen.path == "/trap"), 0);
 }
 
+/// Debugging proxies and gateways repeat the request in the text of an error.
+#[test]
+fn credentials_that_a_host_repeats_are_not_shown() {
+    let scene = with_secrets();
+    let text = format!("denied: Authorization: Bearer {TOKEN}");
+    let versions = at(Door::Front, asks("versions"));
+    let answer = Answer::new(403).body(text);
+    scene.origin.always(versions, Fault::Answer(answer));
+    for more in ["-vv", "--format json"] {
+        let shown = "  answered 403: denied: Authorization: Bearer …\n";
+        let said = scene.demo(more).hides(TOKEN).ends(1);
+        assert!(said.contains(shown), "{said}");
+    }
+}
+
 const HINT: &str = "hint: tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a provider registry is; a URL of a package that is signed may have expired";
 
 #[test]
