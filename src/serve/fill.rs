@@ -6,14 +6,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use futures_util::future::{Either, select};
 use tokio::sync::{Semaphore, oneshot};
 
 use super::cached::{Ages, Cached, Unavailable};
 use super::current_trust::CurrentTrust;
+use super::failed_versions::FailedVersions;
 use super::notice::{Notice, Observer};
 use crate::address::{Hostname, ProviderAddr, ProviderPattern};
 use crate::constraint::VersionConstraints;
@@ -24,7 +25,7 @@ use crate::jobs;
 use crate::mirror::{self, Task, VersionFilter};
 use crate::outcome::{At, Change, Failure, Problem, Published};
 use crate::platform::Platforms;
-use crate::source::Source;
+use crate::source::{AvailableVersion, Source};
 use crate::store::RepoMut;
 use crate::version::Version;
 
@@ -65,14 +66,6 @@ pub struct FillSettings {
 /// The shared result of mirroring a version.
 type Mirrored = Arc<Cached<(), Failure>>;
 
-/// A version that could not be mirrored.
-struct FailedVersion {
-    problem: Arc<Problem>,
-    since: Instant,
-    /// Whether the policy refused it. It is hidden until it may be mirrored again.
-    is_refused: bool,
-}
-
 /// The versions that are mirrored on demand.
 pub(super) struct Fill {
     settings: FillSettings,
@@ -81,8 +74,7 @@ pub(super) struct Fill {
     observer: Arc<dyn Observer>,
     permits: Arc<Semaphore>,
     results: Mutex<HashMap<(ProviderAddr, Version), Mirrored>>,
-    /// The versions that could not be mirrored.
-    failed: Mutex<HashMap<ProviderAddr, BTreeMap<Version, FailedVersion>>>,
+    failed: FailedVersions,
 }
 
 impl Fill {
@@ -103,7 +95,7 @@ impl Fill {
             },
             permits: Arc::new(Semaphore::new(VERSIONS)),
             results: Mutex::default(),
-            failed: Mutex::default(),
+            failed: FailedVersions::new((fresh * REFUSAL).max(LEAST_REFUSAL)),
         }
     }
 
@@ -142,56 +134,29 @@ impl Fill {
                 return Err(problem.of(crate::event::Subject::provider(provider), at));
             }
         };
-        let versions = available.versions.iter();
+        // A version without a package for the wanted platforms could never be mirrored.
+        let wanted = &self.settings.platforms;
+        let has_wanted = |one: &&AvailableVersion| {
+            let listed = one.platforms.as_ref();
+            listed.is_none_or(|listed| listed.iter().any(|platform| wanted.has(platform)))
+        };
+        let versions = available.versions.iter().filter(has_wanted);
         let versions: Vec<Version> = versions.map(|one| one.version.version().clone()).collect();
         let filter = self.filter(VersionConstraints::default());
-        let refused = self.refused_of(provider);
+        let refused = self.failed.refused_of(provider);
         let offered = filter.matching(&versions);
         let offered = offered.filter(|version| !refused.contains_key(version));
         Ok(Some(offered.cloned().collect()))
     }
 
-    /// The versions of a provider that the policy refused, with the reasons.
-    pub(super) fn refused_of(&self, provider: &ProviderAddr) -> BTreeMap<Version, Arc<Problem>> {
-        let failed = self.failed();
-        let failed = failed.get(provider).into_iter().flatten();
-        failed
-            .filter(|(_, one)| one.is_refused && self.is_remembered(one))
-            .map(|(version, one)| (version.clone(), one.problem.clone()))
-            .collect()
-    }
-
-    /// The versions of a provider that could not be mirrored for another reason than the policy.
-    pub(super) fn failed_of(&self, provider: &ProviderAddr) -> BTreeSet<Version> {
-        let failed = self.failed();
-        let failed = failed.get(provider).into_iter().flatten();
-        failed
-            .filter(|(_, one)| !one.is_refused && self.is_remembered(one))
-            .map(|(version, _)| version.clone())
-            .collect()
-    }
-
-    /// Whether a failure still counts. It expires because an origin may repair what it serves. A changed policy ends it at once.
-    fn is_remembered(&self, failed: &FailedVersion) -> bool {
-        failed.since.elapsed() < (self.ages.fresh * REFUSAL).max(LEAST_REFUSAL)
-    }
-
-    fn remember(&self, (provider, version): (ProviderAddr, Version), one: FailedVersion) {
-        let mut failed = self.failed();
-        failed.retain(|_, versions| {
-            versions.retain(|_, one| self.is_remembered(one));
-            !versions.is_empty()
-        });
-        failed.entry(provider).or_default().insert(version, one);
-    }
-
-    fn failed(&self) -> MutexGuard<'_, HashMap<ProviderAddr, BTreeMap<Version, FailedVersion>>> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The versions that could not be mirrored.
+    pub(super) fn failed(&self) -> &FailedVersions {
+        &self.failed
     }
 
     /// Forgets which versions failed, and the results of mirroring them.
     pub(super) fn forget_refusals(&self) {
-        self.failed().clear();
+        self.failed.clear();
         let results = self.results.lock();
         let mut results = results.unwrap_or_else(PoisonError::into_inner);
         results.retain(|_, one| one.is_refreshing());
@@ -207,6 +172,9 @@ impl Fill {
         version: &Version,
         destination: RepoMut,
     ) -> Result<(), Unavailable<Failure>> {
+        if let Some(failure) = self.failed.bad_download(provider, version) {
+            return Err(Unavailable::Failed(failure));
+        }
         let mirrored = {
             let results = self.results.lock();
             let mut results = results.unwrap_or_else(PoisonError::into_inner);
@@ -280,14 +248,7 @@ impl Fill {
         let Some(failure) = failed else {
             return Ok(());
         };
-        // Another download of the package may have the right bytes, so the version stays listed.
-        let is_download = matches!(*failure.problem, Problem::Package { .. } | Problem::Blob(_));
-        let failed = FailedVersion {
-            problem: failure.problem.clone(),
-            since: Instant::now(),
-            is_refused: failure.category() == Category::Untrusted && !is_download,
-        };
-        self.remember((provider, version), failed);
+        self.failed.remember((provider, version), failure.clone());
         Err(failure)
     }
 

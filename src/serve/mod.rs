@@ -34,6 +34,7 @@ mod current_trust;
 mod documents;
 mod error;
 mod exchange;
+mod failed_versions;
 mod fill;
 mod forwarded;
 mod frames;

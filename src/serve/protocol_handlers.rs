@@ -70,8 +70,8 @@ impl Service {
         let caching = request.caching(listing.lifetime.min(LONGEST_LIST));
         match write(&listing.value) {
             Some(document) => Ok(self.document(request, JSON, document, caching)),
-            // Those that it has are hidden by the policy of this server, which needs no store.
-            None if !listing.value.hidden.is_empty() => {
+            // Those that it has are hidden by the policy of this server, which needs no store. An origin may have others.
+            None if !listing.value.hidden.is_empty() && !listing.value.is_origin_unreachable => {
                 Err(answer::not_found(&absent(&listing.value), caching))
             }
             None => Err(lacking(&listing, &absent(&listing.value), caching)),

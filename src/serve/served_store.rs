@@ -153,7 +153,7 @@ impl ServedStore {
             Err(Unavailable::Failed(failure)) => {
                 self.observer.notice(&Notice::NotFilled { failure });
                 // A version that the policy refused is not a failure of the request: the list has it among the hidden ones.
-                if !fill.refused_of(provider).contains_key(version) {
+                if !fill.failed().refused_of(provider).contains_key(version) {
                     filled?;
                 }
             }
@@ -268,7 +268,7 @@ impl ServedStore {
     /// The versions of a provider that could not be mirrored from its origin lately.
     pub(super) fn failed_fills(&self, provider: &ProviderAddr) -> BTreeSet<Version> {
         let fill = self.fill.as_ref();
-        fill.map(|fill| fill.failed_of(provider))
+        fill.map(|fill| fill.failed().others_of(provider))
             .unwrap_or_default()
     }
 
@@ -284,7 +284,7 @@ impl ServedStore {
         old: Option<&ProviderListing>,
     ) -> Result<ProviderListing, Failure> {
         let mut listing = listing?;
-        let refused = fill.refused_of(&listing.provider);
+        let refused = fill.failed().refused_of(&listing.provider);
         match offered {
             Ok(offered) => listing.offer(offered, refused),
             Err(failure) if !listing.exists => return Err(failure),

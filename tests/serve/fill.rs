@@ -175,6 +175,19 @@ fn only_wanted_providers_are_mirrored() {
     server.stop();
 }
 
+#[test]
+fn a_version_without_a_wanted_platform_is_not_listed() {
+    let demo = Provider::new("acme/demo").version("1.0.0", &PLATFORMS);
+    let origin = Origin::of([demo.version("2.0.0", &["darwin_arm64"])]);
+    let scene = Scene::new();
+    let ca = origin.write_ca(&scene);
+    let scene = scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
+    let server = start(&scene, &origin, &["--platform", "linux_amd64"]);
+    let index = server.get(&format!("{}/index.json", base(&origin)));
+    assert_eq!(index.text(), r#"{"versions":{"1.0.0":{}}}"#);
+    server.stop();
+}
+
 /// A client names the host, so it must not lead into the server's own network.
 #[test]
 fn a_host_that_only_a_client_names_is_asked_at_public_addresses_only() {
@@ -215,6 +228,13 @@ fn a_bad_download_hides_no_version() {
         assert_eq!(answer.status, 503, "{}", answer.text());
         let index = server.get(&format!("{base}/index.json"));
         assert_eq!(index.text(), r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#);
+        // Clients that ask again do not make it download again at once.
+        let downloads = || origin.count(asks("package acme/demo 1.1.0"));
+        let before = downloads();
+        for _ in 0..3 {
+            assert_eq!(server.get(&version).text(), answer.text());
+        }
+        assert_eq!(downloads(), before);
         let page = format!("/providers/{}", origin.address("acme/demo"));
         let said = server.get(&page).text();
         let failed = "1.1.0 (the last attempt failed; the log of the server says why), 1.0.0</p>";
@@ -302,6 +322,24 @@ fn a_plain_host_of_the_store_is_no_origin_for_clients() {
     near.set_nonblocking(true).unwrap();
     let met = near.accept().map_err(|error| error.kind());
     assert_eq!(met.err(), Some(ErrorKind::WouldBlock));
+    server.stop();
+}
+
+/// After 404, clients would ask the next installation method.
+#[test]
+fn hidden_versions_of_the_store_do_not_hide_that_the_origin_is_unreachable() {
+    let (origin, scene) = origin();
+    let base = base(&origin);
+    let server = start(&scene, &origin, &[]);
+    assert_eq!(server.get(&format!("{base}/1.0.0.json")).status, 200);
+    server.stop();
+    scene.write("stranger.asc", Signer::stranger().public_armored());
+    let server = start(&scene, &origin, &["--key", "stranger.asc"]);
+    drop(origin);
+    let index = server.get(&format!("{base}/index.json"));
+    assert_eq!(index.status, 503, "{}", index.text());
+    let says = "the store does not have this, and its origin cannot be asked now";
+    assert!(index.text().contains(says), "{}", index.text());
     server.stop();
 }
 

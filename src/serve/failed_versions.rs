@@ -1,0 +1,150 @@
+//! The versions that could not be mirrored on demand, and why.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::address::ProviderAddr;
+use crate::error::Category;
+use crate::outcome::{Failure, Problem};
+use crate::version::Version;
+
+/// The pause after the first download with wrong bytes.
+const FIRST_PAUSE: Duration = Duration::from_secs(2);
+
+/// The versions that could not be mirrored. A failure is forgotten after a while, because an origin may repair what it serves.
+pub(super) struct FailedVersions {
+    all: Mutex<HashMap<ProviderAddr, BTreeMap<Version, FailedVersion>>>,
+    /// How long a failure is remembered.
+    longest: Duration,
+}
+
+struct FailedVersion {
+    failure: Arc<Failure>,
+    since: Instant,
+    /// Whether the policy refused it. It is hidden until it may be mirrored again.
+    is_refused: bool,
+    /// The number of downloads in a row that gave wrong bytes; zero if it failed otherwise.
+    bad_downloads: u32,
+}
+
+impl FailedVersions {
+    pub(super) fn new(longest: Duration) -> Self {
+        Self {
+            all: Mutex::default(),
+            longest,
+        }
+    }
+
+    /// The versions of a provider that the policy refused, with the reasons.
+    pub(super) fn refused_of(&self, provider: &ProviderAddr) -> BTreeMap<Version, Arc<Problem>> {
+        let all = self.lock();
+        let failed = all.get(provider).into_iter().flatten();
+        failed
+            .filter(|(_, one)| one.is_refused && self.is_remembered(one))
+            .map(|(version, one)| (version.clone(), one.failure.problem.clone()))
+            .collect()
+    }
+
+    /// The versions of a provider that could not be mirrored for another reason than the policy.
+    pub(super) fn others_of(&self, provider: &ProviderAddr) -> BTreeSet<Version> {
+        let all = self.lock();
+        let failed = all.get(provider).into_iter().flatten();
+        failed
+            .filter(|(_, one)| !one.is_refused && self.is_remembered(one))
+            .map(|(version, _)| version.clone())
+            .collect()
+    }
+
+    /// The failure of the last download, if it is too early for another one. The pause doubles each time. Without it, a client that asks again and
+    /// again would keep the link to the origin busy.
+    pub(super) fn bad_download(
+        &self,
+        provider: &ProviderAddr,
+        version: &Version,
+    ) -> Option<Arc<Failure>> {
+        let all = self.lock();
+        let one = all.get(provider)?.get(version)?;
+        let earlier = one.bad_downloads.checked_sub(1)?;
+        let pause = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(earlier));
+        let is_early = one.since.elapsed() < pause.min(self.longest);
+        is_early.then(|| one.failure.clone())
+    }
+
+    pub(super) fn remember(&self, (provider, version): (ProviderAddr, Version), failure: Failure) {
+        // Another download of the package may have the right bytes, so the version stays listed.
+        let is_download = matches!(*failure.problem, Problem::Package { .. } | Problem::Blob(_));
+        let mut all = self.lock();
+        all.retain(|_, versions| {
+            versions.retain(|_, one| self.is_remembered(one));
+            !versions.is_empty()
+        });
+        let versions = all.entry(provider).or_default();
+        let earlier = versions.get(&version).map_or(0, |one| one.bad_downloads);
+        let failed = FailedVersion {
+            is_refused: failure.category() == Category::Untrusted && !is_download,
+            bad_downloads: match is_download {
+                true => earlier.saturating_add(1),
+                false => 0,
+            },
+            failure: Arc::new(failure),
+            since: Instant::now(),
+        };
+        versions.insert(version, failed);
+    }
+
+    /// Forgets all failures, because the policy changed.
+    pub(super) fn clear(&self) {
+        self.lock().clear();
+    }
+
+    fn is_remembered(&self, failed: &FailedVersion) -> bool {
+        failed.since.elapsed() < self.longest
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ProviderAddr, BTreeMap<Version, FailedVersion>>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blob;
+
+    #[test]
+    fn a_bad_download_is_repeated_after_a_pause() {
+        let failed = FailedVersions::new(Duration::from_secs(20));
+        let provider: ProviderAddr = "a.example/acme/demo".parse().unwrap();
+        let version: Version = "1.0.0".parse().unwrap();
+        let pauses = || failed.bad_download(&provider, &version).is_some();
+        let fail = |problem: Problem| {
+            let key = (provider.clone(), version.clone());
+            failed.remember(key, problem.into());
+        };
+        let goes_by = |seconds: u64| {
+            let mut all = failed.lock();
+            let one = all.get_mut(&provider).unwrap().get_mut(&version).unwrap();
+            one.since -= Duration::from_secs(seconds);
+        };
+        assert!(!pauses());
+        for seconds in [2, 4, 8, 16] {
+            fail(Problem::Blob(blob::Error::Missing));
+            goes_by(seconds - 1);
+            assert!(pauses(), "{seconds}");
+            goes_by(1);
+            assert!(!pauses(), "{seconds}");
+        }
+        assert_eq!(failed.others_of(&provider).len(), 1);
+        fail(Problem::NoEvidence);
+        assert!(!pauses());
+        assert_eq!(failed.refused_of(&provider).len(), 1);
+        // It is forgotten, and the next failure is the first one.
+        fail(Problem::Blob(blob::Error::Missing));
+        goes_by(20);
+        assert!(failed.others_of(&provider).is_empty());
+        fail(Problem::Blob(blob::Error::Missing));
+        goes_by(2);
+        assert!(!pauses());
+    }
+}
