@@ -45,14 +45,23 @@ const REFUSAL: u32 = 10;
 /// The number of packages of a version that are transferred concurrently: enough to use the bandwidth while one package waits for its first byte.
 const PACKAGES: usize = 4;
 
+/// Versions that may not be mirrored.
+#[derive(Clone, Debug)]
+pub struct Exclusion {
+    /// Their providers.
+    pub providers: ProviderPattern,
+    /// Those of their versions; all without constraints.
+    pub versions: VersionConstraints,
+}
+
 /// The providers that may be mirrored, and their origins.
 pub struct FillSettings {
     /// The origins. Clients name the hosts, so the HTTP client has to treat each host as one that the operator did not name.
     pub source: Source,
     /// The providers that may be mirrored; empty for all.
     pub include: Vec<ProviderPattern>,
-    /// The providers that may not be mirrored.
-    pub exclude: Vec<ProviderPattern>,
+    /// The versions that may not be mirrored.
+    pub exclude: Vec<Exclusion>,
     /// The host of this server, which must not mirror from itself.
     pub own_host: Option<Hostname>,
     /// Only this many versions of each provider, the newest; `None` for all.
@@ -108,8 +117,10 @@ impl Fill {
             own_host,
             ..
         } = &self.settings;
+        let is_whole = |one: &&Exclusion| one.versions.is_any();
+        let mut excluded = exclude.iter().filter(is_whole).map(|one| &one.providers);
         (include.is_empty() || include.iter().any(matches))
-            && !exclude.iter().any(matches)
+            && !excluded.any(matches)
             && own_host.as_ref() != Some(provider.hostname())
             && self.trust.options().rule_for(provider).is_ok()
     }
@@ -140,8 +151,15 @@ impl Fill {
             let listed = one.platforms.as_ref();
             listed.is_none_or(|listed| listed.iter().any(|platform| wanted.has(platform)))
         };
+        let exclude = self.settings.exclude.iter();
+        let exclude: Vec<_> = exclude
+            .filter(|one| one.providers.matches(provider))
+            .collect();
+        let is_excluded =
+            |version: &Version| exclude.iter().any(|one| one.versions.admits(version));
         let versions = available.versions.iter().filter(has_wanted);
-        let versions: Vec<Version> = versions.map(|one| one.version.version().clone()).collect();
+        let versions = versions.map(|one| one.version.version().clone());
+        let versions: Vec<Version> = versions.filter(|version| !is_excluded(version)).collect();
         let filter = self.filter(VersionConstraints::default());
         let refused = self.failed.refused_of(provider);
         let offered = filter.matching(&versions);

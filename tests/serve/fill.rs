@@ -159,6 +159,14 @@ fn only_wanted_providers_are_mirrored() {
     }
     assert_eq!(origin.transcript(), Vec::<String>::new());
 
+    // A version that was withdrawn from the store does not come back.
+    let withdrawn = format!("{exclude}@1.1.0");
+    let server = start(&scene, &origin, &["--exclude", &withdrawn]);
+    let index = server.get(&format!("{base}/index.json"));
+    assert_eq!(index.text(), r#"{"versions":{"1.0.0":{}}}"#);
+    assert_eq!(server.get(&format!("{base}/1.1.0.json")).status, 404);
+    server.stop();
+
     // The newest only, for one platform.
     let server = start(
         &scene,

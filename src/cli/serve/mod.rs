@@ -94,10 +94,10 @@ pub(super) struct Arguments {
         hide_short_help = true
     )]
     include: Vec<String>,
-    /// Do not mirror these providers; may be repeated
+    /// Do not mirror these providers, or these versions of them; may be repeated
     #[arg(
         long,
-        value_name = "PATTERN",
+        value_name = "PATTERN[@CONSTRAINTS]",
         requires = "fill",
         help_heading = "Pull-through",
         hide_short_help = true

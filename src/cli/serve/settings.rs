@@ -9,11 +9,15 @@ use url::Url;
 use zeroize::Zeroizing;
 
 use tfoci::address::{Hostname, ProviderAddr};
+use tfoci::constraint::VersionConstraints;
 use tfoci::disk;
 use tfoci::error::printable_path;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platforms;
-use tfoci::serve::{self, AccessFiles, Ages, FillSettings, ServerSettings, TlsFiles, TrustFiles};
+use tfoci::selection;
+use tfoci::serve::{
+    self, AccessFiles, Ages, Exclusion, FillSettings, ServerSettings, TlsFiles, TrustFiles,
+};
 use tfoci::source::origin::Origin;
 use tfoci::source::{self, Source};
 use tfoci::store::Endpoint;
@@ -123,10 +127,12 @@ fn fill(
     let mut access = session.origin_access(http)?;
     // A client waits for 10 seconds, and gets the list of the store if the origin is unreachable.
     access.request_limits.documents = access.request_limits.documents.min(1);
+    let exclude = arguments.exclude.iter();
+    let exclude = exclude.map(|text| exclusion(text, session));
     Ok(FillSettings {
         source: Source::Origin(Origin::new(access)),
         include,
-        exclude: session.patterns(&arguments.exclude)?,
+        exclude: exclude.collect::<Result<_, _>>()?,
         own_host,
         newest: arguments.newest.map(NonZeroUsize::get),
         platforms: match arguments.platform.is_empty() {
@@ -134,6 +140,21 @@ fn fill(
             false => Platforms::Among(arguments.platform.clone()),
         },
         reporter: Arc::new(Trace(session.printer.clone())),
+    })
+}
+
+/// `PATTERN[@CONSTRAINTS]`.
+fn exclusion(text: &str, session: &Session) -> Result<Exclusion, CommandError> {
+    let (pattern, versions) = match text.split_once('@') {
+        Some((pattern, versions)) => {
+            let versions = versions.parse().map_err(selection::Error::from)?;
+            (pattern, versions)
+        }
+        None => (text, VersionConstraints::any()),
+    };
+    Ok(Exclusion {
+        providers: session.pattern(pattern)?,
+        versions,
     })
 }
 

@@ -214,8 +214,11 @@ impl Session {
     }
 
     pub(super) fn patterns(&self, texts: &[String]) -> Result<Vec<ProviderPattern>, CommandError> {
-        let pattern = |text: &String| Ok(ProviderPattern::parse(text, self.default_host())?);
-        texts.iter().map(pattern).collect()
+        texts.iter().map(|text| self.pattern(text)).collect()
+    }
+
+    pub(super) fn pattern(&self, text: &str) -> Result<ProviderPattern, CommandError> {
+        Ok(ProviderPattern::parse(text, self.default_host())?)
     }
 
     /// Parses a store address.
