@@ -4,10 +4,31 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use tfoci::error::Category;
+
 use crate::readme::block;
 use crate::support::author::Author;
 use crate::support::release::Mistake;
 use crate::support::scene::{Run, Scene};
+
+/// The commands with a schema of their result.
+const RESULTS: [&str; 15] = [
+    "cli-config",
+    "inspect",
+    "install",
+    "list",
+    "lock",
+    "login",
+    "copy",
+    "logout",
+    "mirror",
+    "push",
+    "resolve",
+    "site",
+    "trust-check",
+    "trust-show",
+    "versions",
+];
 
 /// The schema of a command's result, or of a file.
 fn schema(name: &str) -> Value {
@@ -308,27 +329,42 @@ fn help_names_every_member_of_every_result() {
     let page = Scene::new().tfoci(["help", "json"]).succeeds().stdout;
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let words: BTreeSet<&str> = page.split(|c: char| !is_part(c)).collect();
-    for name in [
-        "cli-config",
-        "inspect",
-        "install",
-        "list",
-        "lock",
-        "login",
-        "copy",
-        "logout",
-        "mirror",
-        "push",
-        "resolve",
-        "site",
-        "trust-check",
-        "trust-show",
-        "versions",
-    ] {
+    for name in RESULTS {
         let mut names = BTreeSet::new();
         properties(&schema(name), &mut names);
         assert!(names.len() > 2, "{name}: {names:?}");
         names.retain(|member| !words.contains(member.as_str()));
         assert!(names.is_empty(), "{name}: {names:?}\n{page}");
+    }
+}
+
+/// Every schema of a result, and the help, name every category of errors.
+#[test]
+fn every_category_of_errors_is_documented() {
+    let categories = [
+        (Category::NotFound, "1"),
+        (Category::Unauthorized, "1"),
+        (Category::Untrusted, "3"),
+        (Category::Conflict, "1"),
+        (Category::Unsupported, "1"),
+        (Category::Unreachable, "1"),
+        (Category::Malformed, "1"),
+        (Category::Local, "1"),
+        (Category::Usage, "2"),
+        (Category::Differs, "4"),
+        (Category::Interrupted, "130"),
+    ];
+    let words = categories.map(|(category, _)| Value::from(category.as_str()));
+    for name in RESULTS {
+        let documented = &schema(name)["$defs"]["error"]["properties"]["category"]["enum"];
+        assert_eq!(documented, &Value::from(words.to_vec()), "{name}");
+    }
+    let help = Scene::new().tfoci(["help", "json"]).succeeds().stdout;
+    for (category, code) in categories {
+        let is_about = |line: &str| {
+            let mut words = line.split_whitespace();
+            words.next() == Some(category.as_str()) && words.next() == Some(code)
+        };
+        assert!(help.lines().any(is_about), "{category}: {help}");
     }
 }
