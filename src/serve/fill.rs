@@ -20,7 +20,7 @@ use crate::address::{Hostname, ProviderAddr, ProviderPattern};
 use crate::constraint::VersionConstraints;
 use crate::error::Category;
 use crate::event::Reporter;
-
+use crate::http::Http;
 use crate::jobs;
 use crate::mirror::{self, Task, VersionFilter};
 use crate::outcome::{At, Change, Failure, Problem, Published};
@@ -58,6 +58,8 @@ pub struct Exclusion {
 pub struct FillSettings {
     /// The origins. Clients name the hosts, so the HTTP client has to treat each host as one that the operator did not name.
     pub source: Source,
+    /// This HTTP client, whose requests `/metrics` counts.
+    pub http: Http,
     /// The providers that may be mirrored; empty for all.
     pub include: Vec<ProviderPattern>,
     /// The versions that may not be mirrored.

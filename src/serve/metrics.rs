@@ -55,12 +55,13 @@ pub(super) struct Metrics {
     /// Connections above the quota of a client.
     pub(super) limited_connections: Counter,
     store_requests: Counter<u64, AtomicU64>,
-    http: Option<Http>,
+    /// The clients of the store and of origins.
+    http: Vec<Http>,
 }
 
 impl Metrics {
-    /// Counters from zero. `http` is the client of the store.
-    pub(super) fn new(http: Option<Http>) -> Self {
+    /// Counters from zero. `http` are the clients of the store and of origins.
+    pub(super) fn new(http: Vec<Http>) -> Self {
         let durations: Family<RouteLabels, Histogram> =
             Family::new_with_constructor(|| Histogram::new(DURATIONS));
         let metrics = Self {
@@ -193,10 +194,9 @@ impl Metrics {
 
     /// The metrics in the text format of OpenMetrics.
     pub(super) fn text(&self) -> String {
-        if let Some(http) = &self.http {
-            let new = http.requests().saturating_sub(self.store_requests.get());
-            self.store_requests.inc_by(new);
-        }
+        let sent: u64 = self.http.iter().map(Http::requests).sum();
+        let new = sent.saturating_sub(self.store_requests.get());
+        self.store_requests.inc_by(new);
         let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         let mut text = String::new();
         // Writing into a String cannot fail.

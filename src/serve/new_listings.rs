@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn one_client_leaves_half_of_the_reads_to_others() {
-        let metrics = Metrics::new(None);
+        let metrics = Metrics::new(Vec::new());
         let address = |text: &str| text.parse::<IpAddr>().unwrap();
         for (has_clients, of_one, of_both) in [(true, MOST / 2, MOST), (false, MOST, MOST)] {
             let listings = NewListings::new(has_clients);

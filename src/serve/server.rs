@@ -166,7 +166,9 @@ fn service(
     page: Arc<dyn PageRenderer>,
 ) -> Service {
     let has_tls = settings.tls.is_some();
-    let metrics = Arc::new(Metrics::new(Some(store.http)));
+    let origins = settings.fill.as_ref().map(|fill| fill.http.clone());
+    let clients = [store.http].into_iter().chain(origins);
+    let metrics = Arc::new(Metrics::new(clients.collect()));
     let trust = Arc::new(CurrentTrust::new(settings.trust));
     let (fresh, filling) = (settings.ages.fresh, observer.clone());
     let fill = settings.fill;

@@ -81,6 +81,9 @@ fn concurrent_requests_for_a_version_mirror_it_once() {
         "{:#?}",
         origin.transcript()
     );
+    let count = format!("tfoci_store_requests_total {}\n", origin.transcript().len());
+    let metrics = server.get("/metrics").text();
+    assert!(metrics.contains(&count), "{count}{metrics}");
     let log = server.stop();
     let line = format!("Mirrored {} 1.1.0: signed ", origin.address("acme/demo"));
     assert_eq!(log.matches(&line).count(), 1, "{log}");

@@ -124,13 +124,14 @@ fn fill(
         let base = base.map_err(Failure::from)?;
         http.trust(&base);
     }
-    let mut access = session.origin_access(http)?;
+    let mut access = session.origin_access(http.clone())?;
     // A client waits for 10 seconds, and gets the list of the store if the origin is unreachable.
     access.request_limits.documents = access.request_limits.documents.min(1);
     let exclude = arguments.exclude.iter();
     let exclude = exclude.map(|text| exclusion(text, session));
     Ok(FillSettings {
         source: Source::Origin(Origin::new(access)),
+        http,
         include,
         exclude: exclude.collect::<Result<_, _>>()?,
         own_host,
