@@ -143,6 +143,7 @@ impl AccessControl {
     /// A file cannot be used.
     pub(super) fn open(
         paths: &AccessFiles,
+        observer: &Arc<dyn Observer>,
         files: &mut Vec<WatchedFiles>,
     ) -> Result<Arc<Self>, Error> {
         let token_file = watched_files::read(&paths.tokens)?;
@@ -165,13 +166,16 @@ impl AccessControl {
             tokens: ArcSwap::from_pointee(tokens),
             links: ArcSwap::from_pointee(links),
         });
-        let (shared, path) = (access.clone(), paths.tokens.clone());
+        let (shared, path, observer) = (access.clone(), paths.tokens.clone(), observer.clone());
         files.push(WatchedFiles::single(
             path.clone(),
             token_file,
             move |content| {
-                // A file without tokens is valid now: the operator has revoked the last one.
+                // A file without tokens is valid now: the operator has revoked the last one. But perhaps it was emptied by mistake.
                 let tokens = tokens_of(&path, content)?;
+                if tokens.is_empty() {
+                    observer.notice(&Notice::NoTokens { path: &path });
+                }
                 shared.tokens.store(Arc::new(tokens));
                 Ok(())
             },

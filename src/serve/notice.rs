@@ -127,6 +127,8 @@ pub enum Notice<'a> {
     Unchanged,
     /// A changed file was read, and is in use; or one that could not be used is again as it was.
     Reloaded { path: &'a Path },
+    /// The file of tokens has none any more, so that every client is refused.
+    NoTokens { path: &'a Path },
     /// A changed file cannot be used, so the last valid content stays in use.
     NotReloaded { path: &'a Path, error: &'a Error },
     /// A file is not read again, because one that is used with it, or itself, is no regular file.

@@ -68,7 +68,7 @@ impl Server {
             .transpose()?;
         let access = settings.access.as_ref();
         let access = access
-            .map(|paths| AccessControl::open(paths, &mut files))
+            .map(|paths| AccessControl::open(paths, &observer, &mut files))
             .transpose()?;
         let (connections, grace) = (settings.connections, settings.grace);
         let address = settings.listen;

@@ -438,6 +438,11 @@ fn files_are_read_again_when_they_change() {
     write_tokens(&store, &[("all", TOKEN, ""), ("other", "another", "")]);
     server.signal(Signal::HUP);
     server.until("/healthz", |_| reloaded(server.log()) == before + 1);
+    // Without tokens nobody is authorized, which may be a mistake.
+    store.scene.write("tokens.txt", "# nobody\n");
+    server.signal(Signal::HUP);
+    server.logs("tokens.txt has no token: every client is refused");
+    assert_eq!([TOKEN, "another"].map(ask), [401, 401]);
     write_tokens(&store, &[("all", TOKEN, "")]);
     write_keys(&store, "signing.key", &[1]);
     server.signal(Signal::HUP);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use tfoci::error::printable_path;
-use tfoci::outcome::Failure;
+use tfoci::outcome::{Failure, Published};
 use tfoci::serve::{self, Notice};
 
 use crate::cli::date::date;
@@ -39,6 +39,7 @@ impl Event {
             Notice::PackageFailed { .. } => ("package-failed", Tone::Warning, "Failed"),
             Notice::Reloaded { .. } => ("reloaded", Tone::Done, "Reloaded"),
             Notice::Unchanged => ("unchanged", Tone::Plain, "Reloaded"),
+            Notice::NoTokens { .. } => ("no-tokens", Tone::Warning, "Warning"),
             Notice::NotReloaded { .. } => ("not-reloaded", Tone::Warning, "Refused"),
             Notice::ReadOnce { .. } => ("read-once", Tone::Warning, "Keeping"),
             Notice::Handshake { .. } => ("handshake-failed", Tone::Plain, "Handshake"),
@@ -96,18 +97,18 @@ fn text(notice: &Notice<'_>) -> String {
         ),
         Notice::Expires { path, end, is_past } => of_certificate(path, *end, *is_past),
         Notice::StoreFailed { failure } | Notice::NotFilled { failure } => of_failure(failure),
-        Notice::Filled { published } => {
-            let (provider, version) = (&published.provider, &published.version);
-            match &published.authentication {
-                Some(authentication) => format!("{provider} {version}: {authentication}"),
-                None => format!("{provider} {version}"),
-            }
-        }
+        Notice::Filled { published } => filled(published),
         Notice::Unmatched { provider } => format!(
             "no entry of the trust file matches {provider}: served although no key is pinned for it; add an entry, or `--require-pinned` hides such providers"
         ),
         Notice::PackageFailed { file, error } => format!("{file}: {}", on_one_line(error)),
         Notice::Reloaded { path } => printable_path(path),
+        Notice::NoTokens { path } => {
+            format!(
+                "{} has no token: every client is refused",
+                printable_path(path)
+            )
+        }
         Notice::Unchanged => "nothing: no file has changed".to_owned(),
         Notice::NotReloaded { path, error } => format!(
             "{}, which stays in use as it was: {}",
@@ -120,6 +121,14 @@ fn text(notice: &Notice<'_>) -> String {
             "a connection of {client}, which has half of --max-connections; further ones are not logged for a minute"
         ),
         Notice::Draining => "new connections; downloads may complete".to_owned(),
+    }
+}
+
+fn filled(published: &Published) -> String {
+    let (provider, version) = (&published.provider, &published.version);
+    match &published.authentication {
+        Some(authentication) => format!("{provider} {version}: {authentication}"),
+        None => format!("{provider} {version}"),
     }
 }
 
