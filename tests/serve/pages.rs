@@ -239,6 +239,30 @@ fn pages_that_people_open_by_mistake_name_the_right_path() {
     assert_eq!(said.is(404).text(), expected);
 }
 
+/// Clients ask the host of an address. Where it does not lead to this server, a `host` block does.
+#[test]
+fn a_provider_registry_of_another_host_needs_a_block() {
+    let store = store();
+    let url = "https://mirror.acme.test";
+    let block = "host \"registry.acme.test\" {
+  services = { \"providers.v1\" = \"https://mirror.acme.test/v1/providers/\" }
+}</pre>";
+    for (host, needs_block) in [("registry.acme.test", true), ("mirror.acme.test", false)] {
+        let server = store.serve(&["--url", url, "--registry-host", host]);
+        let home = server.get("/").is(200).text().replace("&quot;", "\"");
+        assert_eq!(home.contains(block), needs_block, "{home}");
+        assert_eq!(
+            home.contains("need no configuration"),
+            !needs_block,
+            "{home}"
+        );
+        let page = server.get(&format!("/providers/{DEMO}")).is(200).text();
+        let page = page.replace("&quot;", "\"");
+        assert_eq!(page.contains(block), needs_block, "{page}");
+        assert!(!page.contains("without any configuration"), "{page}");
+    }
+}
+
 #[test]
 fn the_home_page_marks_what_it_has_not_read() {
     let store = store();

@@ -27,6 +27,7 @@ struct HomePageView<'a> {
     /// The host of the provider registry, if it has a port: clients cannot install its providers from a network mirror.
     direct: Option<String>,
     provider_host: Option<String>,
+    foreign_host: Option<String>,
     may_list: bool,
     is_store_unreachable: bool,
     search: &'a str,
@@ -70,6 +71,7 @@ struct ProviderPageView<'a> {
     is_usable: bool,
     /// Whether the provider registry of this server lists it.
     is_origin: bool,
+    foreign_host: Option<String>,
     /// Whether the provider is on the host of that provider registry, which does not list it because it has no signed version.
     is_unsigned_here: bool,
     /// Whether some versions are on the network mirror only.
@@ -122,6 +124,7 @@ const STYLE: &str = include_str!("../../../templates/serve/style.css");
 const HOME: &str = include_str!("../../../templates/serve/home.html.hbs");
 const INSTALLATION: &str = include_str!("../../../templates/serve/installation.tfrc.hbs");
 const CREDENTIALS: &str = include_str!("../../../templates/serve/credentials.html.hbs");
+const HOST: &str = include_str!("../../../templates/serve/host.html.hbs");
 const PROVIDER: &str = include_str!("../../../templates/serve/provider.html.hbs");
 
 impl PageRenderer for Pages {
@@ -145,6 +148,7 @@ impl PageRenderer for Pages {
                 },
                 direct: direct(home.provider_host.as_ref()),
                 provider_host: home.provider_host.as_ref().map(ToString::to_string),
+                foreign_host: foreign(home.provider_host.as_ref(), &home.url),
                 may_list: home.may_list,
                 is_store_unreachable: home.is_store_unreachable,
                 search: &home.search,
@@ -195,6 +199,7 @@ impl PageRenderer for Pages {
                 constraint,
                 is_usable: listing.installable().next().is_some(),
                 is_origin,
+                foreign_host: foreign(page.provider_host.as_ref(), &page.url),
                 is_unsigned_here: is_here && !is_origin && has_mirror_only,
                 has_mirror_only,
                 needs_mirror,
@@ -252,6 +257,12 @@ fn direct(host: Option<&Hostname>) -> Option<String> {
     host.map(ToString::to_string)
 }
 
+/// The host of the provider registry, if it is another one than that of the server's URL. Perhaps it does not lead here.
+fn foreign(provider_host: Option<&Hostname>, url: &str) -> Option<String> {
+    let provider_host = provider_host.map(ToString::to_string);
+    provider_host.filter(|name| name != host(url))
+}
+
 fn version_counts(listing: &ProviderListing) -> VersionCounts {
     VersionCounts {
         newest: listing.installable().max().map(ToString::to_string),
@@ -283,6 +294,10 @@ fn meaning(status: Status, anchor: Option<Anchor>) -> (&'static str, &'static st
 }
 
 fn render(template: &str, view: &impl Serialize) -> String {
-    let partials = [("installation", INSTALLATION), ("credentials", CREDENTIALS)];
+    let partials = [
+        ("installation", INSTALLATION),
+        ("credentials", CREDENTIALS),
+        ("host", HOST),
+    ];
     fill(template, &partials, html_escape, view)
 }
