@@ -58,7 +58,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use tfoci::error::Category;
 
-use arguments::Globals;
+use arguments::{Format, Globals};
 use error::CommandError;
 use hints::meant::Takes;
 use printer::Printer;
@@ -224,6 +224,10 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return printer::usage(error, &arguments),
     };
     let printer = Printer::new(&globals, &arguments);
+    let printer = match (&command, globals.format) {
+        (Command::Serve(_), Format::Json) => printer.into_log(),
+        _ => printer,
+    };
     let session = Session::new(globals, printer);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(command.threads())

@@ -5,6 +5,7 @@
 
 mod errors;
 mod github;
+mod log_line;
 mod usage;
 
 use std::borrow::Cow;
@@ -87,6 +88,8 @@ pub(super) struct Printer {
     colorful: bool,
     /// The job of GitHub Actions, unless `--quiet` is given.
     github: Option<Arc<GithubJob>>,
+    /// Whether lines are those of a log in JSON.
+    is_log: bool,
     redaction: Arc<Redaction>,
     /// The warnings of [`Printer::warn_once`].
     warned: Arc<Mutex<HashSet<String>>>,
@@ -134,6 +137,7 @@ impl Printer {
                 Verbosity::Quiet => None,
                 _ => GithubJob::current().map(Arc::new),
             },
+            is_log: false,
             redaction: Arc::new(Redaction::of(arguments)),
             warned: Arc::default(),
             unwritten: Arc::default(),
@@ -213,7 +217,9 @@ impl Printer {
     }
 
     fn whole_line(&self, tone: Tone, verb: &str, text: &str) {
-        if self.verbosity != Verbosity::Quiet {
+        if self.is_log {
+            self.log_message(&verb.to_lowercase(), text);
+        } else if self.verbosity != Verbosity::Quiet {
             self.to_stderr(style(tone).bold(), &format!("{verb:>GUTTER$}"), text);
         }
     }

@@ -17,6 +17,9 @@ use crate::digest::Digest;
 /// After how many seconds clients retry. `terraform` and `tofu` sleep for all of it.
 pub(super) const RETRY_SECONDS: u64 = 5;
 
+/// The longest reason in the log, in characters. It may quote what a store or an origin says.
+const LONGEST_REASON: usize = 300;
+
 /// An HTTP answer of the server.
 pub(super) type Response = axum::http::Response<Body>;
 
@@ -49,10 +52,19 @@ impl Caching {
     }
 }
 
+/// Why an answer is an error, in one line for the log.
+#[derive(Clone)]
+pub(super) struct Reason(pub(super) String);
+
 /// An answer whose body is a text for people.
 pub(super) fn text(status: StatusCode, message: &str) -> Response {
     let mut answer = Response::new(Body::from(format!("{message}\n")));
     *answer.status_mut() = status;
+    if status.is_client_error() || status.is_server_error() {
+        let line = message.lines().next().unwrap_or_default();
+        let reason = line.chars().take(LONGEST_REASON).collect();
+        answer.extensions_mut().insert(Reason(reason));
+    }
     set(&mut answer, CONTENT_TYPE, "text/plain; charset=utf-8");
     set(&mut answer, CACHE_CONTROL, &Caching::Never.header());
     set(&mut answer, X_CONTENT_TYPE_OPTIONS, "nosniff");

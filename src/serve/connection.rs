@@ -28,7 +28,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::activity::{Activity, OpenRequest, STALLED, TrackedConnection, UNREAD};
-use super::answer::{self, Response};
+use super::answer::{self, Reason, Response};
 use super::connection_tasks::{ConnectionTasks, NewRequests};
 use super::exchange::Exchange;
 use super::forwarded::forwarded_for;
@@ -167,6 +167,7 @@ async fn answer(
         forwarded_for: forwarded_for(request.headers()).filter(|_| service.has_proxy),
         token: None,
         denied: None,
+        reason: None,
         method: request.method().clone(),
         path: service.logged_path(request.uri().path()),
         route: "none",
@@ -238,6 +239,7 @@ struct Sent {
     forwarded_for: Option<IpAddr>,
     token: Option<String>,
     denied: Option<Denied>,
+    reason: Option<String>,
     method: Method,
     path: String,
     route: &'static str,
@@ -275,6 +277,7 @@ impl Sent {
         };
         self.token = token;
         self.denied = denied;
+        self.reason = answer.extensions_mut().remove().map(|Reason(text)| text);
         self.route = route;
         self.status = answer.status().as_u16();
         self.is_stale = is_stale;
@@ -300,6 +303,7 @@ impl Drop for Sent {
             forwarded_for: self.forwarded_for,
             token: self.token.as_deref(),
             denied: self.denied,
+            reason: self.reason.as_deref().filter(|_| self.denied.is_none()),
             method: short(&self.method),
             path: &self.path,
             route: self.route,

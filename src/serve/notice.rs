@@ -45,6 +45,8 @@ pub struct RequestRecord<'a> {
     pub duration: Duration,
     /// Why the request was denied, if it was.
     pub denied: Option<Denied>,
+    /// Why the answer is another error, in one line.
+    pub reason: Option<&'a str>,
     /// Whether the answer is older than `--max-age`, because the store was unreachable.
     pub is_stale: bool,
     /// Whether the whole body was sent.

@@ -101,6 +101,9 @@ impl Service {
             return Err(answer::not_found(&message, caching));
         }
         let message = match listing.value.exists {
+            true if self.store.fills(provider) => format!(
+                "the store does not have {provider} {version}, and this server does not mirror it: its origin lacks it, or an option leaves it out"
+            ),
             true => format!("the store does not have {provider} {version}"),
             false => absent(&listing.value),
         };

@@ -265,6 +265,11 @@ impl ServedStore {
         }
     }
 
+    /// Whether versions of a provider are mirrored from its origin.
+    pub(super) fn fills(&self, provider: &ProviderAddr) -> bool {
+        self.fill.as_ref().is_some_and(|fill| fill.is_for(provider))
+    }
+
     /// The versions of a provider that could not be mirrored from its origin lately.
     pub(super) fn failed_fills(&self, provider: &ProviderAddr) -> BTreeSet<Version> {
         let fill = self.fill.as_ref();

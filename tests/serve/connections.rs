@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -5,6 +6,8 @@ use std::time::{Duration, Instant};
 use super::http;
 use super::server::Server;
 use super::stores::{DEMO, Store};
+use crate::support::registry::{Fault, Registry};
+use crate::support::server::answer::Answer;
 
 /// Longer than any part of a request may take.
 const LONGEST: Duration = Duration::from_secs(32);
@@ -334,6 +337,47 @@ fn the_log_has_a_line_for_each_request_and_no_control_characters() {
         }
         assert_eq!(of("31m")["id"], id.as_str());
         assert_eq!(lines[0]["event"], "listening");
+    }
+}
+
+#[test]
+fn the_log_says_why_an_answer_is_an_error() {
+    let store = Store::demo();
+    let path = "/mirror/registry.acme.test/acme/demo/9.0.0.json";
+    let reason = "the store does not have registry.acme.test/acme/demo 9.0.0";
+    for (more, shown) in [
+        (&[][..], format!(" to 127.0.0.1: {reason}\n")),
+        (&["--format", "json"], format!("\"reason\":\"{reason}\"")),
+    ] {
+        let server = store.serve(more);
+        assert_eq!(server.get(path).is(404).text(), format!("{reason}\n"));
+        server.get("/healthz").is(200);
+        let log = server.stop();
+        assert_eq!(log.matches(&shown).count(), 1, "{log}");
+        assert_eq!(log.matches(reason).count(), 1, "{log}");
+    }
+}
+
+/// Programs read the log of a container, whose two streams become one.
+#[test]
+fn every_line_of_a_log_in_json_is_json() {
+    let registry = Registry::plain();
+    let store = Store::at(registry.host());
+    let server = store.serve(&["--format", "json", "-vv"]);
+    registry.always(
+        |_| true,
+        Fault::Answer(Answer::error(503, "UNAVAILABLE", "later")),
+    );
+    let index = "/mirror/registry.acme.test/acme/demo/index.json";
+    assert_eq!(server.get(index).status, 503);
+    let log = server.stop();
+    let lines = log.lines().map(|line| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line["event"].as_str().unwrap().to_owned()
+    });
+    let events: BTreeSet<String> = lines.collect();
+    for event in ["listening", "retrying", "request"] {
+        assert!(events.contains(event), "{log}");
     }
 }
 

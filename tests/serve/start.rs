@@ -27,9 +27,9 @@ fn it_names_the_url_and_the_address() {
     let server = store.serve(&[]);
     let line = format!("Listening on http://{}\n", server.address);
     assert!(server.log().contains(&line), "{}", server.log());
-    server.logs("Naming https:// and the host of each request on the pages, because clients need HTTPS; `--url` is that of the proxy in front of this server\n");
+    server.logs("Naming https:// and the host of each request on the pages; set `--url` to the address that clients use\n");
     let server = store.serve(&["--registry-host", HOST]);
-    server.logs("Naming https://registry.acme.test on the pages, because clients need HTTPS; `--url` is that of the proxy in front of this server\n");
+    server.logs("Naming https://registry.acme.test on the pages; set `--url` to the address that clients use\n");
     let server = store.serve(&["--url", URL, "--format", "json"]);
     let log = server.log();
     let first: serde_json::Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();

@@ -1,7 +1,6 @@
 //! The log of the server: a line for each request and event, as text on stderr or as JSON on stdout.
 
 use std::net::SocketAddr;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use indicatif::HumanBytes;
 use serde::Serialize;
@@ -22,16 +21,6 @@ pub(super) struct Log {
     pub(super) unmatched: Unmatched,
 }
 
-/// A line of JSON.
-#[derive(Serialize)]
-struct Line<'a, E> {
-    /// Seconds since 1970, with milliseconds.
-    time: f64,
-    event: &'static str,
-    #[serde(flatten)]
-    details: &'a E,
-}
-
 #[derive(Serialize)]
 struct RequestLine<'a> {
     id: &'a str,
@@ -42,6 +31,8 @@ struct RequestLine<'a> {
     token: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     denied: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
     method: &'a str,
     path: &'a str,
     route: &'a str,
@@ -51,11 +42,6 @@ struct RequestLine<'a> {
     stale: bool,
     complete: bool,
     agent: &'a str,
-}
-
-#[derive(Serialize)]
-struct About {
-    message: String,
 }
 
 impl Log {
@@ -72,7 +58,7 @@ impl Log {
             url: &'a str,
             address: SocketAddr,
         }
-        self.line("listening", &Listening { url, address });
+        printer.log_line("listening", &Listening { url, address });
     }
 
     /// Prints how many providers the store has, and which of them no entry of the trust file matches. With `--fill`, the store may be empty.
@@ -105,9 +91,7 @@ impl Log {
             Some(host) => format!("https://{host}"),
             None => "https:// and the host of each request".to_owned(),
         };
-        let text = format!(
-            "{named} on the pages, because clients need HTTPS; `--url` is that of the proxy in front of this server"
-        );
+        let text = format!("{named} on the pages; set `--url` to the address that clients use");
         self.event("unnamed", Tone::Plain, "Naming", text);
     }
 
@@ -120,23 +104,10 @@ impl Log {
         self.event("filling", Tone::Plain, "Filling", text);
     }
 
-    fn line(&self, event: &'static str, details: &impl Serialize) {
-        let time = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        let time = (time.as_secs_f64() * 1e3).round() / 1e3;
-        self.printer.document_line(&Line {
-            time,
-            event,
-            details,
-        });
-    }
-
     fn event(&self, event: &'static str, tone: Tone, verb: &str, text: String) {
         let printer = &self.printer;
         if printer.format == Format::Json {
-            let message = message(verb, text);
-            self.line(event, &About { message });
+            printer.log_message(event, &message(verb, text));
         } else {
             printer.line(tone, verb, &text);
         }
@@ -148,7 +119,7 @@ impl Observer for Log {
         let printer = &self.printer;
         let seconds = record.duration.as_secs_f64();
         if printer.format == Format::Json {
-            return self.line(
+            return printer.log_line(
                 "request",
                 &RequestLine {
                     id: record.id,
@@ -156,6 +127,7 @@ impl Observer for Log {
                     forwarded_for: record.forwarded_for.map(|address| address.to_string()),
                     token: record.token,
                     denied: record.denied.map(code),
+                    reason: record.reason,
                     method: record.method,
                     path: record.path,
                     route: record.route,
@@ -183,6 +155,9 @@ impl Observer for Log {
         }
         if let Some(denied) = record.denied {
             text.push_str(&format!(", {}", why(denied)));
+        }
+        if let Some(reason) = record.reason {
+            text.push_str(&format!(": {reason}"));
         }
         for (applies, remark) in [
             (record.is_stale, ", older than --max-age"),
