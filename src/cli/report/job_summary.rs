@@ -23,17 +23,25 @@ const HEADER: &str = "\
 ";
 
 /// Appends a table of outcomes to the summary of the job.
-pub(super) fn append(path: &Path, title: &str, outcomes: &[Outcome]) -> io::Result<()> {
+///
+/// `left_out` is the number of versions that succeeded and have no outcome.
+pub(super) fn append(
+    path: &Path,
+    title: &str,
+    outcomes: &[Outcome],
+    left_out: usize,
+) -> io::Result<()> {
     let mut file = OpenOptions::new().append(true).create(true).open(path)?;
-    file.write_all(table(title, outcomes).as_bytes())
+    file.write_all(table(title, outcomes, left_out).as_bytes())
 }
 
-fn table(title: &str, outcomes: &[Outcome]) -> String {
+fn table(title: &str, outcomes: &[Outcome], left_out: usize) -> String {
     let mut text = format!("### {}\n\n", escaped(title));
     let is_failure = |outcome: &&Outcome| matches!(outcome, Outcome::Failed(..));
     let failed = outcomes.iter().filter(is_failure).count();
     if failed > 0 {
-        text += &format!("**{failed} of {} failed.**\n\n", outcomes.len());
+        let all = outcomes.len() + left_out;
+        text += &format!("**{failed} of {all} failed.**\n\n");
     }
     text += HEADER;
     // Failures come first, because the table may not have a row for every outcome.
@@ -169,12 +177,20 @@ mod tests {
     }
 
     #[test]
+    fn versions_that_are_left_out_are_counted() {
+        let provider = "example.com/acme/demo".parse().unwrap();
+        let failure = Outcome::Failed(Subject::provider(&provider), CommandError::NothingToMirror);
+        let text = table("mirror", &[failure], 3);
+        assert!(text.contains("**1 of 4 failed.**"), "{text}");
+    }
+
+    #[test]
     fn a_long_table_says_how_many_rows_it_lacks() {
         let failure = |_| {
             let provider = "example.com/acme/demo".parse().unwrap();
             Outcome::Failed(Subject::provider(&provider), CommandError::NothingToMirror)
         };
-        let of = |count| table("mirror", &(0..count).map(failure).collect::<Vec<_>>());
+        let of = |count| table("mirror", &(0..count).map(failure).collect::<Vec<_>>(), 0);
         assert!(!of(MOST_ROWS).contains("more are not shown"));
         assert!(of(MOST_ROWS + 3).ends_with("\n\n3 more are not shown.\n\n"));
     }

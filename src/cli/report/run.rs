@@ -174,7 +174,7 @@ impl Run {
         };
         let (verb, text) = self.totals(is_interrupted);
         let title = printer.neutral(&format!("{verb} {text}"));
-        if let Err(error) = job_summary::append(path, &title, &self.outcomes) {
+        if let Err(error) = job_summary::append(path, &title, &self.outcomes, self.left_out) {
             let path = printable_path(path);
             printer.warning(&format!("cannot write the job summary to {path}: {error}"));
         }
