@@ -86,7 +86,7 @@ pub(super) struct Printer {
     /// Whether stderr is a terminal.
     terminal: bool,
     colorful: bool,
-    /// The job of GitHub Actions, unless `--quiet` is given.
+    /// The job of GitHub Actions.
     github: Option<Arc<GithubJob>>,
     /// Whether lines are those of a log in JSON.
     is_log: bool,
@@ -133,10 +133,7 @@ impl Printer {
             pending: PendingRequests::default(),
             terminal,
             colorful,
-            github: match verbosity {
-                Verbosity::Quiet => None,
-                _ => GithubJob::current().map(Arc::new),
-            },
+            github: GithubJob::current().map(Arc::new),
             is_log: false,
             redaction: Arc::new(Redaction::of(arguments)),
             warned: Arc::default(),

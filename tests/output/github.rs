@@ -136,10 +136,23 @@ fn failures_and_warnings_are_annotations() {
 }
 
 #[test]
-fn without_github_actions_or_with_quiet_no_commands_are_printed() {
+fn with_quiet_only_errors_are_printed() {
     let author = author();
     author.push(&["-q"]).succeeds().says("");
-    assert!(!author.scene.path(SUMMARY).exists());
+    assert!(summary(&author.scene).contains(" | copied |\n"));
+    let unsigned = ["--key", "stranger.asc", "-q"];
+    let said = author.push_unsigned(&unsigned).exits(3).stderr;
+    assert!(said.starts_with("error: "), "{said}");
+    assert_eq!(
+        said.matches("::").count() - said.matches("::error title=").count(),
+        1,
+        "{said}"
+    );
+    assert!(summary(&author.scene).contains("| failed (untrusted) |\n"));
+}
+
+#[test]
+fn without_github_actions_no_commands_are_printed() {
     let author = Author::within(Scene::new().env("GITHUB_STEP_SUMMARY", SUMMARY));
     author.with_release_in_place();
     let run = author.push(&[]).succeeds();

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tfoci::event::Subject;
 
-use super::{GUTTER, Printer, Tone, style};
+use super::{GUTTER, Printer, Tone, Verbosity, style};
 
 /// A job of GitHub Actions in which the program runs.
 #[derive(Default)]
@@ -82,8 +82,10 @@ impl Printer {
     /// Prints a warning. On GitHub Actions, it is an annotation.
     pub(in crate::cli) fn warning(&self, text: &str) {
         match self.github {
-            Some(_) => self.annotate(Level::Warning, "tfoci", text),
-            None => self.line(Tone::Warning, "Warning", text),
+            Some(_) if self.verbosity > Verbosity::Quiet => {
+                self.annotate(Level::Warning, "tfoci", text);
+            }
+            _ => self.line(Tone::Warning, "Warning", text),
         }
     }
 
@@ -107,11 +109,11 @@ impl Printer {
     /// Prints a line about a version. On GitHub Actions, it becomes part of the group of this version.
     pub(in crate::cli) fn line_of(&self, subject: &Subject, tone: Tone, verb: &str, text: &str) {
         match &self.github {
-            Some(github) => {
+            Some(github) if self.verbosity > Verbosity::Quiet => {
                 let line = self.styled(style(tone).bold(), &format!("{verb:>GUTTER$}"), text);
                 github.hold(subject, line);
             }
-            None => self.line(tone, verb, text),
+            _ => self.line(tone, verb, text),
         }
     }
 
