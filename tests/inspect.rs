@@ -128,7 +128,9 @@ fn a_version_signed_by_an_unpinned_key_is_refused() {
         (
             ["--trust", "trust.toml"],
             format!("{other} (named by trust.toml, line 3)"),
-            format!("add \"{FINGERPRINT}\" to `keys` in trust.toml, line 3"),
+            format!(
+                "add an entry for this provider alone above the one in trust.toml, line 3, with the keys of all its releases: `match = \"registry.opentofu.org/acme/demo\"`, `keys = [\"{FINGERPRINT}\"]`"
+            ),
         ),
     ] {
         let run = inspect(&scene, &pin).exits(3);
@@ -142,7 +144,7 @@ fn a_version_signed_by_an_unpinned_key_is_refused() {
                 "error: {ABOUT}: the stored version does not verify\n  \
                  the signature `SHA256SUMS.sig` is by a key that is not pinned\n    \
                  expected {expected}\n    received {FINGERPRINT} `{USER_ID}`\n\nhint: this version is not signed by a key that you named. \
-                 If the author says that this is a new key, {advice}; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE {} FILE` lists the versions that verify\n",
+                 If the author says that this key is theirs, {advice}; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE {} FILE` lists the versions that verify\n",
                 pin[0],
             )
         );

@@ -14,6 +14,8 @@ pub enum AskedBy {
         path: PathBuf,
         /// The line of its first key, from 1.
         line: usize,
+        /// Whether its `match` has a `*`, so that its keys may sign for other providers too.
+        is_shared: bool,
     },
     /// The option `--key`.
     Option,
@@ -23,10 +25,10 @@ pub enum AskedBy {
 impl fmt::Display for AskedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TrustFile { path, line } if path.as_os_str().is_empty() => {
+            Self::TrustFile { path, line, .. } if path.as_os_str().is_empty() => {
                 write!(f, "the trust file, line {line}")
             }
-            Self::TrustFile { path, line } => write!(f, "{}, line {line}", printable_path(path)),
+            Self::TrustFile { path, line, .. } => write!(f, "{}, line {line}", printable_path(path)),
             Self::Option => f.write_str("--key"),
         }
     }

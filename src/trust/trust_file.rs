@@ -154,6 +154,7 @@ impl TrustFile {
             rule.asked_by = entry.has_keys().then(|| AskedBy::TrustFile {
                 path: self.path.clone(),
                 line: entry.keys_line,
+                is_shared: entry.pattern.provider().is_none(),
             });
             for file in &entry.files {
                 let content = match contents.get(&file.path) {

@@ -65,7 +65,7 @@ fn an_origin_is_a_source_like_a_store() {
         run.stdout
     );
     let hint =
-        "hint: if the author says that this is a new key, name its file by another `--key FILE`\n";
+        "hint: if the author says that this key is theirs, name its file by another `--key FILE`\n";
     assert!(run.stderr.ends_with(hint), "{}", run.stderr);
     let none = origin.address("acme/none");
     for command in ["versions", "inspect"] {

@@ -284,13 +284,13 @@ error: cannot read key.asc
             },
             arguments: "push dist --provider acme/demo --trust trust.toml --to oci-layout:store",
             exit: 3,
-            says: r"
+            says: r#"
 error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-provider-demo_1.0.0_SHA256SUMS.sig` is by another key
   expected AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA (named by trust.toml, line 3)
   received [ACME]
 
-hint: nothing of this version was written. If its author has changed keys, get the new one from the author and add its file to `keys` in trust.toml, line 3
-",
+hint: nothing of this version was written. If its author has changed keys, get the new one from the author and add an entry for this provider alone above the one in trust.toml, line 3, with the keys of all its releases: `match = "registry.opentofu.org/acme/demo"`, `keys = ["FILE"]`
+"#,
         },
         Case {
             label: "the fingerprint of the right key, and no key",
@@ -342,7 +342,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-pr
   expected [STRANGER] (named by trust.toml, line 3)
   received [ACME] `Acme Provider Signing (test key) <security@acme.example>`
 
-hint: nothing of this version was written. If the author says that this is a new key, add "[ACME]" to `keys` in trust.toml, line 3
+hint: nothing of this version was written. If the author says that this key is theirs, add an entry for this provider alone above the one in trust.toml, line 3, with the keys of all its releases: `match = "registry.opentofu.org/acme/demo"`, `keys = ["[ACME]"]`
 "#,
         },
         Case {

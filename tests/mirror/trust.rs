@@ -247,7 +247,7 @@ error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by
   expected [STRANGER] `Another Author (test key) <else@stranger.example>` (named by --key)
   received [ACME] `Acme Provider Signing (test key) <security@acme.example>`
 
-hint: nothing of this version was written. If the author says that this is a new key, name its file by another `--key FILE`; until then, the constraint `!= 1.0.0` leaves it out
+hint: nothing of this version was written. If the author says that this key is theirs, name its file by another `--key FILE`; until then, the constraint `!= 1.0.0` leaves it out
 "#);
     scene.demo("--key acme.asc").says(
         0,
@@ -345,7 +345,7 @@ error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by
   expected [STRANGER] (named by trust.toml, line 3)
   received [ACME] `Acme Provider Signing (test key) <security@acme.example>`
 
-hint: the store has this version already, and clients install it: withdraw it (`tfoci help mirror-file`), or, if its author says that this is a new key, add "[ACME]" to `keys` in trust.toml, line 3
+hint: the store has this version already, and clients install it: withdraw it (`tfoci help mirror-file`), or, if its author says that this key is theirs, add an entry for this provider alone above the one in trust.toml, line 3, with the keys of all its releases: `match = "[ORIGIN]/acme/demo"`, `keys = ["[ACME]"]`
 "#);
     assert_eq!(stage.tree(), before);
 }

@@ -21,7 +21,9 @@ pub(super) fn hint(failure: &Failure, effect: Effect) -> Option<String> {
     let provider = &failure.subject.as_ref()?.provider;
     let text = match &*failure.problem {
         Problem::Trust(trust::Error::Refused(refusal)) if failure.is_stored => {
-            return of_stored(&refusal.reason).or_else(|| of_signature(&refusal.reason, effect));
+            let address = provider.to_string();
+            return of_stored(&refusal.reason, &address)
+                .or_else(|| of_signature(&refusal.reason, &address, effect));
         }
         Problem::Trust(error) => {
             let advice = of_trust(error, provider, effect)?;
@@ -190,7 +192,9 @@ fn of_trust(error: &trust::Error, provider: &ProviderAddr, effect: Effect) -> Op
         trust::Error::UnverifiedTransport { .. } => {
             "`--ca-file FILE` names the authority by which its origin's certificate can be verified; or pin by hand a key that reached you another way"
         }
-        trust::Error::Refused(refusal) => return of_signature(&refusal.reason, effect),
+        trust::Error::Refused(refusal) => {
+            return of_signature(&refusal.reason, &provider.to_string(), effect);
+        }
         trust::Error::Mismatch(_) => {
             "Clients refuse this release, too: its author has to publish it again"
         }
@@ -217,13 +221,13 @@ fn until_then(failure: &Failure, effect: Effect) -> Option<String> {
 }
 
 /// The store has a version whose key is not pinned any more. Other refusals are about what the origin serves now.
-fn of_stored(reason: &SignatureErrorKind) -> Option<String> {
+fn of_stored(reason: &SignatureErrorKind, address: &str) -> Option<String> {
     let SignatureErrorKind::NotPinned { expected, received } = reason else {
         return None;
     };
-    let pin = proof::pin(expected, received);
+    let pin = proof::pin(expected, received, address);
     Some(format!(
-        "the store has this version already, and clients install it: withdraw it (`tfoci help mirror-file`), or, if its author says that this is a new key, {pin}"
+        "the store has this version already, and clients install it: withdraw it (`tfoci help mirror-file`), or, if its author says that this key is theirs, {pin}"
     ))
 }
 
@@ -239,7 +243,7 @@ fn of_zip(error: &archive::Error) -> Option<&'static str> {
     })
 }
 
-fn of_signature(reason: &SignatureErrorKind, effect: Effect) -> Option<String> {
+fn of_signature(reason: &SignatureErrorKind, address: &str, effect: Effect) -> Option<String> {
     let advice = match reason {
         SignatureErrorKind::Malformed
         | SignatureErrorKind::Armoured
@@ -247,14 +251,14 @@ fn of_signature(reason: &SignatureErrorKind, effect: Effect) -> Option<String> {
             "Clients refuse this release, too: its author has to sign it again"
         }
         SignatureErrorKind::OtherKey { expected, .. } => {
-            let name_it = proof::name_too(expected);
+            let name_it = proof::name_too(expected, address);
             let advice = format!(
                 "The origin does not serve the key that signed this; if you have it from its author, {name_it}"
             );
             return Some(effect.unwritten(&advice));
         }
         SignatureErrorKind::NotPinned { expected, received } => {
-            let advice = proof::pin_too(expected, received);
+            let advice = proof::pin_too(expected, received, address);
             return Some(effect.unwritten(&advice));
         }
         SignatureErrorKind::Revoked { .. } | SignatureErrorKind::NotForSigning { .. } => {

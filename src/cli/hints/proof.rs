@@ -27,7 +27,7 @@ pub(super) fn untrusted(error: &trust::Error, address: &str, effect: Effect) -> 
         }
         trust::Error::Costly => COSTLY,
         trust::Error::Refused(refusal) => {
-            return Some(effect.unwritten(&refused(&refusal.reason)?));
+            return Some(effect.unwritten(&refused(&refusal.reason, address)?));
         }
         trust::Error::NotLocked { .. } => {
             "If the lock file was made for other platforms only, name those with `--platform`, or add this one with `tfoci lock`; else this is not the package that was locked"
@@ -69,37 +69,46 @@ pub(super) fn not_locked_in_store(problem: &Problem) -> Option<String> {
 }
 
 /// A valid signature by a key that is not pinned. It is pinned where the expected ones are.
-pub(super) fn pin_too(expected: &ExpectedKeys, received: &NamedKey) -> String {
-    let pin = pin(expected, received);
-    format!("If the author says that this is a new key, {pin}")
+pub(super) fn pin_too(expected: &ExpectedKeys, received: &NamedKey, address: &str) -> String {
+    let pin = pin(expected, received, address);
+    format!("If the author says that this key is theirs, {pin}")
 }
 
 /// How to pin the key of a valid signature.
-pub(super) fn pin(expected: &ExpectedKeys, received: &NamedKey) -> String {
+pub(super) fn pin(expected: &ExpectedKeys, received: &NamedKey, address: &str) -> String {
+    let key = received.fingerprint.to_string();
     match &expected.asked_by {
-        Some(AskedBy::TrustFile { .. }) => {
-            let place = place(expected);
-            format!("add \"{}\" to {place}", received.fingerprint)
-        }
+        Some(
+            entry @ AskedBy::TrustFile {
+                is_shared: true, ..
+            },
+        ) => entry_above(entry, address, &key),
+        Some(entry @ AskedBy::TrustFile { .. }) => format!("add \"{key}\" to `keys` in {entry}"),
         Some(AskedBy::Option) | None => "name its file by another `--key FILE`".to_owned(),
     }
 }
 
 /// How to name a key that neither the origin nor the store has.
-pub(super) fn name_too(expected: &ExpectedKeys) -> String {
+pub(super) fn name_too(expected: &ExpectedKeys, address: &str) -> String {
     match &expected.asked_by {
-        Some(AskedBy::TrustFile { .. }) => format!("add its file to {}", place(expected)),
+        Some(
+            entry @ AskedBy::TrustFile {
+                is_shared: true, ..
+            },
+        ) => entry_above(entry, address, "FILE"),
+        Some(entry @ AskedBy::TrustFile { .. }) => format!("add its file to `keys` in {entry}"),
         Some(AskedBy::Option) | None => "name it with `--key FILE`".to_owned(),
     }
 }
 
-/// The list of keys in a trust file.
-fn place(expected: &ExpectedKeys) -> String {
-    let file = expected.asked_by.as_ref().map(AskedBy::to_string);
-    format!("`keys` in {}", file.unwrap_or_default())
+/// How to pin a key for one provider, whose entry is about others too: there, its owner could sign for all of them.
+fn entry_above(entry: &AskedBy, address: &str, key: &str) -> String {
+    format!(
+        "add an entry for this provider alone above the one in {entry}, with the keys of all its releases: `match = \"{address}\"`, `keys = [\"{key}\"]`"
+    )
 }
 
-fn refused(reason: &trust::SignatureErrorKind) -> Option<String> {
+fn refused(reason: &trust::SignatureErrorKind, address: &str) -> Option<String> {
     let text = match reason {
         trust::SignatureErrorKind::Malformed => "`gpg --detach-sign FILE` makes one",
         trust::SignatureErrorKind::Armoured => {
@@ -109,12 +118,12 @@ fn refused(reason: &trust::SignatureErrorKind) -> Option<String> {
             "The document was changed after it was signed, or the signature is another document's"
         }
         trust::SignatureErrorKind::NotPinned { expected, received } => {
-            return Some(pin_too(expected, received));
+            return Some(pin_too(expected, received, address));
         }
         trust::SignatureErrorKind::OtherKey { expected, .. } => {
             return Some(format!(
                 "If its author has changed keys, get the new one from the author and {}",
-                name_too(expected)
+                name_too(expected, address)
             ));
         }
         trust::SignatureErrorKind::WeakDocument { .. } => {

@@ -118,7 +118,7 @@ fn evidence(error: &trust::Error, address: &str) -> String {
             return REVOKED.to_owned();
         }
         Some(SignatureErrorKind::NotPinned { expected, received }) => {
-            (proof::pin_too(expected, received), expected)
+            (proof::pin_too(expected, received, address), expected)
         }
         // The signature is good, and a rule of the user refuses it.
         Some(SignatureErrorKind::Expired { .. }) => {
@@ -131,7 +131,7 @@ fn evidence(error: &trust::Error, address: &str) -> String {
             return WEAK.to_owned();
         }
         Some(SignatureErrorKind::OtherKey { expected, .. }) => {
-            let advice = proof::name_too(expected);
+            let advice = proof::name_too(expected, address);
             (format!("If its author has a new key, {advice}"), expected)
         }
         _ => {

@@ -44,14 +44,14 @@ error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by
   expected [ACME] (named by trust.toml, line 4)
   received [STRANGER] `Another Author (test key) <else@stranger.example>`
 
-hint: nothing of this version was written. If the author says that this is a new key, add "[STRANGER]" to `keys` in trust.toml, line 4; until then, the constraint `!= 1.1.0` leaves it out
+hint: nothing of this version was written. If the author says that this key is theirs, add "[STRANGER]" to `keys` in trust.toml, line 4; until then, the constraint `!= 1.1.0` leaves it out
 "#);
     scene.demo("--trust trust.toml").says(3, r#"
 error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by a key that is not pinned
   expected [ACME] (named by trust.toml, line 4)
   received [STRANGER] `Another Author (test key) <else@stranger.example>`
 
-hint: nothing of this version was written. If the author says that this is a new key, add "[STRANGER]" to `keys` in trust.toml, line 4; until then, the constraint `!= 1.1.0` leaves it out
+hint: nothing of this version was written. If the author says that this key is theirs, add "[STRANGER]" to `keys` in trust.toml, line 4; until then, the constraint `!= 1.1.0` leaves it out
 "#);
     assert_eq!(scene.tree(), before);
     let after = std::fs::read_to_string(scene.path("trust.toml")).unwrap();
