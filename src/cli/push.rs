@@ -122,7 +122,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let request = request(&arguments, session)?;
     if arguments.require_pinned && !request.rule.pinned() {
         let subject = Subject::provider(&request.provider);
-        return Err(Problem::NoPin.of(subject, At::Here).into());
+        let allows_unsigned = request.rule.allows_unsigned();
+        let problem = Problem::NoPin { allows_unsigned };
+        return Err(problem.of(subject, At::Here).into());
     }
     let options = options(&arguments, session, &request.rule)?;
     name_host(&arguments.provider, &request.provider, session);

@@ -125,12 +125,13 @@ impl TrustOptions {
     /// # Errors
     /// The user requires a pinned key, and the rule has none.
     pub fn rule_for(&self, provider: &ProviderAddr) -> Result<Rule, Problem> {
-        let rule = self.policy.rule_for(provider).unwrap_or_else(Rule::reading);
-        if self.require_pinned && !rule.pinned() {
-            Err(Problem::NoPin)
-        } else {
-            Ok(rule)
+        let given = self.policy.rule_for(provider);
+        if self.require_pinned && !given.as_ref().is_some_and(Rule::pinned) {
+            return Err(Problem::NoPin {
+                allows_unsigned: given.as_ref().is_some_and(Rule::allows_unsigned),
+            });
         }
+        Ok(given.unwrap_or_else(Rule::reading))
     }
 
     /// The evidence that is required for a provider.

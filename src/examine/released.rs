@@ -72,7 +72,9 @@ impl TrustOptions {
     pub fn rule_at_source(&self, provider: &ProviderAddr) -> Result<Rule, Problem> {
         let rule = self.policy.rule_for(provider).unwrap_or_default();
         match self.require_pinned && !rule.pinned() {
-            true => Err(Problem::NoPin),
+            true => Err(Problem::NoPin {
+                allows_unsigned: rule.allows_unsigned(),
+            }),
             false => Ok(rule),
         }
     }

@@ -205,7 +205,10 @@ pub enum Problem {
     },
     /// `--require-pinned`, and no key is pinned for this provider.
     #[error("no key is pinned")]
-    NoPin,
+    NoPin {
+        /// Whether the user accepts the provider's releases without a signature, which is less than a pinned key.
+        allows_unsigned: bool,
+    },
     /// `--require-pinned`, and the version refers to blobs that no signature covers.
     #[error("the index refers to content that no signature covers\n  received {}", unproven(*.manifests, *.blobs, *.size, .first))]
     Unproven {
@@ -363,7 +366,7 @@ impl Problem {
             | Self::Withdrawn { .. }
             | Self::NotCanonical { .. } => Category::NotFound,
             Self::OtherLocked { .. } => Category::Differs,
-            Self::NoPin | Self::SameRepository => Category::Usage,
+            Self::NoPin { .. } | Self::SameRepository => Category::Usage,
         }
     }
 }

@@ -28,7 +28,9 @@ impl fmt::Display for AskedBy {
             Self::TrustFile { path, line, .. } if path.as_os_str().is_empty() => {
                 write!(f, "the trust file, line {line}")
             }
-            Self::TrustFile { path, line, .. } => write!(f, "{}, line {line}", printable_path(path)),
+            Self::TrustFile { path, line, .. } => {
+                write!(f, "{}, line {line}", printable_path(path))
+            }
             Self::Option => f.write_str("--key"),
         }
     }

@@ -207,13 +207,13 @@ fn what_is_missing<L>(release: &Release<L>, rule: &Rule) -> Error {
         let files = rule.keys.iter().filter(|_| rule.pins.is_empty());
         let files = files.map(|ring| PinnedKey::File(ring.name.clone()));
         let pins = rule.pins.iter().cloned().map(PinnedKey::Fingerprint);
-        let expected = pins.chain(files).collect();
-        let asked_by = rule.asked_by.clone();
+        let (expected, asked_by) = (pins.chain(files).collect(), rule.asked_by.clone());
         match is_unsigned {
             true => Error::NotSigned {
                 has_document: release.checksums.is_some(),
                 expected,
                 asked_by,
+                is_allowed: rule.names_unsigned,
             },
             false => Error::NoPinnedKey { expected, asked_by },
         }

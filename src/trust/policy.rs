@@ -89,6 +89,7 @@ impl Policy {
                 .map(|document| ring(document, anchor))
                 .collect();
         }
+        rule.names_unsigned = allowed;
         // Pinned keys require signatures, and `--allow-unsigned` does not change that.
         if allowed && !rule.pinned() {
             rule.unsigned = Unsigned::Allow;

@@ -20,6 +20,8 @@ pub struct Rule {
     pub asked_by: Option<AskedBy>,
     /// What to do if there is no usable key or signature.
     pub unsigned: Unsigned,
+    /// Whether `--allow-unsigned` names the provider. Pinned keys overrule it, and errors say so.
+    pub names_unsigned: bool,
     /// What to do with signatures by a key that has expired.
     pub expired: Expired,
     /// What to do with SHA-1 signatures of the checksum document.
@@ -39,6 +41,11 @@ impl Rule {
     /// Whether only pinned keys are accepted.
     pub fn pinned(&self) -> bool {
         !self.pins.is_empty() || self.keys.iter().any(|ring| ring.anchor == Anchor::Pinned)
+    }
+
+    /// Whether releases without a usable key or signature are accepted, since no key is pinned.
+    pub fn allows_unsigned(&self) -> bool {
+        self.unsigned == Unsigned::Allow && !self.pinned()
     }
 }
 

@@ -243,6 +243,7 @@ impl TrustEntry {
             keys: Vec::new(),
             asked_by: None,
             unsigned: self.unsigned,
+            names_unsigned: false,
             expired: self.expired,
             weak: self.weak,
         }

@@ -97,7 +97,7 @@ fn a_keyless_origin_needs_the_policy_and_its_packages_are_hashed() {
     scene.write("project/main.tf", requiring(&origin, "acme/demo"));
     let run = lock(&scene, "").exits(3);
     let hint = format!(
-        "hint: `--allow-unsigned {}` accepts it, and downloads the packages of `--platform`\n",
+        "hint: the origin serves no usable key. If you have the author's key, name its file with `--key FILE` or in the trust file. `--allow-unsigned {}` accepts it, and downloads the packages of `--platform`\n",
         origin.address("acme/demo")
     );
     assert!(run.stderr.contains(&hint), "{}", run.stderr);
@@ -105,7 +105,7 @@ fn a_keyless_origin_needs_the_policy_and_its_packages_are_hashed() {
     let demo = origin.address("acme/demo");
     let run = scene.tfoci(["inspect", &demo, "--from", "origin"]).exits(3);
     let hint = format!(
-        "hint: nothing proves who made it. `tfoci mirror` and `tfoci lock` take it only with `--allow-unsigned {demo}`\n"
+        "hint: the origin serves no usable key. If you have the author's key, name its file with `--key FILE` or in the trust file. Without it, `tfoci mirror` and `tfoci lock` take it only with `--allow-unsigned {demo}`\n"
     );
     assert!(run.stderr.ends_with(&hint), "{}", run.stderr);
     lock(&scene, "--allow-unsigned localhost:*/acme/demo").exits(2);

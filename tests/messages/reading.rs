@@ -322,6 +322,20 @@ hint: it was stored without a signature. If its author does not sign, add an ent
 "#,
         },
         Case {
+            label: "no signature, and an option allows it where no key is pinned",
+            given: unsigned,
+            arguments: "install acme/demo --platform linux_amd64 --trust trust.toml --allow-unsigned acme/demo --from oci-layout:store --into out",
+            exit: 3,
+            says: r#"
+error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the stored version does not verify
+  the checksum document is not signed
+    expected a signature by acme.asc (named by trust.toml, line 3)
+    received none
+
+hint: it was stored without a signature, and `--allow-unsigned` does not apply to a provider with pinned keys. If its author does not sign, add an entry for registry.opentofu.org/acme/demo above the one in trust.toml, line 3, with `unsigned = "allow"` and without `keys`: it unpins all versions of this provider; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE --trust FILE` lists the versions that verify
+"#,
+        },
+        Case {
             label: "no signature, and a key is named",
             given: unsigned,
             arguments: "install acme/demo --platform linux_amd64 --key acme.asc --from oci-layout:store --into out",

@@ -82,7 +82,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (dist): the checksum document is no
   expected a signature by acme.asc (named by --key)
   received none
 
-hint: nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes as FILE.sig
+hint: nothing of this version was written. `--allow-unsigned` does not apply to a provider with pinned keys, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes as FILE.sig
 ",
         },
         Case {

@@ -60,7 +60,7 @@ hint: nothing of this version was written. Its keys or signatures were made to k
         .says(3, "
 error: [ORIGIN]/acme/busy 1.0.0 ([ORIGIN]): the signature of the checksum document cannot be checked without a key
 
-hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/busy`, or a pattern such as `[ORIGIN]/acme/*`. An older version may be signed: `ADDR@VERSION` names it
+hint: nothing of this version was written. The origin serves no usable key. If you have the author's key, name its file with `--key FILE` or in the trust file. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/busy`, or a pattern such as `[ORIGIN]/acme/*`
 ");
     assert!(began.elapsed() < LONGEST, "{:?}", began.elapsed());
 }

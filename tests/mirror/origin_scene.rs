@@ -68,8 +68,13 @@ impl OriginScene {
 
     /// Runs `tfoci mirror …`.
     pub fn run(&self, arguments: &str) -> Told {
+        self.command_of("mirror", arguments)
+    }
+
+    /// Runs another command.
+    pub fn command_of(&self, command: &str, arguments: &str) -> Told {
         let arguments = self.named(arguments);
-        let known = ["mirror", "--ca-file", "ca.pem"];
+        let known = [command, "--ca-file", "ca.pem"];
         let all = known.into_iter().chain(arguments.split_whitespace());
         Told(self.steady(self.scene.tfoci(all)))
     }

@@ -8,6 +8,7 @@ use crate::support::signer::Signer;
 
 /// `--pin-new`, and releases by other keys afterwards.
 mod pinning;
+mod unsigned;
 
 /// Mirrors this release, which is refused.
 #[track_caller]
@@ -169,18 +170,19 @@ fn a_release_without_a_key_needs_allow_unsigned() {
     refused(Release::from(folder()).keys(&[]), "", 3, "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature of the checksum document cannot be checked without a key
 
-hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`. An older version may be signed: `ADDR@VERSION` names it
+hint: nothing of this version was written. The origin serves no usable key. If you have the author's key, name its file with `--key FILE` or in the trust file. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
 ");
-    refused(
-        Release::from(folder()).keys(&[]),
-        "--allow-unsigned other/*",
-        3,
-        "
+    for more in ["--allow-unsigned other/*", "--trust trust.toml --pin-new"] {
+        refused(Release::from(folder()).keys(&[]), more, 3, "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature of the checksum document cannot be checked without a key
 
-hint: nothing of this version was written. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`. An older version may be signed: `ADDR@VERSION` names it
-",
-    );
+hint: nothing of this version was written. The origin serves no usable key. If you have the author's key, name its file with `--key FILE` or in the trust file. To go without proof of who made it, `--allow-unsigned [ORIGIN]/acme/demo`, or a pattern such as `[ORIGIN]/acme/*`
+");
+    }
+    // The first advice of the hint.
+    let scene = OriginScene::release(Release::from(folder()).keys(&[]));
+    scene.write("acme.asc", Signer::acme().public_armored());
+    scene.demo("--key acme.asc -q").says(0, "");
     let scene = OriginScene::release(Release::from(folder()).keys(&[]));
     let pattern = scene.named("--allow-unsigned [ORIGIN]/acme/*");
     scene.demo(&pattern).says(

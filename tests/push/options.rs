@@ -345,7 +345,7 @@ fn require_pinned_refuses_a_provider_without_keys_before_any_write() {
     run.says("
 error: registry.opentofu.org/acme/demo: no key is pinned
 
-hint: name the key with `--key FILE`, or pin its fingerprint for `registry.opentofu.org/acme/demo` in a trust file
+hint: registry.opentofu.org/acme/demo is allowed without a signature, which `--require-pinned` does not accept: it needs a run of its own, without that option
 ");
     assert_eq!(author.tree(), before);
     author.push(&["--require-pinned"]).succeeds();

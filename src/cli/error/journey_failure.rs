@@ -25,6 +25,8 @@ pub(in crate::cli) enum Journey {
     Mirroring,
     /// As `Mirroring`, of a provider that an argument names.
     MirroringNamed,
+    /// To mirror a version that a client of `serve --fill` requests.
+    Filling,
     /// To verify a version of a source, without writing anything.
     Inspecting,
     Locking,

@@ -11,7 +11,7 @@ use tfoci::outcome::{At, Failure, PackageError, Problem};
 use tfoci::trust;
 use tfoci::version::Version;
 
-use super::files;
+use super::{Effect, files, mirroring};
 use crate::cli::error::{CommandError, LockDifference};
 
 /// A hint for a provider that was not locked; `None` if it is that of other commands.
@@ -46,6 +46,11 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         Problem::Trust(trust::Error::NotSigned { .. }) if is_mirror(&failure.at) => {
             "a mirror of packages has no signatures. `--from STORE` and `--from origin` find them"
         }
+        Problem::Trust(error @ trust::Error::NotSigned { .. }) => {
+            let provider = &failure.subject.as_ref()?.provider;
+            let (needs, unpin) = mirroring::not_signed(error, provider)?;
+            return Some(Effect::ReadOnly.unwritten(&(needs + &unpin)));
+        }
         Problem::Trust(trust::Error::NoDocument | trust::Error::NoSignature)
             if is_mirror(&failure.at) =>
         {
@@ -56,11 +61,15 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
             ));
         }
         Problem::Trust(
-            trust::Error::NoDocument | trust::Error::NoSignature | trust::Error::NoKey,
+            error @ (trust::Error::NoDocument | trust::Error::NoSignature | trust::Error::NoKey),
         ) => {
             let address = failure.subject.as_ref()?.provider.to_string();
+            let key = match error {
+                trust::Error::NoKey => Effect::ReadOnly.unwritten(mirroring::NO_KEY) + ". ",
+                _ => String::new(),
+            };
             return Some(format!(
-                "`--allow-unsigned {address}` accepts it, and downloads the packages of `--platform`"
+                "{key}`--allow-unsigned {address}` accepts it, and downloads the packages of `--platform`"
             ));
         }
         _ => return None,

@@ -9,13 +9,16 @@ use tfoci::http::{self, Reason};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::source;
 use tfoci::store;
-use tfoci::trust::{self, SignatureErrorKind};
+use tfoci::trust::{self, AskedBy, SignatureErrorKind};
 use tfoci::version::Version;
 
 use super::{Effect, origins, proof, versions};
 
 /// Which other versions are signed is not known without a request for each.
 const OLDER: &str = "An older version may be signed: `ADDR@VERSION` names it";
+
+/// The signature may be good.
+pub(super) const NO_KEY: &str = "The origin serves no usable key. If you have the author's key, name its file with `--key FILE` or in the trust file";
 
 pub(super) fn hint(failure: &Failure, effect: Effect) -> Option<String> {
     let provider = &failure.subject.as_ref()?.provider;
@@ -55,7 +58,14 @@ pub(super) fn hint(failure: &Failure, effect: Effect) -> Option<String> {
             constraints,
             available,
         } => return Some(no_version(constraints, available)),
-        Problem::NoPin => {
+        Problem::NoPin {
+            allows_unsigned: true,
+        } => {
+            return Some(format!(
+                "{provider} is allowed without a signature, which `--require-pinned` does not accept: leave it out with `--exclude {provider}`, and mirror it in a second run without `--require-pinned`"
+            ));
+        }
+        Problem::NoPin { .. } => {
             return Some(format!(
                 "run it once with `--pin-new` instead of `--require-pinned`, and review the key that it pins for {provider}; or add an entry to the trust file by hand. `--trust FILE`, or `trust` in a mirror file, names the trust file"
             ));
@@ -166,18 +176,19 @@ pub(super) fn file(error: &mirror::Error) -> String {
 
 fn of_trust(error: &trust::Error, provider: &ProviderAddr, effect: Effect) -> Option<String> {
     let advice = match error {
-        trust::Error::NoKey | trust::Error::NoSignature => {
-            let (host, namespace) = (provider.hostname(), provider.namespace());
-            let advice = format!(
-                "To go without proof of who made it, `--allow-unsigned {provider}`, or a pattern such as `{host}/{namespace}/*`. {OLDER}"
-            );
+        trust::Error::NoKey => {
+            let advice = format!("{NO_KEY}. {}", without_proof(provider));
+            return Some(effect.unwritten(&advice));
+        }
+        trust::Error::NoSignature => {
+            let advice = format!("{}. {OLDER}", without_proof(provider));
             return Some(effect.unwritten(&advice));
         }
         trust::Error::NotSigned { .. } => {
-            let advice = format!(
-                "Keys are pinned for this provider, so it needs a signature by one of them: mirror it from where its author signs it. {OLDER}"
-            );
-            return Some(effect.unwritten(&advice));
+            let (needs, unpin) = not_signed(error, provider)?;
+            return Some(effect.unwritten(&format!(
+                "{needs}: mirror it from where its author signs it. {OLDER}{unpin}"
+            )));
         }
         trust::Error::NoPinnedKey { .. } => {
             "The origin does not serve the pinned key, which may be an attack: ask the author. If you have the key, name its file with `--key FILE`"
@@ -207,6 +218,63 @@ fn of_trust(error: &trust::Error, provider: &ProviderAddr, effect: Effect) -> Op
         _ => return None,
     };
     Some(effect.unwritten(advice))
+}
+
+/// How to mirror what nothing proves.
+fn without_proof(provider: &ProviderAddr) -> String {
+    let (host, namespace) = (provider.hostname(), provider.namespace());
+    format!(
+        "To go without proof of who made it, `--allow-unsigned {provider}`, or a pattern such as `{host}/{namespace}/*`"
+    )
+}
+
+/// What a release without a signature needs, and what helps if its author signs none. A pin that is about this provider alone was not meant for
+/// others.
+pub(super) fn not_signed(
+    error: &trust::Error,
+    provider: &ProviderAddr,
+) -> Option<(String, String)> {
+    let trust::Error::NotSigned {
+        asked_by,
+        is_allowed,
+        ..
+    } = error
+    else {
+        return None;
+    };
+    let needs = proof::needs_signature(*is_allowed);
+    let unpin = match asked_by {
+        Some(AskedBy::TrustFile {
+            is_shared: true, ..
+        }) => {
+            let unpin = proof::unpin(asked_by.as_ref(), &provider.to_string());
+            format!(". If its author never signs, {unpin}")
+        }
+        _ => String::new(),
+    };
+    Some((needs, unpin))
+}
+
+/// A hint of `serve --fill`. Clients choose the versions, and only the trust file says what is accepted.
+pub(super) fn filling(failure: &Failure) -> Option<String> {
+    let effect = Effect::Unwritten;
+    let Problem::Trust(error) = &*failure.problem else {
+        return hint(failure, effect);
+    };
+    let provider = &failure.subject.as_ref()?.provider;
+    let accept = format!(
+        "To serve it without proof of who made it, write an entry for {provider} with `unsigned = \"allow\"` into the trust file, above others that match it"
+    );
+    let advice = match error {
+        trust::Error::NoKey => format!("{NO_KEY}. {accept}"),
+        trust::Error::NoSignature => accept,
+        trust::Error::NotSigned { .. } => {
+            let (needs, unpin) = not_signed(error, provider)?;
+            needs + &unpin
+        }
+        _ => return of_trust(error, provider, effect),
+    };
+    Some(effect.unwritten(&advice))
 }
 
 /// How to leave out a version with a new key: otherwise a run every night fails until its author says whose key it is.

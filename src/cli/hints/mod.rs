@@ -96,6 +96,7 @@ fn of_journey(error: &CommandError) -> Option<String> {
             mirroring::without_origin(failure, is_named)
                 .or_else(|| mirroring::hint(failure, effect))
         }
+        Journey::Filling => mirroring::filling(failure),
         Journey::Locking => {
             let own = locking::hint(failure).or_else(|| mirroring::with_store(failure));
             return own.or_else(|| journey(failure, Effect::ReadOnly));
@@ -106,17 +107,21 @@ fn of_journey(error: &CommandError) -> Option<String> {
 
 /// The hint of `mirror`, without what is about writing: `inspect` only reads.
 fn inspecting(failure: &Failure) -> Option<String> {
-    if let Problem::Trust(
-        trust::Error::NoKey | trust::Error::NoSignature | trust::Error::NoDocument,
-    ) = &*failure.problem
-    {
-        let provider = &failure.subject.as_ref()?.provider;
-        return Some(format!(
-            "nothing proves who made it. `tfoci mirror` and `tfoci lock` take it only with `--allow-unsigned {provider}`"
-        ));
-    }
     let effect = Effect::ReadOnly;
-    mirroring::hint(failure, effect).or_else(|| journey(failure, effect))
+    let why = match &*failure.problem {
+        Problem::Trust(trust::Error::NoKey) => {
+            effect.unwritten(mirroring::NO_KEY) + ". Without it,"
+        }
+        Problem::Trust(trust::Error::NoSignature | trust::Error::NoDocument) => {
+            "nothing proves who made it.".to_owned()
+        }
+        Problem::NoPin { .. } => return journey(failure, effect),
+        _ => return mirroring::hint(failure, effect).or_else(|| journey(failure, effect)),
+    };
+    let provider = &failure.subject.as_ref()?.provider;
+    Some(format!(
+        "{why} `tfoci mirror` and `tfoci lock` take it only with `--allow-unsigned {provider}`"
+    ))
 }
 
 /// Suggests the platform that is meant by the name that another tool has for it.

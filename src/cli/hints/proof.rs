@@ -10,6 +10,10 @@ use super::{Effect, keys};
 pub(super) const COSTLY: &str =
     "Its keys or signatures were made to keep readers busy, or are damaged: ask its author";
 
+/// Pins count more than an option.
+pub(super) const OVERRULED: &str =
+    "`--allow-unsigned` does not apply to a provider with pinned keys";
+
 pub(super) fn untrusted(error: &trust::Error, address: &str, effect: Effect) -> Option<String> {
     let advice = match error {
         trust::Error::NoKey => {
@@ -19,8 +23,10 @@ pub(super) fn untrusted(error: &trust::Error, address: &str, effect: Effect) -> 
             let advice = format!("To go without a signature, `--allow-unsigned {address}`");
             return Some(effect.unwritten(&advice));
         }
-        trust::Error::NotSigned { .. } => {
-            "Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes as FILE.sig"
+        trust::Error::NotSigned { is_allowed, .. } => {
+            let needs = needs_signature(*is_allowed);
+            let advice = format!("{needs}, which `gpg --detach-sign FILE` makes as FILE.sig");
+            return Some(effect.unwritten(&advice));
         }
         trust::Error::NoPinnedKey { .. } => {
             "A fingerprint is not enough here, since there is no key to compare it with: name the file of the pinned key with `--key FILE`"
@@ -99,6 +105,26 @@ pub(super) fn name_too(expected: &ExpectedKeys, address: &str) -> String {
         Some(entry @ AskedBy::TrustFile { .. }) => format!("add its file to `keys` in {entry}"),
         Some(AskedBy::Option) | None => "name it with `--key FILE`".to_owned(),
     }
+}
+
+/// Why a release without a signature is refused. `is_allowed` says whether `--allow-unsigned` names the provider.
+pub(super) fn needs_signature(is_allowed: bool) -> String {
+    let reason = match is_allowed {
+        true => OVERRULED,
+        false => "Keys are pinned for this provider",
+    };
+    format!("{reason}, so it needs a signature by one of them")
+}
+
+/// How to accept a provider whose author signs nothing, although keys are pinned for it.
+pub(super) fn unpin(asked_by: Option<&AskedBy>, address: &str) -> String {
+    if let Some(AskedBy::Option) = asked_by {
+        return "leave out `--key`".to_owned();
+    }
+    let above = asked_by.map_or_else(String::new, |entry| format!(" above the one in {entry}"));
+    format!(
+        "add an entry for {address}{above}, with `unsigned = \"allow\"` and without `keys`: it unpins all versions of this provider"
+    )
 }
 
 /// How to pin a key for one provider, whose entry is about others too: there, its owner could sign for all of them.

@@ -23,7 +23,14 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
                 "nothing of this version was changed. Push the release with its signature and key. Only `--existing replace` makes evidence weaker, where a policy accepts that: `unsigned = \"allow\"` for `{address}` in a trust file"
             ));
         }
-        Problem::NoPin => {
+        Problem::NoPin {
+            allows_unsigned: true,
+        } => {
+            return Some(format!(
+                "{address} is allowed without a signature, which `--require-pinned` does not accept: it needs a run of its own, without that option"
+            ));
+        }
+        Problem::NoPin { .. } => {
             return Some(format!(
                 "name the key with `--key FILE`, or pin its fingerprint for `{address}` in a trust file"
             ));
@@ -104,7 +111,11 @@ pub(super) fn prerelease<'a>(
 fn evidence(error: &trust::Error, address: &str) -> String {
     let reason = match error {
         // This is no sign of an attack: many releases of public origins have no signature.
-        trust::Error::NotSigned { asked_by, .. } => return unsigned(asked_by.as_ref(), address),
+        trust::Error::NotSigned {
+            asked_by,
+            is_allowed,
+            ..
+        } => return unsigned(asked_by.as_ref(), *is_allowed, address),
         trust::Error::Refused(refusal) => Some(&refusal.reason),
         trust::Error::Mismatch(_) => {
             const MIXED: &str = "do not use these packages: either the store was tampered with, or the replacement of this version was interrupted, which pushing its release again completes";
@@ -146,20 +157,15 @@ fn evidence(error: &trust::Error, address: &str) -> String {
 }
 
 /// What to do about a version without a signature, whose provider has a pinned key.
-fn unsigned(asked_by: Option<&AskedBy>, address: &str) -> String {
-    let accept = match asked_by {
-        Some(AskedBy::Option) => "leave out `--key`".to_owned(),
-        Some(AskedBy::TrustFile { .. }) | None => {
-            let above =
-                asked_by.map_or_else(String::new, |entry| format!(" above the one in {entry}"));
-            format!(
-                "add an entry for {address}{above}, with `unsigned = \"allow\"` and without `keys`: it unpins all versions of this provider"
-            )
-        }
-    };
+fn unsigned(asked_by: Option<&AskedBy>, is_allowed: bool, address: &str) -> String {
+    let accept = proof::unpin(asked_by, address);
     let verified = verified(asked_by, address);
+    let overruled = match is_allowed {
+        true => format!(", and {}", proof::OVERRULED),
+        false => String::new(),
+    };
     format!(
-        "it was stored without a signature. If its author does not sign, {accept}; else do not use these packages. {verified}"
+        "it was stored without a signature{overruled}. If its author does not sign, {accept}; else do not use these packages. {verified}"
     )
 }
 

@@ -167,8 +167,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         unverified: AtomicUsize::new(0),
     };
     for task in unpinned {
-        let problem = Problem::NoPin.of(Subject::provider(&task.provider), At::Here);
-        results.add(Err(problem));
+        let allows_unsigned = task.rule.allows_unsigned();
+        let problem = Problem::NoPin { allows_unsigned };
+        results.add(Err(problem.of(Subject::provider(&task.provider), At::Here)));
     }
     let source = source(from, &http, session)?;
     let on_result = |result| results.add(result);

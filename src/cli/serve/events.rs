@@ -9,7 +9,7 @@ use tfoci::outcome::{Failure, Published};
 use tfoci::serve::{self, Notice};
 
 use crate::cli::date::date;
-use crate::cli::error::CommandError;
+use crate::cli::error::{CommandError, Journey};
 use crate::cli::hints;
 use crate::cli::json;
 use crate::cli::printer::Tone;
@@ -96,7 +96,8 @@ fn text(notice: &Notice<'_>) -> String {
             printable_path(path)
         ),
         Notice::Expires { path, end, is_past } => of_certificate(path, *end, *is_past),
-        Notice::StoreFailed { failure } | Notice::NotFilled { failure } => of_failure(failure),
+        Notice::StoreFailed { failure } => of_failure(Journey::Any, failure),
+        Notice::NotFilled { failure } => of_failure(Journey::Filling, failure),
         Notice::Filled { published } => filled(published),
         Notice::Unmatched { provider } => format!(
             "no entry of the trust file matches {provider}: served although no key is pinned for it; add an entry, or `--require-pinned` hides such providers"
@@ -151,8 +152,8 @@ fn read_once(path: &Path, pipe: &Path) -> String {
     }
 }
 
-fn of_failure(failure: &Failure) -> String {
-    with_hint(failure, &failure.clone().into())
+fn of_failure(of: Journey, failure: &Failure) -> String {
+    with_hint(failure, &of.failed(failure.clone()))
 }
 
 /// An error with the hint for it, as one line.
