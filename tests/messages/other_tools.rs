@@ -56,7 +56,24 @@ error: `/srv/mirror` is not a store
             says: r"
 error: unexpected argument '-o' found
 
+  tip: `--format json` prints one document
+
 Usage: tfoci versions [OPTIONS] --from <STORE> <ADDR>
+
+For more information, try '--help'.
+",
+        },
+        Case {
+            label: "JSON, as another tool has it",
+            given: NOTHING,
+            arguments: "inspect acme/demo --from oci-layout:store --output=json",
+            exit: 2,
+            says: r"
+error: unexpected argument '--output' found
+
+  tip: `--format json` prints one document
+
+Usage: tfoci inspect --from <STORE> <ADDR[@VERSION]>
 
 For more information, try '--help'.
 ",

@@ -22,6 +22,70 @@ hint: leave out the scheme: tfoci speaks HTTPS, and plain HTTP with `--plain-htt
 ",
         },
         Case {
+            label: "the URL of a registry, as Helm has it",
+            given: NOTHING,
+            arguments: "mirror acme/demo --to oci://registry.example.net/{namespace}/{type}",
+            exit: 2,
+            says: r"
+error: the repository template `oci://registry.example.net/{namespace}/{type}` is wrong
+  `oci://registry.example.net/example-namespace/example-type` is not a repository: it has a scheme, expected REGISTRY/NAME
+
+hint: leave out the scheme: tfoci speaks HTTPS, and plain HTTP with `--plain-http HOST`. A network mirror is read with `--from network-mirror:URL`, where the command takes it
+",
+        },
+        Case {
+            label: "the URL of a directory",
+            given: NOTHING,
+            arguments: "mirror acme/demo --to file:///srv/store",
+            exit: 2,
+            says: r"
+error: the repository template `file:///srv/store` is wrong
+  `file:///srv/store` is not a repository: it has a scheme, expected REGISTRY/NAME
+
+hint: did you mean `oci-layout:/srv/store`?
+",
+        },
+        Case {
+            label: "the URL of a directory to read",
+            given: NOTHING,
+            arguments: "inspect acme/demo@1.0.0 --from file:///srv/store",
+            exit: 2,
+            says: r"
+error: the repository template `file:///srv/store` is wrong
+  `file:///srv/store` is not a repository: it has a scheme, expected REGISTRY/NAME
+
+hint: did you mean `oci-layout:/srv/store`?
+",
+        },
+        Case {
+            label: "the URL of a directory that is a filesystem mirror",
+            given: |author| {
+                let name =
+                    "out/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
+                author.scene.write(name, "");
+            },
+            arguments: "inspect example.com/acme/demo@1.0.0 --from file:out",
+            exit: 2,
+            says: r"
+error: the repository template `file:out` is wrong
+  `file:out` is not a repository: it has no slash, expected REGISTRY/NAME
+
+hint: did you mean `filesystem-mirror:out`?
+",
+        },
+        Case {
+            label: "the URL of a filesystem mirror to copy",
+            given: NOTHING,
+            arguments: "mirror acme/demo --from file:///srv/out --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `file:///srv/out` is not a source
+  expected network-mirror:URL or filesystem-mirror:DIR
+
+hint: did you mean `filesystem-mirror:/srv/out`?
+",
+        },
+        Case {
             label: "the URL of a network mirror",
             given: NOTHING,
             arguments: "mirror acme/demo --from https://mirror.example.net/providers/ --to oci-layout:store",

@@ -9,6 +9,7 @@ use tfoci::error::printable;
 use tfoci::nearest::nearest;
 use tfoci::outcome::Problem;
 use tfoci::selection;
+use tfoci::source::filesystem_mirror::nearby;
 use tfoci::store::endpoint::AddressError;
 use tfoci::template::Error as TemplateError;
 
@@ -20,8 +21,14 @@ pub(in crate::cli) const ORIGIN: &str = "origin";
 /// The prefix of directories of layouts.
 const LAYOUT: &str = "oci-layout";
 
+/// The prefix of network mirrors.
+const NETWORK: &str = "network-mirror";
+
+/// The prefix of directories that are filesystem mirrors.
+const FILESYSTEM: &str = "filesystem-mirror";
+
 /// The prefixes of sources other than the origin.
-const MIRRORS: [&str; 2] = ["network-mirror", "filesystem-mirror"];
+const MIRRORS: [&str; 2] = [NETWORK, FILESYSTEM];
 
 /// What a command takes as arguments.
 #[derive(Clone, Copy)]
@@ -113,7 +120,7 @@ fn in_store(error: &CommandError, takes_sources: bool) -> Option<String> {
         return None;
     };
     match (text.contains(':'), takes_sources) {
-        (true, true) => prefix(text, &[LAYOUT, MIRRORS[0], MIRRORS[1]]),
+        (true, true) => prefix(text, &[LAYOUT, NETWORK, FILESYSTEM]),
         (true, false) => prefix(text, &[LAYOUT]),
         (false, true) => nearest(text, &[ORIGIN]).map(str::to_owned),
         (false, false) => None,
@@ -125,8 +132,25 @@ pub(super) fn mirror(text: &str) -> Option<String> {
     prefix(text, &MIRRORS)
 }
 
-fn prefix(text: &str, prefixes: &[&str]) -> Option<String> {
+fn prefix(text: &str, prefixes: &[&'static str]) -> Option<String> {
     let (name, rest) = text.split_once(':')?;
-    let meant = nearest(name, prefixes).filter(|meant| *meant != name)?;
+    let path = rest.strip_prefix("//");
+    let meant = match (name, path) {
+        // Other tools write a registry so.
+        ("oci", Some(_)) => return None,
+        ("file", _) => of_directory(path.unwrap_or(rest), prefixes),
+        _ => nearest(name, prefixes).filter(|meant| *meant != name)?,
+    };
+    // Directories are written as paths, and not as URLs.
+    let rest = path.filter(|_| meant != NETWORK).unwrap_or(rest);
     Some(format!("{meant}:{rest}"))
+}
+
+/// The prefix of a directory that a URL names.
+fn of_directory(path: &str, prefixes: &[&'static str]) -> &'static str {
+    let is_mirror = || nearby::is_mirror(Path::new(path));
+    match prefixes.contains(&LAYOUT) && !(prefixes.contains(&FILESYSTEM) && is_mirror()) {
+        true => LAYOUT,
+        false => FILESYSTEM,
+    }
 }

@@ -7,6 +7,9 @@ use clap::error::{ContextKind, ContextValue};
 use tfoci::nearest::nearest;
 use tfoci::version::Version;
 
+/// How results are printed for programs.
+const JSON: &str = "`--format json` prints one document";
+
 /// The tip for a usage error, if there is one.
 pub(in crate::cli) fn tip(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     command_tip(error)
@@ -115,7 +118,8 @@ fn spelling_tip(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
                 .collect();
             return Some(format!("repeat the option: `{}`", all.join(" ")));
         }
-        "--json" => "`--format json` prints one document",
+        "--json" => JSON,
+        "-o" | "--output" if is_json(arguments) => JSON,
         "--version" => {
             "a version follows its provider: `ADDR@VERSION`; `tfoci --version` is that of tfoci"
         }
@@ -135,6 +139,20 @@ fn spelling_tip(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
         _ => return None,
     };
     Some(tip.to_owned())
+}
+
+/// Whether the output of the command is to be JSON, as other tools spell it.
+fn is_json(arguments: &[OsString]) -> bool {
+    let is = |word: &OsString, text: &str| word == text;
+    let apart = arguments.windows(2).any(|pair| match pair {
+        [option, value] => (is(option, "-o") || is(option, "--output")) && is(value, "json"),
+        _ => false,
+    });
+    let joined = ["-ojson", "-o=json", "--output=json"];
+    apart
+        || arguments
+            .iter()
+            .any(|word| joined.iter().any(|text| is(word, text)))
 }
 
 /// How to name the file for `cli-config --check`, which takes no arguments.
