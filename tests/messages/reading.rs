@@ -455,7 +455,7 @@ fn a_repository_whose_tags_are_not_versions() {
         says: r"
 error: registry.opentofu.org/acme/demo (oci-layout:store): no version is listed
 
-hint: `tfoci versions registry.opentofu.org/acme/demo --from STORE --all` lists what is tagged instead
+hint: `tfoci versions registry.opentofu.org/acme/demo --from STORE --all` lists other tags, if there are any
 ",
     }]);
 }

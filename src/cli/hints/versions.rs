@@ -37,7 +37,7 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
         }
         Problem::NoVersion { available, .. } if available.is_empty() => {
             return Some(format!(
-                "`tfoci versions {address} --from STORE --all` lists what is tagged instead"
+                "`tfoci versions {address} --from STORE --all` lists other tags, if there are any"
             ));
         }
         Problem::NotCanonical { .. } => {
