@@ -86,6 +86,14 @@ pub fn key_id_digits(text: &str) -> Option<usize> {
     (is_like_one && is_hex(&digits)).then_some(digits.len())
 }
 
+/// The fingerprint that a text has in the form of another program: with colons, or as the URI that smartphones scan.
+pub fn in_other_form(text: &str) -> Option<Fingerprint> {
+    let lower = text.trim().to_ascii_lowercase();
+    let digits = lower.strip_prefix("openpgp4fpr:").unwrap_or(&lower);
+    let fingerprint = digits.replace(':', "").parse().ok();
+    fingerprint.filter(|_| lower.contains(':'))
+}
+
 /// The digits without the blanks between them and without `0x`.
 fn digits(text: &str) -> String {
     let mut digits: String = text.split_whitespace().collect();
@@ -121,6 +129,26 @@ mod tests {
             &"g".repeat(40),
         ] {
             assert!(text.parse::<Fingerprint>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_programs_write_colons_and_uris() {
+        let plain = "86B35B54AFA9C2E9F7BC38E8B60735FFC3893BFB";
+        let pairs: Vec<&str> = (0..20)
+            .filter_map(|at| plain.get(2 * at..2 * at + 2))
+            .collect();
+        for text in [
+            pairs.join(":"),
+            format!("openpgp4fpr:{plain}"),
+            format!("OPENPGP4FPR:{}", plain.to_lowercase()),
+        ] {
+            let meant = in_other_form(&text).expect(&text);
+            assert_eq!(meant.to_string(), plain);
+            assert!(text.parse::<Fingerprint>().is_err(), "{text}");
+        }
+        for text in [plain, "acme.asc", "C:acme.asc", "openpgp4fpr:86B3", ""] {
+            assert_eq!(in_other_form(text), None, "{text}");
         }
     }
 

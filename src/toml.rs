@@ -12,6 +12,12 @@ use crate::error::printable;
 use crate::nearest::nearest;
 use crate::plain;
 
+/// The longest line that is shown, in characters. The mark below a longer one would not be under its place.
+const WIDEST: usize = 100;
+
+/// What is expected of the tables of providers.
+const TABLES: &str = "tables `[[provider]]` with two brackets on each side";
+
 /// A text that is not TOML, or a value that is not the expected one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
@@ -30,6 +36,8 @@ pub struct Error {
     unknown_field: Option<String>,
     /// The field that it probably means.
     meant_field: Option<String>,
+    /// The field with its text as a list, where a list is expected.
+    meant_list: Option<String>,
     /// Whether the document has both `[provider]` and `[[provider]]`, which exclude each other.
     mixes_brackets: bool,
 }
@@ -83,6 +91,15 @@ impl Error {
         let line = line.lines().next().unwrap_or_default();
         let wrong = text.get(start..end).unwrap_or_default();
         let wrong = wrong.lines().next().unwrap_or_default();
+        let is_table = line.split('#').next().map(str::trim) == Some("[provider]");
+        let message = match message == "duplicate key" && is_table {
+            true => &format!("invalid type: map, expected {TABLES}"),
+            false => message,
+        };
+        let field = before.get(begin..).unwrap_or_default();
+        let is_one = message.starts_with("invalid type: string")
+            && message.ends_with(", expected a sequence")
+            && field.trim_end().ends_with('=');
         Self {
             line: 1 + before.matches('\n').count(),
             column: 1 + before.get(begin..).map_or(0, |part| part.chars().count()),
@@ -94,6 +111,10 @@ impl Error {
             meant_field: plain::unknown_field(message)
                 .and_then(|name| nearest(name, &plain::known_fields(message)))
                 .map(str::to_owned),
+            meant_list: is_one
+                // The value may be a secret.
+                .then(|| format!("{field}[\"…\"]"))
+                .filter(|meant| is_shown(meant)),
             mixes_brackets: {
                 let has = |header: &str| text.lines().any(|line| line.trim() == header);
                 has("[provider]") && has("[[provider]]")
@@ -110,6 +131,7 @@ impl Error {
             text: None,
             unknown_field: None,
             meant_field: None,
+            meant_list: None,
             ..self
         }
     }
@@ -124,6 +146,11 @@ impl Error {
         self.unknown_field.as_deref()
     }
 
+    /// The line that is probably meant, if a text stands where a list is expected. `…` stands for the text.
+    pub fn meant_list(&self) -> Option<&str> {
+        self.meant_list.as_deref()
+    }
+
     /// The field that this one probably means: its name is similar.
     pub fn meant_field(&self) -> Option<&str> {
         self.meant_field.as_deref()
@@ -132,8 +159,6 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Longer lines are not shown: the mark below would not be under its place.
-        const WIDEST: usize = 100;
         let Self {
             line,
             column,
@@ -143,12 +168,12 @@ impl fmt::Display for Error {
             reason: _,
             unknown_field: _,
             meant_field: _,
+            meant_list: _,
             mixes_brackets: _,
         } = self;
         write!(f, "line {line}, column {column}: {message}")?;
         if let Some(text) = text
-            && text.chars().count() <= WIDEST
-            && printable(text) == *text
+            && is_shown(text)
         {
             let number = line.to_string();
             let (gutter, blanks) = (" ".repeat(number.len()), " ".repeat(column - 1));
@@ -163,6 +188,11 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Whether a line can be shown as it is.
+fn is_shown(line: &str) -> bool {
+    line.chars().count() <= WIDEST && printable(line) == line
+}
 
 /// Parses the tables `[[provider]]` of a file, whose brackets are easily written as for a single table.
 ///
@@ -179,7 +209,7 @@ where
         type Value = Vec<T>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("tables `[[provider]]` with two brackets on each side")
+            f.write_str(TABLES)
         }
 
         fn visit_seq<A: SeqAccess<'de>>(self, mut tables: A) -> Result<Vec<T>, A::Error> {

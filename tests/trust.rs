@@ -228,35 +228,46 @@ fn the_exit_code_is_that_of_other_commands() {
 
 #[test]
 fn wrong_types_in_a_trust_file_are_reported_in_plain_words() {
-    for (text, line, wrong, mark) in [
+    for (text, line, wrong, mark, hint) in [
         (
             "[[provider]]\nmatch = \"*/*/*\"\nkeys = \"acme.asc\"\n",
             "line 3, column 8: expected a list, received the text \"acme.asc\"",
             "3 | keys = \"acme.asc\"",
             "       ^^^^^^^^^^",
+            "did you mean `keys = [\"…\"]`? ",
         ),
         (
             "[provider]\nmatch = \"*/*/*\"\n",
             "line 1, column 1: expected tables `[[provider]]` with two brackets on each side, received a table",
             "1 | [provider]",
             "^^^^^^^^^^",
+            "",
+        ),
+        (
+            "[provider]\nmatch = \"a.example/*/*\"\n[provider]\nmatch = \"*/*/*\"\n",
+            "line 3, column 2: expected tables `[[provider]]` with two brackets on each side, received a table",
+            "3 | [provider]",
+            " ^^^^^^^^",
+            "",
         ),
         (
             "[[provider]]\nmatch = \"*/*/*\"\nunsigned = true\n",
             "line 3, column 12: expected \"refuse\" or \"allow\", received `true`",
             "3 | unsigned = true",
             "           ^^^^",
+            "",
         ),
         (
             "[[provider]]\nmatch = \"*/*/*\"\nweak = \"maybe\"\n",
             "line 3, column 8: expected `refuse` or `warn`, received `maybe`",
             "3 | weak = \"maybe\"",
             "       ^^^^^^^",
+            "",
         ),
     ] {
         let author = Author::with_trust(text);
         let expected = format!(
-            "error: trust.toml is not a trust file\n  the trust file is malformed\n  {line}\n    |\n  {wrong}\n    | {mark}\n\nhint: `tfoci help trust` shows a trust file\n"
+            "error: trust.toml is not a trust file\n  the trust file is malformed\n  {line}\n    |\n  {wrong}\n    | {mark}\n\nhint: {hint}`tfoci help trust` shows a trust file\n"
         );
         author.trust("check trust.toml").exits(2).says(&expected);
     }

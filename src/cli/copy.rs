@@ -107,7 +107,8 @@ pub(super) async fn run(
     session: &Session,
 ) -> Result<Ending, CommandError> {
     let path = arguments.file.as_deref();
-    let file = path.map(requested::mirror_file).transpose()?;
+    let file = path.map(|path| requested::mirror_file(path, session.default_host()));
+    let file = file.transpose()?;
     let trust = requested::trust_file(&arguments.trust.trust, file.as_ref(), path)?;
     arguments.trust.trust.is_named_by_file = arguments.trust.trust.trust.is_none();
     arguments.trust.trust.trust = trust;

@@ -211,6 +211,8 @@ pub(super) enum CommandError {
     MirrorFile {
         path: PathBuf,
         source: Box<config::mirror::Error>,
+        /// The host of addresses without one, which the file has to name all the same.
+        default_host: address::Hostname,
     },
     /// The lock file does not parse. `tofu` and `terraform` reject it too.
     #[error("{} is not a lock file", printable_path(.path))]

@@ -133,6 +133,9 @@ pub enum Error {
     /// A key id in place of a fingerprint. An attacker can make a key with the same id.
     #[error("`{}` is a short key id, which more than one key can have\n  expected a fingerprint of 40 or 64 digits", printable(.text))]
     KeyId { text: String },
+    /// A fingerprint as another program writes it.
+    #[error("`{}` is not how a fingerprint is written\n  expected {expected}, or its digits with blanks", printable(.text))]
+    OtherForm { text: String, expected: Fingerprint },
     /// An incomplete fingerprint, or one with too many digits.
     #[error(transparent)]
     Fingerprint(FingerprintError),
@@ -210,6 +213,7 @@ impl Error {
             | Self::UnsignedPin { .. }
             | Self::Pattern(_)
             | Self::KeyId { .. }
+            | Self::OtherForm { .. }
             | Self::Fingerprint(_)
             | Self::Entry { .. } => Category::Usage,
         }

@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::address::{ProviderAddr, ProviderPattern};
 use crate::authentication::Anchor;
-use crate::fingerprint::{Fingerprint, key_id_digits};
+use crate::fingerprint::{Fingerprint, in_other_form, key_id_digits};
 use crate::release::KeyRing;
 use crate::toml;
 
@@ -220,6 +220,13 @@ impl TrustEntry {
         match (key.parse(), key_id_digits(&key)) {
             (Ok(fingerprint), _) => self.pins.push(fingerprint),
             (Err(_), None) => {
+                if let Some(expected) = in_other_form(&key) {
+                    return Err(Error::OtherForm {
+                        text: key,
+                        expected,
+                    }
+                    .in_line(line));
+                }
                 let path = PathBuf::from(key);
                 if !self.files.iter().any(|file| file.path == path) {
                     self.files.push(KeyFile { path, line });

@@ -147,6 +147,54 @@ hint: `gpg --show-keys --with-fingerprint FILE` prints the fingerprint of a key
 ",
         },
         Case {
+            label: "a fingerprint with colons",
+            given: |author| {
+                author.scene.write(
+                    "trust.toml",
+                    "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"86:B3:5B:54:AF:A9:C2:E9:F7:BC:38:E8:B6:07:35:FF:C3:89:3B:FB\"]\n",
+                );
+            },
+            arguments: "push dist --provider acme/demo --trust trust.toml --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: trust.toml is not a trust file
+  line 3: `86:B3:5B:54:AF:A9:C2:E9:F7:BC:38:E8:B6:07:35:FF:C3:89:3B:FB` is not how a fingerprint is written
+    expected 86B35B54AFA9C2E9F7BC38E8B60735FFC3893BFB, or its digits with blanks
+
+hint: `tfoci help trust` shows a trust file
+",
+        },
+        Case {
+            label: "a fingerprint as a URI",
+            given: |author| {
+                author.scene.write(
+                    "trust.toml",
+                    "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"openpgp4fpr:86b35b54afa9c2e9f7bc38e8b60735ffc3893bfb\"]\n",
+                );
+            },
+            arguments: "push dist --provider acme/demo --trust trust.toml --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: trust.toml is not a trust file
+  line 3: `openpgp4fpr:86b35b54afa9c2e9f7bc38e8b60735ffc3893bfb` is not how a fingerprint is written
+    expected 86B35B54AFA9C2E9F7BC38E8B60735FFC3893BFB, or its digits with blanks
+
+hint: `tfoci help trust` shows a trust file
+",
+        },
+        Case {
+            label: "a fingerprint with colons in place of a key file",
+            given: NOTHING,
+            arguments: "push dist --provider acme/demo --key 86:B3:5B:54:AF:A9:C2:E9:F7:BC:38:E8:B6:07:35:FF:C3:89:3B:FB --to oci-layout:store",
+            exit: 2,
+            says: r"
+error: `--key` takes a file of public keys
+  received the fingerprint 86:B3:5B:54:AF:A9:C2:E9:F7:BC:38:E8:B6:07:35:FF:C3:89:3B:FB
+
+hint: a fingerprint goes into `keys` of a trust file (`tfoci help trust`); `gpg --export --armor FINGERPRINT` writes the key itself
+",
+        },
+        Case {
             label: "a fingerprint in place of a key file",
             given: NOTHING,
             arguments: "push dist --provider acme/demo --key 86B35B54AFA9C2E9F7BC38E8B60735FFC3893BFB --to oci-layout:store",

@@ -49,6 +49,9 @@ fn trust_file(error: &trust::Error) -> String {
             return format!("did you mean `[[provider]]`? {EXAMPLE}");
         }
         trust::Error::TrustFile(error) => {
+            if let Some(meant) = error.meant_list() {
+                return format!("did you mean `{meant}`? {EXAMPLE}");
+            }
             let meant = match error.unknown_field() {
                 Some("key" | "fingerprint" | "fingerprints") => "keys",
                 Some("address" | "provider" | "pattern" | "source") => "match",

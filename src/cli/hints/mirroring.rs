@@ -1,6 +1,6 @@
 //! Hints for versions that are not mirrored. Users of `mirror` usually cannot sign or build the provider again.
 
-use tfoci::address::{self, DEFAULT_HOST, ProviderAddr};
+use tfoci::address::{self, Hostname, ProviderAddr};
 use tfoci::archive;
 use tfoci::config::mirror::{self, MirrorEntryError};
 use tfoci::constraint::VersionConstraints;
@@ -130,7 +130,7 @@ fn no_version(constraints: &VersionConstraints, available: &[Version]) -> String
 }
 
 /// A hint for a mirror file that cannot be used.
-pub(super) fn file(error: &mirror::Error) -> String {
+pub(super) fn file(error: &mirror::Error, default_host: &Hostname) -> String {
     const EXAMPLE: &str = "`tfoci help mirror-file` shows a mirror file";
     let (address, error) = match error {
         mirror::Error::Entry {
@@ -142,7 +142,14 @@ pub(super) fn file(error: &mirror::Error) -> String {
             return format!("did you mean `[[provider]]`? {EXAMPLE}");
         }
         mirror::Error::Toml(error) => {
+            if let Some(meant) = error.meant_list() {
+                return format!("did you mean `{meant}`? {EXAMPLE}");
+            }
             let meant = match error.unknown_field() {
+                // It is known at the top only.
+                Some(field @ "trust") => {
+                    return format!("`{field}` belongs above the first `[[provider]]`. {EXAMPLE}");
+                }
                 // The words of `required_providers`.
                 Some("version" | "versions" | "constraint") => "constraints",
                 Some("source" | "provider" | "name") => "address",
@@ -165,11 +172,12 @@ pub(super) fn file(error: &mirror::Error) -> String {
             printable(provider),
             printable(version)
         ),
-        (address::Error::NoHost { .. }, None) => {
+        (address::Error::NoHost { .. }, None) if *default_host == Hostname::default_origin() => {
             format!(
-                "write `{DEFAULT_HOST}/{shown}`, or for Terraform `registry.terraform.io/{shown}`"
+                "write `{default_host}/{shown}`, or for Terraform `registry.terraform.io/{shown}`"
             )
         }
+        (address::Error::NoHost { .. }, None) => format!("write `{default_host}/{shown}`"),
         _ => EXAMPLE.to_owned(),
     }
 }

@@ -82,7 +82,11 @@ fn of_journey(error: &CommandError) -> Option<String> {
         CommandError::NotSelected { failure, .. } => (failure, Journey::Locking),
         CommandError::Credentials(error) => return reach::credentials(error),
         CommandError::WrongPassword { .. } => return Some(reach::WRONG_PASSWORD.to_owned()),
-        CommandError::MirrorFile { source, .. } => return Some(mirroring::file(source)),
+        CommandError::MirrorFile {
+            source,
+            default_host,
+            ..
+        } => return Some(mirroring::file(source, default_host)),
         _ => return None,
     };
     let effect = Effect::Unwritten;

@@ -28,8 +28,9 @@ pub(super) struct Requested {
 impl Requested {
     pub(super) fn read(arguments: &Arguments, session: &Session) -> Result<Self, CommandError> {
         let file = arguments.file.as_deref();
+        let file = file.map(|path| mirror_file(path, session.default_host()));
         Ok(Self {
-            file: file.map(mirror_file).transpose()?,
+            file: file.transpose()?,
             items: addresses(arguments, session)?,
         })
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tfoci::address::ProviderAddr;
+use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::config::MirrorFile;
 use tfoci::disk;
 use tfoci::error::printable_path;
@@ -24,11 +24,15 @@ pub(in crate::cli) struct Item {
 }
 
 /// Reads a mirror file. The path of its trust file becomes relative to the working directory.
-pub(in crate::cli) fn mirror_file(path: &Path) -> Result<MirrorFile, CommandError> {
+pub(in crate::cli) fn mirror_file(
+    path: &Path,
+    default_host: &Hostname,
+) -> Result<MirrorFile, CommandError> {
     let text = read_text(path, "--file")?;
     let mut file = MirrorFile::parse(&text).map_err(|source| CommandError::MirrorFile {
         path: path.to_owned(),
         source: Box::new(source),
+        default_host: default_host.clone(),
     })?;
     // A pipe is in no directory of the user: its paths are relative to the working directory.
     let beside = path.parent().filter(|_| !path.starts_with("/dev"));

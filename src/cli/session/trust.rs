@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use tfoci::error::printable_path;
 use tfoci::examine::TrustOptions;
-use tfoci::fingerprint::{Fingerprint, key_id_digits};
+use tfoci::fingerprint::{Fingerprint, in_other_form, key_id_digits};
 use tfoci::release::Document;
 use tfoci::trust::{self, KeyFile, Policy, TrustFile};
 
@@ -91,7 +91,7 @@ pub(in crate::cli) fn policy(
     }
     let document = |path: &PathBuf| {
         if let Some(text) = path.to_str().filter(|_| !path.exists())
-            && (text.parse::<Fingerprint>().is_ok() || key_id_digits(text).is_some())
+            && is_fingerprint(text)
         {
             let text = text.to_owned();
             return Err(CommandError::KeyNotFile { text });
@@ -126,6 +126,12 @@ pub(in crate::cli) fn trust_text(path: &Path, named_by: &str) -> Result<String, 
         return Err(CommandError::KeyAsTrust { path });
     }
     Ok(text)
+}
+
+/// Whether a text that names no file is a fingerprint or a key id.
+fn is_fingerprint(text: &str) -> bool {
+    let is_whole = text.parse::<Fingerprint>().is_ok() || in_other_form(text).is_some();
+    is_whole || key_id_digits(text).is_some()
 }
 
 /// Whether a file that was named as a key file has the entries of a trust file.
