@@ -33,6 +33,9 @@ use crate::oci::{
 };
 use crate::release::Expected;
 
+/// The name of the lock file of a layout, which stays in its directory.
+const LOCK: &str = ".tfoci.lock";
+
 /// A directory of layouts, or one layout.
 #[derive(Clone, Debug)]
 pub struct Layout {
@@ -255,7 +258,7 @@ impl Layout {
         self.refuse_links(repository, Algorithm::Sha256)?;
         let directory = self.directory(repository);
         disk::create_durable_directory(&directory)?;
-        let lock = disk::Lock::acquire(directory.join(".tfoci.lock"), reporter).await?;
+        let lock = disk::Lock::acquire(directory.join(LOCK), reporter).await?;
         disk::sweep(&directory)?;
         disk::sweep(&directory.join("blobs").join("sha256"))?;
         Ok(lock)

@@ -306,7 +306,17 @@ fn a_provider_without_any_version_is_deleted_and_fails_no_command() {
 #[test]
 fn an_incomplete_layout_does_not_delete_its_provider() {
     type Damage = fn(&Path);
-    let damages: [(Damage, &str); 5] = [
+    let damages: [(Damage, &str); 6] = [
+        // What deletes files by their names leaves the lock file.
+        (
+            |layout| {
+                assert!(layout.join(".tfoci.lock").exists());
+                fs::remove_dir_all(layout.join("blobs")).unwrap();
+                fs::remove_file(layout.join("oci-layout")).unwrap();
+                fs::remove_file(layout.join("index.json")).unwrap();
+            },
+            "the layout store/example.net/team/other is incomplete and left out",
+        ),
         // The directory in which the disk of a namespace would be mounted.
         (
             |layout| fs::remove_dir_all(layout).unwrap(),

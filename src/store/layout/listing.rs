@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::super::Error;
-use super::Layout;
+use super::{LOCK, Layout};
 use crate::disk;
 use crate::oci::Repository;
 
@@ -40,7 +40,8 @@ impl Layout {
 /// Whether a directory is a layout without its `index.json`, or empty. A filesystem mirror has other directories of the same names.
 fn is_unfinished(directory: &Path) -> bool {
     let has = |name: &str| directory.join(name).exists();
-    !has("index.json") && (has("blobs") || has("oci-layout") || is_empty(directory))
+    let is_layout = ["blobs", "oci-layout", LOCK].into_iter().any(has);
+    !has("index.json") && (is_layout || is_empty(directory))
 }
 
 /// Whether it is a directory without entries, as one is where a disk is not mounted.
