@@ -6,7 +6,7 @@ use crate::support::scene::{Run, Scene};
 /// Platforms that a source lists and does not have, or has and does not list.
 mod absent;
 /// Which hosts receive which credentials.
-mod access;
+pub mod access;
 /// Lists without end.
 #[cfg(target_os = "linux")]
 mod bounds;

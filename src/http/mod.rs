@@ -165,6 +165,11 @@ impl Http {
             })
     }
 
+    /// Whether others than the user name the hosts, as the clients of a server do.
+    pub fn every_host_is_a_stranger(&self) -> bool {
+        self.shared.settings.every_host_is_a_stranger
+    }
+
     /// Treats a host as one that the user did not name: the client connects to it at public addresses only, unless an option names it.
     ///
     /// # Errors

@@ -55,6 +55,16 @@ impl RequestAuth {
         }
     }
 
+    /// Whether a program gave the credentials.
+    pub(super) fn is_from_program(&self) -> bool {
+        matches!(
+            &self.tried,
+            AuthTried::Token {
+                found_in: FoundIn::TokenHelper(_) | FoundIn::Helper { .. }
+            }
+        )
+    }
+
     /// No credentials, for a host that was reached by a redirect.
     pub(super) fn redirected() -> Self {
         Self {

@@ -3,7 +3,7 @@ use crate::support::origin::{Door, Fault, Origin, Setup, asks, at};
 use crate::support::scene::Scene;
 
 /// Requests of a user without a token.
-mod helper;
+pub mod helper;
 /// Names and passwords, which are sent for packages.
 mod passwords;
 /// Tokens, which are sent to provider registries.

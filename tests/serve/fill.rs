@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::Value;
 
 use super::server::{Server, wait};
+use crate::mirror::access::helper::helper;
 use crate::support::origin::{Fault, Origin, Provider, Seen, asks, lie};
 use crate::support::registry::{Personality, Setup};
 use crate::support::release::ReleaseFolder;
@@ -248,6 +249,9 @@ fn a_version_without_a_wanted_platform_is_not_listed() {
 #[test]
 fn a_host_that_only_a_client_names_is_asked_at_public_addresses_only() {
     let (origin, scene) = origin();
+    // A program that has a token for every host names none of them.
+    helper(&scene, ".terraform.d/plugins", "echo '{\"token\":\"t\"}'");
+    scene.write(".tofurc", "credentials_helper \"vault\" {\n}\n");
     let server = Server::plain(&scene, &["--from", "oci-layout:cache", "--fill"]);
     let index = server.get(&format!("{}/index.json", base(&origin)));
     assert_eq!(index.status, 503);
@@ -259,6 +263,7 @@ fn a_host_that_only_a_client_names_is_asked_at_public_addresses_only() {
     );
     assert!(server.log().contains(&hint), "{}", server.log());
     assert_eq!(origin.transcript(), Vec::<String>::new());
+    assert!(scene.path("asked").exists());
     server.stop();
     // The hint in the log helps.
     let fill = ["--from", "oci-layout:cache", "--fill"];

@@ -48,7 +48,12 @@ impl Origin {
     async fn find(&self, host: &Hostname) -> Result<Service, Error> {
         let access = &self.access;
         let auth = access.auth(host).await;
-        if auth.secret.is_some() || access.credentials.services(host)?.is_some() {
+        let names_host = match auth.is_from_program() {
+            // A program may answer for every host that a client of a server names.
+            true => !access.http.every_host_is_a_stranger(),
+            false => auth.secret.is_some(),
+        };
+        if names_host || access.credentials.services(host)?.is_some() {
             // The user's own configuration names the host.
             access.http.trust(&access.http.base(host.as_ascii())?);
         }

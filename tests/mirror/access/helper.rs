@@ -7,7 +7,7 @@ use crate::support::origin::{Origin, Setup};
 use crate::support::scene::Scene;
 
 /// A token helper that records its arguments.
-fn helper(scene: &Scene, directory: &str, script: &str) {
+pub fn helper(scene: &Scene, directory: &str, script: &str) {
     let path = scene.path(format!("{directory}/terraform-credentials-vault"));
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     // Another process writes the file. If this process forked while it had the file open for writing, the system would refuse to run it.
