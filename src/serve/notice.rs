@@ -113,6 +113,8 @@ pub enum Notice<'a> {
     },
     /// A request to the store failed.
     StoreFailed { failure: &'a Failure },
+    /// The store was unreachable, and is not any more.
+    StoreAnswers,
     /// A version could not be mirrored, or its origin is unreachable.
     NotFilled { failure: &'a Failure },
     /// A version was mirrored from its origin into the store.

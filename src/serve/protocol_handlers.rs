@@ -199,7 +199,7 @@ impl Service {
                 "cannot read from the store or the origin"
             }
             Unavailable::Failed(_) => "cannot read from the store",
-            Unavailable::Slow => "the store has not answered yet",
+            Unavailable::Slow => "the store gives no answer now",
         })
     }
 }
@@ -228,7 +228,7 @@ pub(super) fn lacking(
             answer::unavailable("the store cannot be read now, and did not have this before")
         }
         Some(Stale::Slow) => {
-            answer::unavailable("the store has not answered yet, and did not have this before")
+            answer::unavailable("the store gives no answer now, and did not have this before")
         }
         None if listing.value.is_origin_unreachable => {
             answer::unavailable("the store does not have this, and its origin cannot be asked now")

@@ -253,7 +253,7 @@ impl ServedStore {
         let provider = &stored.provider;
         let listing = async {
             let listing = ProviderListing::read(stored, trust, old, &self.reads).await;
-            self.store_health.record(&listing);
+            self.noted(self.store_health.record(&listing));
             listing
         };
         match self.fill.as_ref().filter(|fill| fill.is_for(provider)) {
@@ -340,10 +340,17 @@ impl ServedStore {
             failure.at = At::read(self.endpoint.whole());
             failure
         });
-        self.store_health.record_ping(&pinged);
+        self.noted(self.store_health.record_ping(&pinged));
         if let Err(failure) = &pinged {
             self.metrics.store_failures.inc();
             self.observer.notice(&Notice::StoreFailed { failure });
+        }
+    }
+
+    /// Reports that the store answers again, if it does.
+    fn noted(&self, answers_again: bool) {
+        if answers_again {
+            self.observer.notice(&Notice::StoreAnswers);
         }
     }
 

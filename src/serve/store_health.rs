@@ -16,19 +16,24 @@ impl StoreHealth {
         self.is_unreachable.load(Ordering::Relaxed)
     }
 
-    /// Records the result of a request that concerns the whole store.
-    pub(super) fn record_ping(&self, result: &Result<(), Failure>) {
-        self.is_unreachable
-            .store(result.is_err(), Ordering::Relaxed);
+    /// Records the result of a request that concerns the whole store. Returns whether the store was unreachable before, and is not any more.
+    pub(super) fn record_ping(&self, result: &Result<(), Failure>) -> bool {
+        self.note(result.is_err())
     }
 
-    /// Records the result of a request for one provider. A failure that concerns only this provider leaves the state as it was.
-    pub(super) fn record<T>(&self, result: &Result<T, Failure>) {
-        let is_unreachable = match result.as_ref().map_err(Failure::category) {
-            Ok(_) => false,
-            Err(Category::Unreachable | Category::Unauthorized | Category::Local) => true,
-            Err(_) => return,
-        };
-        self.is_unreachable.store(is_unreachable, Ordering::Relaxed);
+    /// Records the result of a request for one provider. A failure that concerns only this provider leaves the state as it was. Returns what
+    /// [`StoreHealth::record_ping`] does.
+    pub(super) fn record<T>(&self, result: &Result<T, Failure>) -> bool {
+        match result.as_ref().map_err(Failure::category) {
+            Ok(_) => self.note(false),
+            Err(Category::Unreachable | Category::Unauthorized | Category::Local) => {
+                self.note(true)
+            }
+            Err(_) => false,
+        }
+    }
+
+    fn note(&self, is_unreachable: bool) -> bool {
+        self.is_unreachable.swap(is_unreachable, Ordering::Relaxed) && !is_unreachable
     }
 }

@@ -12,6 +12,8 @@ use crate::support::registry::{Fault, Registry};
 use crate::support::release::{ReleaseFolder, sha256};
 
 pub const INDEX: &str = "/mirror/registry.acme.test/acme/demo/index.json";
+/// The line of the log about the end of an outage.
+const AGAIN: &str = "Reading the store again, which was unreachable\n";
 /// Clients wait for ten seconds.
 pub const PATIENCE: Duration = Duration::from_secs(9);
 /// The additional time of a busy machine.
@@ -203,6 +205,7 @@ pub fn a_registry_becomes_unreachable_and_comes_back() {
     becomes_unreachable_and_comes_back(&server, |is_going| {
         is_gone.store(is_going, Ordering::SeqCst)
     });
+    server.logs(AGAIN);
 }
 
 /// Clients would use another installation method after 404, and the store may have by now what it did not have.
@@ -219,7 +222,7 @@ pub fn what_a_store_lacked_is_503_while_it_is_unreachable() {
         let said = reply.text();
         // The first request may end before the retries do.
         let expected = [
-            "the store has not answered yet, and did not have this before\n",
+            "the store gives no answer now, and did not have this before\n",
             "the store cannot be read now, and did not have this before\n",
         ];
         assert!(expected.contains(&said.as_str()), "{path}: {said}");
@@ -248,6 +251,7 @@ pub fn a_layout_becomes_unreachable_and_comes_back() {
         let [from, to] = if is_going { [0, 1] } else { [1, 0] };
         fs::rename(&places[from], &places[to]).unwrap();
     });
+    server.logs(AGAIN);
 }
 
 /// What is left of the layout of a provider does not show that the store has the provider no more.

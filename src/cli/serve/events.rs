@@ -33,6 +33,7 @@ impl Event {
             Notice::OtherNames { .. } => ("certificate-names", Tone::Warning, "Warning"),
             Notice::Expires { .. } => ("certificate-expires", Tone::Warning, "Warning"),
             Notice::StoreFailed { .. } => ("store-failed", Tone::Warning, "Failed"),
+            Notice::StoreAnswers => ("store-answers", Tone::Done, "Reading"),
             Notice::NotFilled { .. } => ("not-mirrored", Tone::Warning, "Failed"),
             Notice::Filled { .. } => ("mirrored", Tone::Done, "Mirrored"),
             Notice::Unmatched { .. } => ("unmatched", Tone::Warning, "Warning"),
@@ -98,6 +99,7 @@ fn text(notice: &Notice<'_>) -> String {
         Notice::Expires { path, end, is_past } => of_certificate(path, *end, *is_past),
         Notice::StoreFailed { failure } => of_failure(Journey::Any, failure),
         Notice::NotFilled { failure } => of_failure(Journey::Filling, failure),
+        Notice::StoreAnswers => "the store again, which was unreachable".to_owned(),
         Notice::Filled { published } => filled(published),
         Notice::Unmatched { provider } => format!(
             "no entry of the trust file matches {provider}: served although no key is pinned for it; add an entry, or `--require-pinned` hides such providers"
