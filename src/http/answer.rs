@@ -11,7 +11,7 @@ use url::Url;
 
 use super::journal::JournalEntry;
 use super::limits::{Permit, SMALL};
-use super::{Authorization, Error, Silence};
+use super::{Error, Silence};
 
 /// A server's answer.
 #[derive(Debug)]
@@ -136,9 +136,13 @@ impl Answer {
         Ok(self)
     }
 
-    /// Reads up to `limit` bytes of the body for an error message, without the credentials that were `sent`, and ignores errors. A shorter body
+    /// Reads up to `limit` bytes of the body for an error message, without what `redact` takes out of them, and ignores errors. A shorter body
     /// is read to its end, so that the connection can be reused.
-    pub(super) async fn read_start(mut self, limit: u64, sent: Option<&Authorization>) -> Self {
+    pub(super) async fn read_start(
+        mut self,
+        limit: u64,
+        redact: impl FnOnce(&mut Vec<u8>),
+    ) -> Self {
         let mut chunks = Box::pin(body_stream(self.body, self.url.clone()));
         let mut read = Vec::new();
         while (read.len() as u64) < limit
@@ -146,9 +150,7 @@ impl Answer {
         {
             read.extend_from_slice(&chunk);
         }
-        if let Some(sent) = sent {
-            sent.redact(&mut read);
-        }
+        redact(&mut read);
         read.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
         self.body = AnswerBody::Read(read);
         self

@@ -4,12 +4,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use reqwest::header::HeaderValue;
+use serde_json::Value;
 use zeroize::Zeroizing;
 
 use crate::secret::Secret;
 
 /// Shorter texts are words of an error message more often than a password in it.
 const SHORTEST_SECRET: usize = 4;
+
+/// What stands for a secret.
+const HIDDEN: &str = "…";
 
 /// A value of the `Authorization` header, which authenticates one request. It is never printed, and wiped when it is dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,8 +42,7 @@ impl Authorization {
         self.header().is_some()
     }
 
-    /// Takes the credentials out of what a server answered. Some proxies and gateways repeat the request in the text of an error, which is printed
-    /// and logged.
+    /// Takes the credentials out of what a server answered.
     pub(super) fn redact(&self, body: &mut Vec<u8>) {
         let Some((scheme, credentials)) = self.0.reveal().split_once(' ') else {
             return;
@@ -50,12 +53,7 @@ impl Authorization {
         let pair = str::from_utf8(&pair).unwrap_or_default();
         let password = pair.split_once(':').map(|(_, password)| password);
         for secret in [Some(credentials), password].into_iter().flatten() {
-            if secret.len() >= SHORTEST_SECRET {
-                let text = String::from_utf8_lossy(body);
-                if text.contains(secret) {
-                    *body = text.replace(secret, "…").into_bytes();
-                }
-            }
+            hide(secret, body);
         }
     }
 
@@ -65,6 +63,42 @@ impl Authorization {
         let mut value = HeaderValue::from_maybe_shared(Bytes::from_owner(bytes)).ok()?;
         value.set_sensitive(true);
         Some(value)
+    }
+}
+
+/// Takes a secret out of the body of an answer, as it stands there or in strings of JSON, where its characters may be escaped.
+pub(super) fn hide(secret: &str, body: &mut Vec<u8>) {
+    if secret.len() < SHORTEST_SECRET {
+        return;
+    }
+    let text = String::from_utf8_lossy(body);
+    if text.contains(secret) {
+        *body = text.replace(secret, HIDDEN).into_bytes();
+    }
+    if let Ok(mut document) = serde_json::from_slice(body)
+        && hide_in_strings(secret, &mut document)
+    {
+        *body = document.to_string().into_bytes();
+    }
+}
+
+/// Whether a string of a document had the secret.
+fn hide_in_strings(secret: &str, document: &mut Value) -> bool {
+    match document {
+        Value::String(text) if text.contains(secret) => {
+            *text = text.replace(secret, HIDDEN);
+            true
+        }
+        Value::Array(items) => {
+            let hidden = items.iter_mut().map(|item| hide_in_strings(secret, item));
+            hidden.fold(false, |any, one| any | one)
+        }
+        Value::Object(members) => {
+            let values = members.iter_mut().map(|(_, value)| value);
+            let hidden = values.map(|value| hide_in_strings(secret, value));
+            hidden.fold(false, |any, one| any | one)
+        }
+        _ => false,
     }
 }
 
@@ -108,6 +142,7 @@ mod tests {
         let bearer = Authorization::bearer(&"hunter2".into());
         let basic = Authorization::basic("me", &"hunter2".into());
         let short = Authorization::basic("me", &"no".into());
+        let escaped = Authorization::basic("me", &"a\"b/cd".into());
         for (authorization, answer, expected) in [
             (
                 &bearer,
@@ -121,6 +156,11 @@ mod tests {
             ),
             (&short, "no, bWU6bm8= is not known", "no, … is not known"),
             (&bearer, "denied", "denied"),
+            (
+                &escaped,
+                r#"{"errors":[{"message":"no a\"b\/c\u0064 here"}]}"#,
+                r#"{"errors":[{"message":"no … here"}]}"#,
+            ),
         ] {
             let mut body = answer.as_bytes().to_vec();
             authorization.redact(&mut body);

@@ -7,8 +7,10 @@ use futures_util::stream::BoxStream;
 use reqwest::Method;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
+use zeroize::Zeroizing;
 
-use super::{Authorization, MOST_REDIRECTS};
+use super::{Authorization, MOST_REDIRECTS, authorization};
+use crate::secret::Secret;
 
 /// The body of a request.
 pub enum Payload {
@@ -52,6 +54,8 @@ pub struct Request {
     pub(super) headers: HeaderMap,
     pub(super) authorization: Option<Authorization>,
     pub(super) payload: Option<Payload>,
+    /// A secret in the payload.
+    secret: Option<Secret>,
     pub(super) body_use: BodyUse,
     /// The longest time from the request to the last byte of the response.
     pub(super) limit: Option<Duration>,
@@ -75,6 +79,7 @@ impl Request {
             headers: HeaderMap::new(),
             authorization: None,
             payload: None,
+            secret: None,
             body_use: BodyUse::Nothing,
             limit: None,
             redirects: MOST_REDIRECTS,
@@ -161,11 +166,61 @@ impl Request {
         self
     }
 
+    /// Names a secret in the body of the request, so that an answer that repeats it does not show it.
+    #[must_use]
+    pub fn with_secret(mut self, secret: &Secret) -> Self {
+        self.secret = Some(secret.clone());
+        self
+    }
+
+    /// What takes the credentials of this request out of the body of an error. Some proxies and gateways repeat the request there, and the text
+    /// is printed and logged.
+    pub(super) fn redaction(&self) -> impl FnOnce(&mut Vec<u8>) + use<> {
+        let (authorization, secret) = (self.authorization.clone(), self.secret.clone());
+        move |body| {
+            if let Some(authorization) = authorization {
+                authorization.redact(body);
+            }
+            if let Some(secret) = secret {
+                let encoded = url::form_urlencoded::byte_serialize(secret.reveal().as_bytes());
+                let encoded = Zeroizing::new(encoded.collect::<String>());
+                authorization::hide(secret.reveal(), body);
+                authorization::hide(&encoded, body);
+            }
+        }
+    }
+
     /// Follows a redirect. An authorization is for one scheme, host and port.
     pub(super) fn redirect(&mut self, to: Url) {
         if self.url.origin() != to.origin() {
             self.authorization = None;
         }
         self.url = to;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_secret_of_a_body_is_taken_out_of_the_answer() {
+        let url: Url = "https://auth.example/token".parse().unwrap();
+        let request = Request::new(Method::POST, url.clone(), &url).with_secret(&"a/b+cd".into());
+        for (answer, expected) in [
+            (
+                "bad request: refresh_token=a%2Fb%2Bcd&scope=x",
+                "bad request: refresh_token=…&scope=x",
+            ),
+            (
+                r#"{"error":"a\/b+cd is not known"}"#,
+                r#"{"error":"… is not known"}"#,
+            ),
+            ("no", "no"),
+        ] {
+            let mut body = answer.as_bytes().to_vec();
+            request.redaction()(&mut body);
+            assert_eq!(String::from_utf8(body).unwrap(), expected);
+        }
     }
 }

@@ -272,8 +272,8 @@ impl Http {
             }
             BodyUse::Stream if answer.status().is_success() => Ok(answer),
             _ => {
-                let sent = request.authorization.as_ref();
-                Ok(answer.read_start(LARGEST_REFUSAL, sent).await)
+                let redaction = request.redaction();
+                Ok(answer.read_start(LARGEST_REFUSAL, redaction).await)
             }
         }
     }

@@ -231,6 +231,7 @@ impl Auth {
             return Request::new(Method::POST, realm.clone(), &self.base)
                 .whole(LARGEST_TOKEN)
                 .for_token()
+                .with_secret(token)
                 .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
                 .payload(Payload::Bytes(Bytes::from_owner(Zeroizing::new(
                     form.finish().into_bytes(),
