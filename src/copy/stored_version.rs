@@ -3,7 +3,7 @@
 use crate::blob::{BlobSource as _, Memory};
 use crate::constraint::VersionConstraints;
 use crate::digest::Digest;
-use crate::examine::{StoredProvider, TrustOptions, reread};
+use crate::examine::{StoredProvider, TrustOptions};
 use crate::oci::evidence::EVIDENCE;
 use crate::oci::{EMPTY_BYTES, Index, PROVIDER, Part, RawManifest, Tag, manifest};
 use crate::outcome::Problem;
@@ -37,7 +37,8 @@ impl StoredVersion {
             Err(Error::From { problem, .. }) => problem.may_be_replacement(),
             Err(Error::To(_)) | Ok(_) => false,
         };
-        reread(|| Self::read_once(from, version, trust), is_half).await
+        let read = || Self::read_once(from, version, trust);
+        from.reread(read, is_half).await
     }
 
     async fn read_once(

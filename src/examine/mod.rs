@@ -7,7 +7,6 @@
 mod reading;
 mod released;
 
-pub(crate) use reading::reread;
 pub use released::Released;
 
 use std::sync::Arc;

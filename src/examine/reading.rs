@@ -6,30 +6,39 @@ use crate::constraint::VersionConstraints;
 use crate::http::Retry;
 use crate::oci::Tag;
 use crate::outcome::{Failure, Problem};
+use crate::place::Place;
 use crate::platform::{Platform, Platforms};
 use crate::store::{self, Artifact, StoreBlob, StoredPackage, artifact};
 use crate::trust;
 use crate::version::Version;
 
-/// How often a version is read that may be just being replaced: the second time at once, the third after a quarter of a second or more. A writer
-/// moves the two tags of a version within milliseconds.
-const LOOKS: u32 = 3;
-
-/// Reads a version again if `is_half` says that it may have been met in the middle of a replacement. What stays the same is no accident.
-pub(crate) async fn reread<T, F: Future<Output = T>>(
-    read: impl Fn() -> F,
-    is_half: impl Fn(&T) -> bool,
-) -> T {
-    let mut retry = Retry::of_conflicts(LOOKS - 1);
-    loop {
-        let found = read().await;
-        if !is_half(&found) || !retry.wait_quietly().await {
-            return found;
-        }
-    }
-}
+/// How often a version in a layout is read that may be just being replaced. Both of its tags move at once there.
+const LOOKS_IN_LAYOUT: u32 = 2;
+/// How often a version in a registry is read that may be just being replaced: within two seconds. A writer moves its two tags one after the other,
+/// and may be far away from the registry.
+const LOOKS_IN_REGISTRY: u32 = 5;
 
 impl StoredProvider {
+    /// Reads a version again if `is_half` says that it may have been met in the middle of a replacement: first at once, then after pauses. What
+    /// stays the same is no accident.
+    pub(crate) async fn reread<T, F: Future<Output = T>>(
+        &self,
+        read: impl Fn() -> F,
+        is_half: impl Fn(&T) -> bool,
+    ) -> T {
+        let looks = match self.place {
+            Place::Registry(_) => LOOKS_IN_REGISTRY,
+            _ => LOOKS_IN_LAYOUT,
+        };
+        let mut retry = Retry::of_conflicts(looks - 1);
+        loop {
+            let found = read().await;
+            if !is_half(&found) || !retry.wait_quietly().await {
+                return found;
+            }
+        }
+    }
+
     /// Reads one version and verifies it.
     ///
     /// # Errors
@@ -59,7 +68,8 @@ impl StoredProvider {
                 .is_some_and(Problem::may_be_replacement),
             Err(problem) => problem.may_be_replacement(),
         };
-        reread(|| self.read_once(version, platforms, trust), is_half).await
+        let read = || self.read_once(version, platforms, trust);
+        self.reread(read, is_half).await
     }
 
     async fn read_once(

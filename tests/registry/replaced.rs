@@ -108,7 +108,7 @@ fn a_version_that_stays_half_replaced_is_refused() {
     registry.always(reads_the_index, answer(&old));
     let run = pusher.run(&registry, &["inspect", "acme/demo@1.0.0"], "--from");
     let said = run.exits(3).stderr;
-    let hint = "do not use these packages: either the store was tampered with, or the replacement of this version was interrupted, which pushing its release again completes";
+    let hint = "do not use these packages: either the store was tampered with, or a replacement of this version was interrupted. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, completes it";
     assert!(said.contains(hint), "{said}");
-    assert_eq!(registry.count(reads_the_index), 3);
+    assert_eq!(registry.count(reads_the_index), 5);
 }

@@ -118,7 +118,7 @@ fn evidence(error: &trust::Error, address: &str) -> String {
         } => return unsigned(asked_by.as_ref(), *is_allowed, address),
         trust::Error::Refused(refusal) => Some(&refusal.reason),
         trust::Error::Mismatch(_) => {
-            const MIXED: &str = "do not use these packages: either the store was tampered with, or the replacement of this version was interrupted, which pushing its release again completes";
+            const MIXED: &str = "do not use these packages: either the store was tampered with, or a replacement of this version was interrupted. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, completes it";
             return MIXED.to_owned();
         }
         _ => None,
