@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::address::ProviderAddr;
+use crate::blob;
 use crate::error::Category;
-use crate::outcome::{Failure, Problem};
+use crate::outcome::{Failure, PackageError, Problem};
 use crate::version::Version;
 
 /// The pause after the first download with wrong bytes.
@@ -74,6 +75,13 @@ impl FailedVersions {
     pub(super) fn remember(&self, (provider, version): (ProviderAddr, Version), failure: Failure) {
         // Another download of the package may have the right bytes, so the version stays listed.
         let is_download = matches!(*failure.problem, Problem::Package { .. } | Problem::Blob(_));
+        let has_wrong_bytes = match &*failure.problem {
+            Problem::Blob(error) => has_wrong_bytes(error),
+            Problem::Package { source, .. } => {
+                matches!(&**source, PackageError::Blob(error) if has_wrong_bytes(error))
+            }
+            _ => false,
+        };
         let mut all = self.lock();
         all.retain(|_, versions| {
             versions.retain(|_, one| self.is_remembered(one));
@@ -83,7 +91,7 @@ impl FailedVersions {
         let earlier = versions.get(&version).map_or(0, |one| one.bad_downloads);
         let failed = FailedVersion {
             is_refused: failure.category() == Category::Untrusted && !is_download,
-            bad_downloads: match is_download {
+            bad_downloads: match has_wrong_bytes {
                 true => earlier.saturating_add(1),
                 false => 0,
             },
@@ -107,10 +115,17 @@ impl FailedVersions {
     }
 }
 
+/// Whether a package arrived whole, and is another one. A lost connection is another matter: it costs the origin less, and may be over soon.
+fn has_wrong_bytes(error: &blob::Error) -> bool {
+    matches!(
+        error,
+        blob::Error::Digest { .. } | blob::Error::Longer { .. } | blob::Error::Archive(_)
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blob;
 
     #[test]
     fn a_bad_download_is_repeated_after_a_pause() {
@@ -122,6 +137,7 @@ mod tests {
             let key = (provider.clone(), version.clone());
             failed.remember(key, problem.into());
         };
+        let wrong = || Problem::Blob(blob::Error::Longer { expected: 1 });
         let goes_by = |seconds: u64| {
             let mut all = failed.lock();
             let one = all.get_mut(&provider).unwrap().get_mut(&version).unwrap();
@@ -129,21 +145,24 @@ mod tests {
         };
         assert!(!pauses());
         for seconds in [2, 4, 8, 16] {
-            fail(Problem::Blob(blob::Error::Missing));
+            fail(wrong());
             goes_by(seconds - 1);
             assert!(pauses(), "{seconds}");
             goes_by(1);
             assert!(!pauses(), "{seconds}");
         }
         assert_eq!(failed.others_of(&provider).len(), 1);
+        // A lost connection is no reason to wait.
+        fail(Problem::Blob(blob::Error::Missing));
+        assert!(!pauses());
         fail(Problem::NoEvidence);
         assert!(!pauses());
         assert_eq!(failed.refused_of(&provider).len(), 1);
         // It is forgotten, and the next failure is the first one.
-        fail(Problem::Blob(blob::Error::Missing));
+        fail(wrong());
         goes_by(20);
         assert!(failed.others_of(&provider).is_empty());
-        fail(Problem::Blob(blob::Error::Missing));
+        fail(wrong());
         goes_by(2);
         assert!(!pauses());
     }

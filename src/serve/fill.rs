@@ -268,6 +268,8 @@ impl Fill {
         let Some(failure) = failed else {
             return Ok(());
         };
+        let notice = Notice::NotFilled { failure: &failure };
+        self.observer.notice(&notice);
         self.failed.remember((provider, version), failure.clone());
         Err(failure)
     }

@@ -10,7 +10,7 @@ use super::answer::{self, Caching, Response};
 use super::exchange::Exchange;
 use super::page::{HomePage, ProviderPage};
 use super::path;
-use super::protocol_handlers::{absent, is_old, lacking};
+use super::protocol_handlers::{is_old, lacking};
 use super::service::{LONGEST_LIST, RouteRequest, Service};
 use crate::address::ProviderAddr;
 use crate::error::printable;
@@ -53,7 +53,11 @@ impl Service {
         let listing = listing.map_err(|reason| self.unavailable(&reason))?;
         exchange.is_stale = is_old(&listing);
         if !listing.value.exists {
-            return Err(lacking(&listing, &absent(&listing.value), Caching::Never));
+            return Err(lacking(
+                &listing,
+                &self.absent(&listing.value),
+                Caching::Never,
+            ));
         }
         let page = ProviderPage {
             url: self.public_url(request),

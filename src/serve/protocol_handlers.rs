@@ -72,9 +72,9 @@ impl Service {
             Some(document) => Ok(self.document(request, JSON, document, caching)),
             // Those that it has are hidden by the policy of this server, which needs no store. An origin may have others.
             None if !listing.value.hidden.is_empty() && !listing.value.is_origin_unreachable => {
-                Err(answer::not_found(&absent(&listing.value), caching))
+                Err(answer::not_found(&self.absent(&listing.value), caching))
             }
-            None => Err(lacking(&listing, &absent(&listing.value), caching)),
+            None => Err(lacking(&listing, &self.absent(&listing.value), caching)),
         }
     }
 
@@ -101,11 +101,8 @@ impl Service {
             return Err(answer::not_found(&message, caching));
         }
         let message = match listing.value.exists {
-            true if self.store.fills(provider) => format!(
-                "the store does not have {provider} {version}, and this server does not mirror it: its origin lacks it, or an option leaves it out"
-            ),
-            true => format!("the store does not have {provider} {version}"),
-            false => absent(&listing.value),
+            true => self.lacks(&format!("{provider} {version}")),
+            false => self.absent(&listing.value),
         };
         Err(lacking(&listing, &message, caching))
     }
@@ -193,6 +190,29 @@ impl Service {
         answer::too_many(message, answer::RETRY_SECONDS)
     }
 
+    /// The message about a provider without any served version.
+    pub(super) fn absent(&self, listing: &ProviderListing) -> String {
+        let provider = &listing.provider;
+        match listing.hidden.len() {
+            0 => self.lacks(&provider.to_string()),
+            1 => format!("one version of {provider} is hidden, since it did not verify"),
+            hidden => {
+                format!("{hidden} versions of {provider} are hidden, since they did not verify")
+            }
+        }
+    }
+
+    /// The message about what the server does not have.
+    fn lacks(&self, what: &str) -> String {
+        let rest = match self.store.fill {
+            Some(_) => {
+                ", and this server does not mirror it: its origin lacks it, or an option leaves it out"
+            }
+            None => "",
+        };
+        format!("the store does not have {what}{rest}")
+    }
+
     pub(super) fn unavailable(&self, reason: &Unavailable<Failure>) -> Response {
         answer::unavailable(match reason {
             Unavailable::Failed(_) if self.store.fill.is_some() => {
@@ -240,14 +260,4 @@ pub(super) fn lacking(
 /// Whether a list is older than `--max-age`, or its origin could not be asked.
 pub(super) fn is_old(listing: &CachedValue<ProviderListing>) -> bool {
     listing.is_stale() || listing.value.is_origin_unreachable
-}
-
-/// The message about a provider without any served version.
-pub(super) fn absent(listing: &ProviderListing) -> String {
-    let provider = &listing.provider;
-    match listing.hidden.len() {
-        0 => format!("the store does not have {provider}"),
-        1 => format!("one version of {provider} is hidden, since it did not verify"),
-        hidden => format!("{hidden} versions of {provider} are hidden, since they did not verify"),
-    }
 }

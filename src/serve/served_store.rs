@@ -150,8 +150,7 @@ impl ServedStore {
         let filled = fill.fill(provider, version, to).await;
         match &filled {
             Ok(()) => {}
-            Err(Unavailable::Failed(failure)) => {
-                self.observer.notice(&Notice::NotFilled { failure });
+            Err(Unavailable::Failed(_)) => {
                 // A version that the policy refused is not a failure of the request: the list has it among the hidden ones.
                 if !fill.failed().refused_of(provider).contains_key(version) {
                     filled?;
@@ -235,6 +234,10 @@ impl ServedStore {
                     self.observer.notice(&Notice::Unmatched { provider });
                 }
             }
+            // The store has no such provider, and its origin is unreachable.
+            Err(failure) if matches!(failure.at, At::Source(_)) => {
+                self.observer.notice(&Notice::NotFilled { failure });
+            }
             Err(failure) => {
                 self.metrics.store_failures.inc();
                 self.observer.notice(&Notice::StoreFailed { failure });
@@ -263,11 +266,6 @@ impl ServedStore {
                 self.with_offered(listing, offered, fill, old)
             }
         }
-    }
-
-    /// Whether versions of a provider are mirrored from its origin.
-    pub(super) fn fills(&self, provider: &ProviderAddr) -> bool {
-        self.fill.as_ref().is_some_and(|fill| fill.is_for(provider))
     }
 
     /// The versions of a provider that could not be mirrored from its origin lately.
