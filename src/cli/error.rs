@@ -270,6 +270,9 @@ pub(super) enum CommandError {
     /// A store without host names for `serve`.
     #[error("{} has no `${{hostname}}`, so that each host would have the same providers\n  expected --registry-host, the host of these providers", printable(.text))]
     EveryHost { text: String },
+    /// Several versions in one `--exclude`, whose constraints all have to hold.
+    #[error("`--exclude {}` leaves out nothing, because no version is several", printable(.text))]
+    NoExclusion { text: String },
     /// The server cannot start.
     #[error(transparent)]
     Serve(#[from] tfoci::serve::Error),

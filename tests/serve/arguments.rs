@@ -106,6 +106,30 @@ fn mistakes_are_told_before_it_listens() {
             "nothing.pem is not a certificate for this server\n  the file has no certificate in PEM",
         ),
         (
+            [
+                &[
+                    "--from",
+                    layout,
+                    "--fill",
+                    "--exclude",
+                    "acme/demo@1.0.0, 2.0.0",
+                ],
+                &plain[..],
+            ]
+            .concat(),
+            2,
+            "`--exclude acme/demo@1.0.0, 2.0.0` leaves out nothing, because no version is several\n\nhint: give `--exclude` once for each version\n",
+        ),
+        (
+            [
+                &["--from", layout, "--fill", "--exclude", "acme/demo@"],
+                &plain[..],
+            ]
+            .concat(),
+            2,
+            "`acme/demo@` has nothing after the `@`\n",
+        ),
+        (
             [&["--from", layout, "--require-pinned"], &plain[..]].concat(),
             2,
             "`--require-pinned` needs keys\n  expected --trust FILE or --key FILE",

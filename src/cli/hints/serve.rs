@@ -10,6 +10,9 @@ use crate::cli::error::CommandError;
 
 pub(super) fn hint(error: &CommandError) -> Option<String> {
     match error {
+        CommandError::NoExclusion { .. } => {
+            Some("give `--exclude` once for each version".to_owned())
+        }
         CommandError::NoTls { plain_host } => Some(no_tls(plain_host.as_deref())),
         CommandError::SwappedTls {
             certificate, key, ..

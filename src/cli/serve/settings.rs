@@ -1,5 +1,6 @@
 //! Turns the arguments of `tfoci serve` into the settings of the server.
 
+use std::collections::BTreeSet;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use tfoci::source::origin::Origin;
 use tfoci::source::{self, Source};
 use tfoci::store::Endpoint;
 use tfoci::store::endpoint::MappingError;
+use tfoci::version::Version;
 
 use super::Arguments;
 use crate::cli::error::CommandError;
@@ -147,7 +149,17 @@ fn fill(
 /// `PATTERN[@CONSTRAINTS]`.
 fn exclusion(text: &str, session: &Session) -> Result<Exclusion, CommandError> {
     let (pattern, versions) = match text.split_once('@') {
+        Some((_, versions)) if versions.trim().is_empty() => {
+            let text = text.to_owned();
+            return Err(selection::Error::NoConstraints { text }.into());
+        }
         Some((pattern, versions)) => {
+            let exact = versions.split(',').map(str::trim);
+            let exact: BTreeSet<Version> = exact.filter_map(|one| one.parse().ok()).collect();
+            if exact.len() > 1 {
+                let text = text.to_owned();
+                return Err(CommandError::NoExclusion { text });
+            }
             let versions = versions.parse().map_err(selection::Error::from)?;
             (pattern, versions)
         }
