@@ -46,6 +46,18 @@ hint: did you mean `oci-layout:/srv/store`?
 ",
         },
         Case {
+            label: "the URL of a directory to list",
+            given: NOTHING,
+            arguments: "list --from file:///srv/store",
+            exit: 2,
+            says: r"
+error: the repository template `file:///srv/store` is wrong
+  `file:///srv/store` is not a repository: it has a scheme, expected REGISTRY/NAME
+
+hint: did you mean `oci-layout:/srv/store`?
+",
+        },
+        Case {
             label: "the URL of a directory to read",
             given: NOTHING,
             arguments: "inspect acme/demo@1.0.0 --from file:///srv/store",

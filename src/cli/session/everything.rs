@@ -8,7 +8,7 @@ use tfoci::outcome::{At, Failure, Problem};
 use tfoci::source::filesystem_mirror::nearby::is_mirror;
 use tfoci::store::{self, Endpoint, Providers, Store};
 
-use super::{Session, stored_provider};
+use super::{Session, check, stored_provider};
 use crate::cli::error::CommandError;
 use crate::cli::printer::{Printer, Tone};
 
@@ -86,7 +86,7 @@ impl Session {
             mismatch,
             is_host_assumed,
             unfinished,
-        } = providers?.ok_or_else(|| CommandError::no_selection(&endpoint.to_string()))?;
+        } = providers?.ok_or_else(|| unlisted(endpoint))?;
         // An empty store is usually a wrong directory. A job that copies nothing must fail, so that the mistake is seen.
         if providers.is_empty() {
             let example = mismatch.nearest.or(example);
@@ -127,6 +127,15 @@ impl Session {
             assumed_host: is_assumed.then(|| host.clone()),
         })
     }
+}
+
+/// The error about a store that cannot list its providers. A URL is a store for none.
+fn unlisted(endpoint: &Endpoint) -> CommandError {
+    let text = endpoint.to_string();
+    let any = "example.com/acme/demo".parse().ok();
+    let any = any.filter(|_| text.contains("://"));
+    let checked = any.map_or(Ok(()), |any: ProviderAddr| check(endpoint, &[any]));
+    checked.map_or_else(|error| error, |()| CommandError::no_selection(&text))
 }
 
 fn empty_store(endpoint: &Endpoint) -> CommandError {
