@@ -82,7 +82,7 @@ pub(super) fn hide(secret: &str, body: &mut Vec<u8>) {
     }
 }
 
-/// Whether a string of a document had the secret.
+/// Takes a secret out of every string of a document. Returns whether one had it.
 fn hide_in_strings(secret: &str, document: &mut Value) -> bool {
     match document {
         Value::String(text) if text.contains(secret) => {
@@ -91,12 +91,12 @@ fn hide_in_strings(secret: &str, document: &mut Value) -> bool {
         }
         Value::Array(items) => {
             let hidden = items.iter_mut().map(|item| hide_in_strings(secret, item));
-            hidden.fold(false, |any, one| any | one)
+            hidden.filter(|is_hidden| *is_hidden).count() > 0
         }
         Value::Object(members) => {
-            let values = members.iter_mut().map(|(_, value)| value);
+            let values = members.values_mut();
             let hidden = values.map(|value| hide_in_strings(secret, value));
-            hidden.fold(false, |any, one| any | one)
+            hidden.filter(|is_hidden| *is_hidden).count() > 0
         }
         _ => false,
     }

@@ -220,6 +220,7 @@ pub async fn publish<B: BlobSource>(
         }
         // Do not report the same transfers and warnings again.
         events = Arc::new(());
+        // There is one, so more may follow.
         options.others = OtherWriters::Likely;
         if !retry.wait_quietly().await {
             return Err(Problem::Contended { attempts: ATTEMPTS }.into());

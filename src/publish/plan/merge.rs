@@ -271,6 +271,7 @@ async fn step<L>(
     };
     let is_ours = entry.digest == ours.expected.digest.to_string();
     let is_missing = if is_ours {
+        // `mirror` and `copy` trust the index until they meet another writer.
         let is_checked = !to.refuses_incomplete()
             || options.reads_everything()
             || options.others == OtherWriters::Likely;
