@@ -247,7 +247,11 @@ fn a_provider_registry_of_another_host_needs_a_block() {
     let block = "host \"registry.acme.test\" {
   services = { \"providers.v1\" = \"https://mirror.acme.test/v1/providers/\" }
 }</pre>";
-    for (host, needs_block) in [("registry.acme.test", true), ("mirror.acme.test", false)] {
+    for (url, host, needs_block) in [
+        (url, "registry.acme.test", true),
+        (url, "mirror.acme.test", false),
+        ("https://bücher.example", "xn--bcher-kva.example", false),
+    ] {
         let server = store.serve(&["--url", url, "--registry-host", host]);
         let home = server.get("/").is(200).text().replace("&quot;", "\"");
         assert_eq!(home.contains(block), needs_block, "{home}");

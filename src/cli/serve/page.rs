@@ -240,15 +240,17 @@ fn version_line(version: &Version, served: &ServedVersion) -> VersionLine {
 /// The hosts that clients send the token of this server to: the host of the network mirror's URL, and the host of the provider registry.
 fn token_hosts(mirror: Option<&str>, origin: Option<&Hostname>) -> Vec<String> {
     let origin = origin.map(ToString::to_string);
-    let mut hosts: Vec<_> = mirror.map(|url| host(url).to_owned()).into_iter().collect();
+    let mut hosts: Vec<_> = mirror.map(host).into_iter().collect();
     hosts.extend(origin.filter(|origin| !hosts.contains(origin)));
     hosts
 }
 
-/// The host of a URL, with its port.
-fn host(url: &str) -> &str {
+/// The host of a URL, with its port, as clients write it in their configuration.
+fn host(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    rest.split('/').next().unwrap_or(rest)
+    let host = rest.split('/').next().unwrap_or(rest);
+    let hostname = Hostname::from_ascii(host);
+    hostname.map_or_else(|_| host.to_owned(), |hostname| hostname.to_string())
 }
 
 /// A host with a port. Clients refuse to install its providers from a network mirror.
@@ -260,7 +262,7 @@ fn direct(host: Option<&Hostname>) -> Option<String> {
 /// The host of the provider registry, if it is another one than that of the server's URL. Perhaps it does not lead here.
 fn foreign(provider_host: Option<&Hostname>, url: &str) -> Option<String> {
     let provider_host = provider_host.map(ToString::to_string);
-    provider_host.filter(|name| name != host(url))
+    provider_host.filter(|name| *name != host(url))
 }
 
 fn version_counts(listing: &ProviderListing) -> VersionCounts {
