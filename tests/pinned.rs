@@ -143,7 +143,7 @@ fn a_reference_without_a_digest_names_the_provider_itself() {
         assert_eq!(
             run.stderr,
             format!(
-                "error: `{reference}` is the name of no repository of {PROVIDER}, which its index names\n  expected REPOSITORY:VERSION@DIGEST, as `push` prints it\n"
+                "error: the index names {PROVIDER}, and `{reference}` is not one of its repositories\n  expected REPOSITORY:VERSION@DIGEST, as `push` prints it\n"
             )
         );
     }

@@ -138,7 +138,7 @@ pub(super) enum CommandError {
         meant: Option<PathBuf>,
     },
     /// A reference without a digest. The name of its repository differs from the provider that the index names.
-    #[error("`{}` is the name of no repository of {provider}, which its index names\n  expected REPOSITORY:VERSION@DIGEST, as `push` prints it", printable(.reference))]
+    #[error("the index names {provider}, and `{}` is not one of its repositories\n  expected REPOSITORY:VERSION@DIGEST, as `push` prints it", printable(.reference))]
     NeedsDigest {
         reference: String,
         provider: Box<address::ProviderAddr>,
@@ -271,7 +271,7 @@ pub(super) enum CommandError {
     #[error("{} has no `${{hostname}}`, so that each host would have the same providers\n  expected --registry-host, the host of these providers", printable(.text))]
     EveryHost { text: String },
     /// Several versions in one `--exclude`, whose constraints all have to hold.
-    #[error("`--exclude {}` leaves out nothing, because no version is several", printable(.text))]
+    #[error("`--exclude {}` matches no version: one version has to satisfy all of its constraints", printable(.text))]
     NoExclusion { text: String },
     /// The server cannot start.
     #[error(transparent)]

@@ -12,15 +12,15 @@ use crate::store::{self, Artifact, StoreBlob, StoredPackage, artifact};
 use crate::trust;
 use crate::version::Version;
 
-/// How often a version in a layout is read that may be just being replaced. Both of its tags move at once there.
+/// How often a version in a layout is read while it seems half replaced. Both of its tags move at once there.
 const LOOKS_IN_LAYOUT: u32 = 2;
-/// How often a version in a registry is read that may be just being replaced: within two seconds. A writer moves its two tags one after the other,
+/// How often a version in a registry is read while it seems half replaced, within two seconds. A writer moves its two tags one after the other,
 /// and may be far away from the registry.
 const LOOKS_IN_REGISTRY: u32 = 5;
 
 impl StoredProvider {
-    /// Reads a version again if `is_half` says that it may have been met in the middle of a replacement: first at once, then after pauses. What
-    /// stays the same is no accident.
+    /// Reads a version again if `is_half` says that another writer may be replacing it just now: first at once, then after pauses. What is still
+    /// half replaced after all of them is returned.
     pub(crate) async fn reread<T, F: Future<Output = T>>(
         &self,
         read: impl Fn() -> F,

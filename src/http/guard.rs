@@ -40,7 +40,7 @@ impl Guard {
 /// Hosts that the user did not name, with their ports: a configuration names them, which may come from anywhere, or a client of a server does.
 #[derive(Debug)]
 pub(super) struct Strangers {
-    /// Whether every host is one that is no exception. Otherwise only the exceptions are.
+    /// Whether all hosts but the exceptions are strangers. Otherwise only the exceptions are.
     every_host: bool,
     exceptions: Mutex<BTreeSet<(String, u16)>>,
 }

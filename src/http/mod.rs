@@ -184,7 +184,7 @@ impl Http {
         self.shared.strangers.remove(url);
     }
 
-    /// A handle for whose requests the user named the host of a URL. For those of other handles that host stays one that nobody named.
+    /// A handle whose requests may go to the host of this URL as if the user had named it. Other handles are not affected.
     #[must_use]
     pub fn naming(&self, url: &Url) -> Self {
         Self {

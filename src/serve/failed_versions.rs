@@ -10,7 +10,7 @@ use crate::error::Category;
 use crate::outcome::{Failure, PackageError, Problem};
 use crate::version::Version;
 
-/// The pause after the first download with wrong bytes.
+/// The pause after the first download with wrong bytes. Clients ask again after five seconds, so the first repetition costs them nothing.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 
 /// The versions that could not be mirrored. A failure is forgotten after a while, because an origin may repair what it serves.

@@ -58,7 +58,7 @@ pub struct Exclusion {
 pub struct FillSettings {
     /// The origins. Clients name the hosts, so the HTTP client has to treat each host as one that the operator did not name.
     pub source: Source,
-    /// This HTTP client, whose requests `/metrics` counts.
+    /// The HTTP client of `source`. `/metrics` counts its requests.
     pub http: Http,
     /// The providers that may be mirrored; empty for all.
     pub include: Vec<ProviderPattern>,

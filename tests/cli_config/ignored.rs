@@ -65,7 +65,7 @@ const IGNORED: [(&str, &str, &str); 16] = [
     (
         "credentials \"a.example\" {\n token = \"\"\n}",
         "no_token",
-        "c.tfrc, line 1: problem: `credentials` for a.example has an empty `token`: clients send the host no other\n",
+        "c.tfrc, line 1: problem: `credentials` for a.example has an empty `token`: clients send no token, and ask no helper\n",
     ),
     (
         "oci_credentials \"h.example\" {\n username = \"a\"\n password = \"b\"\n pasword = \"secret\"\n}",

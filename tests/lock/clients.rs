@@ -261,7 +261,7 @@ fn without_providers_there_is_no_lock_file_as_after_init() {
         }
     }
     let line =
-        format!(" Unchanged project/{LOCK}: no provider is required, so that no file is needed\n");
+        format!(" Unchanged project/{LOCK}: no provider is required, so no file is needed\n");
     for command in ["lock --check", "lock", "install", "install --locked"] {
         let arguments = format!("{command} --chdir project");
         let run = scene.tfoci(arguments.split(' ')).succeeds();

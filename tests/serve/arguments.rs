@@ -118,7 +118,7 @@ fn mistakes_are_told_before_it_listens() {
             ]
             .concat(),
             2,
-            "`--exclude acme/demo@1.0.0, 2.0.0` leaves out nothing, because no version is several\n\nhint: give `--exclude` once for each version\n",
+            "`--exclude acme/demo@1.0.0, 2.0.0` matches no version: one version has to satisfy all of its constraints\n\nhint: give `--exclude` once for each version\n",
         ),
         (
             [

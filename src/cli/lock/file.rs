@@ -71,7 +71,7 @@ pub(super) fn print_file(
             printer.line(Tone::Warning, "Differs", &text);
         }
         Some(Ok(change)) if change.is_present && change.before.is_empty() => {
-            let text = format!("{name}: no provider is required, so that no file is needed");
+            let text = format!("{name}: no provider is required, so no file is needed");
             printer.line(Tone::Plain, "Unchanged", &text);
         }
         Some(Ok(change)) if change.is_present => {

@@ -94,7 +94,7 @@ pub enum TrapKind {
     /// Clients take the block for the host's credentials, and ask no token helper.
     #[error("`credentials` for {} has no `token`: clients send the host no token", printable(.host))]
     NoToken { host: String },
-    #[error("`credentials` for {} has an empty `token`: clients send the host no other", printable(.host))]
+    #[error("`credentials` for {} has an empty `token`: clients send no token, and ask no helper", printable(.host))]
     EmptyToken { host: String },
     /// Nothing installs any provider.
     #[error("`provider_installation` has no installation method: clients find no provider")]
