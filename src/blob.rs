@@ -218,7 +218,7 @@ impl BlobSource for Memory {
 /// A local file whose digest is known.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// The path of the file.
+    /// Where it is. Each attempt to read it opens it anew.
     pub path: std::path::PathBuf,
     /// The digest and size that it must have.
     pub expected: Expected,

@@ -12,9 +12,9 @@ use sha2::{Digest as _, Sha256, Sha512};
 /// platform selection](crate::clients#platform-selection)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Algorithm {
-    /// `sha256`
+    /// The algorithm of every digest that tfoci writes.
     Sha256,
-    /// `sha512`
+    /// OCI allows it too, so tfoci reads it.
     Sha512,
 }
 

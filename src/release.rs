@@ -17,7 +17,7 @@ use crate::version::Version;
 pub struct Release<L> {
     /// The provider's address.
     pub provider: ProviderAddr,
-    /// The released version.
+    /// The version, which tags and file names repeat.
     pub version: Version,
     /// The plugin protocol versions in the release's provider manifest.
     pub protocols: Protocols,

@@ -46,7 +46,7 @@ pub struct MirrorEntry {
     pub newest: Option<usize>,
     /// Whether to include pre-releases.
     pub prereleases: bool,
-    /// The platforms to mirror.
+    /// Those to mirror; all if the file names none.
     pub platforms: Platforms,
     /// The destination store addresses; if empty, the command line must provide them.
     pub to: Vec<String>,

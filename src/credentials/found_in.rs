@@ -12,11 +12,11 @@ pub enum FoundIn {
     CommandLine,
     /// In the environment variable of this name.
     Variable(String),
-    /// In a file.
+    /// In this entry of a file.
     File(FileEntry),
     /// In a helper of docker, which an entry of a file names.
     Helper {
-        /// The name of the program.
+        /// Such as `docker-credential-pass`.
         program: String,
         /// The entry that names it.
         named_by: FileEntry,

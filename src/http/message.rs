@@ -94,7 +94,8 @@ impl Request {
         &self.url
     }
 
-    /// Adds a header. A value that no header can have is left out.
+    /// Adds a header. A value that no header can have is left out: only the media type of a manifest could be one, without which a registry refuses
+    /// the manifest.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: &str) -> Self {
         if let Ok(value) = HeaderValue::from_str(value) {

@@ -108,7 +108,7 @@ pub struct Task {
 pub struct Installed {
     /// The provider's address.
     pub provider: ProviderAddr,
-    /// The installed version.
+    /// The version whose packages these are.
     pub version: Version,
     /// How the version was authenticated.
     pub authentication: Authentication,
@@ -122,7 +122,7 @@ pub struct Installed {
 /// A package that is in the directory now, or would be after a dry run.
 #[derive(Clone, Debug, Serialize)]
 pub struct InstalledPackage {
-    /// The platform of the package.
+    /// The operating system and architecture that it was built for.
     pub platform: Platform,
     /// The path of the zip or directory.
     #[serde(serialize_with = "as_text")]

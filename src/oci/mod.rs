@@ -135,7 +135,7 @@ pub struct RawManifest {
     pub media_type: String,
     /// The artifact type that the store reports. Layouts may report one, registries never do.
     pub artifact_type: Option<String>,
-    /// The bytes of the manifest.
+    /// As the store sent them: the digest is of exactly these bytes.
     pub bytes: Bytes,
     /// The digest and size of the manifest.
     pub expected: Expected,

@@ -136,7 +136,7 @@ fn list(platforms: &[Platform]) -> String {
 }
 
 impl Refusal {
-    /// The refusal for a JSON error.
+    /// The refusal of a part that cannot be read as JSON, or repeats a member.
     pub fn unread(what: Part, source: json::Error) -> Self {
         match source.fault {
             Fault::Repeated { .. } => Self::Repeated {

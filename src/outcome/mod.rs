@@ -29,7 +29,7 @@ pub use problem::{PackageError, Problem};
 pub struct Published {
     /// The provider's address.
     pub provider: ProviderAddr,
-    /// The published version.
+    /// The version, which is also the name of the tag.
     pub version: Version,
     /// The reference of the artifact, including its digest.
     pub reference: String,
@@ -134,7 +134,7 @@ impl AttachedBlobs {
 /// A package of a version that was written, was complete already, or would be written.
 #[derive(Clone, Debug, Serialize)]
 pub struct PublishedPackage {
-    /// The platform of the package.
+    /// The operating system and architecture that it was built for.
     pub platform: Platform,
     /// Whether the package was copied, mounted, was present, or is planned.
     pub status: Transfer,
@@ -196,7 +196,7 @@ impl Change {
 /// What a replacement would change for one platform of a stored version. Only dry runs report it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlatformChange {
-    /// The platform.
+    /// The platform whose package is another one then, or is none.
     pub platform: Platform,
     /// The hash of the stored zip; `None` if the platform would be added.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -39,7 +39,7 @@ impl Exchange {
         Self::new(answer, "none")
     }
 
-    /// An answer of this route.
+    /// An answer of which the log tells no more than its route.
     pub(super) fn new(answer: Response, route: &'static str) -> Self {
         Self {
             answer,

@@ -139,7 +139,7 @@ pub(super) fn successful(
     })
 }
 
-/// The most messages of an `errors` member that are read.
+/// The most messages of an `errors` member that are read. They become one line, which has to stay readable.
 const MOST_MESSAGES: usize = 10;
 
 /// What a response says about an error: the messages of its `errors` member, or its first line. The first line of an HTML page says nothing

@@ -19,7 +19,7 @@ impl Symbol {
     /// All symbols, in the order of an address.
     pub const ALL: [Self; 3] = [Self::Hostname, Self::Namespace, Self::Type];
 
-    /// The symbol with this name.
+    /// `None` if templates have no symbol with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|symbol| symbol.as_str() == name)
     }

@@ -14,7 +14,8 @@ use crate::store::{Listed, NotRegistry};
 
 /// The largest page in bytes ([clients: tag lists](crate::clients#tag-lists)).
 const LARGEST_PAGE: u64 = 4 << 20;
-/// The most pages of a list that are read. With pages of 20 items, these are 20,000 items.
+/// The most pages of a list that are read, because a registry can name another page for ever. With pages of 20 items, these are 20,000 items: more
+/// than any provider has versions, and any registry providers.
 const MOST_PAGES: usize = 1_000;
 /// The largest list in bytes, all pages together. 20,000 of the longest tags have 2.5 MB.
 const LARGEST_LIST: usize = 8 << 20;
