@@ -27,7 +27,7 @@ pub(super) enum Flaw {
 /// Whether a lock file needs no change. `install --locked` compares providers and versions only, as `init -lockfile=readonly` does: it has
 /// verified the packages by the hashes in the file.
 pub(super) fn stays(change: &LockChange, request: &LockRequest) -> bool {
-    let is_locked = request.installs && request.writing == Writing::Locked;
+    let is_locked = request.is_locked_install();
     change.is_present || is_locked && change.has_same_versions
 }
 

@@ -141,7 +141,7 @@ impl LockOutcome {
 
     /// Whether `lock --check` found a file that `lock` would write.
     fn is_stale(&self, flaws: &BTreeMap<usize, Flaw>, request: &LockRequest) -> bool {
-        let is_check = !request.installs && request.writing == Writing::Locked;
+        let is_check = request.is_check();
         let mut files = self.files.iter().enumerate();
         is_check
             && files.any(|(file, (_, changed))| match changed {
@@ -164,8 +164,7 @@ impl LockOutcome {
     /// The flaws of lock files, by the numbers of the files.
     fn flaws(&self, locked: &[LockedInFiles<'_>], request: &LockRequest) -> BTreeMap<usize, Flaw> {
         // Clients keep hashes that match no package, so only a strict check stops at them.
-        let is_strict =
-            request.trust.require_pinned && !request.installs && request.writing == Writing::Locked;
+        let is_strict = request.trust.require_pinned && request.is_check();
         let flaw_of = |one: &LockedInFiles<'_>| match &one.locked.uncompared {
             _ if !is_strict => None,
             _ if !one.locked.strangers.is_empty() => Some(Flaw::Strangers),
@@ -227,7 +226,7 @@ impl LockOutcome {
         locked: &[LockedInFiles<'_>],
         request: &LockRequest,
     ) -> BTreeMap<usize, Flaw> {
-        let is_locked = request.installs && request.writing == Writing::Locked;
+        let is_locked = request.is_locked_install();
         let versions = locked.iter().filter(|_| is_locked);
         let files = versions.flat_map(|one| {
             let lacks = |file: &usize| {

@@ -68,6 +68,18 @@ pub(in crate::cli) struct LockRequest {
     pub(in crate::cli) installs: bool,
 }
 
+impl LockRequest {
+    /// Whether the lock file is only compared: `lock --check`.
+    pub(super) fn is_check(&self) -> bool {
+        !self.installs && self.writing == Writing::Locked
+    }
+
+    /// Whether exactly what is locked is installed: `install --locked`.
+    pub(super) fn is_locked_install(&self) -> bool {
+        self.installs && self.writing == Writing::Locked
+    }
+}
+
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum Writing {

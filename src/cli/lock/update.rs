@@ -33,7 +33,7 @@ pub(in crate::cli) async fn update(
     } = roots::read(&request, session)?;
     let providers = roots.iter().flat_map(|root| root.required.keys());
     session.warn_of_unmatched(&request.trust, &request.options.trust, providers);
-    if request.installs && request.writing == Writing::Locked {
+    if request.is_locked_install() {
         let is_locked = |root| is_locked(root, &request);
         roots.iter().try_for_each(is_locked)?;
     }
