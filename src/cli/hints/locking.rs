@@ -49,7 +49,7 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         Problem::Trust(error @ trust::Error::NotSigned { .. }) => {
             let provider = &failure.subject.as_ref()?.provider;
             let (needs, unpin) = mirroring::not_signed(error, provider)?;
-            return Some(Effect::ReadOnly.unwritten(&(needs + &unpin)));
+            return Some(Effect::ReadOnly.hint(&(needs + &unpin)));
         }
         Problem::Trust(trust::Error::NoDocument | trust::Error::NoSignature)
             if is_mirror(&failure.at) =>
@@ -65,7 +65,7 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         ) => {
             let address = failure.subject.as_ref()?.provider.to_string();
             let key = match error {
-                trust::Error::NoKey => Effect::ReadOnly.unwritten(mirroring::NO_KEY) + ". ",
+                trust::Error::NoKey => Effect::ReadOnly.hint(mirroring::NO_KEY) + ". ",
                 _ => String::new(),
             };
             return Some(format!(

@@ -186,15 +186,15 @@ fn of_trust(error: &trust::Error, provider: &ProviderAddr, effect: Effect) -> Op
     let advice = match error {
         trust::Error::NoKey => {
             let advice = format!("{NO_KEY}. {}", without_proof(provider));
-            return Some(effect.unwritten(&advice));
+            return Some(effect.hint(&advice));
         }
         trust::Error::NoSignature => {
             let advice = format!("{}. {OLDER}", without_proof(provider));
-            return Some(effect.unwritten(&advice));
+            return Some(effect.hint(&advice));
         }
         trust::Error::NotSigned { .. } => {
             let (needs, unpin) = not_signed(error, provider)?;
-            return Some(effect.unwritten(&format!(
+            return Some(effect.hint(&format!(
                 "{needs}: mirror it from where its author signs it. {OLDER}{unpin}"
             )));
         }
@@ -206,7 +206,7 @@ fn of_trust(error: &trust::Error, provider: &ProviderAddr, effect: Effect) -> Op
             let advice = format!(
                 "Mirrors have no signatures: check packages against a lock file with `--from-lock FILE`, or accept them unverified with `--allow-unsigned {provider}`"
             );
-            return Some(effect.unwritten(&advice));
+            return Some(effect.hint(&advice));
         }
         trust::Error::UnverifiedTransport { .. } => {
             "`--ca-file FILE` names the authority by which its origin's certificate can be verified; or pin by hand a key that reached you another way"
@@ -225,7 +225,7 @@ fn of_trust(error: &trust::Error, provider: &ProviderAddr, effect: Effect) -> Op
         }
         _ => return None,
     };
-    Some(effect.unwritten(advice))
+    Some(effect.hint(advice))
 }
 
 /// How to mirror what nothing proves.
@@ -282,7 +282,7 @@ pub(super) fn filling(failure: &Failure) -> Option<String> {
         }
         _ => return of_trust(error, provider, effect),
     };
-    Some(effect.unwritten(&advice))
+    Some(effect.hint(&advice))
 }
 
 /// How to leave out a version with a new key: otherwise a run every night fails until its author says whose key it is.
@@ -331,11 +331,11 @@ fn of_signature(reason: &SignatureErrorKind, address: &str, effect: Effect) -> O
             let advice = format!(
                 "The origin does not serve the key that signed this; if you have it from its author, {name_it}"
             );
-            return Some(effect.unwritten(&advice));
+            return Some(effect.hint(&advice));
         }
         SignatureErrorKind::NotPinned { expected, received } => {
             let advice = proof::pin_too(expected, received, address);
-            return Some(effect.unwritten(&advice));
+            return Some(effect.hint(&advice));
         }
         SignatureErrorKind::Revoked { .. } | SignatureErrorKind::NotForSigning { .. } => {
             "The author has to sign the release with a key that is in use"
@@ -343,5 +343,5 @@ fn of_signature(reason: &SignatureErrorKind, address: &str, effect: Effect) -> O
         SignatureErrorKind::WeakDocument { .. } => "`weak = \"warn\"` in a trust file lets it pass",
         _ => return None,
     };
-    Some(effect.unwritten(advice))
+    Some(effect.hint(advice))
 }

@@ -42,8 +42,8 @@ enum Effect {
 }
 
 impl Effect {
-    /// The advice, which begins with a capital letter, as a hint.
-    fn unwritten(self, advice: &str) -> String {
+    /// The hint with this advice, which begins with a capital letter. If the command writes, the hint begins by saying that it did not.
+    fn hint(self, advice: &str) -> String {
         match self {
             Self::Unwritten => format!("nothing of this version was written. {advice}"),
             Self::ReadOnly => {
@@ -113,9 +113,7 @@ fn of_journey(error: &CommandError) -> Option<String> {
 fn inspecting(failure: &Failure) -> Option<String> {
     let effect = Effect::ReadOnly;
     let why = match &*failure.problem {
-        Problem::Trust(trust::Error::NoKey) => {
-            effect.unwritten(mirroring::NO_KEY) + ". Without it,"
-        }
+        Problem::Trust(trust::Error::NoKey) => effect.hint(mirroring::NO_KEY) + ". Without it,",
         Problem::Trust(trust::Error::NoSignature | trust::Error::NoDocument) => {
             "nothing proves who made it.".to_owned()
         }

@@ -38,7 +38,7 @@ pub(super) fn at_source(error: &source::Error, effect: Effect) -> Option<String>
             what: source::Document::Checksums | source::Document::Signature,
             ..
         } => {
-            return Some(effect.unwritten(
+            return Some(effect.hint(
                 "The origin lists a file that does not exist, so clients cannot install this version either",
             ));
         }
@@ -58,7 +58,7 @@ pub(super) fn at_source(error: &source::Error, effect: Effect) -> Option<String>
             "put a directory in the place of the link: only the mirror itself and its zips may be links"
         }
         source::Error::Repeated { .. } => {
-            return Some(effect.unwritten(
+            return Some(effect.hint(
                 "Such a document can show one package to tfoci and another to the client that installs it: its owner has to fix it",
             ));
         }

@@ -21,19 +21,19 @@ pub(super) fn untrusted(error: &trust::Error, address: &str, effect: Effect) -> 
         }
         trust::Error::NoSignature => {
             let advice = format!("To go without a signature, `--allow-unsigned {address}`");
-            return Some(effect.unwritten(&advice));
+            return Some(effect.hint(&advice));
         }
         trust::Error::NotSigned { is_allowed, .. } => {
             let needs = needs_signature(*is_allowed);
             let advice = format!("{needs}, which `gpg --detach-sign FILE` makes as FILE.sig");
-            return Some(effect.unwritten(&advice));
+            return Some(effect.hint(&advice));
         }
         trust::Error::NoPinnedKey { .. } => {
             "A fingerprint is not enough here, since there is no key to compare it with: name the file of the pinned key with `--key FILE`"
         }
         trust::Error::Costly => COSTLY,
         trust::Error::Refused(refusal) => {
-            return Some(effect.unwritten(&refused(&refusal.reason, address)?));
+            return Some(effect.hint(&refused(&refusal.reason, address)?));
         }
         trust::Error::NotLocked { .. } => {
             "If the lock file was made for other platforms only, name those with `--platform`, or add this one with `tfoci lock`; else this is not the package that was locked"
@@ -41,7 +41,7 @@ pub(super) fn untrusted(error: &trust::Error, address: &str, effect: Effect) -> 
         trust::Error::NoLine { .. } => "Only what the signed document lists is pushed",
         _ => return other(error),
     };
-    Some(effect.unwritten(advice))
+    Some(effect.hint(advice))
 }
 
 /// A hint that does not say that nothing was written.
