@@ -22,7 +22,7 @@ use crate::blob::{self, File, ReadError};
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::printable_path;
-use crate::event::{Event, Reporter, Subject};
+use crate::event::{Event, Reporter, Subject, Warning};
 use crate::outcome::{At, Failure, Problem, Published};
 use crate::place::Place;
 use crate::platform::Platform;
@@ -82,7 +82,7 @@ pub async fn push(
     if let Some(name) = missing {
         return Err(about(folder::Error::ListedZipMissing { name }.into()));
     }
-    let notes = inspect(&verified.packages, &request.provider).await;
+    let notes = inspect(&verified.packages, &subject, reporter).await;
     for note in notes.map_err(about)? {
         verified.note(note);
     }
@@ -139,20 +139,35 @@ async fn locate(files: Files, request: &Request) -> Result<Release<File>, Proble
     })
 }
 
+/// The permissions to execute a file: those of its owner, group and others.
+const EXECUTABLE: u32 = 0o111;
+
 /// Reads the central directory of each zip as clients do, and notes entries that clients handle badly. If a zip is invalid and its
 /// digest is wrong too, the error is about the digest.
 async fn inspect(
     packages: &[Package<File>],
-    provider: &ProviderAddr,
+    subject: &Subject,
+    reporter: &Arc<dyn Reporter>,
 ) -> Result<Vec<Note>, Problem> {
     let mut notes = Vec::new();
     for package in packages {
         let File { path, expected, .. } = &package.location;
         let opened = Archive::open(disk::open(path)?, &Limits::default());
-        let usable =
-            opened.and_then(|zip| zip.executable(provider.type_name()).map(drop).map(|()| zip));
+        let usable = opened.and_then(|zip| {
+            let executable = zip.executable(subject.provider.type_name())?;
+            let mode = executable.mode().unwrap_or_default();
+            let file = executable.name().to_owned();
+            Ok((zip, (mode & EXECUTABLE == 0).then_some(file)))
+        });
         let source = match usable {
-            Ok(zip) => {
+            Ok((zip, plain)) => {
+                // Windows knows no such permission.
+                if let Some(file) = plain.filter(|_| package.platform.os() != "windows") {
+                    reporter.report(Event::Warning {
+                        subject: subject.platform(&package.platform),
+                        warning: Warning::NotExecutable { file },
+                    });
+                }
                 notes.extend(
                     zip.has_directory_entries()
                         .then_some(Note::DirectoryEntries),

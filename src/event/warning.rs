@@ -2,7 +2,7 @@
 
 use crate::address::ProviderAddr;
 use crate::authentication::Status;
-use crate::error::{MANY, listed, said};
+use crate::error::{MANY, listed, printable, said};
 use crate::fingerprint::{Fingerprint, Issuer};
 use crate::place::Place;
 use crate::platform::Platform;
@@ -84,6 +84,9 @@ pub enum Warning {
     /// The version is published, and what it replaced could not be removed, for this reason.
     #[error("what was replaced is not removed: {0}")]
     NotRemoved(String),
+    /// The zip lets nobody execute the provider. Clients keep the permissions of the zip.
+    #[error("`{}` has no permission to be executed in the zip, so that clients cannot start it: `chmod +x`, zip and sign again", printable(.file))]
+    NotExecutable { file: String },
     /// The zip of a packed mirror has directory entries. Clients then compute another `h1` than for the unpacked package.
     #[error(
         "the zip has directory entries and so two different h1: clients refuse their own lock file when they install it from a packed \

@@ -5,6 +5,7 @@ use std::fs;
 use super::installed;
 use crate::support::author::{Author, two_platforms};
 use crate::support::release::ReleaseFolder;
+use crate::support::zipfile;
 
 #[test]
 fn names_may_spell_the_version_with_a_v() {
@@ -77,4 +78,31 @@ fn a_zip_with_directory_entries_is_noted() {
     Pushed 1 version, 1 package (247 B copied) in [TIME]
 ");
     author.installs();
+}
+
+/// Clients keep the permissions of the zip, and Windows knows none.
+#[test]
+fn a_zip_whose_executable_cannot_be_executed_is_a_warning() {
+    for (made_by, attributes, platform, warns) in [
+        (3 << 8 | 20, 0o100_644 << 16, "linux_amd64", true),
+        (3 << 8 | 20, 0o100_755 << 16, "linux_amd64", false),
+        // As Windows makes it.
+        (20, 0, "darwin_arm64", true),
+        (20, 0, "windows_amd64", false),
+    ] {
+        let author = Author::new();
+        let executable = zipfile::File {
+            made_by,
+            attributes,
+            ..zipfile::file(zipfile::EXECUTABLE, b"x")
+        };
+        ReleaseFolder::new("demo", "1.0.0")
+            .zip(platform, &zipfile::zip([executable]))
+            .write(&author.scene.path("dist"));
+        let said = author.push(&[]).succeeds().stderr;
+        let warning = format!(
+            "   Warning registry.opentofu.org/acme/demo 1.0.0 {platform}: `terraform-provider-demo_v1.0.0` has no permission to be executed in the zip, so that clients cannot start it: `chmod +x`, zip and sign again\n"
+        );
+        assert_eq!(said.contains(&warning), warns, "{said}");
+    }
 }
