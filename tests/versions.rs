@@ -195,7 +195,7 @@ fn missing_providers_and_stores_are_errors() {
     assert_eq!(
         gone(&["versions", "acme/other", "--from", "oci-layout:mirror"]),
         "error: registry.opentofu.org/acme/other (oci-layout:mirror): the store has no such repository\n\n\
-         hint: `acme/other` means registry.opentofu.org/acme/other. For another host write HOST/acme/other, or `--default-host HOST`; `tfoci list --from STORE` lists the providers\n"
+         hint: perhaps it was not mirrored or pushed there yet; `tfoci list --from STORE` lists the providers. Without a host, `acme/other` means registry.opentofu.org/acme/other: for another host write HOST/acme/other, or `--default-host HOST`\n"
     );
     let absent = gone(&["versions", "acme/demo", "--from", "oci-layout:absent"]);
     assert!(

@@ -102,7 +102,7 @@ fn one_failure_does_not_stop_the_others_and_the_gravest_sets_the_exit_code() {
     run.says("
 error: registry.opentofu.org/acme/none (oci-layout:store): the store has no such repository
 
-hint: `acme/none` means registry.opentofu.org/acme/none. For another host write HOST/acme/none, or `--default-host HOST`; `tfoci list --from STORE` lists the providers
+hint: perhaps it was not mirrored or pushed there yet; `tfoci list --from STORE` lists the providers. Without a host, `acme/none` means registry.opentofu.org/acme/none: for another host write HOST/acme/none, or `--default-host HOST`
     Copied registry.opentofu.org/acme/one 1.0.0   1 package   signed [ACME ID] (embedded) by the key beside it, not pinned
     Copied registry.opentofu.org/acme/one 1.1.0-rc.1   1 package   signed [ACME ID] (embedded) by the key beside it, not pinned
 error: registry.opentofu.org/acme/one 2.0.0 linux_amd64 (oci-layout:store/registry.opentofu.org/acme/one, for oci-layout:other/registry.opentofu.org/acme/one): the package sha256:9a6bbfe9e50de4fcac99e350bd8378c8296419e940d41117899bbf10b298d058 cannot be used

@@ -69,7 +69,7 @@ fn a_repository_that_is_not_there_is_named() {
     ask(&Scene::new(), registry.host(), "--plain-http [HOST]").says(&format!(
         "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): the store has no such repository
 
-hint: `acme/demo` means registry.opentofu.org/acme/demo. For another host write HOST/acme/demo, or `--default-host HOST`; `tfoci list --from STORE` lists the providers
+hint: perhaps it was not mirrored or pushed there yet; `tfoci list --from STORE` lists the providers. Without a host, `acme/demo` means registry.opentofu.org/acme/demo: for another host write HOST/acme/demo, or `--default-host HOST`
 "
     ));
 }

@@ -196,7 +196,7 @@ pub(super) fn no_provider(address: &str, at: &At) -> String {
     }
     match address.split_once('/') {
         Some((DEFAULT_HOST, short)) => format!(
-            "`{short}` means {address}. For another host write HOST/{short}, or `--default-host HOST`; `tfoci list --from STORE` lists the providers"
+            "perhaps it was not mirrored or pushed there yet; `tfoci list --from STORE` lists the providers. Without a host, `{short}` means {address}: for another host write HOST/{short}, or `--default-host HOST`"
         ),
         _ => "`tfoci list --from STORE` lists the providers of the store, with their hosts"
             .to_owned(),
