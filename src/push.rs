@@ -142,8 +142,8 @@ async fn locate(files: Files, request: &Request) -> Result<Release<File>, Proble
 /// The permissions to execute a file: those of its owner, group and others.
 const EXECUTABLE: u32 = 0o111;
 
-/// Reads the central directory of each zip as clients do, and notes entries that clients handle badly. If a zip is invalid and its
-/// digest is wrong too, the error is about the digest.
+/// Reads the central directory of each zip as clients do, notes entries that clients handle badly, and warns of an executable that nobody may
+/// execute. If a zip is invalid and its digest is wrong too, the error is about the digest.
 async fn inspect(
     packages: &[Package<File>],
     subject: &Subject,

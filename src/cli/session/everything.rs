@@ -129,7 +129,7 @@ impl Session {
     }
 }
 
-/// The error about a store that cannot list its providers. A URL is a store for none.
+/// The error about a store that cannot list its providers. A URL is no store, and is refused as in every other command.
 fn unlisted(endpoint: &Endpoint) -> CommandError {
     let text = endpoint.to_string();
     let any = "example.com/acme/demo".parse().ok();
