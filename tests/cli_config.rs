@@ -241,6 +241,8 @@ hint: `tfoci install --from oci-layout:store --into DIR` writes a filesystem mir
             &["acme/*", "--from", "h.example/{namespace}"],
             "error: the repository template `h.example/{namespace}` is wrong
   it does not refer to `type`, of which there can be any number
+
+hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name the one provider whose repository it is
 ",
         ),
         // Clients accept this template, and install every provider from one repository.
@@ -250,12 +252,16 @@ hint: `tfoci install --from oci-layout:store --into DIR` writes a filesystem mir
   it does not refer to `hostname`, of which there can be any number
   it does not refer to `namespace`, of which there can be any number
   it does not refer to `type`, of which there can be any number
+
+hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name the one provider whose repository it is
 ",
         ),
         (
             &["acme/demo", "acme/more", "--from", "h.example/acme/demo"],
             "error: the repository template `h.example/acme/demo` is wrong
   it does not refer to `type`, of which there are 2
+
+hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name the one provider whose repository it is
 ",
         ),
         (

@@ -22,7 +22,7 @@ const IGNORED: [(&str, &str, &str); 16] = [
         "c.tfrc, line 3: problem: unknown argument `exlude` of `direct`: clients ignore it; did you mean `exclude`?\n",
     ),
     (
-        "provider_installation {\n network_mirror {\n  url = \"https://m.example/\"\n  download_retry_count = 3\n  includes = [\"acme/*\"]\n }\n}",
+        "provider_installation {\n network_mirror {\n  url = \"https://m.example/v1/\"\n  download_retry_count = 3\n  includes = [\"acme/*\"]\n }\n}",
         "unknown_argument",
         "c.tfrc, line 5: problem: unknown argument `includes` of `network_mirror`: clients ignore it; did you mean `include`?\n",
     ),

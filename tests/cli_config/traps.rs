@@ -34,12 +34,12 @@ const PROBLEMS: [(&str, &str, &str); 18] = [
         "line 2: problem: `oci_mirror` and `direct` (line 5) both install */*/*: clients take the newest version of both, and fail if the first lacks it; name them in `exclude` of one",
     ),
     (
-        "network_mirror {\n url = \"https://m.example/\"\n include = [\"acme/*\", \"b.example/*/*\", \"c.example/x/y\"]\n}\ndirect { exclude = [\"b.example/*/*\"] }",
+        "network_mirror {\n url = \"https://m.example/v1/\"\n include = [\"acme/*\", \"b.example/*/*\", \"c.example/x/y\"]\n}\ndirect { exclude = [\"b.example/*/*\"] }",
         "overlap",
         "line 2: problem: `network_mirror` and `direct` (line 6) both install registry.opentofu.org/acme/*, c.example/x/y: clients take",
     ),
     (
-        "network_mirror { url = \"https://m.example/\" include = [\"a.example/a/a\", \"a.example/a/b\", \"a.example/a/c\", \"a.example/a/d\", \"a.example/a/e\", \"a.example/a/f\"] }\nfilesystem_mirror { path = \"mirror\" }",
+        "network_mirror { url = \"https://m.example/v1/\" include = [\"a.example/a/a\", \"a.example/a/b\", \"a.example/a/c\", \"a.example/a/d\", \"a.example/a/e\", \"a.example/a/f\"] }\nfilesystem_mirror { path = \"mirror\" }",
         "overlap",
         "line 2: problem: `network_mirror` and `filesystem_mirror` (line 3) both install a.example/a/a, a.example/a/b, a.example/a/c, a.example/a/d and 2 more: clients",
     ),
@@ -115,7 +115,7 @@ const PROBLEMS: [(&str, &str, &str); 18] = [
         "line 2: problem: there is no directory mirror/file",
     ),
     (
-        "network_mirror { url = \"https://m.example/\" include = [] }\ndirect {}",
+        "network_mirror { url = \"https://m.example/v1/\" include = [] }\ndirect {}",
         "overlap",
         "line 2: problem: `network_mirror` and `direct` (line 3) both install */*/*",
     ),
@@ -160,7 +160,7 @@ fn top_level_traps_are_named() {
             "c.tfrc: problem: there is no directory none/cache: clients do not start without the plugin cache that `plugin_cache_dir` names\n",
         ),
         (
-            "provider_installation {\n network_mirror {\n url = \"https://a.example/\"\n include = [\"b.example:8443/acme/*\", \"a.example/*/*\"]\n }\n}\n",
+            "provider_installation {\n network_mirror {\n url = \"https://a.example/v1/\"\n include = [\"b.example:8443/acme/*\", \"a.example/*/*\"]\n }\n}\n",
             "ports",
             "c.tfrc, line 2: problem: clients refuse to ask a network mirror for b.example:8443/acme/*: the host has a port; name it in `exclude`, and leave it to `direct`\n",
         ),
@@ -205,6 +205,11 @@ fn notes_do_not_fail_the_check() {
             REGISTRY.replace("${type}", "%{ for x in [type] }${x}%{ endfor }"),
             "unchecked_template",
             "line 2: note: the repository template is not checked: tfoci does not evaluate `for` in a template",
+        ),
+        (
+            "network_mirror { url = \"https://m.example\" }".to_owned(),
+            "url_without_path",
+            "line 2: note: `https://m.example/` fits a site that `tfoci site` wrote: the network mirror of `tfoci serve` is at `https://m.example/mirror/`",
         ),
         // tfoci reads these credentials, and clients do not.
         (

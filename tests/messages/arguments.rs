@@ -231,6 +231,19 @@ hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or, for thi
 ",
         },
         Case {
+            label: "a directory without its prefix",
+            given: |author| {
+                author.scene.write("dist/sub/file", "");
+            },
+            arguments: "push dist --provider acme/demo --to dist/sub",
+            exit: 2,
+            says: r"
+error: `dist/sub` names one repository, and not that of `registry.opentofu.org/acme/demo`
+
+hint: did you mean `oci-layout:dist/sub`?
+",
+        },
+        Case {
             label: "a template that does not tell providers apart",
             given: NOTHING,
             arguments: "install acme/demo acme/other --from registry.example.net/acme/{namespace} --into out",
@@ -238,6 +251,8 @@ hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or, for thi
             says: r"
 error: the repository template `registry.example.net/acme/{namespace}` is wrong
   it does not refer to `type`, of which there are 2
+
+hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name the one provider whose repository it is
 ",
         },
         Case {

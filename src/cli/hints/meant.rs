@@ -10,7 +10,7 @@ use tfoci::nearest::nearest;
 use tfoci::outcome::Problem;
 use tfoci::selection;
 use tfoci::source::filesystem_mirror::nearby;
-use tfoci::store::endpoint::AddressError;
+use tfoci::store::endpoint::{AddressError, MappingError};
 use tfoci::template::Error as TemplateError;
 
 use crate::cli::error::{CommandError, Meant};
@@ -112,12 +112,15 @@ fn directory(error: &CommandError) -> Option<&str> {
     }
 }
 
-/// The store or source that is meant by a text that no repository can have as its name.
+/// The store or source that is meant by a text that no repository can have as its name, or by a directory without its prefix.
 fn in_store(error: &CommandError, takes_sources: bool) -> Option<String> {
-    let Problem::Endpoint(AddressError::Repository(TemplateError::Template { text, .. })) =
-        &*error.failure()?.problem
-    else {
-        return None;
+    let text = match &*error.failure()?.problem {
+        Problem::Endpoint(AddressError::Repository(TemplateError::Template { text, .. })) => text,
+        Problem::Mapping(MappingError::OneRepository { text, .. }) => {
+            let is_directory = Path::new(text).is_dir();
+            return is_directory.then(|| format!("{LAYOUT}:{text}"));
+        }
+        _ => return None,
     };
     match (text.contains(':'), takes_sources) {
         (true, true) => prefix(text, &[LAYOUT, NETWORK, FILESYSTEM]),

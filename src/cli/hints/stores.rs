@@ -254,6 +254,14 @@ fn template(error: &TemplateError) -> Option<String> {
     {
         return Some(format!("did you mean `{meant}`?"));
     }
+    if let TemplateError::Template { problems, .. } = error
+        && let [TemplateProblem::Missing { .. }, ..] = problems.as_slice()
+    {
+        return Some(
+            "put `{hostname}`, `{namespace}` and `{type}` into the address; or name the one provider whose repository it is"
+                .to_owned(),
+        );
+    }
     let text = match error.mistake_in_name()? {
         RepositoryErrorKind::TagOrDigest { found } => match error {
             TemplateError::Provider { text, provider, .. } if found.starts_with(':') => {

@@ -71,6 +71,9 @@ pub enum TrapKind {
     /// Clients replace what follows the last slash.
     #[error("`{}` has no slash at its end: clients drop what follows the last one", printable(.url))]
     NoSlash { url: String },
+    /// `tfoci serve` has its network mirror below `/mirror/`.
+    #[error("`{url}` fits a site that `tfoci site` wrote: the network mirror of `tfoci serve` is at `{url}mirror/`", url = printable(.url))]
+    NoPath { url: String },
     /// Clients put the host of a provider into the URL of a mirror, where a port breaks it.
     #[error("clients refuse to ask a network mirror for {}: the host has a port", list(.providers))]
     Ports { providers: Vec<ProviderPattern> },
@@ -150,6 +153,7 @@ impl TrapKind {
             Self::NoArgument { .. } => "missing_argument",
             Self::Url { .. } => "url",
             Self::NoSlash { .. } => "url_without_slash",
+            Self::NoPath { .. } => "url_without_path",
             Self::UnknownBlock { .. } => "unknown_block",
             Self::UnknownArgument { .. } => "unknown_argument",
             Self::NoToken { .. } | Self::EmptyToken { .. } => "no_token",
@@ -183,6 +187,7 @@ impl TrapKind {
             Self::TwoSources { .. }
                 | Self::Unchecked(_)
                 | Self::ReadByTerraform
+                | Self::NoPath { .. }
                 | Self::NoCredentials { .. }
         )
     }
@@ -340,6 +345,10 @@ fn of_url(text: &str) -> Option<TrapKind> {
     let url = || text.to_owned();
     match Url::parse(text) {
         Ok(parsed) if parsed.scheme() == "https" && parsed.has_host() => {
+            if parsed.path() == "/" {
+                let url = parsed.to_string();
+                return Some(TrapKind::NoPath { url });
+            }
             (!parsed.path().ends_with('/')).then(|| TrapKind::NoSlash { url: url() })
         }
         _ => Some(TrapKind::Url { url: url() }),
