@@ -4,6 +4,7 @@ use crate::address::ProviderAddr;
 use crate::authentication::Status;
 use crate::error::{MANY, listed, printable, said};
 use crate::fingerprint::{Fingerprint, Issuer};
+use crate::hash::PackageHash;
 use crate::place::Place;
 use crate::platform::Platform;
 use crate::version::Version;
@@ -78,12 +79,17 @@ pub enum Warning {
         /// The error message of the registry, which may be empty.
         answer: String,
     },
-    /// A dry run would replace a version that cannot be read.
-    #[error("would replace a version that cannot be read")]
+    /// What a replacement changes is unknown.
+    #[error("the stored version cannot be read, so that what is replaced is not known")]
     ReplacesUnreadable,
     /// The version is published, and what it replaced could not be removed, for this reason.
     #[error("what was replaced is not removed: {0}")]
     NotRemoved(String),
+    /// A site has another zip of the package: the version was replaced in the store.
+    #[error(
+        "the published zip {from} is replaced by {to}: clients with the old one in their lock file refuse it"
+    )]
+    ReplacesPublished { from: PackageHash, to: PackageHash },
     /// The zip lets nobody execute the provider. Clients keep the permissions of the zip.
     #[error("`{}` has no permission to be executed in the zip, so that clients cannot start it: `chmod +x`, zip and sign again", printable(.file))]
     NotExecutable { file: String },

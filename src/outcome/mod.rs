@@ -45,7 +45,7 @@ pub struct Published {
     pub signer: Option<KeyDescription>,
     /// The packages, sorted by platform.
     pub packages: Vec<PublishedPackage>,
-    /// What a dry run of a replacement would change in the stored version.
+    /// What a replacement changed in the stored version, or would in a dry run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<PlatformChange>,
     /// Other blobs, which no signature covers.
@@ -193,15 +193,15 @@ impl Change {
     }
 }
 
-/// What a replacement would change for one platform of a stored version. Only dry runs report it.
+/// What a replacement changes for one platform of a stored version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlatformChange {
     /// The platform whose package is another one then, or is none.
     pub platform: Platform,
-    /// The hash of the stored zip; `None` if the platform would be added.
+    /// The hash of the stored zip; `None` if the platform is added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<PackageHash>,
-    /// The hash of the zip that would be there; `None` if the platform would be removed.
+    /// The hash of the zip that is there then; `None` if the platform is removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<PackageHash>,
 }

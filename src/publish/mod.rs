@@ -22,7 +22,7 @@ use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject, Transfer, Warning};
 use crate::http::Retry;
 use crate::oci::{RawManifest, Tag, TagNames};
-use crate::outcome::{AttachedBlobs, Change, Problem, Published, PublishedPackage};
+use crate::outcome::{AttachedBlobs, Change, PlatformChange, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
 use crate::release::{Expected, Package, Release};
 use crate::store::{OtherWriters, RepoMut, Tagged};
@@ -188,8 +188,13 @@ pub async fn publish<B: BlobSource>(
         if let Some(warning) = publication.warning.take() {
             warn(&events, warning);
         }
+        let changes = changes(edition, &publication, to, &options, &*events).await;
         if options.dry_run {
-            return predict(edition, &publication, to, &options, reporter).await;
+            let predicted = predict(edition, &publication, to, reporter).await?;
+            return Ok(Published {
+                changes,
+                ..predicted
+            });
         }
         refused = refused.or(publication.probe(to).await?);
         outcomes
@@ -215,6 +220,7 @@ pub async fn publish<B: BlobSource>(
             let bytes = outcomes.bytes(edition.release);
             return Ok(Published {
                 bytes,
+                changes,
                 ..report(edition, &publication, to, outcomes)
             });
         }
@@ -228,30 +234,39 @@ pub async fn publish<B: BlobSource>(
     }
 }
 
+/// What a replacement changes. Warns if the stored version cannot be read.
+async fn changes<B>(
+    edition: &Edition<'_, B>,
+    publication: &Publication<B>,
+    to: &RepoMut,
+    options: &Options,
+    reporter: &dyn Reporter,
+) -> Vec<PlatformChange> {
+    if options.existing != Existing::Replace {
+        return Vec::new();
+    }
+    let changes = replacement::changes(edition.release, publication, to).await;
+    changes.unwrap_or_else(|| {
+        reporter.report(Event::Warning {
+            subject: edition.subject(),
+            warning: Warning::ReplacesUnreadable,
+        });
+        Vec::new()
+    })
+}
+
 /// What [`publish`] would do.
 async fn predict<B: BlobSource>(
     edition: &Edition<'_, B>,
     publication: &Publication<B>,
     to: &RepoMut,
-    options: &Options,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Published, Error<B::Failure>> {
-    let changes = match options.existing {
-        Existing::Replace => replacement::changes(edition.release, publication, to).await,
-        Existing::Merge | Existing::Fail => Some(Vec::new()),
-    };
-    if changes.is_none() {
-        reporter.report(Event::Warning {
-            subject: edition.subject(),
-            warning: Warning::ReplacesUnreadable,
-        });
-    }
     let mut outcomes = TransferOutcomes::of(edition);
     outcomes.predict(edition, publication, to, reporter).await?;
     let published = report(edition, publication, to, outcomes);
     Ok(Published {
         status: published.status.planned(),
-        changes: changes.unwrap_or_default(),
         ..published
     })
 }

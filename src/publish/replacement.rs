@@ -1,4 +1,4 @@
-//! What a replacement would change, platform by platform. Only dry runs ask.
+//! What a replacement changes, platform by platform.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::oci::Index;
 use crate::outcome::PlatformChange;
 use crate::store::At;
 
-/// What the publication would replace, remove or add; nothing if it replaces no version. `None` if the stored version cannot be read.
+/// What the publication replaces, removes or adds; nothing if it replaces no version. `None` if the stored version cannot be read.
 pub(super) async fn changes<B>(
     release: &Release<B>,
     publication: &Publication<B>,
@@ -39,8 +39,8 @@ pub(super) async fn changes<B>(
     Some(changes)
 }
 
-/// The zips of the version that the tag refers to; `None` if they cannot be read. The list is a courtesy of the dry run: the plan itself has
-/// failed by now if the store cannot be read.
+/// The zips of the version that the tag refers to; `None` if they cannot be read. The list is for the user only: the plan itself has failed by
+/// now if the store cannot be read.
 async fn stored_zips<B>(
     publication: &Publication<B>,
     to: &RepoMut,

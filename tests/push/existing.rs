@@ -224,13 +224,15 @@ fn damage_of_another_version_does_not_fail_a_replacement() {
     assert_ne!(run.stdout, "");
     run.says("
    Warning registry.opentofu.org/acme/demo 1.0.0: what was replaced is not removed: the blob sha256:62668cc3ec9c9fd2d99d97dfc9d5e77bf4f46190ebbbf1bc672f1db00a47be54 cannot be used
+     Added registry.opentofu.org/acme/demo 1.0.0 linux_arm64   zh:2e475748dca15aaa266b98fb54ab3c03962ed565d5a7eb8ffb59d9b2b5bdecc4
+   Removed registry.opentofu.org/acme/demo 1.0.0 linux_amd64   zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
    Updated registry.opentofu.org/acme/demo 1.0.0   1 of its packages, 406 B   signed [ACME ID] (pinned)
     Pushed 1 version, 1 package (406 B copied) in [TIME]
 ");
 }
 
 #[test]
-fn a_dry_run_of_a_replacement_says_which_zips_it_would_replace() {
+fn a_replacement_says_which_zips_it_replaces() {
     let author = made_again();
     let before = author.tree();
     author
@@ -245,6 +247,14 @@ Would push 1 version, 1 package (168 B to copy) in [TIME]
 ",
         );
     assert_eq!(author.tree(), before);
+    author.push(&["--existing", "replace"]).succeeds().says(
+        "
+  Replaced registry.opentofu.org/acme/demo 1.0.0 linux_amd64   zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec by zh:4cea9670a9fc157739282a94a32b9926252c4fc9a21df6b9dba4709d9ef4c662
+   Removed registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
+   Updated registry.opentofu.org/acme/demo 1.0.0   1 of its packages, 168 B   signed [ACME ID] (pinned)
+    Pushed 1 version, 1 package (168 B copied) in [TIME]
+",
+    );
 }
 
 #[test]
@@ -256,7 +266,7 @@ fn a_dry_run_of_a_replacement_says_that_the_stored_version_cannot_be_read() {
     let run = author
         .push(&["--existing", "replace", "--dry-run"])
         .succeeds();
-    let warning = "   Warning registry.opentofu.org/acme/demo 1.0.0: would replace a version that cannot be read\n";
+    let warning = "   Warning registry.opentofu.org/acme/demo 1.0.0: the stored version cannot be read, so that what is replaced is not known\n";
     assert!(run.stderr.contains(warning), "{}", run.stderr);
 }
 

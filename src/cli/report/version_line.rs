@@ -35,19 +35,23 @@ pub(super) fn published(printer: &Printer, published: &Published) {
     };
     let version = subject(published);
     for change in &published.changes {
-        print_change(printer, &version, change);
+        print_change(printer, &version, change, published.status);
     }
     let line = line(&version, count, &packages, authentication);
     print(printer, &version, verb, &line);
 }
 
-/// Prints what a dry run of a replacement would change for one platform.
-fn print_change(printer: &Printer, version: &Subject, change: &PlatformChange) {
-    let (verb, hashes) = match (&change.from, &change.to) {
-        (Some(from), Some(to)) => ("Would replace", format!("{from} by {to}")),
-        (None, Some(to)) => ("Would add", to.to_string()),
-        (Some(from), None) => ("Would remove", from.to_string()),
+/// Prints what a replacement changed for one platform, or would change in a dry run.
+fn print_change(printer: &Printer, version: &Subject, change: &PlatformChange, status: Change) {
+    let (done, planned, hashes) = match (&change.from, &change.to) {
+        (Some(from), Some(to)) => ("Replaced", "Would replace", format!("{from} by {to}")),
+        (None, Some(to)) => ("Added", "Would add", to.to_string()),
+        (Some(from), None) => ("Removed", "Would remove", from.to_string()),
         (None, None) => return,
+    };
+    let verb = match status {
+        Change::WouldCopy | Change::WouldUpdate => planned,
+        Change::Copied | Change::Updated | Change::Present => done,
     };
     let line = format!("{version} {}   {hashes}", change.platform);
     printer.line_of(version, Tone::Plain, verb, &line);
