@@ -219,6 +219,8 @@ impl Site<'_> {
         }
         let sizes = release.packages.iter().map(|package| package.expected.size);
         reporter.report(Event::planned(subject.clone(), sizes));
+        self.warn_of_replaced(&release)
+            .map_err(|error| about(error.into()))?;
         let installed = self
             .packages(&release, &At::read(from.place.clone()))
             .await?;
@@ -227,6 +229,28 @@ impl Site<'_> {
                 .map_err(|error| about(error.into()))?;
         }
         Ok(VersionResult::Written(Box::new(installed)))
+    }
+
+    /// Warns of packages of which the site publishes another zip.
+    fn warn_of_replaced(&self, release: &Verified<Release<StoreBlob>>) -> Result<(), disk::Error> {
+        let folder = ProviderFolder::of(&self.request.directory, &release.provider);
+        let Some(directory) = folder.open()? else {
+            return Ok(());
+        };
+        let published = documents::listed(&directory, &release.version)?.unwrap_or_default();
+        for package in &release.packages {
+            let published = published.get(&package.platform.to_string());
+            let from = published.and_then(|archive| archive.as_ref()?.zh());
+            let replaced = from.zip(package.zh()).filter(|(from, to)| from != to);
+            if let Some((from, to)) = replaced {
+                let subject = Subject::version(&release.provider, &release.version);
+                self.reporter.report(Event::Warning {
+                    subject: subject.platform(&package.platform),
+                    warning: Warning::ReplacesPublished { from, to },
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Writes the packages of a version.
