@@ -149,6 +149,9 @@ pub(super) enum CommandError {
         into: PathBuf,
         expected: &'static str,
     },
+    /// `site` without its directory.
+    #[error("`{}` is the address of a provider\n  expected DIR, the directory of the files", printable(.address))]
+    NoSiteDirectory { address: String },
     /// The files of a store would lie among those of something else.
     #[error("{} is {what}, and no store\n  expected a directory of layouts, or a new one", printable_path(.path))]
     OtherDirectory { path: PathBuf, what: &'static str },

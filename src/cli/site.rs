@@ -222,6 +222,9 @@ fn warn_of_ports(providers: &BTreeSet<ProviderAddr>, session: &Session) {
 
 fn request(arguments: &Arguments, session: &Session) -> Result<SiteOptions, CommandError> {
     let directory = &arguments.directory;
+    if let Some(address) = address(directory) {
+        return Err(CommandError::NoSiteDirectory { address });
+    }
     if is_store(directory) {
         let into = directory.clone();
         let expected = "DIR, the directory of the files; `--from` names the store";
@@ -238,6 +241,15 @@ fn request(arguments: &Arguments, session: &Session) -> Result<SiteOptions, Comm
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
     })
+}
+
+/// The address of a provider in the place of the directory. A relative path of three parts that begins with a host is none that people write.
+fn address(directory: &Path) -> Option<String> {
+    let text = directory.to_str()?;
+    let (host, _) = text.split_once('/')?;
+    let is_address = host.contains('.') && !host.starts_with('.') && !directory.is_dir();
+    let parsed: ProviderAddr = is_address.then(|| text.parse().ok()).flatten()?;
+    Some(parsed.to_string())
 }
 
 /// Writes the page for people.

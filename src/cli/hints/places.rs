@@ -59,6 +59,7 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
         CommandError::OtherDirectory { .. } => {
             "nothing was written. Name another directory; it need not exist"
         }
+        CommandError::NoSiteDirectory { address } => return Some(site_directory(address)),
         CommandError::IntoStore { .. } => "`tfoci copy --to STORE` copies into a store",
         CommandError::NoOci => {
             "`tfoci install --into DIR` writes a filesystem mirror from the registry"
@@ -66,6 +67,14 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+/// Suggests where the directory of a site stands.
+fn site_directory(address: &str) -> String {
+    let address = printable(address);
+    format!(
+        "name the directory first: `tfoci site DIR {address}`. A directory with this name is written `./{address}`"
+    )
 }
 
 /// Suggests what may be meant by a text that is not a source.
