@@ -38,7 +38,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let registry = session.registry(&session.http()?);
     let store = endpoint.read(registry);
     let store = store.map_err(|error| Journey::OpeningAll.failed(Problem::from(error).into()))?;
-    let everything = session.everything(&endpoint, &store).await?;
+    let host = session.default_host();
+    let everything = session.everything(&endpoint, &store, host).await?;
+    everything.note(&session.printer);
     everything.warn(&session.printer);
     let providers = everything.providers;
     for provider in &providers {

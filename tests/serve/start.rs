@@ -9,8 +9,9 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::server::Server;
 use super::stores::{DEMO, HOST, Store};
+use crate::support::author::Author;
 use crate::support::registry::answer::Answer;
-use crate::support::registry::{Fault, Registry};
+use crate::support::registry::{Fault, Personality, Registry, Setup};
 use crate::support::release::sha256;
 use crate::support::scene::Scene;
 use crate::support::tls::Authority;
@@ -68,6 +69,40 @@ fn the_number_of_providers_is_reported() {
     server.logs("Serving 0 providers\n");
     server.logs("Filling every provider that clients request, from the host that its address names; `--include` limits it\n");
     assert!(!server.stop().contains("no provider is in"));
+}
+
+/// Not every registry lists its repositories.
+#[test]
+fn a_template_that_no_repository_of_the_registry_matches_is_reported() {
+    let author = Author::with_release();
+    let registry = Setup::of(Personality::Plain)
+        .quirks(|quirks| quirks.catalog = Some(2))
+        .start();
+    let host = registry.host();
+    let store = |name: &str| format!("{host}/{name}/{{hostname}}/{{namespace}}/{{type}}");
+    let plain = ["--plain-http", host];
+    author.push_to(&store("tofu"), &plain).succeeds();
+    let serve = |name: &str| {
+        let from = store(name);
+        Server::plain(
+            &author.scene,
+            &[&["--from", from.as_str()][..], &plain].concat(),
+        )
+    };
+    serve("tofu").logs("Serving 1 provider\n");
+    serve("tof").logs(&format!("hint: did you mean `{}`?\n", store("tofu")));
+    let registry = Registry::plain();
+    let from = format!(
+        "{}/tofu/{{hostname}}/{{namespace}}/{{type}}",
+        registry.host()
+    );
+    let server = Server::plain(
+        &author.scene,
+        &["--from", &from, "--plain-http", registry.host()],
+    );
+    server.get("/").is(200);
+    let log = server.stop();
+    assert!(!log.contains("no repository of the registry"), "{log}");
 }
 
 #[test]

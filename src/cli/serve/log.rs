@@ -70,7 +70,11 @@ impl Log {
                 }
                 everything.providers
             }
-            Err(CommandError::EmptyStore { .. }) if fills => Vec::new(),
+            Err(CommandError::EmptyStore { .. } | CommandError::NoRepositoryMatches { .. })
+                if fills =>
+            {
+                Vec::new()
+            }
             Err(error) => {
                 let text = with_hint(&error, &error);
                 return self.event("no-providers", Tone::Warning, "Warning", text);

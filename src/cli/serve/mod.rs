@@ -265,7 +265,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         log.filling(&arguments.include);
     }
     let reporting = async {
-        report_contents(&endpoint, &store, arguments.fill, session, &log).await;
+        report_contents(&endpoint, &store, &arguments, session, &log).await;
         std::future::pending::<()>().await;
     };
     let serving = server.run(interrupted, reload.clone());
@@ -296,14 +296,21 @@ fn open(endpoint: &Endpoint, registry: Registry, fills: bool) -> Result<Store, C
 async fn report_contents(
     endpoint: &Endpoint,
     store: &Store,
-    fills: bool,
+    arguments: &Arguments,
     session: &Session,
     log: &Log,
 ) {
-    // The list of a registry can be long, refused or slow, and the page shows it on request.
-    if endpoint.template().is_none() {
-        let listed = session.everything(endpoint, store).await;
-        log.contents(listed, fills);
+    let host = arguments.provider_host.as_ref();
+    let host = host.unwrap_or_else(|| session.default_host());
+    let listed = session.everything(endpoint, store, host).await;
+    // Not every registry lists its repositories, or lists them to this user.
+    let is_listed = endpoint.template().is_none()
+        || matches!(
+            listed,
+            Ok(_) | Err(CommandError::NoRepositoryMatches { .. })
+        );
+    if is_listed {
+        log.contents(listed, arguments.fill);
     }
 }
 

@@ -16,6 +16,8 @@ use crate::cli::printer::{Printer, Tone};
 pub(in crate::cli) struct Everything {
     /// Its providers, sorted.
     pub(in crate::cli) providers: Vec<ProviderAddr>,
+    /// The number of repositories that do not match the store's template, and the name of one.
+    others: (usize, Option<String>),
     /// The directories of incomplete layouts.
     unfinished: Vec<PathBuf>,
     endpoint: Endpoint,
@@ -46,6 +48,30 @@ impl Everything {
         Some(Failure::from(incomplete).into())
     }
 
+    /// Prints which repositories are left out, and which host was assumed.
+    pub(in crate::cli) fn note(&self, printer: &Printer) {
+        let endpoint = &self.endpoint;
+        let (others, example) = &self.others;
+        if *others > 0 {
+            let repositories = match others {
+                1 => "1 repository that does not match".to_owned(),
+                others => format!("{others} repositories that do not match"),
+            };
+            let example = example
+                .as_ref()
+                .map(|example| format!(", such as {example}"));
+            let example = example.unwrap_or_default();
+            let line = format!("{repositories} {endpoint}{example}");
+            printer.line(Tone::Plain, "Skipped", &line);
+        }
+        if let Some(host) = &self.assumed_host {
+            let line = format!(
+                "the host {host}, since {endpoint} has no {{hostname}}; `--default-host` names another"
+            );
+            printer.line(Tone::Plain, "Assumed", &line);
+        }
+    }
+
     /// Warns of incomplete layouts.
     pub(in crate::cli) fn warn(&self, printer: &Printer) {
         if let Some(text) = self.incomplete() {
@@ -68,13 +94,14 @@ impl Everything {
 }
 
 impl Session {
-    /// All providers of a store, if the store can list them.
+    /// All providers of a store, if the store can list them. `host` is that of all providers, if the store's template has no `${hostname}`.
     pub(in crate::cli) async fn everything(
         &self,
         endpoint: &Endpoint,
         store: &Store,
+        host: &Hostname,
     ) -> Result<Everything, CommandError> {
-        let providers = endpoint.providers(store, self.default_host()).await;
+        let providers = endpoint.providers(store, host).await;
         let providers = providers.map_err(|error| Failure {
             at: At::read(endpoint.whole()),
             ..Failure::from(error)
@@ -101,26 +128,10 @@ impl Session {
                 None => empty_store(endpoint),
             });
         }
-        if others > 0 {
-            let repositories = match others {
-                1 => "1 repository that does not match".to_owned(),
-                others => format!("{others} repositories that do not match"),
-            };
-            let example = example.map(|example| format!(", such as {}", endpoint.name(&example)));
-            let example = example.unwrap_or_default();
-            let line = format!("{repositories} {endpoint}{example}");
-            self.printer.line(Tone::Plain, "Skipped", &line);
-        }
-        let host = self.default_host();
         let is_assumed = is_host_assumed && *host == Hostname::default_origin();
-        if is_assumed {
-            let line = format!(
-                "the host {host}, since {endpoint} has no {{hostname}}; `--default-host` names another"
-            );
-            self.printer.line(Tone::Plain, "Assumed", &line);
-        }
         Ok(Everything {
             providers,
+            others: (others, example.map(|example| endpoint.name(&example))),
             unfinished,
             endpoint: endpoint.clone(),
             store: store.clone(),

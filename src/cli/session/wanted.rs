@@ -75,7 +75,9 @@ impl Session {
         let mut everything = None;
         if let Some((endpoint, store)) = &store {
             if are_listed {
-                let all = self.everything(endpoint, store).await?;
+                let host = self.default_host();
+                let all = self.everything(endpoint, store, host).await?;
+                all.note(&self.printer);
                 let providers = all.providers.iter().cloned();
                 arguments.extend(providers.map(|one| Argument::Address(any(one), None)));
                 everything = Some(all);
