@@ -100,7 +100,7 @@ fn topics(scene: &Scene) -> Vec<String> {
 fn every_topic_that_help_lists_has_a_page_that_fits_a_terminal() {
     let scene = scene();
     let topics = topics(&scene);
-    assert_eq!(topics.len(), 9, "{topics:?}");
+    assert_eq!(topics.len(), 10, "{topics:?}");
     for topic in topics {
         let page = scene.tfoci(["help", &topic]).succeeds();
         assert_eq!(page.stderr, "");
@@ -140,6 +140,7 @@ fn help_command_prints_the_help_of_the_command() {
         ("env", "did you mean `tfoci help environment`?"),
         ("deploy", "did you mean `tfoci help deployment`?"),
         ("exit", "did you mean `tfoci help exit-codes`?"),
+        ("withdraw", "did you mean `tfoci help maintenance`?"),
         ("pussh", "did you mean `tfoci help push`?"),
         ("network", "`tfoci help` lists the commands and topics"),
     ] {

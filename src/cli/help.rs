@@ -16,7 +16,8 @@ pub(super) const LIST: &str = "\
 Help topics, by `tfoci help TOPIC`:
   options      the options that every command takes
   trust        which signatures are accepted, and how to pin keys
-  mirror-file  the file that names the providers of a team
+  mirror-file  the file that names the providers of a team, and nightly runs
+  maintenance  damaged packages; replacing and withdrawing versions; leaving
   templates    store addresses, and which repository a provider has
   credentials  where passwords and tokens are looked for
   environment  the environment variables that tfoci reads
@@ -25,11 +26,15 @@ Help topics, by `tfoci help TOPIC`:
   exit-codes   what the exit codes mean";
 
 /// The pages in `templates/help`, with their names.
-pub(super) const TOPICS: [(&str, &str); 8] = [
+pub(super) const TOPICS: [(&str, &str); 9] = [
     ("trust", include_str!("../../templates/help/trust.txt")),
     (
         "mirror-file",
         include_str!("../../templates/help/mirror-file.txt"),
+    ),
+    (
+        "maintenance",
+        include_str!("../../templates/help/maintenance.txt"),
     ),
     (
         "templates",
@@ -59,7 +64,7 @@ const OPTIONS: &str = "options";
 
 /// Explain a command, or a topic
 ///
-/// Topics: options (those that every command takes), trust, mirror-file, templates, credentials, environment, deployment, json, exit-codes.
+/// Topics: options (those that every command takes), trust, mirror-file, maintenance, templates, credentials, environment, deployment, json, exit-codes.
 #[derive(Args)]
 pub(super) struct Arguments {
     /// A command or a topic; a command of `trust` has two words
@@ -103,6 +108,9 @@ fn page(names: &[&str]) -> Result<String, CommandError> {
 
 /// The page that is meant by misspelt names.
 fn meant(tfoci: &clap::Command, names: &[&str]) -> Option<String> {
+    if let ["withdraw" | "delete" | "remove" | "replace" | "repair" | "uninstall"] = names {
+        return Some("maintenance".to_owned());
+    }
     let shown = |command: &clap::Command| {
         let commands = command.get_subcommands().filter(|one| !one.is_hide_set());
         commands.map(|one| one.get_name().to_owned()).collect()

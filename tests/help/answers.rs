@@ -44,6 +44,11 @@ fn damaged_packages_are_found_and_written_again() {
         &[
             "--recheck also compares digests and evidence with what the origin offers now, and reads the packages of a layout; but only of versions that the file selects and the origin still has.",
             "To verify a whole store, as after a change of the trust file:",
+        ],
+    );
+    says(
+        "maintenance",
+        &[
             "into an empty directory reads every package, and fails for each whose bytes are not those of its digest.",
             "Packages that become hard links are read all the same.",
             "In a layout, `tfoci mirror --recheck` writes a damaged package again, and so do",

@@ -244,7 +244,7 @@ fn commands_of_other_tools() {
         ),
         (
             "delete",
-            "tfoci deletes nothing from a store: `tfoci help mirror-file` says how to withdraw a version",
+            "tfoci deletes nothing from a store: `tfoci help maintenance` says how to withdraw a version",
         ),
         (
             "outdated",

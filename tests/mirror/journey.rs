@@ -355,7 +355,7 @@ error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 (oci-layout:store/[ORIGIN]/acme/demo
   expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec (in the store)
   received zh:ff638ccf428d9ec669d0f0bee89338700a0dfa2094d6da5dc6bd450c9f08428c (in this release)
 
-hint: nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again. A constraint such as `!= 1.2.3` leaves it out of a mirror file
+hint: nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again. Until then, the constraint `!= 1.0.0` leaves it out; `tfoci help maintenance` says how to replace it
 ");
     assert_eq!(scene.tree(), before);
     fs::remove_dir_all(scene.path("store")).unwrap();

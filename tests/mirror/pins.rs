@@ -263,7 +263,7 @@ error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by
   expected [ACME] (named by trust.toml, line 4)
   received [STRANGER]
 
-hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, add its file to `keys` in trust.toml, line 4
+hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, add its file to `keys` in trust.toml, line 4; until then, the constraint `!= 1.1.0` leaves it out
 ";
     for more in ["", "--allow-unsigned [ORIGIN]/acme/demo"] {
         let more = format!("--trust trust.toml {more}");

@@ -26,7 +26,7 @@ error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by
   expected [ACME] `Acme Provider Signing (test key) <security@acme.example>`
   received [STRANGER]
 
-hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`
+hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`; until then, the constraint `!= 1.0.0` leaves it out
 ");
     refused(folder().mistake(Mistake::DocumentAltered), "", 3, "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is not over this checksum document
@@ -234,7 +234,7 @@ error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by
   expected [ACME] `Acme Provider Signing (test key) <security@acme.example>`
   received [STRANGER]
 
-hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`
+hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`; until then, the constraint `!= 1.0.0` leaves it out
 ");
     assert!(scene.installs().is_empty());
 }
@@ -273,7 +273,7 @@ error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by
   expected [ACME] `Acme Provider Signing (test key) <security@acme.example>`
   received [STRANGER]
 
-hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`
+hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, name it with `--key FILE`; until then, the constraint `!= 1.1.0` leaves it out
 ");
     assert_eq!(
         scene.installs(),
@@ -347,7 +347,7 @@ error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by
   expected [STRANGER] (named by trust.toml, line 3)
   received [ACME] `Acme Provider Signing (test key) <security@acme.example>`
 
-hint: the store has this version already, and clients install it: withdraw it (`tfoci help mirror-file`), or, if its author says that this key is theirs, add an entry for this provider alone above the one in trust.toml, line 3, with the keys of all its releases: `match = "[ORIGIN]/acme/demo"`, `keys = ["[ACME]"]`
+hint: the store has this version already, and clients install it: withdraw it (`tfoci help maintenance`), or, if its author says that this key is theirs, add an entry for this provider alone above the one in trust.toml, line 3, with the keys of all its releases: `match = "[ORIGIN]/acme/demo"`, `keys = ["[ACME]"]`
 "#);
     assert_eq!(stage.tree(), before);
 }

@@ -37,7 +37,10 @@ pub(super) fn hint(failure: &Failure, effect: Effect) -> Option<String> {
             return of_zip(source).map(str::to_owned);
         }
         Problem::OtherPackage { .. } => {
-            "nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again. A constraint such as `!= 1.2.3` leaves it out of a mirror file"
+            let version = failure.subject.as_ref()?.version.as_ref()?;
+            return Some(format!(
+                "nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again. Until then, the constraint `!= {version}` leaves it out; `tfoci help maintenance` says how to replace it"
+            ));
         }
         Problem::Uncovered { .. } => {
             "nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again. To have the new one all the same, delete the version's tags in the store, and run it again"
@@ -290,7 +293,10 @@ fn until_then(failure: &Failure, effect: Effect) -> Option<String> {
     let Problem::Trust(trust::Error::Refused(refusal)) = &*failure.problem else {
         return None;
     };
-    let is_new = matches!(refusal.reason, SignatureErrorKind::NotPinned { .. });
+    let is_new = matches!(
+        refusal.reason,
+        SignatureErrorKind::NotPinned { .. } | SignatureErrorKind::OtherKey { .. }
+    );
     let version = failure.subject.as_ref()?.version.as_ref()?;
     (is_new && matches!(effect, Effect::Unwritten))
         .then(|| format!("; until then, the constraint `!= {version}` leaves it out"))
@@ -303,7 +309,7 @@ fn of_stored(reason: &SignatureErrorKind, address: &str) -> Option<String> {
     };
     let pin = proof::pin(expected, received, address);
     Some(format!(
-        "the store has this version already, and clients install it: withdraw it (`tfoci help mirror-file`), or, if its author says that this key is theirs, {pin}"
+        "the store has this version already, and clients install it: withdraw it (`tfoci help maintenance`), or, if its author says that this key is theirs, {pin}"
     ))
 }
 

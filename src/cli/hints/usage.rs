@@ -1,9 +1,12 @@
 //! Tips about command lines that clap rejects: what other tools call a command or an option, and arguments in the wrong place.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue};
 
+use tfoci::address::{Hostname, ProviderAddr};
+use tfoci::error::printable;
 use tfoci::nearest::nearest;
 use tfoci::version::Version;
 
@@ -18,6 +21,7 @@ pub(in crate::cli) fn tip(error: &clap::Error, arguments: &[OsString]) -> Option
         .or_else(|| destination_tip(error, arguments))
         .or_else(|| fill_tip(error))
         .or_else(|| version_tip(error, arguments))
+        .or_else(|| provider_tip(error, arguments))
 }
 
 /// Why options of `serve` need another one.
@@ -52,6 +56,24 @@ fn version_tip(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     is_version.then(|| format!("a version follows an `@`: `{provider}@{alone}`"))
 }
 
+/// How to name the provider for `push`, which takes only the folder as an argument.
+fn provider_tip(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
+    let extra = text(error, ContextKind::InvalidArg)?;
+    let mut texts = arguments.iter().filter_map(|text| text.to_str());
+    if extra.starts_with('-') || !texts.any(|word| word == "push") {
+        return None;
+    }
+    let is_provider = |text: &&str| {
+        let address = ProviderAddr::parse(text, &Hostname::default_origin());
+        text.contains('/') && address.is_ok() && !Path::new(text).is_dir()
+    };
+    let provider = texts.find(is_provider)?;
+    let provider = printable(provider);
+    Some(format!(
+        "the provider is named with `--provider {provider}`"
+    ))
+}
+
 /// The command that does what other tools have a command for.
 fn command_tip(error: &clap::Error) -> Option<String> {
     let tip = match text(error, ContextKind::InvalidSubcommand)? {
@@ -73,7 +95,7 @@ fn command_tip(error: &clap::Error) -> Option<String> {
             "`tfoci copy` copies to and from a directory, `oci-layout:DIR`"
         }
         "delete" | "remove" | "rm" | "prune" | "gc" | "clean" | "unpublish" | "withdraw" => {
-            "tfoci deletes nothing from a store: `tfoci help mirror-file` says how to withdraw a version"
+            "tfoci deletes nothing from a store: `tfoci help maintenance` says how to withdraw a version"
         }
         "show" | "info" | "search" => {
             "`tfoci list`, `versions` and `inspect` show what a store has"
@@ -85,8 +107,8 @@ fn command_tip(error: &clap::Error) -> Option<String> {
             "`tfoci help credentials` says where tfoci finds passwords and tokens"
         }
         "diff" => "`tfoci lock --check` compares a lock file",
-        topic @ ("options" | "mirror-file" | "templates" | "credentials" | "environment"
-        | "deployment" | "json" | "exit-codes") => {
+        topic @ ("options" | "mirror-file" | "maintenance" | "templates" | "credentials"
+        | "environment" | "deployment" | "json" | "exit-codes") => {
             return Some(format!("`tfoci help {topic}` explains this topic"));
         }
         command => return meant_command(command, error),

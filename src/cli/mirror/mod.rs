@@ -104,7 +104,7 @@ pub(super) struct Arguments {
     to: Vec<String>,
     /// Compare what the store has, evidence too, with what the origin offers now
     ///
-    /// In a layout, tfoci also reads the packages, and writes damaged ones again. In a registry, it reads no package: `tfoci help mirror-file`
+    /// In a layout, tfoci also reads the packages, and writes damaged ones again. In a registry, it reads no package: `tfoci help maintenance`
     /// says how to find damaged ones.
     #[arg(long, help_heading = "Destination")]
     recheck: bool,
