@@ -202,6 +202,11 @@ fn a_block_that_clients_may_be_unable_to_use_has_a_warning() {
         "      Note https://m.example/ fits a site that `tfoci site` wrote. The network mirror of `tfoci serve` is at https://m.example/mirror/\n"
     );
     assert_eq!(url("https://m.example/mirror"), "");
+    let every = ["cli-config", "--url", "https://m.example:8443/mirror/"];
+    assert_eq!(
+        Scene::new().tfoci(every).succeeds().stderr,
+        "      Note clients install no provider of m.example:8443 from a network mirror, because the host has a port; the page at https://m.example:8443/ shows a block for `tfoci serve`\n"
+    );
     assert_eq!(
         print(&["--into", "later"]).succeeds().stderr,
         "   Warning there is no directory later: clients fail until `tfoci install --into later` has written it\n"

@@ -318,6 +318,7 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
             Command::Install(_) | Command::Lock(_) | Command::Versions(_) | Command::Inspect(_)
         ),
         directory: matches!(command, Command::Install(_) | Command::Lock(_)),
+        into: matches!(&command, Command::Install(arguments) if arguments.into.is_none()),
     };
     let ended = match command {
         Command::Push(arguments) => push::run(arguments, session).await,

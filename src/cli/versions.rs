@@ -29,8 +29,8 @@ Examples:
 /// List the versions of a provider in a store or at its origin
 ///
 /// tfoci lists the versions that clients see, oldest first: the tags that are versions. With `--trust`, `--key` or `--require-pinned`, it
-/// also reads and verifies each version of a store, and leaves out those that fail. They are refused for an origin or a mirror, whose list of
-/// versions proves nothing.
+/// also reads and verifies each version of a store, and leaves out those that fail. An origin or a mirror proves nothing by its
+/// list, so these options are refused for it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

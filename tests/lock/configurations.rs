@@ -124,7 +124,7 @@ fn hashes_of_a_mirror_are_locked_if_the_user_trusts_it() {
     );
     let url = origin.mirror_url();
     let mirror = format!("--from network-mirror:{url}");
-    let hint = "Without either, `--trust-store` believes the hashes that the mirror states, ";
+    let hint = "Without either, `--trust-store` locks every platform by the hashes that the mirror states, ";
     let run = lock(&scene, &mirror).exits(3);
     assert!(run.stderr.contains(hint), "{}", run.stderr);
     scene.write("acme.asc", Signer::acme().public_armored());

@@ -347,7 +347,7 @@ fn a_mirror_without_signatures_gets_a_hint_where_to_find_them() {
     let root = root.to_str().unwrap().trim_end_matches('/');
     author.scene.write(".tofurc", block.replace("[TMP]", root));
     let said = run("lock acme/demo").exits(3).stderr;
-    let hint = "hint: a mirror of packages has no signatures. `--from STORE --trust FILE` and `--from origin` find them. Without either, `--trust-store` believes the hashes that the mirror states, and `--allow-unsigned registry.opentofu.org/acme/demo` takes the packages that the mirror has and the lock file admits\n";
+    let hint = "hint: a mirror of packages has no signatures. `--from STORE --trust FILE` and `--from origin` find them. Without either, `--trust-store` locks every platform by the hashes that the mirror states, and `--allow-unsigned registry.opentofu.org/acme/demo` downloads and hashes the packages of `--platform`\n";
     assert!(said.contains(hint), "{said}");
     run("lock acme/demo --from oci-layout:store --key acme.asc").succeeds();
 }

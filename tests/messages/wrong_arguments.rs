@@ -249,6 +249,32 @@ fn a_directory_in_the_place_of_an_address() {
 }
 
 #[test]
+fn a_directory_to_write_in_the_place_of_an_address() {
+    let install = ["install", "providers", "--from", "oci-layout:store"];
+    let run = |more: &[&str]| Scene::new().tfoci(install.iter().chain(more)).exits(2);
+    let error = "error: `providers` is a type without a namespace\n  expected NAMESPACE/providers, such as hashicorp/providers\n";
+    run(&[]).says(&format!(
+        "{error}\nhint: if it is the directory to write, name it with `--into providers`\n"
+    ));
+    run(&["--into", "other"]).says(error);
+}
+
+#[test]
+fn a_provider_in_the_place_of_the_folder_of_a_release() {
+    let address = "example.com/acme/demo";
+    for arguments in [[address, "dist"], ["dist", address]] {
+        let run = Scene::new()
+            .tfoci(["push"].iter().chain(&arguments))
+            .exits(2);
+        let tip = format!(
+            "error: unexpected argument '{}' found\n\n  tip: the provider is named with `--provider {address}`\n",
+            arguments[1]
+        );
+        assert!(run.stderr.starts_with(&tip), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn misspelt_stores_and_sources() {
     check(&[
         Case {

@@ -199,6 +199,12 @@ fn network_mirror(
         let pattern = Box::new(pattern.clone());
         return Err(Unusable::Port { pattern }.into());
     }
+    if let (Some(port), Some(host), true) = (url.port(), url.host_str(), include.is_empty()) {
+        let text = format!(
+            "clients install no provider of {host}:{port} from a network mirror, because the host has a port; the page at https://{host}:{port}/ shows a block for `tfoci serve`"
+        );
+        session.printer.line(Tone::Plain, "Note", &text);
+    }
     if url.path() == "/" {
         let text = format!(
             "{url} fits a site that `tfoci site` wrote. The network mirror of `tfoci serve` is at {url}mirror/"

@@ -4,6 +4,8 @@
 #[derive(Debug)]
 pub(in crate::cli) enum Meant {
     Directory(String),
+    /// A directory to write.
+    Into(String),
     /// A store or a source.
     Place(String),
     /// The registry of a URL or of a repository, for `login` or `logout`.

@@ -57,7 +57,7 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
             let address = failure.subject.as_ref()?.provider.to_string();
             return Some(format!(
                 "a mirror of packages has no signatures. `--from STORE --trust FILE` and `--from origin` find them. Without \
-                 either, `--trust-store` believes the hashes that the mirror states, and `--allow-unsigned {address}` takes the packages that the mirror has and the lock file admits"
+                 either, `--trust-store` locks every platform by the hashes that the mirror states, and `--allow-unsigned {address}` downloads and hashes the packages of `--platform`"
             ));
         }
         Problem::Trust(

@@ -37,15 +37,19 @@ pub(in crate::cli) struct Takes {
     pub(in crate::cli) sources: bool,
     /// Whether it has the option `--chdir`.
     pub(in crate::cli) directory: bool,
+    /// Whether it has the option `--into`, which is not used.
+    pub(in crate::cli) into: bool,
 }
 
 /// Adds what is probably meant to an error.
 pub(in crate::cli) fn explained(error: CommandError, takes: Takes) -> CommandError {
     let directory = directory(&error).filter(|_| takes.directory);
-    let meant = match (directory, in_store(&error, takes.sources)) {
-        (Some(directory), _) => Meant::Directory(directory.to_owned()),
-        (None, Some(place)) => Meant::Place(place),
-        (None, None) => return error,
+    let into = word(&error).filter(|_| takes.into);
+    let meant = match (directory, into, in_store(&error, takes.sources)) {
+        (Some(directory), ..) => Meant::Directory(directory.to_owned()),
+        (None, Some(into), _) => Meant::Into(into.to_owned()),
+        (None, None, Some(place)) => Meant::Place(place),
+        (None, None, None) => return error,
     };
     let error = Box::new(error);
     CommandError::Misspelt { error, meant }
@@ -72,6 +76,10 @@ pub(super) fn hint(meant: &Meant) -> String {
         Meant::Directory(directory) => {
             let directory = printable(directory);
             format!("the directory of a configuration is named with `--chdir {directory}`")
+        }
+        Meant::Into(directory) => {
+            let directory = printable(directory);
+            format!("if it is the directory to write, name it with `--into {directory}`")
         }
         Meant::Place(place) => format!("did you mean `{}`?", printable(place)),
         Meant::Registry { command, registry } => {
@@ -107,6 +115,17 @@ fn directory(error: &CommandError) -> Option<&str> {
     match error {
         CommandError::Selection(selection::Error::Address { text, .. }) => {
             Path::new(text).is_dir().then_some(text)
+        }
+        _ => None,
+    }
+}
+
+/// A single word in the place of an address.
+fn word(error: &CommandError) -> Option<&str> {
+    match error {
+        CommandError::Selection(selection::Error::Address { text, .. }) => {
+            let is_word = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+            text.chars().all(is_word).then_some(text)
         }
         _ => None,
     }

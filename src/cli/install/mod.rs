@@ -65,7 +65,7 @@ pub(super) struct Arguments {
         conflicts_with_all = ["upgrade", "client", "trust_store"],
         help_heading = "Destination"
     )]
-    into: Option<PathBuf>,
+    pub(super) into: Option<PathBuf>,
     /// The directory of the configuration [default: this directory]
     #[arg(
         long,
