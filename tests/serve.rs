@@ -60,6 +60,6 @@ mod waiting;
 /// An HTTP client for tests.
 mod http;
 /// The process of a server.
-mod server;
+pub mod server;
 /// The stores of the tests.
 mod stores;

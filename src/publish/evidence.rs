@@ -83,7 +83,8 @@ pub(super) async fn plan<B: BlobSource>(
         }
     };
     let warning = decision.warning();
-    if matches!(decision, Decision::Keep | Decision::KeepUncovered { .. }) {
+    let keeps = matches!(decision, Decision::Keep | Decision::KeepUncovered { .. });
+    if keeps && !options.moves_both() {
         return Ok((None, warning));
     }
     let content = match &edition.evidence {
@@ -93,7 +94,11 @@ pub(super) async fn plan<B: BlobSource>(
     // If the store has refused evidence before, do not send it again; one warning is enough.
     let may_stay_away = was.is_none() && !to.takes_evidence();
     let is_there = intact == Some(content.root.expected.digest);
-    let target = (!is_there && !may_stay_away).then_some(TagUpdate { tag, was, content });
+    let moves = match is_there {
+        true => options.moves_both(),
+        false => !keeps && !may_stay_away,
+    };
+    let target = moves.then_some(TagUpdate { tag, was, content });
     Ok((target, warning))
 }
 

@@ -91,6 +91,12 @@ impl Options {
     fn reads_everything(&self) -> bool {
         self.existing == Existing::Replace || self.rechecks
     }
+
+    /// Whether to move both tags, even one that is right just now: another writer replaces the version too, and the tags of two releases must
+    /// not be mixed.
+    fn moves_both(&self) -> bool {
+        self.existing == Existing::Replace && self.others == OtherWriters::Seen
+    }
 }
 
 /// The state of the repository that an earlier step read. If it is out of date when a tag is moved, the tag does not move, and everything
@@ -190,11 +196,7 @@ pub async fn publish<B: BlobSource>(
         }
         let changes = changes(edition, &publication, to, &options, &*events).await;
         if options.dry_run {
-            let predicted = predict(edition, &publication, to, reporter).await?;
-            return Ok(Published {
-                changes,
-                ..predicted
-            });
+            return predict(edition, &publication, to, changes, reporter).await;
         }
         refused = refused.or(publication.probe(to).await?);
         outcomes
@@ -211,10 +213,8 @@ pub async fn publish<B: BlobSource>(
             if reads_back {
                 read_back_roots(&publication, to).await?;
             }
-            if let Some(warning) = refused.as_ref().and_then(evidence::refusal) {
-                warn(reporter, warning);
-            }
-            if let Some(warning) = publication.sweep(to).await {
+            let refused = refused.as_ref().and_then(evidence::refusal);
+            for warning in refused.into_iter().chain(publication.sweep(to).await) {
                 warn(reporter, warning);
             }
             let bytes = outcomes.bytes(edition.release);
@@ -226,8 +226,7 @@ pub async fn publish<B: BlobSource>(
         }
         // Do not report the same transfers and warnings again.
         events = Arc::new(());
-        // There is one, so more may follow.
-        options.others = OtherWriters::Likely;
+        options.others = OtherWriters::Seen;
         if !retry.wait_quietly().await {
             return Err(Problem::Contended { attempts: ATTEMPTS }.into());
         }
@@ -260,6 +259,7 @@ async fn predict<B: BlobSource>(
     edition: &Edition<'_, B>,
     publication: &Publication<B>,
     to: &RepoMut,
+    changes: Vec<PlatformChange>,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Published, Error<B::Failure>> {
     let mut outcomes = TransferOutcomes::of(edition);
@@ -267,6 +267,7 @@ async fn predict<B: BlobSource>(
     let published = report(edition, publication, to, outcomes);
     Ok(Published {
         status: published.status.planned(),
+        changes,
         ..published
     })
 }

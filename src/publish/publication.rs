@@ -12,6 +12,8 @@ pub(super) struct Publication<B> {
     pub(super) index: TagUpdate<B>,
     /// Whether the version's tag moves.
     pub(super) moves_index: bool,
+    /// Whether the repository had the evidence of the version, and no index: another writer has moved one of its two tags, or was killed then.
+    pub(super) is_half_written: bool,
     /// The tag of the evidence and the evidence to write; `None` if the repository keeps what it has.
     pub(super) evidence: Option<TagUpdate<B>>,
     /// For each package of the release, in order, whether to deliver it. The repository already has the others.
@@ -110,7 +112,8 @@ impl<B> Publication<B> {
         failed.map(|error| Warning::NotRemoved(error.to_string()))
     }
 
-    /// Whether other processes may publish the rest of the version. There is a rest if its checksum document lists packages that the index lacks.
+    /// Whether other processes may write the version just now. They may if its checksum document lists packages that the index lacks, or if one of
+    /// them has written a part of it.
     pub(super) fn other_writers<L>(
         &self,
         release: &Verified<Release<L>>,
@@ -120,7 +123,8 @@ impl<B> Publication<B> {
         let has = index.as_ref().and_then(|index| index.platforms().ok());
         let has = has.unwrap_or_default();
         let mut listed = release.listed_platforms();
-        match listed.any(|one| !has.iter().any(|(platform, _)| *platform == one)) {
+        let has_rest = listed.any(|one| !has.iter().any(|(platform, _)| *platform == one));
+        match has_rest || self.is_half_written || self.index.was.is_some() {
             true => options.others,
             false => OtherWriters::Unlikely,
         }

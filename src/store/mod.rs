@@ -140,7 +140,7 @@ pub struct Move<'a> {
 }
 
 /// Whether another process may be about to move the same tags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OtherWriters {
     /// As far as is known, only this one writes the version.
     Unlikely,
@@ -148,6 +148,8 @@ pub enum OtherWriters {
     Possible,
     /// Others probably write other parts of the version just now, as the jobs of a matrix do.
     Likely,
+    /// Another one has moved a tag of the version since this one has begun.
+    Seen,
 }
 
 /// The outcome of moving tags.

@@ -111,28 +111,38 @@ impl RegistryScene {
     }
 
     /// At every request of a push, as long as there is one.
-    fn kill_everywhere(&self) {
+    fn kill_everywhere(&self, trap: &Trap) {
         let undisturbed = {
             self.pusher.push(&self.registry, &[]).succeeds();
             held(&self.registry)
         };
-        for trap in &self.traps {
-            let mut passing = 0;
-            while self.kill(trap, passing) {
-                let left = held(&self.registry);
-                assert_whole(&left, passing);
-                self.registry.forget();
-                self.pusher.push(&self.registry, &[]).succeeds();
-                // In a repository without tags, no blob is looked up.
-                if !left.tags.is_empty() {
-                    self.assert_not_repeated(&left);
-                }
-                assert_same(&held(&self.registry), &undisturbed, passing);
-                passing += 1;
+        let mut passing = 0;
+        while self.kill(trap, passing) {
+            let left = held(&self.registry);
+            assert_whole(&left, passing);
+            self.registry.forget();
+            self.pusher.push(&self.registry, &[]).succeeds();
+            // In a repository without tags, no blob is looked up.
+            if !left.tags.is_empty() {
+                self.assert_not_repeated(&left);
             }
-            assert!(passing > 10, "only {passing} requests");
+            assert_same(&held(&self.registry), &undisturbed, passing);
+            passing += 1;
         }
+        assert!(passing > 10, "only {passing} requests");
     }
+}
+
+/// Kills pushes at each request, before and after it at the same time, since a push that completes a version mostly waits.
+fn kill_everywhere(prepare: fn(&Pusher, &Registry)) {
+    std::thread::scope(|scope| {
+        for at in 0..2 {
+            scope.spawn(move || {
+                let scene = RegistryScene::new(prepare);
+                scene.kill_everywhere(&scene.traps[at]);
+            });
+        }
+    });
 }
 
 /// The zips among blobs.
@@ -195,15 +205,13 @@ fn assert_same(held: &Repository, expected: &Repository, passing: usize) {
 
 #[test]
 fn at_every_request_of_a_first_push() {
-    RegistryScene::new(|_, _| {}).kill_everywhere();
+    kill_everywhere(|_, _| {});
 }
 
 #[test]
 fn at_every_request_while_platforms_are_added() {
-    let prepare = |pusher: &Pusher, registry: &Registry| {
-        pusher
-            .push(registry, &["--platform", "linux_amd64"])
-            .succeeds();
-    };
-    RegistryScene::new(prepare).kill_everywhere();
+    kill_everywhere(|pusher, registry| {
+        let platform = ["--platform", "linux_amd64"];
+        pusher.push(registry, &platform).succeeds();
+    });
 }

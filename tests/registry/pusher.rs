@@ -57,9 +57,13 @@ impl Pusher {
 
     /// A push of `dist` that is not waited for.
     pub fn command(&self, registry: &Registry, more: &[&str]) -> Command {
+        self.command_from("dist", registry, more)
+    }
+
+    pub fn command_from(&self, folder: &str, registry: &Registry, more: &[&str]) -> Command {
         let mut command = self.scene.command(env!("CARGO_BIN_EXE_tfoci"));
         command
-            .args(["push", "dist", "--key", "acme.asc", "--provider", NAME])
+            .args(["push", folder, "--key", "acme.asc", "--provider", NAME])
             .args(self.place(registry, "--to"))
             .args(more)
             .stdout(Stdio::null())

@@ -1,3 +1,4 @@
+use std::process::Command;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -5,9 +6,13 @@ use std::time::{Duration, Instant};
 use tokio::sync::Barrier;
 
 use super::pusher::{NAME, Pusher};
+use crate::serve::server::wait;
 use crate::support::registry::quirks::Etags;
 use crate::support::registry::{Fault, Personality, Registry, Seen, Setup, content};
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::Run;
 use crate::support::server::answer::Answer;
+use crate::support::server::gate::Gate;
 
 const PLATFORMS: [&str; 3] = ["darwin_arm64", "linux_amd64", "windows_amd64"];
 const ROUNDS: usize = 6;
@@ -124,6 +129,57 @@ fn a_platform_that_the_registry_deleted_is_written_again() {
         .push(&registry, &["--platform", PLATFORMS[0]])
         .succeeds();
     assert!(is_whole());
+}
+
+/// A writer whose last request is held up, while another one writes the whole version.
+fn held_beside_another(registry: &Registry, held: &mut Command, another: impl FnOnce() -> Run) {
+    let gate = Gate::default();
+    registry.forget();
+    registry.fault(1, moves_the_tag, gate.holds("first"));
+    let mut held = held.spawn().unwrap();
+    let is_held = || registry.count(moves_the_tag) == 1;
+    wait(is_held, || "the tag does not move".to_owned());
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let has_moved = || registry.count(moves_the_tag) == 2;
+            wait(has_moved, || {
+                "the other writer does not move the tag".to_owned()
+            });
+            gate.open("first");
+        });
+        another().succeeds();
+    });
+    assert!(held.wait().unwrap().success());
+}
+
+/// Both tags of a version have to be those of one release.
+#[test]
+fn two_replacements_at_once_leave_one_of_them() {
+    let registry = Setup::of(Personality::Plain).start();
+    let pusher = Pusher::new(&PLATFORMS);
+    pusher.push(&registry, &[]).succeeds();
+    for (folder, content) in [("other", b"other"), ("third", b"third")] {
+        let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", content)];
+        let release = ReleaseFolder::new("demo", "1.0.0").package(PLATFORMS[1], files);
+        release.write(&pusher.scene.path(folder));
+    }
+    let replace = ["--existing", "replace"];
+    let mut held = pusher.command_from("other", &registry, &replace);
+    held_beside_another(&registry, &mut held, || {
+        pusher.push_from("third", &registry, &replace)
+    });
+    let inspect = ["inspect", "acme/demo@1.0.0", "--key", "acme.asc"];
+    pusher.run(&registry, &inspect, "--from").succeeds();
+}
+
+/// The job of one platform has stored the evidence, and moves the version's tag after another job has pushed all.
+#[test]
+fn a_push_of_everything_beside_that_of_a_part_loses_nothing() {
+    let registry = Setup::of(Personality::Plain).start();
+    let pusher = Pusher::new(&PLATFORMS);
+    let mut held = pusher.command(&registry, &["--platform", PLATFORMS[1]]);
+    held_beside_another(&registry, &mut held, || pusher.push(&registry, &[]));
+    assert_eq!(registry.platforms(NAME, "1.0.0"), PLATFORMS);
 }
 
 /// The digests of the manifests that the index refers to.

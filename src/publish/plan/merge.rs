@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
+use super::is_half_written;
 use crate::event::Warning;
 use crate::oci::{
     self, Descriptor, EMPTY_BYTES, Index, Part, RawManifest, Tag, TagNames, manifest,
@@ -63,7 +64,7 @@ pub(super) async fn plan<B: BlobSource>(
     let existing = existing.transpose()?.flatten();
     let (root, steps) = compare(release, existing.as_ref(), to, options).await?;
     let is_other = was != Some(root.expected.digest);
-    let moves_index = is_other || damage.is_some();
+    let moves_index = is_other || damage.is_some() || options.moves_both();
     // tfoci cannot merge into a damaged index. If the release alone gives that same index, it is written again.
     if let Some(error) = damage.filter(|_| is_other && !replaces) {
         return Err(error.into());
@@ -81,6 +82,7 @@ pub(super) async fn plan<B: BlobSource>(
     let has_config = was.is_some() || tags.has_evidence();
     let config = is_incomplete.then(|| Blob::new(EMPTY_BYTES, has_config));
     Ok(Publication {
+        is_half_written: is_half_written(release, was.as_ref(), tags)?,
         moves_index,
         is_incomplete,
         delivers: steps.iter().map(|step| step.delivers).collect(),
@@ -274,7 +276,7 @@ async fn step<L>(
         // `mirror` and `copy` trust the index until they meet another writer.
         let is_checked = !to.refuses_incomplete()
             || options.reads_everything()
-            || options.others == OtherWriters::Likely;
+            || options.others >= OtherWriters::Likely;
         is_checked
             && (!has_manifest(to, entry).await?
                 || lacks(to, &package.expected, Part::Package, options).await?)

@@ -8,8 +8,8 @@
 use std::borrow::Cow;
 
 use super::{
-    ATTEMPTS, BlobSource, Edition, Existing, Options, Problem, Publication, Release, RepoMut,
-    Snapshot, Tag,
+    ATTEMPTS, BlobSource, Digest, Edition, Existing, Options, Problem, Publication, Release,
+    RepoMut, Snapshot, Tag,
 };
 use crate::http::Retry;
 use crate::oci::TagNames;
@@ -35,7 +35,7 @@ pub(super) async fn make<B: BlobSource>(
     options: &Options,
 ) -> Result<Publication<B>, Problem> {
     let most = match options.others {
-        OtherWriters::Likely => LOOKS_WITH_OTHERS,
+        OtherWriters::Likely | OtherWriters::Seen => LOOKS_WITH_OTHERS,
         OtherWriters::Possible | OtherWriters::Unlikely => LOOKS,
     };
     let (mut lost, mut looks) = (None, 0);
@@ -103,6 +103,15 @@ async fn refuse_others<L>(
         }),
         None => Ok(()),
     }
+}
+
+/// Whether the repository has the evidence of a version, and no index.
+fn is_half_written<L>(
+    release: &Release<L>,
+    was: Option<&Digest>,
+    tags: &TagNames,
+) -> Result<bool, Problem> {
+    Ok(was.is_none() && tags.has(&Tag::of_evidence(&release.version)?))
 }
 
 /// The names of a repository's tags.

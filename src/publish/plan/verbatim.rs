@@ -33,8 +33,9 @@ pub(super) async fn plan<B: BlobSource>(
     let delivers = !is_there || replaces;
     let (evidence, warning) = evidence(edition, is_same, tags, to, options).await?;
     Ok(Some(Publication {
+        is_half_written: super::is_half_written(edition.release, was.as_ref(), tags)?,
         // If anything below the tag is missing or damaged, the index is written again too.
-        moves_index: !is_there,
+        moves_index: !is_there || options.moves_both(),
         is_incomplete: !is_there,
         delivers: vec![delivers; edition.release.packages.len()],
         index: TagUpdate {
@@ -66,7 +67,9 @@ async fn evidence<B: BlobSource>(
         (ours, None) => ours.is_some() && to.takes_evidence(),
         (Some(ours), Some(was)) if ours.root.expected.digest == was => {
             let replaces = options.existing == Existing::Replace;
-            !is_whole(to, &tag).await? || replaces && to.evidence(&tag).await.is_err()
+            options.moves_both()
+                || !is_whole(to, &tag).await?
+                || replaces && to.evidence(&tag).await.is_err()
         }
         _ => {
             let packages = release.packages.iter().map(|package| Package {

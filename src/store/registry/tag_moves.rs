@@ -36,27 +36,31 @@ impl Registry {
                 return Ok(Tagged::Conflict);
             }
         }
-        let Some(Move { tag, to, .. }) = moves.last() else {
-            return Ok(Tagged::Moved);
-        };
         // Most registries ignore `If-Match`, so a concurrent writer is noticed only now. It may have read the tag just before it moved, and takes
         // about as long to move it as this one did. Waiting for each version would make `mirror` of many small packages a third slower.
         let least = match others {
             OtherWriters::Unlikely => None,
             OtherWriters::Possible => Some(WAIT_FOR_POSSIBLE),
-            OtherWriters::Likely => Some(WAIT_FOR_LIKELY),
+            OtherWriters::Likely | OtherWriters::Seen => Some(WAIT_FOR_LIKELY),
         };
         if let Some(least) = least {
             let move_of_another = before.elapsed() * SLOWER;
             tokio::time::sleep(move_of_another.clamp(least, LONGEST_WAIT)).await;
         }
-        let now = self.tag_target(repository, tag).await?;
-        Ok(
-            match now.is_some_and(|now| now.digest == to.expected.digest) {
-                true => Tagged::Moved,
-                false => Tagged::Conflict,
-            },
-        )
+        // A writer of another release may have moved any of them. Of a new version the last one is enough: all its writers have the same evidence.
+        let is_new = moves.iter().all(|wanted| wanted.was.is_none());
+        let unchecked = if is_new {
+            moves.len().saturating_sub(1)
+        } else {
+            0
+        };
+        for Move { tag, to, .. } in moves.iter().skip(unchecked) {
+            let now = self.tag_target(repository, tag).await?;
+            if now.is_none_or(|now| now.digest != to.expected.digest) {
+                return Ok(Tagged::Conflict);
+            }
+        }
+        Ok(Tagged::Moved)
     }
 
     /// Moves one tag. The tag is read before each attempt: if the answer to an earlier attempt was lost, that attempt may have
