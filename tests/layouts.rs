@@ -43,15 +43,12 @@ impl Reporter for Unheard {
 
 /// The one repository of a directory.
 pub fn stored_in(directory: &Path) -> StoredProvider {
-    StoredProvider {
-        provider: "registry.opentofu.org/acme/demo".parse().unwrap(),
-        repo: Repo::new(
-            Store::Layout(Layout::new(directory.to_owned(), "STORE")),
-            Repository::root(),
-        ),
-        place: Place::Layout("STORE".into()),
-        is_listed: false,
-    }
+    let store = Store::Layout(Layout::new(directory.to_owned(), "STORE"));
+    StoredProvider::new(
+        "registry.opentofu.org/acme/demo".parse().unwrap(),
+        Repo::new(store, Repository::root()),
+        Place::Layout("STORE".into()),
+    )
 }
 
 fn stored(layout: &str) -> StoredProvider {

@@ -209,12 +209,8 @@ impl User {
 
     /// Installs every platform into `mirror`.
     async fn install(&self) -> Result<Installed, Failure> {
-        let stored = StoredProvider {
-            provider: provider(),
-            repo: (*self.destination()).clone(),
-            place: Place::Registry(format!("{}/{}", self.host, self.name).into()),
-            is_listed: false,
-        };
+        let place = Place::Registry(format!("{}/{}", self.host, self.name).into());
+        let stored = StoredProvider::new(provider(), (*self.destination()).clone(), place);
         let request = install::Request {
             kind: install::DirectoryKind::Mirror,
             cache: None,

@@ -10,6 +10,7 @@ mod released;
 pub use released::Released;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use futures_util::{StreamExt as _, stream};
@@ -26,7 +27,8 @@ use crate::place::Place;
 use crate::publish::EvidencePolicy;
 use crate::release::{Protocols, Release};
 use crate::selection::Selection;
-use crate::store::{Artifact, Repo, StoredPackage};
+use crate::store::endpoint::MappingError;
+use crate::store::{Artifact, Endpoint, Repo, Store, StoredPackage};
 use crate::trust::rule::Unsigned;
 use crate::trust::{Policy, Rule, Verified};
 use crate::version::Version;
@@ -57,6 +59,9 @@ pub struct StoredProvider {
     /// Whether the user did not name the provider: the store listed its repository. If the name of the repository has no host, the address is a
     /// guess, and the artifact decides.
     pub is_listed: bool,
+    /// Whether a version of it stayed half replaced for as long as a writer may take. The store has then lost something, and no other version is
+    /// waited for.
+    is_damaged: Arc<AtomicBool>,
 }
 
 /// The versions of a provider in a store.
@@ -148,6 +153,35 @@ impl TrustOptions {
 }
 
 impl StoredProvider {
+    /// A provider that the user named, in this repository.
+    pub fn new(provider: ProviderAddr, repo: Repo, place: Place) -> Self {
+        Self {
+            provider,
+            repo,
+            place,
+            is_listed: false,
+            is_damaged: Arc::default(),
+        }
+    }
+
+    /// A provider that the user named, in the repository that the address of a store gives it.
+    ///
+    /// # Errors
+    /// The store has no place for it.
+    pub fn of(
+        endpoint: &Endpoint,
+        store: Store,
+        provider: &ProviderAddr,
+    ) -> Result<Self, MappingError> {
+        let repository = endpoint.repository(provider)?;
+        let place = endpoint.place(&repository);
+        Ok(Self::new(
+            provider.clone(),
+            Repo::new(store, repository),
+            place,
+        ))
+    }
+
     /// Lists the versions in the repository.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! Reads one version of a store, and verifies it.
 
+use std::sync::atomic::Ordering;
+
 use super::{Examined, StoredProvider, TrustOptions};
 use crate::authentication::Note;
 use crate::constraint::VersionConstraints;
@@ -19,21 +21,32 @@ const LOOKS_IN_LAYOUT: u32 = 2;
 const LOOKS_IN_REGISTRY: u32 = 5;
 
 impl StoredProvider {
-    /// Reads a version again if `is_half` says that another writer may be replacing it just now: first at once, then after pauses. What is still
-    /// half replaced after all of them is returned.
+    /// The looks at a version that seems half replaced, after the first one: at once, then after pauses.
+    pub(crate) fn looks(&self) -> Retry {
+        Retry::of_conflicts(match self.place {
+            Place::Registry(_) => LOOKS_IN_REGISTRY - 1,
+            _ => LOOKS_IN_LAYOUT - 1,
+        })
+    }
+
+    /// Reads a version again if `is_half` says that another writer may be replacing it just now: by the [looks](Self::looks) of its
+    /// store. What is still half replaced after all of them is returned. In a store that has lost many versions, only the first ones are waited for.
     pub(crate) async fn reread<T, F: Future<Output = T>>(
         &self,
         read: impl Fn() -> F,
         is_half: impl Fn(&T) -> bool,
     ) -> T {
-        let looks = match self.place {
-            Place::Registry(_) => LOOKS_IN_REGISTRY,
-            _ => LOOKS_IN_LAYOUT,
-        };
-        let mut retry = Retry::of_conflicts(looks - 1);
+        let mut retry = self.looks();
+        if self.is_damaged.load(Ordering::Relaxed) {
+            retry.at_most(LOOKS_IN_LAYOUT - 1);
+        }
         loop {
             let found = read().await;
-            if !is_half(&found) || !retry.wait_quietly().await {
+            if !is_half(&found) {
+                return found;
+            }
+            if !retry.wait_quietly().await {
+                self.is_damaged.store(true, Ordering::Relaxed);
                 return found;
             }
         }
@@ -50,6 +63,17 @@ impl StoredProvider {
         trust: &TrustOptions,
     ) -> Result<Examined<StoreBlob>, Failure> {
         let examined = self.read(version, platforms, trust).await;
+        examined.map_err(|problem| self.failure(Some(version), problem))
+    }
+
+    /// As [`StoredProvider::examine`], for callers that look again themselves at a version that seems half replaced.
+    #[cfg(feature = "serve")]
+    pub(crate) async fn examine_once(
+        &self,
+        version: &Version,
+        trust: &TrustOptions,
+    ) -> Result<Examined<StoreBlob>, Failure> {
+        let examined = self.read_once(version, &Platforms::All, trust).await;
         examined.map_err(|problem| self.failure(Some(version), problem))
     }
 

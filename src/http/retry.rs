@@ -92,7 +92,7 @@ impl Retry {
     }
 
     /// Allows no more than `most` retries.
-    fn at_most(&mut self, most: u32) {
+    pub fn at_most(&mut self, most: u32) {
         self.most = self.most.min(most);
     }
 

@@ -91,28 +91,47 @@ impl ProviderListing {
         for served in listing.versions.values() {
             known.add(served.documents.as_ref());
         }
-        let newest_first = new.into_iter().rev().map(|version| async move {
-            // Reads of a layout never yield, so without this thousands of versions would block the thread.
-            tokio::task::yield_now().await;
-            // The semaphore is never closed.
-            let _permit = reads.acquire().await.ok();
-            let read = ServedVersion::read(stored, &version, trust).await?;
-            Ok::<_, Failure>((version, read))
-        });
-        let read: Vec<_> = newest_first.collect();
-        let mut read = stream::iter(read).buffer_unordered(CONCURRENT_VERSIONS);
-        while let Some((version, mut read)) = read.try_next().await? {
-            if let Ok(served) = &mut read
-                && !known.share(served.documents.as_mut())
-            {
-                read = Err(HiddenVersion {
-                    problem: Arc::new(too_large()),
-                });
+        let mut looks = stored.looks();
+        loop {
+            let newest_first = new.into_iter().rev().map(|version| async move {
+                // Reads of a layout never yield, so without this thousands of versions would block the thread.
+                tokio::task::yield_now().await;
+                // The semaphore is never closed.
+                let _permit = reads.acquire().await.ok();
+                let read = ServedVersion::read(stored, &version, trust).await?;
+                Ok::<_, Failure>((version, read))
+            });
+            let read: Vec<_> = newest_first.collect();
+            let mut read = stream::iter(read).buffer_unordered(CONCURRENT_VERSIONS);
+            while let Some((version, mut read)) = read.try_next().await? {
+                if let Ok(served) = &mut read
+                    && !known.share(served.documents.as_mut())
+                {
+                    read = Err(HiddenVersion {
+                        problem: Arc::new(too_large()),
+                    });
+                }
+                listing.add(version, read);
             }
-            listing.add(version, read);
+            new = listing.half_replaced(old);
+            // All of them wait together, and without a permit. Nobody replaces more at once.
+            let may_be_replaced = (1..=CONCURRENT_VERSIONS).contains(&new.len());
+            if !may_be_replaced || !looks.wait_quietly().await {
+                break;
+            }
         }
         listing.documents = known.size;
         Ok(listing)
+    }
+
+    /// The versions that another writer may be replacing just now. Those that the old listing hides are damaged, and not waited for again.
+    fn half_replaced(&self, old: Option<&Self>) -> Vec<Version> {
+        let is_half = |(version, hidden): &(&Version, &HiddenVersion)| {
+            let was_hidden = old.is_some_and(|old| old.hidden.contains_key(version));
+            hidden.problem.may_be_replacement() && !was_hidden
+        };
+        let half = self.hidden.iter().filter(is_half);
+        half.map(|(version, _)| version.clone()).collect()
     }
 
     /// As [`ProviderListing::offer`], while the origin is unreachable: it offers what it offered before, unless that was too long ago.
@@ -181,6 +200,7 @@ impl ProviderListing {
     fn add(&mut self, version: Version, read: Result<ServedVersion, HiddenVersion>) {
         match read {
             Ok(served) => {
+                self.hidden.remove(&version);
                 self.versions.insert(version, Arc::new(served));
             }
             Err(hidden) => {

@@ -16,7 +16,7 @@ use crate::examine::{Examined, StoredProvider, TrustOptions};
 use crate::fingerprint::Fingerprint;
 use crate::hash::PackageHash;
 use crate::outcome::{Failure, Problem};
-use crate::platform::{Platform, Platforms};
+use crate::platform::Platform;
 use crate::release::{Expected, Package, Release, canonical_file_name};
 use crate::store::StoreBlob;
 use crate::trust::Verified;
@@ -104,7 +104,7 @@ impl ServedVersion {
             now: SystemTime::now(),
             ..trust.clone()
         };
-        let examined = match stored.examine(version, &Platforms::All, &trust).await {
+        let examined = match stored.examine_once(version, &trust).await {
             Ok(examined) => examined,
             Err(failure) => return hidden(failure),
         };

@@ -27,7 +27,7 @@ use crate::address::{Hostname, ProviderAddr};
 use crate::event::Subject;
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::outcome::{At, Failure, Problem};
-use crate::store::{Endpoint, Registry, Repo, Store};
+use crate::store::{Endpoint, Registry, Store};
 use crate::trust::Policy;
 use crate::version::Version;
 
@@ -306,15 +306,8 @@ impl ServedStore {
         if self.only_host.as_ref().is_some_and(is_elsewhere) {
             return Ok(None);
         }
-        let Ok(repository) = self.endpoint.repository(provider) else {
-            return Ok(None);
-        };
-        Ok(Some(StoredProvider {
-            provider: provider.clone(),
-            place: self.endpoint.place(&repository),
-            repo: Repo::new(self.open()?, repository),
-            is_listed: false,
-        }))
+        let store = self.open()?;
+        Ok(StoredProvider::of(&self.endpoint, store, provider).ok())
     }
 
     /// Opens the store. This is done each time, so that a deleted directory is noticed.

@@ -1,7 +1,7 @@
 //! Readers of a version that is just being replaced: its two tags move one after the other.
 
 use super::pusher::{NAME, Pusher};
-use crate::support::registry::content::Manifest;
+use crate::support::registry::content::{Manifest, parts};
 use crate::support::registry::{Fault, Registry, Seen};
 use crate::support::release::ReleaseFolder;
 use crate::support::server::answer::Answer;
@@ -111,4 +111,35 @@ fn a_version_that_stays_half_replaced_is_refused() {
     let hint = "do not use these packages: either the store was tampered with, or a replacement of this version was interrupted. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, completes it";
     assert!(said.contains(hint), "{said}");
     assert_eq!(registry.count(reads_the_index), 5);
+}
+
+/// Nobody replaces many versions at once: a registry that lacks parts of many has lost them.
+#[test]
+fn only_the_first_damaged_versions_are_waited_for() {
+    const DAMAGED: usize = 12;
+    let pusher = pusher();
+    let registry = Registry::plain();
+    pusher.push(&registry, &[]).succeeds();
+    for patch in 1..=DAMAGED {
+        let version = format!("1.0.{patch}");
+        let folder = format!("dist-{patch}");
+        pusher.release(&folder, &version, &[PLATFORM]);
+        pusher.push_from(&folder, &registry, &[]).succeeds();
+    }
+    let good = registry.repository(NAME, |repository| repository.resolve("1.0.0").unwrap());
+    registry.repository(NAME, |repository| {
+        let index = serde_json::from_slice(&repository.manifests[&good].bytes).unwrap();
+        let (_, parts) = parts(&index);
+        let tagged: Vec<String> = repository.tags.iter().map(|tag| tag.1.clone()).collect();
+        let stays = |digest: &String| tagged.contains(digest) || parts.contains(digest);
+        repository.manifests.retain(|digest, _| stays(digest));
+    });
+    registry.forget();
+    let versions = ["versions", "acme/demo", "--key", "acme.asc"];
+    let run = pusher.run(&registry, &versions, "--from").succeeds();
+    assert_eq!(run.stdout, "1.0.0\n");
+    let looks = registry.count(|seen| {
+        seen.method == "GET" && seen.path.contains("/manifests/sha256:") && seen.status == Some(404)
+    });
+    assert!((DAMAGED..4 * DAMAGED).contains(&looks), "{looks}");
 }

@@ -2,6 +2,7 @@ use std::time::{Duration, Instant};
 
 use super::store_faults::{INDEX, PATIENCE, SLACK, paths_of_nothing, unavailable};
 use super::stores::{DEMO, HOST, Store};
+use crate::support::registry::content::parts;
 use crate::support::registry::{Registry, matching};
 
 /// No request takes longer than clients wait, and the refresh goes on without them.
@@ -33,6 +34,30 @@ pub fn a_slow_store_is_answered_in_the_end() {
         "{:#?}",
         registry.seen()
     );
+}
+
+/// A version that may be just being replaced is waited for once, and not at each refresh.
+pub fn a_damaged_version_is_waited_for_once() {
+    let registry = Registry::plain();
+    let store = Store::at(registry.host());
+    for version in ["1.0.0", "1.1.0"] {
+        store.push(DEMO, version, None);
+    }
+    let name = format!("mirror/{DEMO}");
+    let part = registry.repository(&name, |repository| {
+        let index = repository.resolve("1.1.0").unwrap();
+        let index = serde_json::from_slice(&repository.manifests[&index].bytes).unwrap();
+        let part = parts(&index).1.swap_remove(0);
+        repository.manifests.remove(&part);
+        part
+    });
+    let server = store.serve(&["--max-age", "0"]);
+    for looks in [5, 1, 1] {
+        registry.forget();
+        let index = server.get(INDEX).is(200).json();
+        assert_eq!(index["versions"], serde_json::json!({"1.0.0": {}}));
+        assert_eq!(registry.count(|seen| seen.path.ends_with(&part)), looks);
+    }
 }
 
 /// A store that takes longer than a refresh of a known list may take is not unreachable.

@@ -28,6 +28,7 @@ fn limits_retries_and_ages() {
         store_faults::a_registry_becomes_unreachable_and_comes_back,
         store_faults::what_a_store_lacked_is_503_while_it_is_unreachable,
         slow_store::what_a_slow_store_lacks_is_404,
+        slow_store::a_damaged_version_is_waited_for_once,
         store_faults::a_layout_becomes_unreachable_and_comes_back,
         store_faults::the_layout_of_a_provider_is_damaged_and_whole_again,
         store_faults::the_disk_of_a_store_is_unmounted_and_mounted_again,

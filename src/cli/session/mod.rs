@@ -28,7 +28,7 @@ use tfoci::outcome::{Failure, Problem};
 use tfoci::selection::Selection;
 use tfoci::shown::Shown;
 use tfoci::source;
-use tfoci::store::{Endpoint, Registry, Repo, Store};
+use tfoci::store::{Endpoint, Registry, Store};
 use tfoci::text;
 use tfoci::trust::{Policy, limits};
 
@@ -308,13 +308,7 @@ pub(super) fn stored_provider(
     store: &Store,
     provider: &ProviderAddr,
 ) -> Result<StoredProvider, Problem> {
-    let repository = endpoint.repository(provider)?;
-    Ok(StoredProvider {
-        provider: provider.clone(),
-        place: endpoint.place(&repository),
-        repo: Repo::new(store.clone(), repository),
-        is_listed: false,
-    })
+    Ok(StoredProvider::of(endpoint, store.clone(), provider)?)
 }
 
 /// Reads a file. `named_by` says what names it: an option, or a line of another file.

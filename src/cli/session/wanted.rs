@@ -171,12 +171,7 @@ impl Session {
             });
         }
         Ok(WantedVersions {
-            from: Ok(StoredProvider {
-                provider: provider.clone(),
-                repo,
-                place,
-                is_listed: false,
-            }),
+            from: Ok(StoredProvider::new(provider.clone(), repo, place)),
             selection: Selection {
                 provider,
                 constraints: VersionConstraints::exactly(version),
@@ -326,9 +321,7 @@ async fn addressed(
     };
     let tag = Tag::of_version(&version).map_err(Failure::from)?;
     selection.constraints = VersionConstraints::exactly(version);
-    let from = Ok(StoredProvider {
-        repo: stored.repo.pinned(tag, digest),
-        ..stored
-    });
+    let repo = stored.repo.pinned(tag, digest);
+    let from = Ok(StoredProvider::new(stored.provider, repo, stored.place));
     Ok(WantedVersions { selection, from })
 }
