@@ -298,11 +298,13 @@ impl Problem {
     /// reached is not lost.
     pub(crate) fn is_loss(&self) -> bool {
         match self {
-            Self::Store(error) | Self::Unread(error) | Self::Unreadable(error) => match error {
+            Self::Store(error) | Self::Unread(error) => match error {
                 store::Error::Missing { .. } => true,
                 store::Error::Blob { source, .. } => source.is_damage(),
                 _ => false,
             },
+            // Something other than evidence, such as the page of a gateway.
+            Self::Unreadable(error) => !error.is_about_access(),
             Self::NoEvidence => true,
             _ => false,
         }

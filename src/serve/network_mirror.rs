@@ -61,7 +61,7 @@ impl Service {
         let version = name.version.version();
         let (served, listing) = self.served(provider, version, request, exchange).await?;
         match served.package(&name.platform) {
-            Some(package) => self.package(package, request, exchange).await,
+            Some(package) => self.package(&served, package, request, exchange).await,
             None => {
                 let message = "the version has no such package";
                 Err(lacking(&listing, message, Caching::Never))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use axum::http::Method;
+use axum::http::{Method, StatusCode};
 use bytes::Bytes;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -107,9 +107,10 @@ impl Service {
         Err(lacking(&listing, &message, caching))
     }
 
-    /// Answers with a package, or with a redirect to the storage behind the OCI registry.
+    /// Answers with a package of a version, or with a redirect to the storage behind the OCI registry.
     pub(super) async fn package(
         &self,
+        served: &ServedVersion,
         package: &ServedPackage,
         request: &RouteRequest<'_>,
         exchange: &mut Exchange,
@@ -130,7 +131,11 @@ impl Service {
             observer: &self.observer,
             metrics: &self.metrics,
         };
-        Ok(package.answer(request.caching(YEAR)).await)
+        let answer = package.answer(request.caching(YEAR)).await;
+        if answer.status() == StatusCode::BAD_GATEWAY {
+            served.doubt_tags();
+        }
+        Ok(answer)
     }
 
     /// Waits for the permits of a package: one of the client's quota, and one of the server's limit.

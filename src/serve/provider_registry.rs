@@ -97,7 +97,7 @@ impl Service {
             .iter()
             .find(|package| package.file_name == file)
         {
-            Some(package) => self.package(package, request, exchange).await,
+            Some(package) => self.package(&served, package, request, exchange).await,
             None => {
                 let message = "the version has no such file";
                 Err(lacking(&listing, message, Caching::Never))

@@ -189,6 +189,14 @@ impl ServedVersion {
         state
     }
 
+    /// Makes the next request compare the tags: the store lacks a package, as it does once the version was replaced.
+    pub(super) fn doubt_tags(&self) {
+        // A comparison that runs just now is new enough.
+        if let Ok(mut checked) = self.tag_check.try_lock() {
+            checked.valid = Duration::ZERO;
+        }
+    }
+
     /// Whether the last comparison found a moved tag, so that the version has to be read again.
     pub(super) fn has_moved(&self) -> bool {
         self.has_moved.load(Ordering::Relaxed)

@@ -5,7 +5,7 @@ use std::fs;
 use super::server::Server;
 use super::stores::{BARE, DEMO, HOST, PLATFORMS, Store, document, package};
 use crate::support::registry::{Fault, Registry, Seen};
-use crate::support::release::{Mistake, sha256};
+use crate::support::release::{Mistake, ReleaseFolder, sha256};
 use crate::support::signer::Signer;
 
 const MIRROR: &str = "/mirror/registry.acme.test/acme/demo";
@@ -125,6 +125,26 @@ fn a_provider_with_one_hidden_version_is_told_apart_from_an_unknown_one() {
     let says = "the store does not have registry.acme.test/acme/none";
     get(none, 404, says).check(&server);
     server.stop();
+}
+
+/// A replacement removes the packages that it replaces.
+#[test]
+fn a_version_that_was_replaced_is_read_again_once_a_package_is_missing() {
+    let store = Store::demo();
+    let zip = package(DEMO, "1.0.0", PLATFORMS[0]);
+    let server = store.serve(&[]);
+    let version = format!("{MIRROR}/1.0.0.json");
+    let hash = || server.get(&version).is(200).json()["archives"][PLATFORMS[0]]["hashes"].clone();
+    let old = hash();
+    let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", b"another\n")];
+    let release = ReleaseFolder::new("demo", "1.0.0").package(PLATFORMS[0], files);
+    store.push_release(DEMO, "1.0.0", &release);
+    let path = format!("{MIRROR}/{zip}");
+    assert_eq!(hash(), old);
+    server.get(&path).is(502);
+    assert_ne!(hash(), old);
+    let received = server.get(&path).is(200);
+    assert_eq!(received.body, store.file(DEMO, "1.0.0", &zip));
 }
 
 #[test]

@@ -171,12 +171,14 @@ fn a_forgotten_option_does_not_delete_the_site() {
     assert_eq!(tree(&scene.path("public")), published);
 }
 
-/// A proxy in maintenance, and a registry that lists only some repositories to this user.
+/// A proxy that wants a login or is in maintenance, and a registry that lists only some repositories to this user.
 #[test]
-fn answers_without_the_list_delete_nothing() {
+fn answers_other_than_those_of_the_registry_delete_nothing() {
     let errors = r#"{"errors":[{"code":"UNAVAILABLE"}]}"#;
     let without = r#"{"repositories":["team/other"]}"#;
+    let stays = "1.0.0: still published in public, as it was before the store was damaged\n";
     for (path, body, code, said) in [
+        ("/manifests/evidence-1.0.0", "sign in", 3, stays),
         ("/tags/list", errors, 1, "`tags` is missing"),
         ("/v2/_catalog", errors, 1, "`repositories` is missing"),
         (
