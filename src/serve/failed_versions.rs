@@ -13,10 +13,10 @@ use crate::version::Version;
 /// The pause after the first download with wrong bytes. Clients ask again after five seconds, so the first repetition costs them nothing.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 
-/// The versions that could not be mirrored. A failure is forgotten after a while, because an origin may repair what it serves.
+/// The versions that could not be mirrored. A failure counts for a while only, because an origin may repair what it serves.
 pub(super) struct FailedVersions {
     all: Mutex<HashMap<ProviderAddr, BTreeMap<Version, FailedVersion>>>,
-    /// How long a failure is remembered.
+    /// How long a failure counts. No pause is longer.
     longest: Duration,
 }
 
@@ -42,7 +42,7 @@ impl FailedVersions {
         let all = self.lock();
         let failed = all.get(provider).into_iter().flatten();
         failed
-            .filter(|(_, one)| one.is_refused && self.is_remembered(one))
+            .filter(|(_, one)| one.is_refused && self.counts(one))
             .map(|(version, one)| (version.clone(), one.failure.problem.clone()))
             .collect()
     }
@@ -52,7 +52,7 @@ impl FailedVersions {
         let all = self.lock();
         let failed = all.get(provider).into_iter().flatten();
         failed
-            .filter(|(_, one)| !one.is_refused && self.is_remembered(one))
+            .filter(|(_, one)| !one.is_refused && self.counts(one))
             .map(|(version, _)| version.clone())
             .collect()
     }
@@ -83,8 +83,10 @@ impl FailedVersions {
             _ => false,
         };
         let mut all = self.lock();
+        // After the longest pause, the last failure no longer counts. If the next download fails too, the pause stays the longest.
+        let is_remembered = |one: &FailedVersion| one.since.elapsed() < self.longest * 2;
         all.retain(|_, versions| {
-            versions.retain(|_, one| self.is_remembered(one));
+            versions.retain(|_, one| is_remembered(one));
             !versions.is_empty()
         });
         let versions = all.entry(provider).or_default();
@@ -106,7 +108,7 @@ impl FailedVersions {
         self.lock().clear();
     }
 
-    fn is_remembered(&self, failed: &FailedVersion) -> bool {
+    fn counts(&self, failed: &FailedVersion) -> bool {
         failed.since.elapsed() < self.longest
     }
 
@@ -144,13 +146,15 @@ mod tests {
             one.since -= Duration::from_secs(seconds);
         };
         assert!(!pauses());
-        for seconds in [2, 4, 8, 16] {
+        for seconds in [2, 4, 8, 16, 20, 20] {
             fail(wrong());
             goes_by(seconds - 1);
             assert!(pauses(), "{seconds}");
             goes_by(1);
             assert!(!pauses(), "{seconds}");
         }
+        assert!(failed.others_of(&provider).is_empty());
+        fail(wrong());
         assert_eq!(failed.others_of(&provider).len(), 1);
         // A lost connection is no reason to wait.
         fail(Problem::Blob(blob::Error::Missing));
@@ -160,8 +164,7 @@ mod tests {
         assert_eq!(failed.refused_of(&provider).len(), 1);
         // It is forgotten, and the next failure is the first one.
         fail(wrong());
-        goes_by(20);
-        assert!(failed.others_of(&provider).is_empty());
+        goes_by(40);
         fail(wrong());
         goes_by(2);
         assert!(!pauses());
