@@ -188,6 +188,25 @@ fn the_log_advises_what_the_trust_file_can_say() {
     );
 }
 
+/// One package blocks its version on every platform.
+#[test]
+fn the_log_says_how_to_leave_out_a_package_with_wrong_bytes() {
+    let (origin, scene) = origin();
+    let is_package = asks("package acme/demo 1.1.0 darwin_arm64");
+    origin.always(is_package, Fault::wrong_bytes());
+    let [good, bad] = ["1.0.0", "1.1.0"].map(|one| format!("{}/{one}.json", base(&origin)));
+    let server = start(&scene, &origin, &[]);
+    server.get(&good).is(200);
+    server.get(&bad).is(503);
+    let demo = origin.address("acme/demo");
+    server.logs(&format!("; hint: this version was not tagged. The bytes are not the announced ones: the source is broken, or a proxy changes packages. `--platform` mirrors the packages of other platforms, and `--exclude {demo}@1.1.0` leaves out this version\n"));
+    server.stop();
+    // The hint helps.
+    let server = start(&scene, &origin, &["--platform", "linux_amd64"]);
+    server.get(&bad).is(200);
+    server.stop();
+}
+
 #[test]
 fn only_wanted_providers_are_mirrored() {
     let (origin, scene) = origin();

@@ -6,7 +6,7 @@ use tfoci::config::mirror::{self, MirrorEntryError};
 use tfoci::constraint::VersionConstraints;
 use tfoci::error::{Category, printable};
 use tfoci::http::{self, Reason};
-use tfoci::outcome::{Failure, Problem};
+use tfoci::outcome::{Failure, PackageError, Problem};
 use tfoci::source;
 use tfoci::store;
 use tfoci::trust::{self, AskedBy, SignatureErrorKind};
@@ -269,8 +269,10 @@ pub(super) fn not_signed(
 /// A hint of `serve --fill`. Clients choose the versions, and only the trust file says what is accepted.
 pub(super) fn filling(failure: &Failure) -> Option<String> {
     let effect = Effect::Unwritten;
-    let Problem::Trust(error) = &*failure.problem else {
-        return hint(failure, effect);
+    let error = match &*failure.problem {
+        Problem::Trust(error) => error,
+        Problem::Package { source, .. } => return without_package(source, failure),
+        _ => return hint(failure, effect),
     };
     let provider = &failure.subject.as_ref()?.provider;
     let accept = format!(
@@ -286,6 +288,19 @@ pub(super) fn filling(failure: &Failure) -> Option<String> {
         _ => return of_trust(error, provider, effect),
     };
     Some(effect.hint(&advice))
+}
+
+/// How to serve the other packages, or the other versions, until the origin serves the right bytes: one package blocks its version.
+fn without_package(error: &PackageError, failure: &Failure) -> Option<String> {
+    let advice = origins::of_package(error, Effect::Unwritten)?;
+    let PackageError::Blob(_) = error else {
+        return Some(advice);
+    };
+    let subject = failure.subject.as_ref()?;
+    let (provider, version) = (&subject.provider, subject.version.as_ref()?);
+    Some(format!(
+        "{advice}. `--platform` mirrors the packages of other platforms, and `--exclude {provider}@{version}` leaves out this version"
+    ))
 }
 
 /// How to leave out a version with a new key: otherwise a run every night fails until its author says whose key it is.
