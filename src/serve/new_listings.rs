@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::client_quota::ClientQuota;
 use super::metrics::Metrics;
+use super::quota::ClientQuota;
 
 /// The most providers that are read for the first time. A configuration has some dozen providers, and its client requests all at once.
 const MOST: usize = 128;

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::client_quota::ClientQuota;
+use super::quota::ClientQuota;
 use crate::digest::Digest;
 
 /// The most memory of all documents that are being sent, in KiB; with TLS, those of one client may take half of it. A page about 200 versions

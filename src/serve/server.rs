@@ -12,7 +12,6 @@ use tokio_rustls::TlsAcceptor;
 use url::Url;
 
 use super::access::{AccessControl, acceptor};
-use super::client_quota::ClientQuota;
 use super::connection::{self, HANDSHAKE};
 use super::current_trust::CurrentTrust;
 use super::error::Error;
@@ -22,6 +21,7 @@ use super::metrics::Metrics;
 use super::new_listings::NewListings;
 use super::notice::{Notice, Observer};
 use super::page::PageRenderer;
+use super::quota::ClientQuota;
 use super::rate_limit::RateLimit;
 use super::sent_documents::SentDocuments;
 use super::served_store::ServedStore;

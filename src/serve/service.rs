@@ -11,7 +11,6 @@ use tokio::sync::Semaphore;
 
 use super::access::{self, AccessControl};
 use super::answer::{self, Caching, Response};
-use super::client_quota::ClientQuota;
 use super::documents;
 use super::exchange::Exchange;
 use super::links;
@@ -20,6 +19,7 @@ use super::metrics::Metrics;
 use super::notice::{Denied, Observer};
 use super::page::PageRenderer;
 use super::path::{NoRoute, Route};
+use super::quota::ClientQuota;
 use super::rate_limit::RateLimit;
 use super::sent_documents::SentDocuments;
 use super::served_store::ServedStore;
