@@ -10,11 +10,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use futures_util::future::{Either, select};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 use super::cached::{Ages, Cached, Unavailable};
 use super::current_trust::CurrentTrust;
 use super::failed_versions::FailedVersions;
+use super::fill_places::FillPlaces;
 use super::notice::{Notice, Observer};
 use crate::address::{Hostname, ProviderAddr, ProviderPattern};
 use crate::constraint::VersionConstraints;
@@ -29,11 +30,9 @@ use crate::source::{AvailableVersion, Source};
 use crate::store::RepoMut;
 use crate::version::Version;
 
-/// The longest time that mirroring a version may take. Every transfer has its own limits, but a slow origin can stay just within them.
+/// The longest time that mirroring a version may take, with the time in the queue. A transfer without progress ends after some minutes, but a slow
+/// origin can stay just within the limits of transfers.
 const LONGEST_FILL: Duration = Duration::from_secs(3_600);
-/// The number of versions that are mirrored concurrently. With [`PACKAGES`] for each, at most 16 transfers share the bandwidth and the memory of the
-/// process.
-const VERSIONS: usize = 4;
 /// The most versions whose result is remembered. Clients may request any number of versions that an origin offers, and this many results take a
 /// few MiB.
 const MOST_REMEMBERED: usize = 4_096;
@@ -43,6 +42,7 @@ const LEAST_REFUSAL: Duration = Duration::from_secs(10);
 /// and fails.
 const REFUSAL: u32 = 10;
 /// The number of packages of a version that are transferred concurrently: enough to use the bandwidth while one package waits for its first byte.
+/// With four versions at once, at most 16 transfers share the bandwidth and the memory of the process.
 const PACKAGES: usize = 4;
 
 /// Versions that may not be mirrored.
@@ -83,7 +83,7 @@ pub(super) struct Fill {
     trust: Arc<CurrentTrust>,
     ages: Ages,
     observer: Arc<dyn Observer>,
-    permits: Arc<Semaphore>,
+    places: FillPlaces,
     results: Mutex<HashMap<(ProviderAddr, Version), Mirrored>>,
     failed: FailedVersions,
 }
@@ -104,7 +104,7 @@ impl Fill {
                 fresh,
                 stale: Duration::ZERO,
             },
-            permits: Arc::new(Semaphore::new(VERSIONS)),
+            places: FillPlaces::new(MOST_REMEMBERED),
             results: Mutex::default(),
             failed: FailedVersions::new((fresh * REFUSAL).max(LEAST_REFUSAL)),
         }
@@ -212,11 +212,10 @@ impl Fill {
             self.ages,
             |_| true,
             |_| {
+                let place = self.places.place(provider.hostname())?;
                 let (this, provider, version) = (self.clone(), provider.clone(), version.clone());
                 Some(async move {
-                    // The semaphore is never closed.
-                    let permit = this.permits.clone().acquire_owned().await;
-                    on_one_thread(permit, async move || {
+                    on_one_thread(place.await, async move || {
                         this.mirror(provider, version, destination).await
                     })
                     .await
@@ -284,17 +283,17 @@ impl Fill {
     }
 }
 
-/// Runs a future that is not `Send` on its own thread. If the returned future is dropped, the work ends at its next `await`. It holds the permit
+/// Runs a future that is not `Send` on its own thread. If the returned future is dropped, the work ends at its next `await`. It holds the place
 /// until then.
 async fn on_one_thread<T: Send + 'static>(
-    permit: impl Send + 'static,
+    place: impl Send + 'static,
     work: impl AsyncFnOnce() -> T + Send + 'static,
 ) -> T {
     let runtime = tokio::runtime::Handle::current();
     // Dropping the sender cancels the work.
     let (_sender, cancelled) = oneshot::channel::<()>();
     let working = jobs::in_thread(move || {
-        let _permit = permit;
+        let _place = place;
         runtime.block_on(async {
             match select(pin!(work()), cancelled).await {
                 Either::Left((result, _)) => Some(result),
@@ -313,10 +312,12 @@ async fn on_one_thread<T: Send + 'static>(
 mod tests {
     use std::sync::mpsc;
 
+    use tokio::sync::Semaphore;
+
     use super::*;
 
     #[tokio::test]
-    async fn cancelled_work_ends_and_holds_its_permit_until_then() {
+    async fn cancelled_work_ends_and_holds_its_place_until_then() {
         let permits = Arc::new(Semaphore::new(1));
         let permit = permits.clone().acquire_owned().await;
         let (begun, begins) = oneshot::channel();

@@ -1,5 +1,8 @@
 //! `serve --fill`: a version that the store lacks is mirrored from the origin when a client requests it.
 
+/// An origin that keeps its places.
+mod slow_origin;
+
 use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::sync::Arc;

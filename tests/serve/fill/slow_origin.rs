@@ -1,0 +1,38 @@
+use super::{PLATFORMS, base, origin};
+use crate::serve::server::{Server, wait};
+use crate::support::origin::{Origin, Provider, asks};
+use crate::support::server::gate::Gate;
+
+/// Each is of another provider, since the layout of a provider has one writer.
+const SLOW: [&str; 4] = ["acme/p0", "acme/p1", "acme/p2", "acme/p3"];
+
+#[test]
+fn a_slow_origin_leaves_places_to_others() {
+    let (good, scene) = origin();
+    let slow = Origin::of(Provider::many(SLOW.len(), 1, &PLATFORMS));
+    let gate = Gate::default();
+    slow.always(asks("package"), gate.holds("packages"));
+    let [include, other] = [&good, &slow].map(|origin| format!("{}/*/*", origin.host()));
+    let store = ["--from", "oci-layout:cache", "--fill"];
+    let include = ["--include", &include, "--include", &other];
+    let server = Server::plain(&scene, &[&store[..], &include].concat());
+    let path = |provider| format!("/mirror/{}/1.0.0.json", slow.address(provider));
+    let asking = SLOW.map(|provider| {
+        let mut client = server.connect();
+        client.request("GET", &path(provider), &[]);
+        client
+    });
+    let is_begun = |provider: &&str| slow.count(asks(&format!("package {provider}"))) > 0;
+    let begun = || SLOW.into_iter().filter(is_begun).count();
+    wait(|| begun() == 2, || server.log());
+    server.get(&format!("{}/1.1.0.json", base(&good))).is(200);
+    assert_eq!(begun(), 2);
+    // Those in the queue follow, although their clients are gone.
+    drop(asking);
+    gate.open("packages");
+    wait(|| begun() == SLOW.len(), || server.log());
+    for provider in SLOW {
+        server.until(&path(provider), |reply| reply.status == 200);
+    }
+    server.stop();
+}
