@@ -20,6 +20,9 @@ const CONCURRENT_VERSIONS: usize = 8;
 /// The most bytes of documents that a provider's versions may have together. Real providers with hundreds of versions have 3 MiB. One document
 /// may have 4 MiB, so a hostile store could otherwise fill the memory.
 const MOST_DOCUMENTS: usize = 16 << 20;
+/// The most versions of a provider that are listed because the origin offers them: twice as many as the providers with the most versions have. An
+/// origin that offers tens of thousands would otherwise take the memory for all lists. `tfoci help deployment` states this number.
+const MOST_OFFERED: usize = 1_000;
 
 /// A provider in the store.
 #[derive(Debug)]
@@ -32,7 +35,7 @@ pub struct ProviderListing {
     pub versions: BTreeMap<Version, Arc<ServedVersion>>,
     /// The versions that did not verify, with the reasons.
     pub hidden: BTreeMap<Version, HiddenVersion>,
-    /// The versions that are mirrored from the origin when a client requests them.
+    /// The versions that are mirrored from the origin when a client requests them: the newest of those that the origin offers.
     pub offered: BTreeSet<Version>,
     /// When the origin said so; `None` if it was not asked.
     offered_at: Option<Instant>,
@@ -166,7 +169,9 @@ impl ProviderListing {
         self.offered = offered
             .unwrap_or_default()
             .into_iter()
+            .rev()
             .filter(is_new)
+            .take(MOST_OFFERED)
             .collect();
         self.offered_at = Some(Instant::now());
     }
@@ -275,6 +280,19 @@ mod tests {
             certificate: Bytes::from_static(b"certificate"),
             fingerprint: "0".repeat(40).parse().unwrap(),
         }
+    }
+
+    #[test]
+    fn the_newest_offered_versions_are_listed() {
+        let provider = "a.example/acme/demo".parse().unwrap();
+        let mut listing = ProviderListing::absent(&provider);
+        let version = |minor| Version::new(1, minor, 0);
+        let refused = BTreeMap::from([(version(19_999), Arc::new(too_large()))]);
+        listing.offer(Some((0..20_000).map(version).collect()), refused);
+        assert_eq!(listing.offered.len(), MOST_OFFERED);
+        assert_eq!(listing.offered.first(), Some(&version(18_999)));
+        assert_eq!(listing.offered.last(), Some(&version(19_998)));
+        assert!(listing.weight() < 1 << 20, "{}", listing.weight());
     }
 
     #[test]

@@ -211,7 +211,7 @@ impl Service {
     fn lacks(&self, what: &str) -> String {
         let rest = match self.store.fill {
             Some(_) => {
-                ", and this server does not mirror it: its origin lacks it, or an option leaves it out"
+                ", and this server does not mirror it: its origin lacks it, or an option or a limit leaves it out"
             }
             None => "",
         };

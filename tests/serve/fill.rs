@@ -232,7 +232,7 @@ fn only_wanted_providers_are_mirrored() {
     let index = server.get(&format!("{base}/index.json"));
     assert_eq!(index.text(), r#"{"versions":{"1.0.0":{}}}"#);
     let says = format!(
-        "the store does not have {exclude} 1.1.0, and this server does not mirror it: its origin lacks it, or an option leaves it out\n"
+        "the store does not have {exclude} 1.1.0, and this server does not mirror it: its origin lacks it, or an option or a limit leaves it out\n"
     );
     let version = server.get(&format!("{base}/1.1.0.json"));
     assert_eq!(version.is(404).text(), says);
