@@ -32,6 +32,14 @@ struct KnownListing {
     weight: usize,
 }
 
+impl KnownListing {
+    /// Whether the list that was read last has a verified version.
+    fn has_verified(&self) -> bool {
+        let last = self.listing.last();
+        last.is_some_and(|listing| !listing.versions.is_empty())
+    }
+}
+
 impl KnownListings {
     /// Returns the list of a provider, and records that it was used now.
     pub(super) fn of(&mut self, provider: &ProviderAddr) -> CachedListing {
@@ -57,7 +65,8 @@ impl KnownListings {
         all.filter_map(|(provider, known)| Some((provider, known.listing.last()?)))
     }
 
-    /// Records the weight of a list. If all lists together are too large, drops the least recently used ones.
+    /// Records the weight of a list. If all lists together are too large, drops the least recently used ones, first those without a verified version:
+    /// clients may request any number of providers that do not exist, or that only an origin has.
     pub(super) fn set_weight(&mut self, provider: &ProviderAddr, weight: usize) {
         if let Some(known) = self.all.get_mut(provider) {
             let weight = empty_weight(provider) + weight;
@@ -67,18 +76,21 @@ impl KnownListings {
         if self.weight <= MOST_BYTES {
             return;
         }
-        let by_use = self.all.iter().map(|(one, known)| (known.used, one));
-        let mut by_use: Vec<_> = by_use.collect();
-        by_use.sort();
+        let all = self.all.iter();
+        let mut by_worth: Vec<_> = all
+            .map(|(one, known)| (known.has_verified(), known.used, one))
+            .collect();
+        by_worth.sort();
         // A quarter is dropped at once, so that the sorting is rare.
         let mut left = self.weight;
-        let oldest = by_use.into_iter().take_while(|(_, one)| {
-            let is_dropped = left > MOST_BYTES / 4 * 3 && *one != provider;
+        let others = by_worth.into_iter().filter(|(.., one)| *one != provider);
+        let dropped = others.take_while(|(.., one)| {
+            let is_dropped = left > MOST_BYTES / 4 * 3;
             left = left.saturating_sub(self.all.get(*one).map_or(0, |known| known.weight));
             is_dropped
         });
-        let oldest: Vec<_> = oldest.map(|(_, one)| one.clone()).collect();
-        for one in oldest {
+        let dropped: Vec<_> = dropped.map(|(.., one)| one.clone()).collect();
+        for one in dropped {
             if let Some(dropped) = self.all.remove(&one) {
                 self.weight = self.weight.saturating_sub(dropped.weight);
             }
@@ -93,7 +105,49 @@ fn empty_weight(provider: &ProviderAddr) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use super::super::cached::Ages;
+    use super::super::served::ServedVersion;
     use super::*;
+    use crate::version::Version;
+
+    /// Reads a list.
+    async fn read(lists: &mut KnownListings, listing: ProviderListing) {
+        let ages = Ages {
+            fresh: Duration::MAX,
+            stale: Duration::MAX,
+        };
+        let provider = listing.provider.clone();
+        let cached = lists.of(&provider);
+        let load = |_| Some(std::future::ready(Ok(listing)));
+        let read = cached.get(ages, |_| true, load).await.unwrap();
+        lists.set_weight(&provider, read.value.weight());
+    }
+
+    /// An origin with many providers and versions must not end `--max-stale` of others.
+    #[tokio::test]
+    async fn lists_of_offered_versions_are_dropped_before_those_with_verified_ones() {
+        let mut lists = KnownListings::default();
+        let version = |minor| Version::new(1, minor, 0);
+        let stored: ProviderAddr = "good.example/acme/demo".parse().unwrap();
+        let mut listing = ProviderListing::absent(&stored);
+        let served = Arc::new(ServedVersion::bare());
+        listing.versions.insert(version(0), served);
+        read(&mut lists, listing).await;
+        for number in 0..100 {
+            let text = format!("many.example/acme/p{number}");
+            let provider: ProviderAddr = text.parse().unwrap();
+            let mut listing = ProviderListing::absent(&provider);
+            let offered = (0..20_000).map(version).collect();
+            listing.offer(Some(offered), BTreeMap::new());
+            read(&mut lists, listing).await;
+            assert!(lists.all.contains_key(&provider), "{number}");
+        }
+        assert!(lists.all.len() < 50, "{}", lists.all.len());
+        assert!(lists.all.contains_key(&stored));
+    }
 
     #[test]
     fn made_up_addresses_stay_within_the_limit_of_memory() {

@@ -210,6 +210,36 @@ impl ServedVersion {
     }
 }
 
+#[cfg(test)]
+impl ServedVersion {
+    /// A version without packages and documents.
+    pub(super) fn bare() -> Self {
+        Self {
+            tags: TagDigests {
+                index: crate::digest::Digest::of(b""),
+                evidence: None,
+            },
+            tag_check: tokio::sync::Mutex::new(TagCheck {
+                at: Instant::now(),
+                valid: Duration::MAX,
+                state: TagState::Unchanged,
+            }),
+            has_moved: AtomicBool::new(false),
+            made_for: None,
+            authentication: Authentication {
+                status: Status::Unverified,
+                anchor: None,
+                fingerprint: None,
+                notes: Vec::new(),
+            },
+            packages: Vec::new(),
+            protocols: Vec::new(),
+            are_protocols_known: false,
+            documents: None,
+        }
+    }
+}
+
 impl Documents {
     /// The documents that take memory.
     pub(super) fn all(&self) -> impl Iterator<Item = &Bytes> {

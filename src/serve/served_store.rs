@@ -2,7 +2,7 @@
 //!
 //! A list is read once for all clients that wait for it, kept for [`Ages::fresh`], and used for [`Ages::stale`] while the store is unreachable
 //! ([`Cached`]). A verified version is not read again until one of its tags moves. If all lists together take too much memory, the least
-//! recently used are dropped.
+//! recently used are dropped, first those without a verified version.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
