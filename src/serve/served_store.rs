@@ -254,12 +254,19 @@ impl ServedStore {
         old: Option<&ProviderListing>,
     ) -> Result<ProviderListing, Failure> {
         let provider = &stored.provider;
+        let fill = self.fill.as_ref().filter(|fill| fill.is_for(provider));
         let listing = async {
-            let listing = ProviderListing::read(stored, trust, old, &self.reads).await;
+            let listing = match ProviderListing::read(stored, trust, old, &self.reads).await {
+                // The first version that was mirrored of it failed.
+                Err(_) if fill.is_some() && stored.repo.is_begun() => {
+                    Ok(ProviderListing::absent(provider))
+                }
+                listing => listing,
+            };
             self.noted(self.store_health.record(&listing));
             listing
         };
-        match self.fill.as_ref().filter(|fill| fill.is_for(provider)) {
+        match fill {
             None => listing.await,
             Some(fill) => {
                 let (listing, offered) = future::join(listing, fill.offered(provider)).await;

@@ -57,6 +57,14 @@ impl Repo {
         .map(|path| Error::Incomplete { path })
     }
 
+    /// Whether a first version is being written to it, or its writer was interrupted.
+    pub fn is_begun(&self) -> bool {
+        match &self.store {
+            Store::Layout(layout) => layout.is_begun(&self.name),
+            Store::Registry(_) => false,
+        }
+    }
+
     /// The repository, in which this tag has to refer to this digest.
     #[must_use]
     pub fn pinned(self, tag: Tag, digest: Digest) -> Self {

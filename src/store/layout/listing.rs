@@ -31,6 +31,12 @@ impl Layout {
         lost.map(Path::to_owned)
     }
 
+    /// Whether the first write of a layout goes on, or was interrupted. Another one may begin again.
+    pub(in crate::store) fn is_begun(&self, repository: &Repository) -> bool {
+        let lock = self.root().join(repository.as_str()).join(LOCK);
+        lock.exists() && matches!(self.index(repository), Ok(None))
+    }
+
     /// Finds the layouts of providers.
     pub(in crate::store) fn layouts(&self) -> Result<Layouts, Error> {
         layouts(self.root())
