@@ -60,8 +60,9 @@ pub(super) struct Arguments {
     ///
     /// `linux/amd64` means the same.
     ///
-    /// Jobs that push one platform each may run at once: each looks again after two seconds whether another job moved the tag. A job that was held
-    /// up for longer may still undo what another one added. A last job without --platform adds what is missing, and uploads nothing else.
+    /// Jobs that push one platform each may run at once. A push of a part of a version, or into a version that exists, looks again after two
+    /// seconds whether another job moved a tag. A job that was held up for longer may still undo what another one added. A last job without
+    /// --platform adds what is missing, and uploads nothing else.
     #[arg(long, value_name = "OS_ARCH", help_heading = "Source")]
     platform: Vec<Platform>,
     /// What to do if the store has the version
