@@ -7,10 +7,14 @@
 //!
 //! This does not protect the process environment, the HCL parser, and the buffers of the HTTP and TLS libraries.
 
+mod spelling;
+
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Visitor};
 use zeroize::{Zeroize, ZeroizeOnDrop};
+
+pub(crate) use spelling::hide;
 
 /// A password or token. Its memory is wiped on drop.
 #[derive(Clone, Default, PartialEq, Eq)]

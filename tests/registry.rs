@@ -61,6 +61,8 @@ mod reading;
 
 /// How often a push reads the zips of its folder.
 mod reads;
+/// Servers that repeat a secret.
+mod repeated;
 mod replaced;
 
 /// No secret is ever printed.

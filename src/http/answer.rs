@@ -12,6 +12,7 @@ use url::Url;
 use super::journal::JournalEntry;
 use super::limits::{Permit, SMALL};
 use super::{Error, Silence};
+use crate::secret::{self, Secret};
 
 /// A server's answer.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub struct Answer {
     url: Url,
     pub(super) is_verified: bool,
     pub(super) is_elsewhere: bool,
+    /// What no message about it may show.
+    secrets: Vec<Secret>,
     body: AnswerBody,
 }
 
@@ -43,7 +46,7 @@ pub(super) struct Incoming {
 }
 
 impl Answer {
-    pub(super) fn new(incoming: Incoming) -> Self {
+    pub(super) fn new(incoming: Incoming, secrets: Vec<Secret>) -> Self {
         let response = &incoming.response;
         Self {
             status: response.status(),
@@ -51,6 +54,7 @@ impl Answer {
             url: response.url().clone(),
             is_verified: false,
             is_elsewhere: false,
+            secrets,
             body: AnswerBody::Incoming(Box::new(incoming)),
         }
     }
@@ -136,13 +140,9 @@ impl Answer {
         Ok(self)
     }
 
-    /// Reads up to `limit` bytes of the body for an error message, without what `redact` takes out of them, and ignores errors. A shorter body
-    /// is read to its end, so that the connection can be reused.
-    pub(super) async fn read_start(
-        mut self,
-        limit: u64,
-        redact: impl FnOnce(&mut Vec<u8>),
-    ) -> Self {
+    /// Reads up to `limit` bytes of the body for an error message, and ignores errors. A shorter body is read to its end, so that the connection
+    /// can be reused.
+    pub(super) async fn read_start(mut self, limit: u64) -> Self {
         let mut chunks = Box::pin(body_stream(self.body, self.url.clone()));
         let mut read = Vec::new();
         while (read.len() as u64) < limit
@@ -150,7 +150,6 @@ impl Answer {
         {
             read.extend_from_slice(&chunk);
         }
-        redact(&mut read);
         read.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
         self.body = AnswerBody::Read(read);
         self
@@ -170,6 +169,11 @@ impl Answer {
             AnswerBody::Incoming(_) => Vec::new(),
             AnswerBody::Read(bytes) => bytes,
         }
+    }
+
+    /// A text of the server without the secrets of the request, for a message. Some proxies and gateways repeat the request in their answers.
+    pub fn hide(&self, text: &str) -> String {
+        secret::hide(&self.secrets, text)
     }
 
     /// Replaces the permit to download from its host. Without one, the body must not be read.

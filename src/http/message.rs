@@ -7,9 +7,8 @@ use futures_util::stream::BoxStream;
 use reqwest::Method;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
-use zeroize::Zeroizing;
 
-use super::{Authorization, MOST_REDIRECTS, authorization};
+use super::{Authorization, MOST_REDIRECTS};
 use crate::secret::Secret;
 
 /// The body of a request.
@@ -54,8 +53,8 @@ pub struct Request {
     pub(super) headers: HeaderMap,
     pub(super) authorization: Option<Authorization>,
     pub(super) payload: Option<Payload>,
-    /// A secret in the payload.
-    secret: Option<Secret>,
+    /// What no message about the answer may show.
+    pub(super) secrets: Vec<Secret>,
     pub(super) body_use: BodyUse,
     /// The longest time from the request to the last byte of the response.
     pub(super) limit: Option<Duration>,
@@ -79,7 +78,7 @@ impl Request {
             headers: HeaderMap::new(),
             authorization: None,
             payload: None,
-            secret: None,
+            secrets: Vec::new(),
             body_use: BodyUse::Nothing,
             limit: None,
             redirects: MOST_REDIRECTS,
@@ -104,9 +103,12 @@ impl Request {
         self
     }
 
-    /// Adds the authorization if the URL has the scheme, host and port that it is for.
+    /// Adds the authorization if the URL has the scheme, host and port that it is for. Its secrets are hidden anyway, because the server that
+    /// gets them may have named the URL.
     #[must_use]
     pub fn authorization(mut self, value: Option<Authorization>, meant_for: &Url) -> Self {
+        let secrets = value.iter().flat_map(Authorization::secrets);
+        self.secrets.extend(secrets.cloned());
         self.authorization = value.filter(|_| self.url.origin() == meant_for.origin());
         self
     }
@@ -170,25 +172,8 @@ impl Request {
     /// Names a secret in the body of the request, so that an answer that repeats it does not show it.
     #[must_use]
     pub fn with_secret(mut self, secret: &Secret) -> Self {
-        self.secret = Some(secret.clone());
+        self.secrets.push(secret.clone());
         self
-    }
-
-    /// What takes the credentials of this request out of the body of an error. Some proxies and gateways repeat the request there, and the text
-    /// is printed and logged.
-    pub(super) fn redaction(&self) -> impl FnOnce(&mut Vec<u8>) + use<> {
-        let (authorization, secret) = (self.authorization.clone(), self.secret.clone());
-        move |body| {
-            if let Some(authorization) = authorization {
-                authorization.redact(body);
-            }
-            if let Some(secret) = secret {
-                let encoded = url::form_urlencoded::byte_serialize(secret.reveal().as_bytes());
-                let encoded = Zeroizing::new(encoded.collect::<String>());
-                authorization::hide(secret.reveal(), body);
-                authorization::hide(&encoded, body);
-            }
-        }
     }
 
     /// Follows a redirect. An authorization is for one scheme, host and port.
@@ -197,31 +182,5 @@ impl Request {
             self.authorization = None;
         }
         self.url = to;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_secret_of_a_body_is_taken_out_of_the_answer() {
-        let url: Url = "https://auth.example/token".parse().unwrap();
-        let request = Request::new(Method::POST, url.clone(), &url).with_secret(&"a/b+cd".into());
-        for (answer, expected) in [
-            (
-                "bad request: refresh_token=a%2Fb%2Bcd&scope=x",
-                "bad request: refresh_token=…&scope=x",
-            ),
-            (
-                r#"{"error":"a\/b+cd is not known"}"#,
-                r#"{"error":"… is not known"}"#,
-            ),
-            ("no", "no"),
-        ] {
-            let mut body = answer.as_bytes().to_vec();
-            request.redaction()(&mut body);
-            assert_eq!(String::from_utf8(body).unwrap(), expected);
-        }
     }
 }

@@ -260,21 +260,19 @@ impl Http {
         };
         entry.answered(response.status());
         self.shared.reached.insert(&url);
-        let answer = Answer::new(Incoming {
+        let incoming = Incoming {
             response,
             entry,
             stall: settings.timeouts.stall,
             _permit: permit,
-        });
+        };
+        let answer = Answer::new(incoming, request.secrets.clone());
         match request.body_use {
             BodyUse::Whole(limit) if answer.status().is_success() => {
                 deadline.hold(&url, answer.read(limit)).await
             }
             BodyUse::Stream if answer.status().is_success() => Ok(answer),
-            _ => {
-                let redaction = request.redaction();
-                Ok(answer.read_start(LARGEST_REFUSAL, redaction).await)
-            }
+            _ => Ok(answer.read_start(LARGEST_REFUSAL).await),
         }
     }
 

@@ -142,21 +142,21 @@ pub(super) fn successful(
 /// The most messages of an `errors` member that are read. They become one line, which has to stay readable.
 const MOST_MESSAGES: usize = 10;
 
-/// What a response says about an error: the messages of its `errors` member, or its first line. The first line of an HTML page says nothing
-/// about the error.
+/// What a response says about an error, without secrets: the messages of its `errors` member, or its first line. The first line of an HTML
+/// page says nothing about the error.
 fn reason(answer: &Answer) -> String {
     let messages = Object::first(answer.body());
     let messages = messages.and_then(|mut object| object.texts("errors", MOST_MESSAGES));
     if let Ok(messages) = messages
         && !messages.is_empty()
     {
-        return messages.join(", ");
+        return answer.hide(&messages.join(", "));
     }
     let text = String::from_utf8_lossy(answer.body());
     let line = text.lines().next().unwrap_or_default().trim();
     match line.starts_with('<') {
         true => String::new(),
-        false => line.to_owned(),
+        false => answer.hide(line),
     }
 }
 

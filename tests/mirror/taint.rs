@@ -58,6 +58,36 @@ fn credentials_that_a_host_repeats_are_not_shown() {
     }
 }
 
+/// The forms in which they may repeat it, in answers of every kind.
+#[test]
+fn credentials_are_not_shown_in_other_spellings() {
+    const SECRET: &str = "hunter2&<x>\"/q+Z?long";
+    const IN_URLS: &str = "hunter2%26%3Cx%3E%22%2Fq%2BZ%3Flong";
+    const IN_HTML: &str = "hunter2&amp;&lt;x&gt;&quot;/q+Z?long";
+    const IN_JSON: &str = r#"\u0068unter2\u0026<x>\"\/q+Z?long"#;
+    let refusal = |body: String| Fault::Answer(Answer::new(403).body(body));
+    let deep = "[".repeat(200) + &"]".repeat(200);
+    for (fault, shown) in [
+        (
+            refusal(format!(
+                r#"{{"errors":["no {IN_JSON}"],"x":{deep},"y":1e999}}"#
+            )),
+            "  answered 403: no …\n",
+        ),
+        (refusal(format!("no {IN_URLS}")), "  answered 403: no …\n"),
+        (refusal(format!("no {IN_HTML}")), "  answered 403: no …\n"),
+    ] {
+        let origin = Setup::new([demo()]).token(SECRET).start();
+        let scene = scene(&origin).env(&format!("TF_TOKEN_{}", origin.host()), SECRET);
+        let scene = OriginScene { scene, origin };
+        scene
+            .origin
+            .always(at(Door::Front, asks("versions")), fault);
+        let said = scene.demo("-vv").hides("unter2").ends(1);
+        assert!(said.contains(shown), "{said}");
+    }
+}
+
 const HINT: &str = "hint: tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a provider registry is; a URL of a package that is signed may have expired";
 
 #[test]

@@ -11,7 +11,7 @@ use crate::support::registry::answer::Answer;
 use crate::support::registry::{Door, Fault, Personality, Registry, Seen, Setup, matching};
 use crate::support::scene::Run;
 
-const PROVIDER: &str = "registry.example.net/acme/demo";
+pub(super) const PROVIDER: &str = "registry.example.net/acme/demo";
 const SEEDS: u64 = 200;
 /// How many seeds run at once: most of the time passes in pauses before retries.
 const ABREAST: usize = 12;
@@ -39,7 +39,7 @@ async fn filled() -> (Registry, User) {
 }
 
 /// Runs `tfoci` as a user, with the hosts of the registry by name.
-fn run(registry: &Registry, user: &User, arguments: &str) -> Run {
+pub(super) fn run(registry: &Registry, user: &User, arguments: &str) -> Run {
     let mut author = Author::new();
     if registry.proxy() != registry.url("") {
         author.scene = author.scene.env("http_proxy", registry.proxy());

@@ -14,8 +14,9 @@ pub(super) fn is_page(answer: &Answer) -> bool {
     media_type(answer).eq_ignore_ascii_case("text/html")
 }
 
-/// The registry's explanation of a failure, in one line.
-pub(super) fn text(body: &[u8]) -> String {
+/// The registry's explanation of a failure, in one line and without secrets.
+pub(super) fn text(answer: &Answer) -> String {
+    let body = answer.body();
     let mut list: ErrorList = serde_json::from_slice(body).unwrap_or_default();
     if list.errors.is_empty() {
         // Some registries send the error itself.
@@ -27,13 +28,9 @@ pub(super) fn text(body: &[u8]) -> String {
         if body.trim_ascii_start().starts_with(b"<") {
             return "a web page".to_owned();
         }
-        let line = String::from_utf8_lossy(body)
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .trim()
-            .to_owned();
-        return printable(&line);
+        let text = String::from_utf8_lossy(body);
+        let line = text.lines().next().unwrap_or_default().trim();
+        return printable(&answer.hide(line));
     }
     let items = list
         .errors
@@ -43,19 +40,15 @@ pub(super) fn text(body: &[u8]) -> String {
             (code, "") => code.to_owned(),
             (code, message) => format!("{code}: {message}"),
         });
-    printable(&items.collect::<Vec<_>>().join("; "))
+    printable(&answer.hide(&items.collect::<Vec<_>>().join("; ")))
 }
 
 /// Turns an answer that is not a success into an error.
-pub(super) fn failure(what: Requested, answer: Answer) -> Error {
-    let (url, status) = (answer.url().clone(), answer.status().as_u16());
-    error(what, url, status, answer.body())
-}
-
-/// The error of a request that was answered with this status and body.
-pub(super) fn error(what: Requested, url: Url, status: u16, body: &[u8]) -> Error {
-    let (url, answer) = (url.into(), text(body));
-    match status == 400 && wants_tls(body) {
+pub(super) fn failure(what: Requested, answer: &Answer) -> Error {
+    let (url, status) = (answer.url().clone().into(), answer.status().as_u16());
+    let is_tls_wanted = status == 400 && wants_tls(answer.body());
+    let answer = text(answer);
+    match is_tls_wanted {
         true => Error::WantsTls { what, url, answer },
         false => Error::Registry {
             what,

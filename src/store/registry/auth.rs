@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
+use reqwest::{Method, StatusCode};
 use url::Url;
 use zeroize::Zeroizing;
 
@@ -190,11 +190,12 @@ impl Auth {
         let request = || self.token_request(scope, realm, service);
         let answer = self.http.retrying(Retry::default(), request).await?;
         let (status, url) = (answer.status(), answer.url().clone());
-        let body = Zeroizing::new(answer.into_body());
+        let refused = |text| self.refused(&url, status, text);
         if !status.is_success() {
-            return Err(self.refused(&url, status.as_u16(), &body));
+            return Err(refused(super::answer::text(&answer)));
         }
-        let refused = || self.refused(&url, status.as_u16(), b"");
+        let refused = || refused(String::new());
+        let body = Zeroizing::new(answer.into_body());
         let answer = TokenAnswer::read(&body).map_err(|_| refused())?;
         let text = answer
             .access_token
@@ -248,8 +249,8 @@ impl Auth {
             .authorization(basic, realm)
     }
 
-    /// The error for a refusal by the registry or its token server, whose URL is `by`.
-    pub(super) fn refused(&self, by: &Url, status: u16, body: &[u8]) -> Error {
+    /// The error for a refusal by the registry or its token server, whose URL is `by`, with the text of its answer.
+    pub(super) fn refused(&self, by: &Url, status: StatusCode, answer: String) -> Error {
         Error::Unauthorized {
             host: self.host(),
             token_server: authority(by).filter(|_| !self.is_own(by)),
@@ -257,17 +258,17 @@ impl Auth {
                 .credential
                 .as_ref()
                 .map(|credential| credential.found_in.clone()),
-            status,
-            answer: super::answer::text(body),
+            status: status.as_u16(),
+            answer,
         }
     }
 
-    /// The error for a request that the registry does not permit; `None` without credentials.
+    /// The error for a request that the registry does not permit, with the text of its answer; `None` without credentials.
     pub(super) fn forbidden(
         &self,
         action: Action,
         repository: Repository,
-        body: &[u8],
+        answer: &str,
     ) -> Option<Error> {
         let credential = self.credential.as_ref()?;
         Some(Error::Forbidden {
@@ -276,7 +277,7 @@ impl Auth {
             repository,
             host: self.host(),
             tried: credential.found_in.clone(),
-            answer: super::answer::text(body),
+            answer: answer.to_owned(),
         })
     }
 

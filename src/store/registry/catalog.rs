@@ -4,7 +4,7 @@ use reqwest::StatusCode;
 
 use super::super::action::Action;
 use super::auth::Scope;
-use super::pages::{List, Refused};
+use super::pages::List;
 use super::{Error, Registry, Repository, answer};
 use crate::store::{Listed, Requested};
 
@@ -39,29 +39,29 @@ impl Registry {
                 let named = |name: String| Repository::in_registry(&format!("{host}/{name}")).ok();
                 Ok(names.into_iter().filter_map(named).collect())
             }
-            Err(Refused { status, url, body }) => {
+            Err(refused) => {
+                let status = refused.status();
                 let no_catalog = || Error::NoCatalog {
                     host: host.to_owned(),
                     status: status.as_u16(),
-                    answer: answer::text(&body),
+                    answer: answer::text(&refused),
                 };
                 Err(match status {
                     StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                        let refused =
-                            session.refused(Action::Pull, WHAT, &url, status.as_u16(), &body);
+                        let error = session.refused(Action::Pull, WHAT, &refused);
                         // Credentials that a registry accepts elsewhere are often not enough for its list.
-                        match refused {
-                            Error::Unauthorized { tried: None, .. } => refused,
-                            Error::Unauthorized { .. } => Error::ListRefused(Box::new(refused)),
+                        match error {
+                            Error::Unauthorized { tried: None, .. } => error,
+                            Error::Unauthorized { .. } => Error::ListRefused(Box::new(error)),
                             _ => no_catalog(),
                         }
                     }
                     StatusCode::NOT_FOUND => {
-                        self.check_registry(&session, &body).await?;
+                        self.check_registry(&session, refused.body()).await?;
                         no_catalog()
                     }
                     StatusCode::METHOD_NOT_ALLOWED => no_catalog(),
-                    _ => answer::error(WHAT, url, status.as_u16(), &body),
+                    _ => answer::failure(WHAT, &refused),
                 })
             }
         }

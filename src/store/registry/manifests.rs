@@ -214,7 +214,7 @@ impl Registry {
             Err(error) => return Err(error),
         };
         let retry_after = retry_after(&answer);
-        let (rejection, error) = rejection(&session, repository, put, answer);
+        let (rejection, error) = rejection(&session, repository, put, &answer);
         let error = Box::new(error);
         Ok(match retry_after {
             Some(retry_after) => PutOutcome::Failed { retry_after, error },
@@ -275,13 +275,11 @@ fn rejection(
     session: &RepositorySession,
     repository: &Repository,
     put: &ManifestPut<'_>,
-    answer: Answer,
+    answer: &Answer,
 ) -> (ManifestRejection, Error) {
-    let (url, status) = (answer.url().clone(), answer.status().as_u16());
-    let body = answer.into_body();
-    let rejection = ManifestRejection::read(status, &body);
+    let status = answer.status().as_u16();
+    let rejection = ManifestRejection::read(status, answer.body());
     let part = put.manifest.part();
-    let answer = answer::text(&body);
     if part == Part::Evidence && rejection == ManifestRejection::MediaType {
         session.cache().refuses_evidence = true;
     }
@@ -290,18 +288,18 @@ fn rejection(
             what: part,
             host: authority(&session.base).unwrap_or_default(),
             status,
-            answer,
+            answer: answer::text(answer),
         },
         ManifestRejection::Immutable => Error::Immutable {
             repository: repository.clone(),
             reference: put.reference.to_owned(),
             status,
-            answer,
+            answer: answer::text(answer),
         },
         _ if status == 401 || status == 403 => {
-            session.refused(Action::Push, Requested::Manifest, &url, status, &body)
+            session.refused(Action::Push, Requested::Manifest, answer)
         }
-        _ => answer::error(Requested::Manifest, url, status, &body),
+        _ => answer::failure(Requested::Manifest, answer),
     };
     (rejection, error)
 }

@@ -9,6 +9,7 @@ use url::Url;
 use super::auth::Scope;
 use super::session::RepositorySession;
 use super::{Error, Registry, answer};
+use crate::http::Answer;
 use crate::json::{self, Fault, Object};
 use crate::store::{Listed, NotRegistry};
 
@@ -37,13 +38,6 @@ impl List {
     }
 }
 
-/// An answer that has no page of the list.
-pub(super) struct Refused {
-    pub(super) status: StatusCode,
-    pub(super) url: Url,
-    pub(super) body: Vec<u8>,
-}
-
 impl Registry {
     /// All items of a list, or the first answer that is not a page of it.
     pub(super) async fn pages(
@@ -52,7 +46,7 @@ impl Registry {
         scope: &Scope,
         first: Url,
         list: &List,
-    ) -> Result<Result<Vec<String>, Refused>, Error> {
+    ) -> Result<Result<Vec<String>, Answer>, Error> {
         let mut page = Some(first);
         let mut seen = HashSet::new();
         let mut items = Vec::new();
@@ -74,23 +68,20 @@ impl Registry {
             let status = answer.status();
             let url = answer.url().clone();
             if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
-                let body = answer.into_body();
-                return Ok(Err(Refused { status, url, body }));
+                return Ok(Err(answer));
             }
             let next = answer::next_page(&answer, list.what).transpose()?;
-            let is_page = answer::is_page(&answer);
-            let body = answer.into_body();
             if !status.is_success() {
-                return Ok(Err(Refused { status, url, body }));
+                return Ok(Err(answer));
             }
-            if is_page {
+            if answer::is_page(&answer) {
                 return Err(Error::NoRegistry {
                     host: session.auth.host(),
                     answered: NotRegistry::Page,
                 });
             }
             let most = list.most - items.len();
-            let read = items_of(&body, list.what.items(), most);
+            let read = items_of(answer.body(), list.what.items(), most);
             let read = read.map_err(|source| unreadable(source, &url, list))?;
             length += read.iter().map(String::len).sum::<usize>();
             if length > LARGEST_LIST {

@@ -219,11 +219,11 @@ impl Registry {
         what: Requested,
         answer: Answer,
     ) -> Error {
-        let (status, url) = (answer.status(), answer.url().clone());
+        let status = answer.status();
         if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
-            return session.refused(action, what, &url, status.as_u16(), answer.body());
+            return session.refused(action, what, &answer);
         }
-        answer::failure(what, answer)
+        answer::failure(what, &answer)
     }
 }
 
@@ -291,28 +291,22 @@ impl RepositorySession {
     }
 
     /// The error for a 401 or 403 of the registry, or of another host that it redirected to.
-    pub(super) fn refused(
-        &self,
-        action: Action,
-        what: Requested,
-        url: &Url,
-        status: u16,
-        body: &[u8],
-    ) -> Error {
+    pub(super) fn refused(&self, action: Action, what: Requested, answer: &Answer) -> Error {
+        let (url, status, text) = (answer.url(), answer.status(), answer::text(answer));
         if self.auth.is_own(url) {
-            let repository = repository_of(url).filter(|_| status == 403);
+            let repository = repository_of(url).filter(|_| status == StatusCode::FORBIDDEN);
             let repository = repository.and_then(|name| {
                 Repository::in_registry(&format!("{}/{name}", self.auth.host())).ok()
             });
-            let forbidden = repository.and_then(|name| self.auth.forbidden(action, name, body));
-            return forbidden.unwrap_or_else(|| self.auth.refused(url, status, body));
+            let forbidden = repository.and_then(|name| self.auth.forbidden(action, name, &text));
+            return forbidden.unwrap_or_else(|| self.auth.refused(url, status, text));
         }
         Error::RefusedElsewhere {
             what,
             registry: authority(&self.base).unwrap_or_default(),
             url: url.clone().into(),
-            status,
-            answer: answer::text(body),
+            status: status.as_u16(),
+            answer: text,
         }
     }
 

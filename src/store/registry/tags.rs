@@ -3,7 +3,7 @@
 use reqwest::StatusCode;
 
 use super::auth::Scope;
-use super::pages::{List, Refused};
+use super::pages::List;
 use super::{Error, Registry, Repository, answer};
 use crate::oci::tags::MOST_TAGS;
 use crate::store::{Action, Listed, Requested};
@@ -27,16 +27,17 @@ impl Registry {
             .await?;
         let is_empty = match &tags {
             Ok(tags) => tags.is_empty(),
-            Err(Refused { status, url, body }) => {
-                if *status == StatusCode::UNAUTHORIZED || *status == StatusCode::FORBIDDEN {
-                    return Err(session.refused(Action::Pull, WHAT, url, status.as_u16(), body));
+            Err(refused) => {
+                let (status, body) = (refused.status(), refused.body());
+                if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
+                    return Err(session.refused(Action::Pull, WHAT, refused));
                 }
-                if *status != StatusCode::NOT_FOUND && !answer::is_unknown_repository(body) {
+                if status != StatusCode::NOT_FOUND && !answer::is_unknown_repository(body) {
                     // Servers that want TLS say so, and are no less registries.
                     if status.is_client_error() && !answer::wants_tls(body) {
                         self.check_registry(&session, body).await?;
                     }
-                    return Err(answer::error(WHAT, url.clone(), status.as_u16(), body));
+                    return Err(answer::failure(WHAT, refused));
                 }
                 self.check_registry(&session, body).await?;
                 true

@@ -1,0 +1,77 @@
+//! Registries, proxies and token servers that repeat the secret of a request. It is not shown, however they spell it.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use tfoci::credentials::{Credential, CredentialKind};
+
+use super::taint::{PROVIDER, run};
+use super::{User, start};
+use crate::support::registry::answer::Answer;
+use crate::support::registry::{Fault, Personality, Seen, matching};
+
+const SECRET: &str = "hunter2&<x>\"/q+Z?long";
+const IN_URLS: &str = "hunter2%26%3Cx%3E%22%2Fq%2BZ%3Flong";
+const IN_HTML: &str = "hunter2&amp;&lt;x&gt;&quot;/q+Z?long";
+const IN_JSON: &str = r#"\u0068unter2\u0026<x>\"\/q+Z?long"#;
+
+fn is_authorized(seen: &Seen) -> bool {
+    seen.authorization().is_some()
+}
+
+/// What `tfoci` says of a registry with basic authentication that has these faults.
+#[track_caller]
+fn said(arguments: &str, faults: impl IntoIterator<Item = (&'static str, Fault)>) -> String {
+    let registry = start(Personality::Ecr);
+    let mut user = User::of(&registry, "acme/demo");
+    user.credential = Some(Credential::typed("me", SECRET.into()));
+    for (path, fault) in faults {
+        let asks = move |seen: &Seen| is_authorized(seen) && seen.path.contains(path);
+        registry.always(asks, fault);
+    }
+    let run = run(&registry, &user, &format!("{arguments} -vv")).exits(1);
+    assert_ne!(registry.count(is_authorized), 0);
+    assert!(!run.stderr.contains("unter2"), "{}", run.stderr);
+    run.stderr
+}
+
+fn versions() -> String {
+    format!("versions {PROVIDER} --from STORE")
+}
+
+#[test]
+fn credentials_in_the_text_of_an_error_are_not_shown() {
+    let pair = STANDARD.encode(format!("me:{SECRET}"));
+    let message = |detail: String| {
+        let error = format!(r#"{{"code":"DENIED","message":"no {IN_JSON}","detail":{detail}}}"#);
+        format!(r#"{{"errors":[{error}]}}"#)
+    };
+    for (body, shown) in [
+        (SECRET.to_owned(), "…"),
+        (format!("Authorization: Basic {pair}"), "Basic …"),
+        (message(r#"{"x":1e999}"#.to_owned()), "DENIED: no …"),
+        (message("[".repeat(200) + &"]".repeat(200)), "DENIED: no …"),
+        (format!("password={IN_URLS}&x"), "password=…&x"),
+        (format!("no <b>{IN_HTML}</b>"), "no <b>…</b>"),
+        // The end of a text that is too long does not show half of it.
+        (format!("{} {SECRET}", "x".repeat(190)), "x …"),
+    ] {
+        let fault = Fault::Answer(Answer::new(400).body(body));
+        let said = said(&versions(), [("/tags/list", fault)]);
+        assert!(said.contains(&format!("{shown})\n")), "{said}");
+    }
+}
+
+#[test]
+fn an_identity_token_that_a_token_server_repeats_is_not_shown() {
+    let registry = start(Personality::Acr);
+    let mut user = User::of(&registry, "acme/demo").identity();
+    if let Some(credential) = &mut user.credential {
+        credential.kind = CredentialKind::IdentityToken(SECRET.into());
+    }
+    let body = format!("bad request: refresh_token={IN_URLS}&scope=x");
+    let fault = Fault::Answer(Answer::new(400).body(body));
+    registry.always(matching("POST", "/"), fault);
+    let run = run(&registry, &user, &versions()).exits(1);
+    let shown = "  answered 400 (bad request: refresh_token=…&scope=x)\n";
+    assert!(run.stderr.contains(shown), "{}", run.stderr);
+}
