@@ -91,14 +91,9 @@ fn value(received: &str, object: &str) -> String {
         (Some(number), _) => format!("the number {}", number.trim_matches('`')),
         (None, "sequence") => "a list".to_owned(),
         (None, "map") => with_article(object),
-        (None, other) => match (
-            other.strip_prefix("boolean "),
-            other.strip_prefix("string "),
-        ) {
-            (Some(value), _) => value.to_owned(),
-            (None, Some(text)) => format!("the text {text}"),
-            (None, None) => other.to_owned(),
-        },
+        // A server may have repeated a password in it.
+        (None, other) if other.starts_with("string ") => "a text".to_owned(),
+        (None, other) => other.strip_prefix("boolean ").unwrap_or(other).to_owned(),
     }
 }
 
@@ -145,7 +140,7 @@ mod tests {
             ),
             (
                 "invalid type: string \"a, expected b\", expected i64",
-                "expected a whole number, received the text \"a, expected b\"",
+                "expected a whole number, received a text",
             ),
             (
                 "invalid value: integer `-1`, expected u64",

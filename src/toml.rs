@@ -274,7 +274,7 @@ mod tests {
         let cases = [
             (
                 "[[provider]]\nkeys = \"x\"\n",
-                "line 2, column 8: expected a list, received the text \"x\"\n  |\n2 | keys = \"x\"\n  |        ^^^",
+                "line 2, column 8: expected a list, received a text\n  |\n2 | keys = \"x\"\n  |        ^^^",
             ),
             (
                 "\n[provider]\nkeys = []\n",

@@ -66,6 +66,10 @@ fn credentials_are_not_shown_in_other_spellings() {
     const IN_HTML: &str = "hunter2&amp;&lt;x&gt;&quot;/q+Z?long";
     const IN_JSON: &str = r#"\u0068unter2\u0026<x>\"\/q+Z?long"#;
     let refusal = |body: String| Fault::Answer(Answer::new(403).body(body));
+    let list = format!(r#"{{"versions":"{IN_JSON}"}}"#);
+    let list = Answer::new(200)
+        .header("content-type", "application/json")
+        .body(list);
     let deep = "[".repeat(200) + &"]".repeat(200);
     for (fault, shown) in [
         (
@@ -76,6 +80,10 @@ fn credentials_are_not_shown_in_other_spellings() {
         ),
         (refusal(format!("no {IN_URLS}")), "  answered 403: no …\n"),
         (refusal(format!("no {IN_HTML}")), "  answered 403: no …\n"),
+        (
+            Fault::Answer(list),
+            "  `versions`: expected a list, received a text\n",
+        ),
     ] {
         let origin = Setup::new([demo()]).token(SECRET).start();
         let scene = scene(&origin).env(&format!("TF_TOKEN_{}", origin.host()), SECRET);

@@ -62,6 +62,15 @@ fn credentials_in_the_text_of_an_error_are_not_shown() {
 }
 
 #[test]
+fn credentials_in_a_value_of_a_wrong_type_are_not_shown() {
+    let body = format!(r#"{{"tags":"{IN_JSON}"}}"#);
+    let fault = Fault::Answer(Answer::new(200).body(body));
+    let said = said(&versions(), [("/tags/list", fault)]);
+    let shown = "  `tags`: expected a list, received a text\n";
+    assert!(said.contains(shown), "{said}");
+}
+
+#[test]
 fn an_identity_token_that_a_token_server_repeats_is_not_shown() {
     let registry = start(Personality::Acr);
     let mut user = User::of(&registry, "acme/demo").identity();

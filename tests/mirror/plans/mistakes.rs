@@ -37,7 +37,7 @@ hint: `tfoci help mirror-file` shows a mirror file
 "),
         ("to = \"oci-layout:store\"\n[[provider]]\naddress = \"a.example/b/c\"\n", "
 error: mirror.toml is not a mirror file
-  line 1, column 6: expected a list, received the text \"oci-layout:store\"
+  line 1, column 6: expected a list, received a text
     |
   1 | to = \"oci-layout:store\"
     |      ^^^^^^^^^^^^^^^^^^
