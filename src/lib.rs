@@ -19,7 +19,7 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | words | [`error`] [`shown`] [`nearest`](mod@nearest) [`text`] [`secret`] `plain` [`json`] [`toml`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`place`] [`fingerprint`] [`authentication`] [`event`] |
+//! | words | [`error`] [`secret`] [`shown`] [`nearest`](mod@nearest) [`text`] `plain` [`json`] [`toml`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`place`] [`fingerprint`] [`authentication`] [`event`] |
 //! | shapes | [`release`] [`trust`] [`oci`] [`template`] [`archive`] [`protocol`] [`syntax`] [`lockfile`] [`config`] |
 //! | homes | [`jobs`] [`prove`](mod@prove) [`http`] [`disk`] [`credentials`] [`blob`] [`configuration`] [`source`] [`store`] |
 //! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) [`lock`](mod@lock) [`copy`](mod@copy) [`site`] [`serve`](mod@serve) |
@@ -35,13 +35,13 @@
 
 pub mod error;
 
+pub mod secret;
+
 pub mod shown;
 
 pub mod nearest;
 
 pub mod text;
-
-pub mod secret;
 
 mod plain;
 

@@ -7,20 +7,51 @@ use std::fmt;
 use url::Url;
 
 use crate::error::printable;
+use crate::secret::{self, Secret};
 
 /// A URL without query, fragment, username and password. `?…` replaces a query, and `…@` replaces a user.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Shown(String);
 
 impl From<Url> for Shown {
-    fn from(mut url: Url) -> Self {
+    fn from(url: Url) -> Self {
+        Self::of_url(&[], url)
+    }
+}
+
+/// The text need not be a URL. If the password cannot be located, nothing is shown.
+impl From<&str> for Shown {
+    fn from(text: &str) -> Self {
+        Self::hiding(&[], text)
+    }
+}
+
+impl Shown {
+    /// As from the text alone, and without these secrets, which a server that named the URL may have put into its path.
+    pub(crate) fn hiding(secrets: &[Secret], text: &str) -> Self {
+        if let Some(url) = Url::parse(text).ok().filter(Url::has_host) {
+            return Self::of_url(secrets, url);
+        }
+        let text = secret::hide(secrets, text);
+        let Some((user, rest)) = text.rsplit_once('@') else {
+            return Self(before_query(&text));
+        };
+        Self(match user.contains(['?', '#']) {
+            true => "…".to_owned(),
+            false => format!("…@{}", before_query(rest)),
+        })
+    }
+
+    fn of_url(secrets: &[Secret], mut url: Url) -> Self {
         let user = !url.username().is_empty() || url.password().is_some();
         let query = url.query().is_some();
         url.set_query(None);
         url.set_fragment(None);
         // This fails for URLs that cannot contain a user.
         let _none = url.set_username("").and_then(|()| url.set_password(None));
-        let mut text = printable(url.as_str());
+        let before = url.as_str().strip_suffix(url.path()).unwrap_or_default();
+        let path = secret::hide(secrets, url.path());
+        let mut text = printable(&format!("{before}{path}"));
         if user {
             text = text.replacen("://", "://…@", 1);
         }
@@ -29,25 +60,7 @@ impl From<Url> for Shown {
         }
         Self(text)
     }
-}
 
-/// The text need not be a URL. If the password cannot be located, nothing is shown.
-impl From<&str> for Shown {
-    fn from(text: &str) -> Self {
-        if let Some(url) = Url::parse(text).ok().filter(Url::has_host) {
-            return url.into();
-        }
-        let Some((user, rest)) = text.rsplit_once('@') else {
-            return Self(before_query(text));
-        };
-        Self(match user.contains(['?', '#']) {
-            true => "…".to_owned(),
-            false => format!("…@{}", before_query(rest)),
-        })
-    }
-}
-
-impl Shown {
     /// The host and port of the URL, or the whole text if it is not a URL.
     pub fn host(&self) -> &str {
         let rest = self
@@ -130,6 +143,26 @@ mod tests {
             ("h.example:8443/x", None),
         ] {
             assert_eq!(userinfo(text), user, "{text}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_hidden_in_the_path_and_do_not_hide_the_host() {
+        let long = "x".repeat(190);
+        for (text, shown) in [
+            (
+                "https://hunter2.example/a/hunter2/b",
+                "https://hunter2.example/a/…/b",
+            ),
+            (
+                "https://h.example/%68unter2?hunter2",
+                "https://h.example/…?…",
+            ),
+            (&format!("/{long}/hunter2"), &format!("/{long}/…")),
+            ("/hunter2?hunter2", "/…"),
+        ] {
+            let hidden = Shown::hiding(&["hunter2".into()], text);
+            assert_eq!(hidden.to_string(), shown);
         }
     }
 

@@ -11,7 +11,7 @@ use url::Url;
 
 use super::journal::JournalEntry;
 use super::limits::{Permit, SMALL};
-use super::{Error, Silence};
+use super::{Error, Shown, Silence};
 use crate::secret::{self, Secret};
 
 /// A server's answer.
@@ -69,6 +69,16 @@ impl Answer {
         &self.url
     }
 
+    /// That URL, for a message.
+    pub fn shown(&self) -> Shown {
+        self.shown_reference(self.url.as_str())
+    }
+
+    /// A URL that it names, for a message.
+    pub fn shown_reference(&self, text: &str) -> Shown {
+        Shown::hiding(&self.secrets, text)
+    }
+
     /// Whether the certificates of this server, and of every server that redirected to it, were checked.
     pub fn is_verified(&self) -> bool {
         self.is_verified
@@ -106,7 +116,7 @@ impl Answer {
         }
         let location = self.header(LOCATION)?;
         Some(self.url.join(&location).map_err(|_| Error::Url {
-            url: location.as_str().into(),
+            url: self.shown_reference(&location),
         }))
     }
 
@@ -127,12 +137,11 @@ impl Answer {
         // `SMALL` only.
         let announced = self.content_length().unwrap_or_default();
         let announced = usize::try_from(announced.min(limit).min(SMALL)).unwrap_or_default();
-        let mut all = Vec::with_capacity(announced);
-        let mut chunks = Box::pin(body_stream(self.body, self.url.clone()));
+        let (url, mut all) = (self.shown(), Vec::with_capacity(announced));
+        let mut chunks = Box::pin(body_stream(self.body, url.clone()));
         while let Some(chunk) = chunks.next().await {
             all.extend_from_slice(&chunk?);
             if all.len() as u64 > limit {
-                let url = self.url.into();
                 return Err(Error::Large { url, limit });
             }
         }
@@ -143,8 +152,8 @@ impl Answer {
     /// Reads up to `limit` bytes of the body for an error message, and ignores errors. A shorter body is read to its end, so that the connection
     /// can be reused.
     pub(super) async fn read_start(mut self, limit: u64) -> Self {
-        let mut chunks = Box::pin(body_stream(self.body, self.url.clone()));
-        let mut read = Vec::new();
+        let (url, mut read) = (self.shown(), Vec::new());
+        let mut chunks = Box::pin(body_stream(self.body, url.clone()));
         while (read.len() as u64) < limit
             && let Some(Ok(chunk)) = chunks.next().await
         {
@@ -185,7 +194,8 @@ impl Answer {
 
     /// The body as a stream.
     pub fn chunks(self) -> impl Stream<Item = Result<Bytes, Error>> + Send + 'static {
-        body_stream(self.body, self.url)
+        let url = self.shown();
+        body_stream(self.body, url)
     }
 }
 
@@ -194,7 +204,7 @@ const PIECE: usize = 64 << 10;
 
 fn body_stream(
     body: AnswerBody,
-    url: Url,
+    url: Shown,
 ) -> impl Stream<Item = Result<Bytes, Error>> + Send + 'static {
     futures_util::stream::unfold((Some(body), Bytes::new()), move |(body, mut unread)| {
         let url = url.clone();
@@ -217,9 +227,9 @@ fn body_stream(
                     return Some((Ok(piece), (Some(AnswerBody::Incoming(incoming)), chunk)));
                 }
                 Ok(Ok(None)) => return None,
-                Ok(Err(source)) => Error::transport(&url, &source, None),
+                Ok(Err(source)) => Error::transport(url, &source, None),
                 Err(_) => Error::Silent {
-                    url: url.into(),
+                    url,
                     silence: match incoming.entry.received.moves() {
                         true => Silence::SlowDownload,
                         false => Silence::Download,

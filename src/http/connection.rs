@@ -6,19 +6,25 @@ use url::Url;
 
 use super::clients::{ConnectionKind, Trust};
 use super::guard::{Guard, endpoint};
-use super::{Error, Http, Settings, authority};
+use super::{Error, Http, Settings, Shown, authority};
 
 impl Http {
-    /// The kind of connection for a URL, given the URL that the user named.
-    pub(super) async fn connection(&self, url: &Url, named: &Url) -> Result<ConnectionKind, Error> {
+    /// The kind of connection for a URL, which errors show in the given form, and for the URL that the user named.
+    pub(super) async fn connection(
+        &self,
+        url: &Url,
+        shown: Shown,
+        named: &Url,
+    ) -> Result<ConnectionKind, Error> {
         let settings = &self.shared.settings;
-        let text = || url.clone().into();
-        let host = authority(url).ok_or_else(|| Error::Url { url: text() })?;
+        let Some(host) = authority(url) else {
+            return Err(Error::Url { url: shown });
+        };
         let trust = match url.scheme() {
             "https" if names(&settings.insecure, url) => Trust::Unchecked,
             "https" => Trust::Authorities,
             "http" if names(&settings.plain, url) => Trust::Plain,
-            _ => return Err(Error::Plain { url: text(), host }),
+            _ => return Err(Error::Plain { url: shown, host }),
         };
         // A host counts as named by the user only with the same port.
         let is_same = endpoint(url) == endpoint(named);
@@ -42,15 +48,16 @@ impl Http {
             || guard == Guard::Public && has_proxy() && self.shared.resolved.is_private(url).await
         {
             return Err(match guard {
-                Guard::NoLinks => Error::LinkLocal { url: text() },
-                _ => Error::Private { url: text(), host },
+                Guard::NoLinks => Error::LinkLocal { url: shown },
+                _ => Error::Private { url: shown, host },
             });
         }
-        let shown = |host: &String| trust != Trust::Plain && settings.identities.contains_key(host);
+        let is_shown =
+            |host: &String| trust != Trust::Plain && settings.identities.contains_key(host);
         Ok(ConnectionKind {
             trust,
             guard,
-            identity: Some(host).filter(shown),
+            identity: Some(host).filter(is_shown),
         })
     }
 

@@ -122,9 +122,9 @@ pub enum Error {
 
 impl Error {
     /// Wraps an error of the HTTP library, whose message would show the whole URL.
-    pub(super) fn transport(url: &Url, error: &reqwest::Error, proxy: Option<&Url>) -> Self {
+    pub(super) fn transport(url: Shown, error: &reqwest::Error, proxy: Option<&Url>) -> Self {
         Self::Transport {
-            url: url.clone().into(),
+            url,
             error: ConnectionError::new(error, proxy),
         }
     }

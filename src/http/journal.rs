@@ -50,7 +50,7 @@ impl Journal {
             exchange: Some(Exchange {
                 host,
                 method: request.method.to_string(),
-                url: request.url.clone().into(),
+                url: request.shown(),
                 range: range.map(|range| String::from_utf8_lossy(range.as_bytes()).into_owned()),
                 status: None,
                 sent: 0,

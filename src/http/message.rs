@@ -8,7 +8,7 @@ use reqwest::Method;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
-use super::{Authorization, MOST_REDIRECTS};
+use super::{Authorization, MOST_REDIRECTS, Shown};
 use crate::secret::Secret;
 
 /// The body of a request.
@@ -91,6 +91,11 @@ impl Request {
     /// The URL that it is sent to.
     pub fn url(&self) -> &Url {
         &self.url
+    }
+
+    /// That URL, for a message.
+    pub(super) fn shown(&self) -> Shown {
+        Shown::hiding(&self.secrets, self.url.as_str())
     }
 
     /// Adds a header. A value that no header can have is left out: only the media type of a manifest could be one, without which a registry refuses

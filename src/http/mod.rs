@@ -6,6 +6,7 @@
 //! - **https**, unless the user allowed plain http for the host. Redirects from https to http are never followed.
 //! - At most ten redirects, or fewer where `tofu` and `terraform` follow fewer.
 //! - An [`Authorization`] is for one scheme, host and port. It is dropped when a redirect changes any of them, and never printed.
+//! - **Secrets** of a request are hidden in the text and the URLs of its answer when they are shown ([`Answer::hide`], [`Answer::shown`]).
 //! - **Timeouts**: a server may be silent for `--timeout`. A document, including redirects, may take five times as long. A transfer has
 //!   stalled if less than 64 KiB pass within `--timeout`, in either direction.
 //! - **Private addresses**: the client does not connect to a private address of a host that a server named, unless all addresses of the
@@ -198,7 +199,6 @@ impl Http {
     /// # Errors
     /// The server did not respond, or a rule of this module forbids the URL. A response of any status is `Ok`.
     pub async fn send(&self, mut request: Request) -> Result<Answer, Error> {
-        let named = request.named.clone();
         let is_read = request.method == Method::GET || request.method == Method::HEAD;
         let follows = is_read && !request.is_unfollowed;
         let limit = request.redirects;
@@ -206,7 +206,9 @@ impl Http {
         let mut deadline = Deadline::new(request.limit, &self.shared.settings.timeouts);
         let (mut is_verified, mut is_elsewhere) = (true, false);
         loop {
-            let kind = self.connection(&request.url, &named).await?;
+            let kind = self
+                .connection(&request.url, request.shown(), &request.named)
+                .await?;
             is_verified &= kind.trust == Trust::Authorities;
             let mut answer = self.once(&mut request, &kind, &mut deadline).await?;
             let Some(target) = answer.redirect().filter(|_| follows) else {
@@ -216,12 +218,12 @@ impl Http {
             let (url, target) = (&request.url, target?);
             if url.scheme() == "https" && target.scheme() == "http" {
                 return Err(Error::Downgrade {
-                    from: url.clone().into(),
-                    url: target.into(),
+                    from: request.shown(),
+                    url: answer.shown_reference(target.as_str()),
                 });
             }
             let exhausted = || Error::Redirects {
-                url: url.clone().into(),
+                url: request.shown(),
                 limit,
             };
             left = left.checked_sub(1).ok_or_else(exhausted)?;
@@ -251,12 +253,12 @@ impl Http {
             Some(class) => Some(self.shared.limits.permit(&url, class).await),
             None => None,
         };
-        let mut entry = journal.begin(request);
+        let (mut entry, shown) = (journal.begin(request), request.shown());
         let exchange = self.exchange(request, kind, &mut entry);
         // An upload has no deadline: the stall timeout applies instead.
         let response = match is_upload {
             true => exchange.await?,
-            false => deadline.hold(&url, exchange).await?,
+            false => deadline.hold(shown, exchange).await?,
         };
         entry.answered(response.status());
         self.shared.reached.insert(&url);
@@ -269,7 +271,7 @@ impl Http {
         let answer = Answer::new(incoming, request.secrets.clone());
         match request.body_use {
             BodyUse::Whole(limit) if answer.status().is_success() => {
-                deadline.hold(&url, answer.read(limit)).await
+                deadline.hold(answer.shown(), answer.read(limit)).await
             }
             BodyUse::Stream if answer.status().is_success() => Ok(answer),
             _ => Ok(answer.read_start(LARGEST_REFUSAL).await),
@@ -288,15 +290,13 @@ impl Http {
         } = &*self.shared;
         let timeouts = &settings.timeouts;
         let payload = request.payload.take();
-        let url = &request.url;
+        let (url, shown) = (&request.url, request.shown());
         let mut builder = clients
             .get(kind, settings)?
             .request(request.method.clone(), url.clone())
             .headers(request.headers.clone());
         if let Some(authorization) = &request.authorization {
-            let unsendable = || Error::Secret {
-                url: url.clone().into(),
-            };
+            let unsendable = || Error::Secret { url: shown.clone() };
             let header = authorization.header().ok_or_else(unsendable)?;
             builder = builder.header(AUTHORIZATION, header);
         }
@@ -308,7 +308,7 @@ impl Http {
             builder = builder.body(body);
         }
         let silent = |(silence, limit)| Error::Silent {
-            url: url.clone().into(),
+            url: shown.clone(),
             silence,
             limit,
         };
@@ -321,7 +321,7 @@ impl Http {
                 Err(silent((Silence::Connection, timeouts.connect)))
             }
             Either::Left((Err(source), _)) => {
-                Err(Error::transport(url, &source, self.proxy(url).as_ref()))
+                Err(Error::transport(shown, &source, self.proxy(url).as_ref()))
             }
             Either::Right((silence, _)) => Err(silent(silence)),
         }
@@ -365,14 +365,14 @@ impl Deadline {
     /// Waits for work on a URL, and fails when the deadline has passed.
     async fn hold<T>(
         &mut self,
-        url: &Url,
+        url: Shown,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
         let began = Instant::now();
         let done = timeout(self.left, work).await;
         self.left = self.left.saturating_sub(began.elapsed());
         done.unwrap_or_else(|_| {
-            let (url, limit) = (url.clone().into(), self.limit);
+            let limit = self.limit;
             Err(match self.is_chosen {
                 true => Error::Slow { url, limit },
                 false => Error::Endless { url, limit },

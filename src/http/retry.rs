@@ -13,7 +13,7 @@ use backon::{BackoffBuilder as _, ExponentialBuilder};
 use reqwest::header::RETRY_AFTER;
 use url::Url;
 
-use super::{Answer, Error, Http, Request, authority};
+use super::{Answer, Error, Http, Request, Shown, authority};
 use crate::event::Event;
 
 /// The default number of retries. Their pauses add up to at least 7 seconds, which outlasts short outages.
@@ -98,7 +98,7 @@ impl Retry {
 
     /// Counts a failure and waits before the next attempt. Returns `false` without waiting if no retry is left or `Retry-After` is too
     /// long.
-    pub async fn wait(&mut self, http: &Http, url: &Url, failure: Transient) -> bool {
+    pub async fn wait(&mut self, http: &Http, url: impl Into<Shown>, failure: Transient) -> bool {
         let Transient {
             retry_after,
             reason,
@@ -108,7 +108,7 @@ impl Retry {
         }
         let pause = self.next_pause().max(retry_after);
         http.report(Event::Retrying {
-            url: url.clone().into(),
+            url: url.into(),
             reason,
             pause,
         });
@@ -161,6 +161,7 @@ impl Http {
         loop {
             let next = request();
             let (requested, is_unrepeated) = (next.url().clone(), next.is_unrepeated);
+            let shown = next.shown();
             let sent = self.send(next).await;
             let Some(failure) = Transient::of(&sent).filter(|_| !is_unrepeated) else {
                 return sent;
@@ -169,7 +170,8 @@ impl Http {
             if sent.as_ref().is_err_and(Error::is_unconnected) && !self.shared.reached.has(url) {
                 retry.at_most(UNREACHED_RETRIES);
             }
-            if !retry.wait(self, url, failure).await {
+            let shown = sent.as_ref().map_or(shown, Answer::shown);
+            if !retry.wait(self, shown, failure).await {
                 return sent;
             }
         }
@@ -302,6 +304,6 @@ mod tests {
             retry_after: LONGEST_WAIT + Duration::from_secs(1),
             reason: "it answered 503".to_owned(),
         };
-        assert!(!runtime.block_on(Retry::default().wait(&http, &url, failure)));
+        assert!(!runtime.block_on(Retry::default().wait(&http, url, failure)));
     }
 }

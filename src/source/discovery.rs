@@ -11,7 +11,7 @@ use super::contradiction::Contradiction;
 use super::error::{self, Document, Error};
 use super::fetch::{self, Access, RequestKind};
 use crate::address::Hostname;
-use crate::http::Request;
+use crate::http::{Request, Shown};
 use crate::protocol::discovery::services;
 
 /// The largest discovery document in bytes, which is the limit of clients.
@@ -44,7 +44,7 @@ pub(super) async fn provider_registry(
         let service = services.get(SERVICE);
         let service = service.ok_or_else(|| no_service(host, true, services.keys()))?;
         return Ok(ServiceLocation {
-            base: place(&url, Ok(service))?,
+            base: place(&url, url.clone().into(), Ok(service))?,
             is_verified: true,
             is_own: true,
         });
@@ -63,11 +63,11 @@ pub(super) async fn provider_registry(
     let answer = fetch::successful(&what, answer, auth)?;
     let content_type = answer.header(CONTENT_TYPE);
     let (is_verified, is_own) = (answer.is_verified(), !answer.is_elsewhere());
-    let final_url = answer.url().clone();
+    let (final_url, shown) = (answer.url().clone(), answer.shown());
     if !content_type.as_deref().is_some_and(error::is_json) {
         return Err(Error::ContentType {
             what,
-            url: final_url.into(),
+            url: shown,
             received: content_type,
         });
     }
@@ -75,7 +75,11 @@ pub(super) async fn provider_registry(
     let service = services.get(SERVICE);
     let service = service.ok_or_else(|| no_service(host, false, services.keys()))?;
     Ok(ServiceLocation {
-        base: place(&final_url, service.as_deref().map_err(String::as_str))?,
+        base: place(
+            &final_url,
+            shown,
+            service.as_deref().map_err(String::as_str),
+        )?,
         is_verified,
         is_own,
     })
@@ -98,12 +102,13 @@ fn no_service<'a>(
     }
 }
 
-/// Resolves the URL of a service against the URL of the document. `Err` is JSON that is not text, for the message.
-fn place(document: &Url, service: Result<&str, &str>) -> Result<Url, Error> {
+/// Resolves the URL of a service against the URL of the document, which errors show in the given form. `Err` is JSON that is not text, for the
+/// message.
+fn place(document: &Url, shown: Shown, service: Result<&str, &str>) -> Result<Url, Error> {
     let url = service.ok().and_then(|text| join(document, text));
     url.ok_or_else(|| Error::Contradiction {
         what: Document::Discovery,
-        url: document.clone().into(),
+        url: shown,
         contradiction: Box::new(match service {
             Ok(text) => Contradiction::ServiceUrl {
                 field: SERVICE,

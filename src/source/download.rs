@@ -49,7 +49,7 @@ impl<'a> PackageDownload<'a> {
             resumptions += 1;
             let is_worth_it = error.is_transient() && resumptions <= MOST_RESUMPTIONS;
             let failure = Transient::because(error.summary());
-            if !is_worth_it || !retry.wait(&access.http, url, failure).await {
+            if !is_worth_it || !retry.wait(&access.http, url.clone(), failure).await {
                 return Err(error);
             }
         }

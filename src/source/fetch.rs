@@ -108,7 +108,7 @@ pub(super) fn successful(
     answer: Answer,
     auth: &RequestAuth,
 ) -> Result<Answer, Error> {
-    let (status, url) = (answer.status(), answer.url().clone());
+    let (status, url) = (answer.status(), answer.shown());
     if status == StatusCode::OK {
         return Ok(answer);
     }
@@ -123,7 +123,7 @@ pub(super) fn successful(
         };
         return Err(Error::Unauthorized {
             what: what.clone(),
-            url: url.into(),
+            url,
             status: status.as_u16(),
             answer: reason(&answer),
             tried: auth.tried.clone(),
@@ -132,7 +132,7 @@ pub(super) fn successful(
     }
     Err(Error::Status {
         what: what.clone(),
-        url: url.into(),
+        url,
         status: status.as_u16(),
         answer: reason(&answer),
         retry_after: retry_after.filter(|retry_after| !retry_after.is_zero()),
@@ -167,11 +167,11 @@ pub(super) fn json<T>(
     answer: Answer,
     read: impl FnOnce(Object<'_>) -> Result<T, json::Error>,
 ) -> Result<T, Error> {
-    let (url, received) = (answer.url().clone(), answer.header(CONTENT_TYPE));
+    let (url, received) = (answer.shown(), answer.header(CONTENT_TYPE));
     Object::first(answer.body())
         .and_then(read)
         .map_err(|source| {
-            let (what, url) = (what.clone(), url.into());
+            let what = what.clone();
             match source.fault {
                 Fault::Repeated { .. } => Error::Repeated {
                     what,

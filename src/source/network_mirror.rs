@@ -145,39 +145,39 @@ impl NetworkMirror {
         access.send(RequestKind::Document, request).await
     }
 
-    /// The packages of a version, and the URL against which their URLs are resolved.
+    /// The packages of a version, and the URL against which their URLs are resolved, also for a message.
     async fn archives(
         &self,
         provider: &ProviderAddr,
         version: &SpelledVersion,
-    ) -> Result<(BTreeMap<Platform, Archive>, Url), Error> {
+    ) -> Result<(BTreeMap<Platform, Archive>, Url, Shown), Error> {
         let file = format!("{}.json", version.version());
         let what = Document::Archives;
         let answer = self.ask(provider, &file).await?;
         let answer = json_only(&what, self.successful(&what, answer).await?)?;
-        let url = answer.url().clone();
+        let (url, shown) = (answer.url().clone(), answer.shown());
         let said = fetch::json(&what, answer, Archives::read)?;
         let mut archives = BTreeMap::new();
         for (platform, archive) in said.archives {
             let platform = platform.parse().map_err(|source| Error::Platform {
                 what: what.clone(),
-                url: url.clone().into(),
+                url: shown.clone(),
                 source,
             })?;
             archives.extend(archive.map(|archive| (platform, archive)));
         }
-        Ok((archives, url))
+        Ok((archives, url, shown))
     }
 
     fn metadata(
         &self,
         archive: Archive,
         platform: &Platform,
-        from: &Url,
+        (from, shown): (&Url, &Shown),
     ) -> Result<RemoteMetadata, Error> {
         let contradicts = |contradiction| Error::Contradiction {
             what: Document::Archives,
-            url: from.clone().into(),
+            url: shown.clone(),
             contradiction: Box::new(contradiction),
         };
         let url = from.join(&archive.url).ok();
@@ -224,7 +224,7 @@ fn json_only(what: &Document, answer: Answer) -> Result<Answer, Error> {
     }
     Err(Error::ContentType {
         what: what.clone(),
-        url: answer.url().clone().into(),
+        url: answer.shown(),
         received: content_type,
     })
 }
@@ -238,7 +238,7 @@ impl NetworkMirror {
         let answer = self.ask(provider, "index.json").await?;
         if answer.status() == StatusCode::NOT_FOUND {
             return Err(Error::NotServed {
-                url: answer.url().clone().into(),
+                url: answer.shown(),
             });
         }
         let answer = json_only(&what, self.successful(&what, answer).await?)?;
@@ -265,7 +265,7 @@ impl NetworkMirror {
         provider: &ProviderAddr,
         version: &SpelledVersion,
     ) -> Result<Vec<Platform>, Error> {
-        let (archives, _) = self.archives(provider, version).await?;
+        let (archives, ..) = self.archives(provider, version).await?;
         Ok(archives.into_keys().collect())
     }
 
@@ -275,11 +275,11 @@ impl NetworkMirror {
         version: &SpelledVersion,
         platforms: &Platforms,
     ) -> Result<ReleaseAnswer, Error> {
-        let (mut archives, url) = self.archives(provider, version).await?;
+        let (mut archives, url, shown) = self.archives(provider, version).await?;
         archives.retain(|platform, _| platforms.has(platform));
         let mut all_metadata = Vec::new();
         for (platform, archive) in archives {
-            let metadata = self.metadata(archive, &platform, &url)?;
+            let metadata = self.metadata(archive, &platform, (&url, &shown))?;
             all_metadata.push((platform, metadata));
         }
         // A package of unknown digest has to be downloaded before it can be verified.

@@ -84,6 +84,10 @@ fn credentials_are_not_shown_in_other_spellings() {
             Fault::Answer(list),
             "  `versions`: expected a list, received a text\n",
         ),
+        (
+            Fault::redirect(&format!("/v1/{IN_URLS}")),
+            "  from https://[ORIGIN]/v1/…\n",
+        ),
     ] {
         let origin = Setup::new([demo()]).token(SECRET).start();
         let scene = scene(&origin).env(&format!("TF_TOKEN_{}", origin.host()), SECRET);
@@ -91,6 +95,8 @@ fn credentials_are_not_shown_in_other_spellings() {
         scene
             .origin
             .always(at(Door::Front, asks("versions")), fault);
+        let away = |seen: &Seen| seen.path.contains("unter2");
+        scene.origin.always(away, refusal(String::new()));
         let said = scene.demo("-vv").hides("unter2").ends(1);
         assert!(said.contains(shown), "{said}");
     }

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use url::Url;
-
 use super::super::error::Error;
 use super::super::{AvailableVersion, AvailableVersions};
 use crate::address::ProviderAddr;
 use crate::error::printable;
 use crate::event::Warning;
+use crate::http::Shown;
 use crate::platform::Platform;
 use crate::protocol::provider_registry::{ListedVersion, VersionList};
 use crate::release;
@@ -20,7 +19,10 @@ use crate::version::SpelledVersion;
 ///
 /// Clients never read platforms in a list. Invalid platforms are therefore left out, with one warning. A version without any valid platform
 /// counts as one without a list of platforms.
-pub(super) fn available_versions(list: VersionList, url: &Url) -> Result<AvailableVersions, Error> {
+pub(super) fn available_versions(
+    list: VersionList,
+    url: &Shown,
+) -> Result<AvailableVersions, Error> {
     let mut versions: BTreeMap<_, AvailableVersion> = BTreeMap::new();
     let mut platform_warning = None;
     for listed in list.versions {
@@ -31,7 +33,7 @@ pub(super) fn available_versions(list: VersionList, url: &Url) -> Result<Availab
             protocols: _,
         } = listed;
         let version: SpelledVersion = version.parse().map_err(|source| Error::Version {
-            url: url.clone().into(),
+            url: url.clone(),
             source,
         })?;
         platform_warning = platform_warning.or_else(|| {

@@ -13,6 +13,7 @@ use super::super::package::PackageMetadata;
 use crate::authentication::Anchor;
 use crate::digest::{Digest, from_hex};
 use crate::hash::PackageHash;
+use crate::http::Shown;
 use crate::platform::Platform;
 use crate::protocol::provider_registry::{DownloadMetadata, ListedPackage, SigningKey};
 use crate::release::{Expected, KeyRing, Package, Protocols};
@@ -25,6 +26,8 @@ pub(super) struct MetadataRequest<'a> {
     pub(super) named: &'a Url,
     /// The URL of the response after redirects. URLs in the response are relative to it.
     pub(super) url: Url,
+    /// That URL, for a message.
+    pub(super) shown: Shown,
     /// Whether the response came from the origin over verified TLS.
     pub(super) is_verified: bool,
 }
@@ -36,7 +39,7 @@ pub(super) struct Metadata {
     file_name: String,
     pub(super) digest: Digest,
     /// The URL of the response.
-    from: Url,
+    from: Shown,
     location: PackageLocation,
     /// The size in bytes, if the origin provides it.
     size: Option<u64>,
@@ -88,7 +91,7 @@ impl Metadata {
             },
             file_name: said.filename,
             digest,
-            from: asked.url.clone(),
+            from: asked.shown.clone(),
             size,
             checksums: url("shasums_url", &said.shasums_url)?,
             signature: url("shasums_signature_url", &said.shasums_signature_url)?,
@@ -129,7 +132,7 @@ impl Metadata {
         }
         Err(Error::Contradiction {
             what: Document::Download(self.platform),
-            url: self.from.into(),
+            url: self.from,
             contradiction: Box::new(Contradiction::Digest {
                 expected: digest,
                 received: self.digest,
@@ -149,7 +152,7 @@ fn packages(
     for name in said.packages.keys() {
         platforms.push(name.parse().map_err(|source| Error::Platform {
             what: Document::Download(asked.platform.clone()),
-            url: asked.url.clone().into(),
+            url: asked.shown.clone(),
             source,
         })?);
     }
@@ -221,7 +224,7 @@ impl MetadataRequest<'_> {
     fn contradicts(&self, contradiction: Contradiction) -> Error {
         Error::Contradiction {
             what: Document::Download(self.platform.clone()),
-            url: self.url.clone().into(),
+            url: self.shown.clone(),
             contradiction: Box::new(contradiction),
         }
     }

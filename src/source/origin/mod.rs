@@ -92,6 +92,7 @@ impl Origin {
             access: &service.access,
             named: &service.named,
             url: answer.url().clone(),
+            shown: answer.shown(),
             is_verified: service.is_verified && answer.is_verified(),
         };
         let said = fetch::json(&what, answer, DownloadMetadata::read)?;
@@ -211,7 +212,7 @@ impl Origin {
         }
         let what = Document::Versions;
         let answer = fetch::successful(&what, answer, &service.auth)?;
-        let url = answer.url().clone();
+        let url = answer.shown();
         let list = fetch::json(&what, answer, VersionList::read)?;
         available_versions(list, &url)
     }

@@ -45,7 +45,7 @@ pub(super) fn text(answer: &Answer) -> String {
 
 /// Turns an answer that is not a success into an error.
 pub(super) fn failure(what: Requested, answer: &Answer) -> Error {
-    let (url, status) = (answer.url().clone().into(), answer.status().as_u16());
+    let (url, status) = (answer.shown(), answer.status().as_u16());
     let is_tls_wanted = status == 400 && wants_tls(answer.body());
     let answer = text(answer);
     match is_tls_wanted {
@@ -91,6 +91,6 @@ pub(super) fn next_page(answer: &Answer, what: Listed) -> Option<Result<Url, Err
     let next = headers::next_page(&answer.header(LINK)?, answer.url())?;
     Some(next.map_err(|foreign| Error::ForeignPage {
         what,
-        url: foreign.target.as_str().into(),
+        url: answer.shown_reference(&foreign.target),
     }))
 }

@@ -143,7 +143,7 @@ impl Auth {
         let wanted = headers::scheme(challenges.iter().map(String::as_str), &self.base);
         let wanted = wanted.map_err(|unusable| Error::Realm {
             host: self.host(),
-            received: unusable.realm.as_deref().map(Into::into),
+            received: unusable.realm.map(|realm| answer.shown_reference(&realm)),
         })?;
         self.scheme
             .lock()

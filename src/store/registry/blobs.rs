@@ -131,7 +131,7 @@ impl<B: BlobSource> Upload<'_, B> {
                         retry_after,
                         reason: error.summary(),
                     };
-                    if !retry.wait(http, &url, failure).await {
+                    if !retry.wait(http, url.clone(), failure).await {
                         return Err(error.into());
                     }
                     strategy.retry(is_cut);

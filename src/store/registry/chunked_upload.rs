@@ -15,7 +15,7 @@ use super::upload::{BYTES, Upload, UploadError, UploadSession, location, with_di
 use super::upload_strategy::SMALLEST;
 use super::{Error, auth::Scope};
 use crate::blob::{BlobSource, Pieces};
-use crate::http::{Answer, LEAST_FLOW, Payload, Retry, Transient, retry_after};
+use crate::http::{Answer, LEAST_FLOW, Payload, Retry, Shown, Transient, retry_after};
 use crate::store::{Put, PutError};
 
 /// The longest chunk in bytes, which is held in memory. Storage backends of registries require 5 MiB, some 16 MiB.
@@ -29,6 +29,8 @@ pub(super) struct ChunkedUpload<'a, B> {
     scope: Scope,
     /// The URL of the next request. Each answer may change it.
     location: Url,
+    /// That URL, for a message.
+    shown: Shown,
     /// The number of bytes that the registry has.
     offset: u64,
     /// The length of the next chunk.
@@ -50,7 +52,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         let min_length = usize::try_from(required).ok();
         let Some(min_length) = min_length.filter(|length| *length <= LARGEST) else {
             return Err(UploadError::ModeRefused(Error::LongChunks {
-                url: opened.location.into(),
+                url: opened.shown,
                 limit: LARGEST as u64,
                 least: required,
             }));
@@ -59,6 +61,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
             upload,
             scope: opened.scope,
             location: opened.location,
+            shown: opened.shown,
             offset: 0,
             length: length.max(min_length),
             min_length,
@@ -192,13 +195,14 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         default: Option<u64>,
     ) -> Result<(), UploadError<B::Failure>> {
         if let Some(location) = location(answer, &self.upload.session.base) {
+            self.shown = answer.shown_reference(location.as_str());
             self.location = location;
         }
         let (least, most) = (self.offset, self.offset + sent);
         let named = answer.header(RANGE).as_deref().and_then(length);
         let received = named.or(default);
         let error = || Error::Offset {
-            url: answer.url().clone().into(),
+            url: answer.shown(),
             least,
             most,
             received,
@@ -236,7 +240,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
             retry_after,
             reason: error.summary(),
         };
-        match self.retry.wait(http, &self.location, failure).await {
+        match self.retry.wait(http, self.shown.clone(), failure).await {
             true => Ok(()),
             false => Err(error.into()),
         }

@@ -9,7 +9,7 @@ use url::Url;
 use super::auth::Scope;
 use super::session::RepositorySession;
 use super::{Error, Registry, answer};
-use crate::http::Answer;
+use crate::http::{Answer, Shown};
 use crate::json::{self, Fault, Object};
 use crate::store::{Listed, NotRegistry};
 
@@ -29,10 +29,10 @@ pub(super) struct List {
 }
 
 impl List {
-    fn too_long(&self, url: &Url) -> Error {
+    fn too_long(&self, url: Shown) -> Error {
         Error::LongList {
             what: self.what,
-            url: url.clone().into(),
+            url,
             limit: self.most,
         }
     }
@@ -47,15 +47,15 @@ impl Registry {
         first: Url,
         list: &List,
     ) -> Result<Result<Vec<String>, Answer>, Error> {
-        let mut page = Some(first);
+        let mut page = Some((Shown::from(first.clone()), first));
         let mut seen = HashSet::new();
         let mut items = Vec::new();
         let mut length = 0;
-        while let Some(url) = page.take() {
+        while let Some((shown, url)) = page.take() {
             if !seen.insert(url.clone()) || seen.len() > MOST_PAGES {
                 return Err(Error::EndlessPages {
                     what: list.what,
-                    url: url.into(),
+                    url: shown,
                 });
             }
             let request = || {
@@ -66,7 +66,6 @@ impl Registry {
             };
             let answer = self.send(session, scope, request).await?;
             let status = answer.status();
-            let url = answer.url().clone();
             if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
                 return Ok(Err(answer));
             }
@@ -82,13 +81,13 @@ impl Registry {
             }
             let most = list.most - items.len();
             let read = items_of(answer.body(), list.what.items(), most);
-            let read = read.map_err(|source| unreadable(source, &url, list))?;
+            let read = read.map_err(|source| unreadable(source, answer.shown(), list))?;
             length += read.iter().map(String::len).sum::<usize>();
             if length > LARGEST_LIST {
-                return Err(list.too_long(&url));
+                return Err(list.too_long(answer.shown()));
             }
             items.extend(read);
-            page = next;
+            page = next.map(|url| (answer.shown_reference(url.as_str()), url));
         }
         items.sort();
         items.dedup();
@@ -104,19 +103,15 @@ fn items_of(body: &[u8], name: &'static str, most: usize) -> Result<Vec<String>,
 }
 
 /// The error for a page that cannot be read.
-fn unreadable(source: json::Error, url: &Url, list: &List) -> Error {
-    let (what, shown) = (list.what, url.clone().into());
+fn unreadable(source: json::Error, url: Shown, list: &List) -> Error {
+    let what = list.what;
     match source.fault {
         Fault::TooMany { .. } => list.too_long(url),
         Fault::Repeated { .. } => Error::Repeated {
             what,
-            url: shown,
+            url,
             repeated: source,
         },
-        Fault::Malformed(_) => Error::Document {
-            what,
-            url: shown,
-            source,
-        },
+        Fault::Malformed(_) => Error::Document { what, url, source },
     }
 }

@@ -304,7 +304,7 @@ impl RepositorySession {
         Error::RefusedElsewhere {
             what,
             registry: authority(&self.base).unwrap_or_default(),
-            url: url.clone().into(),
+            url: answer.shown(),
             status: status.as_u16(),
             answer: text,
         }

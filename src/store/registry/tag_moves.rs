@@ -115,7 +115,7 @@ impl Registry {
                 retry_after,
                 reason: error.summary(),
             };
-            if !retry.wait(&self.http, &url, failure).await {
+            if !retry.wait(&self.http, url, failure).await {
                 return Err(*error);
             }
         }

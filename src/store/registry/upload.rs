@@ -12,7 +12,7 @@ use super::auth::Scope;
 use super::{Error, Registry, RepositorySession};
 use crate::blob::{BlobSource, proven};
 use crate::digest::Digest;
-use crate::http::{Answer, Authorization, Payload, retry_after};
+use crate::http::{Answer, Authorization, Payload, Shown, retry_after};
 use crate::oci::Repository;
 use crate::store::{Action, Put, PutError, Requested};
 
@@ -37,6 +37,8 @@ pub(super) struct Upload<'a, B> {
 pub(super) struct UploadSession {
     /// The URL of the next request.
     pub(super) location: Url,
+    /// That URL, for a message.
+    pub(super) shown: Shown,
     /// The scope of tokens for this upload.
     pub(super) scope: Scope,
     /// The least length of all chunks but the last, if the registry names one.
@@ -130,6 +132,7 @@ impl<B: BlobSource> Upload<'_, B> {
         let location = location(&answer, &self.session.base)
             .ok_or_else(|| Error::NoLocation { url: url.into() })?;
         Ok(Some(UploadSession {
+            shown: answer.shown_reference(location.as_str()),
             location,
             scope,
             chunk_min_length: answer
