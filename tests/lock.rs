@@ -25,6 +25,8 @@ mod origins;
 mod plugin_cache;
 /// Hosts at private addresses.
 mod private;
+/// Several lock files at once.
+mod several;
 /// What of a store is trusted.
 mod stores;
 

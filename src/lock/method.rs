@@ -77,6 +77,14 @@ impl Found<'_> {
         }
     }
 
+    /// The side of a failure.
+    pub(super) fn at(&self, provider: &ProviderAddr) -> At {
+        match self {
+            Self::Stored(stored, _) => At::read(stored.place.clone()),
+            Self::Released(source, _) => At::Source(source.place(provider)),
+        }
+    }
+
     /// The store or source.
     pub(super) fn place(&self, provider: &ProviderAddr) -> Place {
         match self {

@@ -22,6 +22,7 @@
 mod method;
 mod packages;
 mod recorded;
+mod release_zips;
 mod released;
 mod selection;
 mod stored;
@@ -97,6 +98,15 @@ pub struct Wanted {
     pub client: Client,
 }
 
+impl Wanted {
+    /// The hashes that are locked now, if this version is.
+    fn locked_hashes(&self, version: &Version) -> Option<&BTreeSet<PackageHash>> {
+        let locked = self.locked.as_ref();
+        let locked = locked.filter(|(locked, _)| locked == version);
+        locked.map(|(_, hashes)| hashes)
+    }
+}
+
 /// A provider version to record in a lock file.
 #[derive(Clone, Debug)]
 pub struct Locked {
@@ -159,6 +169,14 @@ pub async fn lock(
     locking.buffered(PROVIDERS).concat().await
 }
 
+/// What is known of the versions of a provider, whichever lock file needed them first.
+#[derive(Default)]
+struct KnownVersions {
+    recorded: BTreeMap<Version, Result<Recorded, Failure>>,
+    /// The failures of lock files that have these hashes of another release.
+    refused: BTreeMap<(Version, BTreeSet<PackageHash>), Failure>,
+}
+
 /// What all providers of a run share.
 struct Journey<'a> {
     options: &'a Options,
@@ -176,11 +194,11 @@ impl Journey<'_> {
             Ok(_) => Listing::of(task).await,
             Err(problem) => Err(problem.of(Subject::provider(&task.provider), At::Here)),
         };
-        let mut recorded: BTreeMap<Version, Result<Recorded, Failure>> = BTreeMap::new();
+        let mut known = KnownVersions::default();
         let mut results = Vec::new();
         for wanted in &task.wanted {
             let locked = match &listing {
-                Ok(listing) => self.lock_one(task, wanted, listing, &mut recorded).await,
+                Ok(listing) => self.lock_one(task, wanted, listing, &mut known).await,
                 Err(failure) => Err(failure.clone()),
             };
             results.push(LockResult {
@@ -198,7 +216,7 @@ impl Journey<'_> {
         task: &Task,
         wanted: &Wanted,
         listing: &Listing<'_>,
-        known: &mut BTreeMap<Version, Result<Recorded, Failure>>,
+        known: &mut KnownVersions,
     ) -> Result<Locked, Failure> {
         let found = selection::choose(wanted, listing, self.options.upgrade);
         let found = found.map_err(|problem| {
@@ -211,11 +229,19 @@ impl Journey<'_> {
             failure
         })?;
         let version = found.version().clone();
-        let recorded = match known.entry(version.clone()) {
+        let recorded = match known.recorded.entry(version.clone()) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => place.insert(self.record(task, wanted, found).await),
         };
         let recorded = recorded.as_ref().map_err(Clone::clone)?;
+        if let (Some(zips), Some(locked)) = (&recorded.zips, wanted.locked_hashes(&version))
+            && let Err(problem) = zips.check(locked)
+        {
+            let subject = Subject::version(&task.provider, &version);
+            let refused = known.refused.entry((version, locked.clone()));
+            let failure = || problem.of(subject, found.at(&task.provider));
+            return Err(refused.or_insert_with(failure).clone());
+        }
         let believes_origin = believes_origin(wanted.client, task, &self.options.trust);
         let compared = recorded.compared(wanted, &version, believes_origin);
         Ok(Locked {

@@ -13,10 +13,11 @@ use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
 use crate::publish::PackageBlob;
 use crate::release::Release;
-use crate::trust::{self, Checksums, ReleaseId, Verified};
+use crate::trust::{self, Verified};
 use crate::version::Version;
 
 use super::method::Found;
+use super::release_zips::{Claim, ReleaseZips};
 use super::{Journey, Task, Uncompared, Wanted};
 
 /// What is known of a version after its release was verified.
@@ -32,6 +33,8 @@ pub(super) struct Recorded {
     pub(super) unpacked: Unpacked,
     /// The only platforms that the hashes are for; `None` for all.
     pub(super) only: Option<Vec<Platform>>,
+    /// The zips of the release; `None` for packages that were installed and match the lock file.
+    pub(super) zips: Option<ReleaseZips>,
 }
 
 /// The packages whose `h1` is known.
@@ -87,6 +90,15 @@ impl Proven {
         })
     }
 
+    /// Who says so.
+    pub(super) fn claim(&self) -> Claim {
+        match self {
+            Self::Lines(_) => Claim::Signed,
+            Self::Stated(_) => Claim::Stated,
+            Self::Nothing => Claim::Nobody,
+        }
+    }
+
     /// The hashes, and whether the packages have to be hashed in any case.
     pub(super) fn hashes(self) -> (BTreeSet<PackageHash>, bool) {
         match self {
@@ -118,11 +130,9 @@ impl Recorded {
         version: &Version,
         believes_origin: bool,
     ) -> Compared<'a> {
-        let locked = wanted.locked.as_ref();
-        let locked = locked.filter(|(locked, _)| locked == version);
         Compared {
             recorded: self,
-            locked: locked.map(|(_, hashes)| hashes),
+            locked: wanted.locked_hashes(version),
             believes_origin,
         }
     }
@@ -218,14 +228,15 @@ impl Journey<'_> {
         wanted: &Wanted,
         found: &Found<'_>,
     ) -> Result<Recorded, Failure> {
-        let locked = wanted.locked.as_ref();
-        let locked = locked.filter(|(locked, _)| locked == found.version());
-        let locked = locked.map(|(_, hashes)| hashes.clone()).unwrap_or_default();
+        let locked = wanted.locked_hashes(found.version());
+        let locked = locked.cloned().unwrap_or_default();
         if let Some(installed) = self.installed_already(task, found, &locked).await? {
             return Ok(installed);
         }
         match found {
-            Found::Stored(stored, version) => self.record_stored(stored, version, &locked).await,
+            Found::Stored(stored, version) => {
+                self.record_stored(task, stored, version, &locked).await
+            }
             Found::Released(source, available) => {
                 self.record_released(task, source, available, &locked).await
             }
@@ -265,6 +276,7 @@ impl Journey<'_> {
             installed,
             unpacked: Unpacked::Some,
             only: None,
+            zips: None,
         }))
     }
 
@@ -314,59 +326,6 @@ impl Journey<'_> {
             .map(|package| package.platform.clone());
         let wanted = platforms.filter(|platform| self.options.platforms.has(platform));
         Some(wanted.collect())
-    }
-
-    /// Checks a release that lists its zips against the locked ones. One of them must be of it; and if its checksum document lacks a locked zip,
-    /// it must not have a new one instead. A version that was published again with other packages is not added to the one that was locked, even
-    /// if a known key signed it. A platform that was added is no other package.
-    ///
-    /// # Errors
-    /// It is another release than the locked one.
-    pub(super) fn is_the_locked<L>(
-        release: &Verified<Release<L>>,
-        locked: &BTreeSet<PackageHash>,
-        proven: &Proven,
-    ) -> Result<(), Problem> {
-        let subject = ReleaseId::of(release);
-        let mut listed: BTreeSet<PackageHash> = BTreeSet::new();
-        // A manifest may be the same in every release.
-        let mut own: BTreeSet<PackageHash> = release
-            .packages
-            .iter()
-            .filter_map(|package| package.zh())
-            .collect();
-        for (name, digest) in release.checksums().into_iter().flat_map(Checksums::lines) {
-            let hash = PackageHash::of_zip(&digest);
-            if subject.platform_of(name).is_some() {
-                own.extend(hash.clone());
-            }
-            listed.extend(hash);
-        }
-        let is_zip = |hash: &&PackageHash| hash.zip_digest().is_some();
-        let zips: BTreeSet<PackageHash> = locked.iter().filter(is_zip).cloned().collect();
-        let has_document = release.checksums().is_some();
-        let lost: Vec<PackageHash> = zips.difference(&listed).cloned().collect();
-        let is_exchanged = has_document && !own.is_subset(&zips);
-        if lost.is_empty() || !(is_exchanged || own.is_disjoint(&zips)) {
-            return Ok(());
-        }
-        let is_new = |zh: Option<PackageHash>| zh.is_none_or(|zh| !zips.contains(&zh));
-        let mut packages = release.packages.iter();
-        match (proven, packages.find(|package| is_new(package.zh()))) {
-            (Proven::Lines(_), _) => Err(Problem::OtherRelease {
-                locked: lost,
-                received: own.difference(&zips).cloned().collect(),
-            }),
-            (_, Some(first)) if has_document || matches!(proven, Proven::Stated(_)) => {
-                Err(trust::Error::NotLocked {
-                    platform: first.platform.clone(),
-                    expected: lost,
-                    received: first.expected.digest,
-                }
-                .into())
-            }
-            _ => Ok(()),
-        }
     }
 
     /// A release without packages for other platforms.

@@ -14,6 +14,7 @@ use crate::trust::rule::Unsigned;
 use crate::trust::{Rule, Verified};
 
 use super::recorded::{Proven, Recorded, Reported, Unpacked, lines};
+use super::release_zips::ReleaseZips;
 use super::{Journey, Task};
 
 /// A version of a source, and the rule for its release.
@@ -52,7 +53,9 @@ impl Journey<'_> {
         let authentication = release.authentication().clone();
         self.reporter.report(release.event());
         let proven = Proven::of(&release, is_trusted).map_err(fail)?;
-        Self::is_the_locked(&release, locked, &proven).map_err(fail)?;
+        let zips = ReleaseZips::of(&release, proven.claim());
+        let version = available.version.version();
+        zips.check_any(&task.wanted, version).map_err(fail)?;
         // The policy accepts the release as it is, without a key.
         let lines = match proven {
             Proven::Nothing if source.has_checksum_documents() => {
@@ -85,6 +88,7 @@ impl Journey<'_> {
             installed,
             unpacked,
             only,
+            zips: Some(zips),
         })
     }
 

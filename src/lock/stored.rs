@@ -10,13 +10,15 @@ use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platforms;
 use crate::version::Version;
 
-use super::Journey;
 use super::recorded::{Proven, Recorded, Reported};
+use super::release_zips::ReleaseZips;
+use super::{Journey, Task};
 
 impl Journey<'_> {
     /// Reads and verifies a version in a store, and collects its hashes.
     pub(super) async fn record_stored(
         &self,
+        task: &Task,
         stored: &StoredProvider,
         version: &Version,
         locked: &BTreeSet<PackageHash>,
@@ -37,7 +39,8 @@ impl Journey<'_> {
         let release = release.map_err(fail)?;
         let authentication = release.authentication().clone();
         let proven = Proven::of(&release, options.trust_store).map_err(fail)?;
-        Self::is_the_locked(&release, locked, &proven).map_err(fail)?;
+        let zips = ReleaseZips::of(&release, proven.claim());
+        zips.check_any(&task.wanted, version).map_err(fail)?;
         let (mut hashes, needs_packages) = proven.hashes();
         if needs_packages && authentication.status == Status::Unverified {
             return Err(fail(Problem::NoEvidence));
@@ -58,6 +61,7 @@ impl Journey<'_> {
             installed,
             unpacked,
             only,
+            zips: Some(zips),
         })
     }
 }

@@ -158,7 +158,7 @@ impl LockOutcome {
         let names = one.files.iter();
         let names = names.filter_map(|file| self.directories.get(*file));
         let names: Vec<&str> = names.map(String::as_str).collect();
-        format!(", in {}", names.join(", "))
+        format!(" in {}", names.join(", "))
     }
 
     /// The flaws of lock files, by the numbers of the files.
@@ -256,6 +256,10 @@ impl LockOutcome {
                         other.subject.provider == *provider
                             && other.locked.version == one.version
                             && other.locked.hashes == one.hashes
+                            // What the lock files have besides differs.
+                            && other.locked.kept == one.kept
+                            && other.locked.strangers == one.strangers
+                            && other.locked.uncompared == one.uncompared
                     };
                     match locked.iter_mut().find(is_same) {
                         Some(same) => same.files.push(*file),

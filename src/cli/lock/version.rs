@@ -27,7 +27,7 @@ pub(super) fn print_locked(
     if !request.installs || request.writing == Writing::Real {
         warn_of_others(subject, locked, request.writing, printer);
     }
-    warn(subject, locked, printer);
+    warn(subject, locked, directories, printer);
 }
 
 fn print_installed(subject: &Subject, locked: &Locked, request: &LockRequest, printer: &Printer) {
@@ -68,8 +68,9 @@ fn print_recorded(
         Writing::DryRun => "Would lock",
     };
     let text = format!(
-        "{subject}   {}, {hashes}{directories}",
-        explained(&locked.authentication)
+        "{subject}   {}, {hashes}{}{directories}",
+        explained(&locked.authentication),
+        if directories.is_empty() { "" } else { "," },
     );
     printer.line(tone(&locked.authentication), verb, &text);
 }
@@ -137,17 +138,17 @@ impl LostH1<'_> {
     }
 }
 
-fn warn(subject: &Subject, locked: &Locked, printer: &Printer) {
+fn warn(subject: &Subject, locked: &Locked, directories: &str, printer: &Printer) {
     if !locked.strangers.is_empty() {
         let text = format!(
-            "{subject}: the lock file has hashes that match no package of this release, and clients accept packages with these hashes. Either a package was published again, or the lock file was changed; compare it with its last version before you use or remove them: {}",
+            "{subject}: the lock file{directories} has hashes that match no package of this release, and clients accept packages with these hashes. Either a package was published again, or the lock file was changed; compare it with its last version before you use or remove them: {}",
             listed(&locked.strangers, MANY)
         );
         printer.warning(&text);
     }
     if let Some(Uncompared { hashes, platforms }) = &locked.uncompared {
         let text = format!(
-            "{subject}: {} of the lock file could not be compared, because {} lacks {}: {}",
+            "{subject}: {} of the lock file{directories} could not be compared, because {} lacks {}: {}",
             format_args!("{} `h1`", hashes.len()),
             locked.place,
             listed(platforms, MANY),

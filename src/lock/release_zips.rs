@@ -1,0 +1,110 @@
+//! Compares the zips of a release with those that a lock file has of its version.
+
+use std::collections::BTreeSet;
+
+use super::Wanted;
+use crate::digest::Digest;
+use crate::hash::PackageHash;
+use crate::outcome::Problem;
+use crate::platform::Platform;
+use crate::release::Release;
+use crate::trust::{self, Checksums, ReleaseId, Verified};
+use crate::version::Version;
+
+/// The zips of a release.
+#[derive(Clone, Debug)]
+pub(super) struct ReleaseZips {
+    /// Everything that its checksum document lists.
+    listed: BTreeSet<PackageHash>,
+    /// The zips among them, and those of its packages.
+    own: BTreeSet<PackageHash>,
+    /// The zips of its packages.
+    packages: Vec<(Platform, Digest)>,
+    has_document: bool,
+    claim: Claim,
+}
+
+/// Who says that these are the zips of the release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// A known key signed them.
+    Signed,
+    /// A trusted store or mirror states them.
+    Stated,
+    Nobody,
+}
+
+impl ReleaseZips {
+    pub(super) fn of<L>(release: &Verified<Release<L>>, claim: Claim) -> Self {
+        let subject = ReleaseId::of(release);
+        let packages = release.packages.iter();
+        let mut listed = BTreeSet::new();
+        let mut own: BTreeSet<_> = packages.clone().filter_map(|one| one.zh()).collect();
+        for (name, digest) in release.checksums().into_iter().flat_map(Checksums::lines) {
+            let hash = PackageHash::of_zip(&digest);
+            // A manifest may be the same in every release.
+            if subject.platform_of(name).is_some() {
+                own.extend(hash.clone());
+            }
+            listed.extend(hash);
+        }
+        Self {
+            listed,
+            own,
+            packages: packages
+                .map(|one| (one.platform.clone(), one.expected.digest))
+                .collect(),
+            has_document: release.checksums().is_some(),
+            claim,
+        }
+    }
+
+    /// Compares the release with the hashes in a lock file. One of the locked zips must be of it; and if its checksum document lacks a locked zip,
+    /// it must not have a new one instead. A version that was published again with other packages is not added to the one that was locked, even
+    /// if a known key signed it. A platform that was added is no other package.
+    ///
+    /// # Errors
+    /// It is another release than the locked one.
+    pub(super) fn check(&self, locked: &BTreeSet<PackageHash>) -> Result<(), Problem> {
+        let is_zip = |hash: &&PackageHash| hash.zip_digest().is_some();
+        let zips: BTreeSet<PackageHash> = locked.iter().filter(is_zip).cloned().collect();
+        let lost: Vec<PackageHash> = zips.difference(&self.listed).cloned().collect();
+        let is_exchanged = self.has_document && !self.own.is_subset(&zips);
+        if lost.is_empty() || !(is_exchanged || self.own.is_disjoint(&zips)) {
+            return Ok(());
+        }
+        let is_new = |(_, digest): &&(Platform, Digest)| {
+            PackageHash::of_zip(digest).is_none_or(|zh| !zips.contains(&zh))
+        };
+        match (self.claim, self.packages.iter().find(is_new)) {
+            (Claim::Signed, _) => Err(Problem::OtherRelease {
+                locked: lost,
+                received: self.own.difference(&zips).cloned().collect(),
+            }),
+            (claim, Some((platform, received))) if self.has_document || claim == Claim::Stated => {
+                Err(trust::Error::NotLocked {
+                    platform: platform.clone(),
+                    expected: lost,
+                    received: *received,
+                }
+                .into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a release that every lock file refuses, before its packages are downloaded.
+    ///
+    /// # Errors
+    /// As [`ReleaseZips::check`].
+    pub(super) fn check_any(&self, wanted: &[Wanted], version: &Version) -> Result<(), Problem> {
+        let mut refused = Ok(());
+        for one in wanted {
+            match one.locked_hashes(version).map(|locked| self.check(locked)) {
+                None | Some(Ok(())) => return Ok(()),
+                Some(Err(problem)) => refused = refused.and(Err(problem)),
+            }
+        }
+        refused
+    }
+}

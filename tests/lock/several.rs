@@ -1,0 +1,85 @@
+use super::read;
+use crate::support::author::Author;
+use crate::support::release::ReleaseFolder;
+use crate::support::scene::Run;
+
+const LOCK: &str = ".terraform.lock.hcl";
+
+const MAIN: &str =
+    "terraform {\n  required_providers {\n    demo = { source = \"acme/demo\" }\n  }\n}\n";
+
+/// Two projects that need the same provider, which is pinned.
+fn projects() -> Author {
+    let author = Author::new();
+    author.with_pushed();
+    for directory in ["clean", "other"] {
+        author.scene.write(format!("{directory}/main.tf"), MAIN);
+        lock(&author, &[directory], &[]).succeeds();
+    }
+    author
+}
+
+fn lock(author: &Author, directories: &[&str], more: &[&str]) -> Run {
+    let always = ["lock", "--from", "oci-layout:store", "--key", "acme.asc"];
+    let directories = directories.iter().flat_map(|one| ["--chdir", *one]);
+    let arguments: Vec<&str> = always.into_iter().chain(directories).collect();
+    author.tfoci(&[&arguments, more].concat())
+}
+
+/// In which order the directories are named makes no difference.
+const ORDERS: [[&str; 2]; 2] = [["clean", "other"], ["other", "clean"]];
+
+#[test]
+fn hashes_that_match_no_package_are_found_in_every_lock_file() {
+    let author = projects();
+    let file = format!("other/{LOCK}");
+    let wrong = format!("zh:{}", "1".repeat(64));
+    let list = "  hashes = [\n";
+    let text = read(&author.scene, &file).replace(list, &format!("{list}    \"{wrong}\",\n"));
+    author.scene.write(&file, text);
+    let strict = ["--check", "--require-pinned"];
+    for order in ORDERS {
+        let said = lock(&author, &order, &strict).exits(4).stderr;
+        let warning = "registry.opentofu.org/acme/demo 1.0.0: the lock file in other has hashes that match no package of this release, and clients accept";
+        assert!(said.contains(warning), "{said}");
+        let differs = format!("   Differs {file}: it has hashes that match no package\n");
+        assert!(said.contains(&differs), "{said}");
+        assert!(
+            said.contains(&format!(" Unchanged clean/{LOCK}\n")),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_lock_file_of_another_release_is_refused_beside_others() {
+    let author = projects();
+    let file = format!("other/{LOCK}");
+    let before = read(&author.scene, &file);
+    std::fs::remove_dir_all(author.scene.path("dist")).unwrap();
+    ReleaseFolder::new("demo", "1.0.0")
+        .package("linux_amd64", &[("terraform-provider-demo", b"another")])
+        .write(&author.scene.path("dist"));
+    author.push(&["--existing", "replace"]).succeeds();
+    std::fs::remove_file(author.scene.path("clean").join(LOCK)).unwrap();
+    lock(&author, &["clean"], &[]).succeeds();
+    for more in [
+        &["--check"][..],
+        &[],
+        &["--h1", "--platform", "all"],
+        &["--check"],
+    ] {
+        for order in ORDERS {
+            let said = lock(&author, &order, more).exits(3).stderr;
+            let error = "the lock file locks other packages of this version\n";
+            assert_eq!(said.matches(error).count(), 1, "{said}");
+            let refused = format!(" {file}, because not every provider could be ");
+            assert!(said.contains(&refused), "{said}");
+            assert!(
+                !said.contains(&format!("Not checked clean/{LOCK}")),
+                "{said}"
+            );
+            assert_eq!(read(&author.scene, &file), before);
+        }
+    }
+}
