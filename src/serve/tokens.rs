@@ -9,7 +9,7 @@
 
 use subtle::ConstantTimeEq as _;
 
-use crate::address::{Hostname, ProviderAddr, ProviderPattern, pattern};
+use crate::address::{ProviderAddr, ProviderPattern, pattern};
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::text;
 
@@ -74,7 +74,7 @@ impl ClientTokens {
             let digest = digest.filter(|digest| digest.algorithm() == Algorithm::Sha256);
             let digest = digest.ok_or(Error::Line { line: line_number })?;
             let pattern = |text: &str| {
-                let pattern = ProviderPattern::parse(text, &Hostname::default_origin());
+                let pattern: Result<ProviderPattern, _> = text.parse();
                 pattern.map_err(|source| Error::Pattern {
                     line: line_number,
                     source,

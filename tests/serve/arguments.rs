@@ -12,6 +12,7 @@ fn scene() -> Scene {
     scene.write("other.key", certified().signing_key.serialize_pem());
     let line = format!("ci sha256:{}", "0".repeat(64));
     scene.write("pattern.txt", format!("{line} a/b/c/d"));
+    scene.write("host.txt", format!("{line} hashicorp/*"));
     scene.write("one.txt", format!("{line}\n"));
     scene.write("many.txt", format!("{line}\n").repeat(10_001));
     scene.write("tokens.txt", b"ci secret\n");
@@ -130,6 +131,33 @@ fn mistakes_are_told_before_it_listens() {
             "`acme/demo@` has nothing after the `@`\n",
         ),
         (
+            [
+                &["--from", layout, "--fill", "--include", "hashicorp/*"],
+                &plain[..],
+            ]
+            .concat(),
+            2,
+            "the pattern `hashicorp/*` names no host\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`",
+        ),
+        (
+            [
+                &["--from", layout, "--fill", "--exclude", "hashicorp/*@1.0.0"],
+                &plain[..],
+            ]
+            .concat(),
+            2,
+            "the pattern `hashicorp/*` names no host\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`",
+        ),
+        (
+            [
+                &["--from", layout, "--allow-unsigned", "hashicorp/*"],
+                &plain[..],
+            ]
+            .concat(),
+            2,
+            "the pattern `hashicorp/*` names no host\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`",
+        ),
+        (
             [&["--from", layout, "--require-pinned"], &plain[..]].concat(),
             2,
             "`--require-pinned` needs keys\n  expected --trust FILE or --key FILE",
@@ -178,6 +206,11 @@ fn mistakes_are_told_before_it_listens() {
             .concat(),
             1,
             "signing.key is not a file of signing keys\n  line 1 is not a signing key\n    expected at least 32 bytes in base64",
+        ),
+        (
+            [&["--from", layout, "--tokens", "host.txt"], &plain[..]].concat(),
+            1,
+            "host.txt is not a file of tokens\n  line 1 has an invalid pattern\n  the pattern `hashicorp/*` names no host\n",
         ),
         (
             [&["--from", layout, "--tokens", "pattern.txt"], &plain[..]].concat(),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use url::Url;
 use zeroize::Zeroizing;
 
-use tfoci::address::{Hostname, ProviderAddr};
+use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
 use tfoci::constraint::VersionConstraints;
 use tfoci::disk;
 use tfoci::error::printable_path;
@@ -50,6 +50,9 @@ pub(super) fn of(
         true => Some(fill(arguments, host_of_url.clone(), session)?),
         false => None,
     };
+    let allow_unsigned = arguments.allow_unsigned.iter();
+    let allow_unsigned = allow_unsigned.map(|text| pattern(text, session));
+    let allow_unsigned: Vec<ProviderPattern> = allow_unsigned.collect::<Result<_, _>>()?;
     let trust = session.trust_options_with(&arguments.trust, &arguments.allow_unsigned)?;
     if trust.require_pinned && !arguments.trust.is_pinning() {
         return Err(CommandError::NoPins);
@@ -80,7 +83,7 @@ pub(super) fn of(
         trust_files: TrustFiles {
             trust: arguments.trust.trust.trust.clone(),
             keys: arguments.trust.trust.key.clone(),
-            allow_unsigned: session.patterns(&arguments.allow_unsigned)?,
+            allow_unsigned,
         },
         fill,
     })
@@ -117,7 +120,9 @@ fn fill(
     own_host: Option<Hostname>,
     session: &Session,
 ) -> Result<FillSettings, CommandError> {
-    let include = session.patterns(&arguments.include)?;
+    let include = arguments.include.iter();
+    let include = include.map(|text| pattern(text, session));
+    let include: Vec<ProviderPattern> = include.collect::<Result<_, _>>()?;
     // Clients name the hosts of providers. A host must not lead into the server's own network unless the operator named it too.
     let http = session.http_for_strangers()?;
     let named = include.iter().filter_map(|pattern| pattern.segments()[0]);
@@ -146,6 +151,15 @@ fn fill(
     })
 }
 
+/// A pattern of providers with their host. Clients name the host of each provider: one that the operator did not think of would let something
+/// else through. So only a host that was named with `--default-host` is added.
+fn pattern(text: &str, session: &Session) -> Result<ProviderPattern, CommandError> {
+    match session.has_default_host() {
+        true => session.pattern(text),
+        false => Ok(text.parse()?),
+    }
+}
+
 /// `PATTERN[@CONSTRAINTS]`.
 fn exclusion(text: &str, session: &Session) -> Result<Exclusion, CommandError> {
     let (pattern, versions) = match text.split_once('@') {
@@ -166,7 +180,7 @@ fn exclusion(text: &str, session: &Session) -> Result<Exclusion, CommandError> {
         None => (text, VersionConstraints::any()),
     };
     Ok(Exclusion {
-        providers: session.pattern(pattern)?,
+        providers: self::pattern(pattern, session)?,
         versions,
     })
 }
