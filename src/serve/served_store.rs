@@ -31,6 +31,9 @@ use crate::store::{Endpoint, Registry, Store};
 use crate::trust::Policy;
 use crate::version::Version;
 
+/// How long the server waits before it asks a store again that has not answered yet.
+const PAUSE: Duration = Duration::from_secs(5);
+
 /// The store and the lists that were read from it.
 pub(super) struct ServedStore {
     pub(super) endpoint: Endpoint,
@@ -330,18 +333,26 @@ impl ServedStore {
         opened.map_err(Failure::from)
     }
 
-    /// Requests the root of the store, so that a mistake in its address or credentials is reported when the server starts.
+    /// Requests the root of the store until it answers, so that a mistake in its address or credentials is reported when the server starts.
     pub(super) async fn ping(&self) {
-        let pinged = self.endpoint.ping(&self.registry).await;
-        let pinged = pinged.map_err(|error| {
-            let mut failure = Failure::from(error);
-            failure.at = At::read(self.endpoint.whole());
-            failure
-        });
-        self.noted(self.store_health.record_ping(&pinged));
-        if let Err(failure) = &pinged {
-            self.metrics.store_failures.inc();
-            self.observer.notice(&Notice::StoreFailed { failure });
+        let mut is_reported = false;
+        loop {
+            let pinged = self.endpoint.ping(&self.registry).await;
+            let pinged = pinged.map_err(|error| {
+                let mut failure = Failure::from(error);
+                failure.at = At::read(self.endpoint.whole());
+                failure
+            });
+            self.noted(self.store_health.record_ping(&pinged));
+            if let (Err(failure), false) = (&pinged, is_reported) {
+                self.metrics.store_failures.inc();
+                self.observer.notice(&Notice::StoreFailed { failure });
+                is_reported = true;
+            }
+            if self.store_health.has_answered() {
+                return;
+            }
+            tokio::time::sleep(PAUSE).await;
         }
     }
 

@@ -238,6 +238,10 @@ impl Service {
         if self.is_draining.load(Ordering::Relaxed) {
             return answer::unavailable("the server is ending");
         }
+        // Other replicas may have lists from before.
+        if !self.store.store_health.has_answered() {
+            return answer::unavailable("the store has not answered yet");
+        }
         // While the store is unreachable, cached lists are served, so a load balancer must not remove this server.
         let text = match self.store.store_health.is_unreachable() {
             true => "ready, but the last request to the store failed",

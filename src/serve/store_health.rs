@@ -9,6 +9,8 @@ use crate::outcome::Failure;
 #[derive(Debug, Default)]
 pub(super) struct StoreHealth {
     is_unreachable: AtomicBool,
+    /// Whether it has ever answered, even with a refusal.
+    has_answered: AtomicBool,
 }
 
 impl StoreHealth {
@@ -16,8 +18,19 @@ impl StoreHealth {
         self.is_unreachable.load(Ordering::Relaxed)
     }
 
+    /// Whether the store has answered since the server started. Until then, the server has no list that it could go on with.
+    pub(super) fn has_answered(&self) -> bool {
+        self.has_answered.load(Ordering::Relaxed)
+    }
+
     /// Records the result of a request that concerns the whole store. Returns whether the store was unreachable before, and is not any more.
     pub(super) fn record_ping(&self, result: &Result<(), Failure>) -> bool {
+        if !matches!(
+            result.as_ref().map_err(Failure::category),
+            Err(Category::Unreachable | Category::Local)
+        ) {
+            self.has_answered.store(true, Ordering::Relaxed);
+        }
         self.note(result.is_err())
     }
 
@@ -25,7 +38,10 @@ impl StoreHealth {
     /// [`StoreHealth::record_ping`] does.
     pub(super) fn record<T>(&self, result: &Result<T, Failure>) -> bool {
         match result.as_ref().map_err(Failure::category) {
-            Ok(_) => self.note(false),
+            Ok(_) => {
+                self.has_answered.store(true, Ordering::Relaxed);
+                self.note(false)
+            }
             Err(Category::Unreachable | Category::Unauthorized | Category::Local) => {
                 self.note(true)
             }

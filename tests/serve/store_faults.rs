@@ -127,7 +127,7 @@ pub fn a_store_that_never_answered_is_503() {
                 let store = Store::at(&host);
                 let server = store.serve(&["--registry-host", HOST]);
                 all_unavailable(&server, "demo");
-                server.get("/readyz").is(200);
+                server.get("/readyz").is(503);
                 server.get("/healthz").is(200);
                 server.stop();
             });
