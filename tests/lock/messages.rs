@@ -303,6 +303,10 @@ fn install_locked_requires_the_h1_hashes_that_clients_check() {
     let run = tfoci(&scene, "install --chdir a --locked").exits(4);
     let hint = "hint: `tfoci lock` brings it up to date; commit the file";
     says(&run, &format!("{demo} is not in it\n\n{hint}\n"));
+    fs::remove_file(scene.path("a/.terraform.lock.hcl")).unwrap();
+    let run = tfoci(&scene, "install --chdir a --locked").exits(4);
+    let hint = "hint: `tfoci lock --h1` with the same `--client`, `--from` and `--trust` writes it for this machine, and with `--platform` for others; commit the file";
+    says(&run, &format!("there is no such file\n\n{hint}\n"));
     // An `h1` is enough for what is installed, and the other hashes are still lacking.
     let only_h1 = text.lines().filter(|line| !line.contains("zh:"));
     let only_h1: String = only_h1.map(|line| format!("{line}\n")).collect();

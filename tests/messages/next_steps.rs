@@ -64,7 +64,10 @@ fn a_store_without_the_locked_version() {
     let locked = "provider \"registry.opentofu.org/acme/demo\" {\n  version = \"1.1.0\"\n  hashes = [\"h1:7xHhX1zEjnmYYiXuVb2BNt5p6TxnTdYcrVAMrqYkNnE=\"]\n}\n";
     author.scene.write(".terraform.lock.hcl", locked);
     for (constraints, hint) in [
-        ("~> 1.1", "copy 1.1.0 into this store"),
+        (
+            "~> 1.1",
+            "copy 1.1.0 into this store; or, if it was withdrawn, change the constraints",
+        ),
         (
             "~> 1.0",
             "copy 1.1.0 into this store; or `tfoci lock registry.opentofu.org/acme/demo --upgrade` with the same options selects 1.0.0",

@@ -126,7 +126,8 @@ fn not_there(failure: &Failure, admitted: Option<&Version>) -> String {
     });
     match (add, upgrade) {
         (Some(add), Some(upgrade)) => format!("{add}; or {upgrade}"),
-        (Some(one), None) | (None, Some(one)) => one,
+        (Some(add), None) => format!("{add}; or, if it was withdrawn, change the constraints"),
+        (None, Some(upgrade)) => upgrade,
         (None, None) => {
             "no version that is there satisfies the constraints: change the constraints".to_owned()
         }
@@ -149,7 +150,11 @@ fn differs(difference: &LockDifference) -> String {
             "`tfoci lock --h1` with the same `--from` and `--trust` adds it for this machine, and with `--platform` for others"
                 .to_owned()
         }
-        LockDifference::NoFile | LockDifference::Missing { .. } => {
+        LockDifference::NoFile => {
+            "`tfoci lock --h1` with the same `--client`, `--from` and `--trust` writes it for this machine, and with `--platform` for others; commit the file"
+                .to_owned()
+        }
+        LockDifference::Missing { .. } => {
             "`tfoci lock` brings it up to date; commit the file".to_owned()
         }
     }

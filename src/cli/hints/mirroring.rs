@@ -317,14 +317,14 @@ fn until_then(failure: &Failure, effect: Effect) -> Option<String> {
         .then(|| format!("; until then, the constraint `!= {version}` leaves it out"))
 }
 
-/// The store has a version whose key is not pinned any more. Other refusals are about what the origin serves now.
+/// The store has the version. Its key is not pinned any more, or the origin has another signature now.
 fn of_stored(reason: &SignatureErrorKind, address: &str) -> Option<String> {
     let SignatureErrorKind::NotPinned { expected, received } = reason else {
         return None;
     };
     let pin = proof::pin(expected, received, address);
     Some(format!(
-        "the store has this version already, and clients install it: withdraw it (`tfoci help maintenance`), or, if its author says that this key is theirs, {pin}"
+        "the store keeps its copy of this version, which clients install: `tfoci inspect` with the same trust file says whether that one verifies. If not, withdraw it (`tfoci help maintenance`); or, if its author says that this key is theirs, {pin}"
     ))
 }
 
