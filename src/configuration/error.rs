@@ -16,6 +16,9 @@ pub enum Error {
     /// The root module is a file.
     #[error("{} is not a configuration\n  expected a directory\n  received a file", printable_path(.path))]
     File { path: PathBuf },
+    /// A configuration file whose name is not text. Clients read it.
+    #[error("the name of {} is not UTF-8 text", printable_path(.path))]
+    FileName { path: PathBuf },
     /// A called module does not exist.
     #[error("a called module is missing\n  expected {}\n  called in {}", printable_path(.directory), printable_path(.caller))]
     Missing {
@@ -55,7 +58,9 @@ impl Error {
         match self {
             Self::Disk(error) => error.category(),
             Self::File { .. } | Self::Missing { .. } | Self::Empty { .. } => Category::NotFound,
-            Self::Many { .. } | Self::ModulesJson { .. } => Category::Malformed,
+            Self::Many { .. } | Self::ModulesJson { .. } | Self::FileName { .. } => {
+                Category::Malformed
+            }
             Self::Module { source, .. } => source.category(),
         }
     }

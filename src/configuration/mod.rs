@@ -187,7 +187,7 @@ impl Called {
             false => format!("{}.{name}", self.key),
         };
         let directory = match source {
-            ModuleSource::Local(path) => joined(&self.directory, path),
+            ModuleSource::Local(path) => joined(&followed(&self.directory), path),
             ModuleSource::Elsewhere(source) => {
                 installed.get(&key).cloned().ok_or(source.as_str())?
             }
@@ -229,6 +229,7 @@ fn read_module(
         what,
         limit,
     };
+    refuse_odd_names(directory)?;
     let mut names = disk::names(directory)?;
     // Terraform does not know the endings that only OpenTofu reads.
     let is_read = |name: &str| {
@@ -264,7 +265,27 @@ fn read_module(
     Ok((module, size))
 }
 
-/// The directory that a module call refers to. Like clients, it resolves `..` in the text of the path, even after a symbolic link.
+/// Refuses a file that clients read and whose name is not text.
+fn refuse_odd_names(directory: &Path) -> Result<(), Error> {
+    let failed = |source| disk::Error::at(disk::Action::Read, directory, source);
+    for entry in std::fs::read_dir(directory).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        if name.to_str().is_none() && is_configuration(&name.to_string_lossy()) {
+            let path = directory.join(name);
+            return Err(Error::FileName { path });
+        }
+    }
+    Ok(())
+}
+
+/// The directory from which the paths in a module lead on. Clients follow the links of its own path first.
+fn followed(directory: &Path) -> PathBuf {
+    let is_linked = directory.ancestors().any(Path::is_symlink);
+    let canonical = is_linked.then(|| directory.canonicalize().ok()).flatten();
+    canonical.unwrap_or_else(|| directory.to_owned())
+}
+
+/// The directory that a module call refers to.
 fn joined(directory: &Path, source: &str) -> PathBuf {
     let mut path = directory.to_owned();
     for segment in source.split('/') {

@@ -80,12 +80,12 @@ fn modules_of_one_configuration_are_read_once_each() {
 fn links_are_followed_as_clients_do_and_never_forever() {
     let home = tree(&[
         ("root/main.tf", &requiring(">= 1", &["./link"])),
-        ("root/other/x.tf", &requiring("< 3", &[])),
+        ("root/other/x.tf", "nonsense"),
         (
             "elsewhere/module/x.tf",
             &requiring("!= 2", &["../other", "./again"]),
         ),
-        ("elsewhere/other/x.tf", "nonsense"),
+        ("elsewhere/other/x.tf", &requiring("< 3", &[])),
     ]);
     let path = |path: &str| home.path().join(path);
     symlink("../elsewhere/module", path("root/link")).unwrap();
@@ -94,6 +94,25 @@ fn links_are_followed_as_clients_do_and_never_forever() {
     assert_eq!(
         providers(&requirements),
         ["registry.opentofu.org/hashicorp/a >= 1.0.0, != 2.0.0, < 3.0.0"]
+    );
+}
+
+/// Clients read it, and tfoci names files as text.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_name_that_is_not_text_is_refused() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let home = tree(&[("main.tf", &requiring("1.0.0", &[]))]);
+    let odd = |name: &[u8]| home.path().join(std::ffi::OsStr::from_bytes(name));
+    fs::write(odd(b"e\xff.txt"), "").unwrap();
+    read(home.path()).unwrap();
+    fs::write(odd(b"e\xff.tf"), "").unwrap();
+    let error = read(home.path()).unwrap_err();
+    assert_eq!(error.category(), Category::Malformed);
+    let name = printable_path(&odd(b"e\xff.tf"));
+    assert_eq!(
+        error.to_string(),
+        format!("the name of {name} is not UTF-8 text")
     );
 }
 

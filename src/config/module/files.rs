@@ -22,10 +22,9 @@ const ENDINGS: [(&str, Option<&str>); 4] = [
     (".tofu.json", None),
 ];
 
-/// Whether clients read a file of this name as part of a module. They skip hidden files and backup copies of editors.
+/// Whether clients read a file of this name as part of a module. They skip hidden files, and backup copies of editors have other endings.
 pub fn is_configuration(name: &str) -> bool {
-    let is_copy = name.starts_with('.') || name.ends_with('~') || name.starts_with('#');
-    !is_copy && split(name).is_some()
+    !name.starts_with('.') && split(name).is_some()
 }
 
 /// A name without its extension, and the extension that takes precedence.
@@ -93,6 +92,7 @@ mod tests {
             ".terraform.lock.hcl",
         ];
         assert!(order(&strange).is_empty());
+        assert_eq!(order(&["#a.tf"]), ["#a.tf"]);
         assert!(is_configuration("main.tofu.json") && !is_configuration(".terraform.lock.hcl"));
     }
 

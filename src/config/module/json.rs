@@ -1,7 +1,7 @@
 //! Reads facts from files in JSON, where labels are the names of objects and every block may be a list of blocks.
 
 use super::error::Located;
-use super::{Fact, FileError, ModuleSource, Statement, provider_name};
+use super::{Fact, FileError, MODULE, ModuleSource, Statement, first_name};
 use crate::syntax::{Section, Value};
 
 /// The statements of a file about providers.
@@ -74,6 +74,7 @@ impl Reader {
                         }
                     }
                 }
+                "import" => self.read_imported(value)?,
                 "module" => self.read_calls(value)?,
                 _ => {}
             }
@@ -126,9 +127,24 @@ impl Reader {
                     let provider = text(block, "provider")?;
                     self.push(Statement::Used {
                         key: [kind, type_name, name].map(str::to_owned),
-                        provider: provider.as_deref().map(provider_name),
+                        provider: provider.as_deref().map(first_name),
                     });
                 }
+            }
+        }
+        Ok(())
+    }
+
+    fn read_imported(&mut self, value: &Value) -> Result<(), FileError> {
+        for block in sections(value)? {
+            let to = text(block, "to")?.unwrap_or_default();
+            let type_name = first_name(&to);
+            if !type_name.is_empty() && type_name != MODULE {
+                let provider = text(block, "provider")?;
+                self.push(Statement::Used {
+                    key: ["import".to_owned(), type_name, to],
+                    provider: provider.as_deref().map(first_name),
+                });
             }
         }
         Ok(())

@@ -153,8 +153,11 @@ enum Statement {
     Call { name: String, source: ModuleSource },
 }
 
-/// The name of the provider in a reference such as `aws.west` that is written as text, as in JSON and for Terraform 0.11.
-fn provider_name(reference: &str) -> String {
+/// What the address of a resource in a module begins with.
+const MODULE: &str = "module";
+
+/// The first name of a reference such as `aws.west` that is written as text, as in JSON and for Terraform 0.11.
+fn first_name(reference: &str) -> String {
     let reference = reference.strip_prefix("${").unwrap_or(reference);
     let name = reference.split(['.', '[', '}']).next();
     name.unwrap_or_default().trim().to_owned()

@@ -1,7 +1,7 @@
 //! Reads facts from files in HCL 2.
 
 use super::error::Located;
-use super::{Fact, FileError, ModuleSource, Statement, provider_name};
+use super::{Fact, FileError, MODULE, ModuleSource, Statement, first_name};
 use crate::syntax::outline::{self, Block, Body, Expression};
 
 /// The statements of a file about providers.
@@ -22,6 +22,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Fact>, Located> {
                     facts.push(used(data)?);
                 }
             }
+            "import" => facts.extend(imported(block)),
             "module" => facts.extend(call(block)?),
             _ => {}
         }
@@ -102,13 +103,26 @@ fn configured(block: &Block<'_>) -> Result<Fact, Located> {
 
 fn used(block: &Block<'_>) -> Result<Fact, Located> {
     let [type_name, name] = labels(block)?;
-    let provider = block.body.attributes.get("provider");
-    let provider = provider.and_then(|value| match value.as_text() {
-        Some(text) => Some(provider_name(&text)),
-        None => value.as_root().map(str::to_owned),
-    });
+    let provider = block.body.attributes.get("provider").and_then(root);
     let key = [block.name.to_owned(), type_name, name];
     Ok(fact(block.line, Statement::Used { key, provider }))
+}
+
+/// An `import` block needs the provider of the resource, even if there is no block for that. Of one in a module, the module says which that is.
+fn imported(block: &Block<'_>) -> Option<Fact> {
+    let to = block.body.attributes.get("to")?;
+    let type_name = root(to).filter(|name| name != MODULE)?;
+    let provider = block.body.attributes.get("provider").and_then(root);
+    let key = [block.name.to_owned(), type_name, to.text().to_owned()];
+    Some(fact(block.line, Statement::Used { key, provider }))
+}
+
+/// The first name of a reference such as `aws.west`, which may be written as text.
+fn root(reference: &Expression<'_>) -> Option<String> {
+    match reference.as_text() {
+        Some(text) => Some(first_name(&text)),
+        None => reference.as_root().map(str::to_owned),
+    }
 }
 
 fn call(block: &Block<'_>) -> Result<Option<Fact>, Located> {

@@ -86,6 +86,9 @@ check "health" {
   data "dns_a_record_set" "x" {}
 }
 
+import { to = kept_thing.x["a"] }
+import { to = module.near.hidden_thing.x }
+
 module "near" {
   source    = "./modules/near"
   providers = { aws = aws.west }
@@ -110,6 +113,7 @@ fn a_module_requires_what_clients_see_in_it() {
             "dns registry.opentofu.org/hashicorp/dns",
             "google-beta registry.opentofu.org/hashicorp/google-beta",
             "http registry.opentofu.org/hashicorp/http",
+            "kept registry.opentofu.org/hashicorp/kept",
             "legacy registry.opentofu.org/hashicorp/legacy ~> 2.0",
             "random registry.opentofu.org/hashicorp/random",
             "vault registry.opentofu.org/hashicorp/vault",
@@ -141,6 +145,7 @@ fn json_says_the_same() {
       "resource": {"//": "x", "aws_instance": {"web": [{"provider": "aws.west"}]}, "null_resource": {"x": {"provider": "${demo.y}"}}},
       "data": [{"http": {"//": "x", "page": {}}}],
       "ephemeral": {"vault_token": {"x": {}}},
+      "import": [{"to": "kept_thing.x", "id": "a"}, {"to": "module.near.hidden_thing.x", "id": "b"}],
       "check": {"health": {"data": {"dns_a_record_set": {"x": {}}}}},
       "module": {"near": {"source": "./near"}, "far": {"source": "acme/far/aws"}},
       "locals": {"deep": [[[1, 2.5, -3, null, true]]]}
@@ -165,6 +170,7 @@ fn json_says_the_same() {
       check "health" {
         data "dns_a_record_set" "x" {}
       }
+      import { to = kept_thing.x }
       module near { source = "./near" }
       module far { source = "acme/far/aws" }
     "#;
@@ -189,7 +195,7 @@ fn json_says_the_same() {
         ]
     );
     assert_eq!(without_places(module.clone()), without_places(other));
-    assert_eq!((module.requirements.len(), module.calls.len()), (6, 2));
+    assert_eq!((module.requirements.len(), module.calls.len()), (7, 2));
     assert_eq!(
         module.requirements["aws"].constraints.to_string(),
         ">= 1.0.0, < 3.0.0"
