@@ -272,6 +272,7 @@ impl<'a> Installer<'a> {
                 &package.platform,
             ),
             locked: Arc::clone(&locked),
+            trusts_lock: !request.trust.has_own_rule(&release.provider),
             subject: subject.platform(&package.platform),
             authentication: authentication.clone(),
             dry_run: request.dry_run,

@@ -25,6 +25,9 @@ pub(super) struct PackageInstallation<B> {
     pub(super) authentication: Authentication,
     /// Hashes of which the package must match one; any package is accepted if there are none.
     pub(super) locked: Arc<BTreeSet<PackageHash>>,
+    /// Whether a locked `h1` proves a package that is there. It does not replace a signature that the user requires: whoever may change the lock
+    /// file may have put the package there too.
+    pub(super) trusts_lock: bool,
     pub(super) dry_run: bool,
     /// Held until the last package is at its path, even if the caller is cancelled: the next process that acquires a lock deletes
     /// unfinished files.
@@ -142,8 +145,11 @@ impl<B: PackageBlob> PackageInstallation<B> {
         self.download().arriving(front, body, unpack).await
     }
 
-    /// An unpacked package that is there with a locked `h1`.
+    /// An unpacked package that is there with a locked `h1`, if that is enough.
     async fn unpacked_already(&self) -> Result<Option<(Transfer, Option<Hashes>)>, Problem> {
+        if !self.trusts_lock {
+            return Ok(None);
+        }
         let found = self
             .place
             .unpacked_already(&self.locked, self.dry_run, &self.locks);

@@ -5,11 +5,15 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use tfoci::hash::PackageHash;
 
 use crate::clients::run;
 use crate::support::judge;
 use crate::support::origin::{Origin, asks};
 use crate::support::programs::has;
+use crate::support::release::sha256;
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
 
@@ -234,6 +238,43 @@ fn installed_packages_must_match_the_pinned_key_too() {
     assert!(run.stderr.contains("(pinned)"), "{}", run.stderr);
     install(&scene, "--key stranger.asc").exits(3);
     install(&scene, "--key acme.asc --require-pinned --locked").succeeds();
+}
+
+/// Whoever may change the lock file of a checkout may put a package beside it, too.
+#[test]
+fn a_locked_package_that_the_pinned_key_did_not_sign_is_refused() {
+    let (origin, scene) = given();
+    scene.write("acme.asc", Signer::acme().public_armored());
+    let strict = "--key acme.asc --require-pinned";
+    install(&scene, strict).succeeds();
+    let (here, host) = (&platforms()[0], origin.host());
+    let package = format!("ours/.terraform/providers/{host}/acme/other/3.1.4/{here}");
+    fs::remove_dir_all(scene.path(&package)).unwrap();
+    let (name, content) = ("terraform-provider-other_v3.1.4", "foreign\n");
+    scene.write(format!("{package}/{name}"), content);
+    let list = format!("{}  {name}\n", sha256(content.as_bytes()));
+    let h1 = PackageHash::H1(Sha256::digest(list).into());
+    let lock = format!("ours/{LOCK}");
+    let mut entries = read(&scene, &lock);
+    let place = entries.find("acme/other").unwrap();
+    let place = place + entries[place..].find("hashes = [\n").unwrap() + "hashes = [\n".len();
+    entries.insert_str(place, &format!("    \"{h1}\",\n"));
+    scene.write(&lock, entries);
+    let before = judge::tree(&scene.path("ours"));
+    for arguments in [
+        strict,
+        &format!("{strict} --locked"),
+        &format!("{strict} --dry-run"),
+    ] {
+        install(&scene, arguments).exits(3);
+        assert_eq!(judge::tree(&scene.path("ours")), before, "{arguments}");
+    }
+    // Without a pin, the lock file decides.
+    let said = install(&scene, "--locked").succeeds().stderr;
+    assert!(
+        said.contains("acme/other 3.1.4   it matches the lock file\n"),
+        "{said}"
+    );
 }
 
 #[test]

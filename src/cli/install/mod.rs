@@ -40,7 +40,7 @@ Examples:
 /// configuration. Without addresses, it installs the newest version of every provider in the store.
 ///
 /// Every package is verified while it is written. tfoci never replaces a package that is already there, and reports an error if it is
-/// another one.
+/// another one. Where a key is pinned, it downloads the package to compare the two; otherwise a locked `h1` is enough.
 ///
 /// `ADDR@sha256:…` names the version whose index has this digest. A reference, as `push` prints it, also names the store, so it
 /// needs no `--from`. If the tag of its version refers to another index, tfoci refuses it.
