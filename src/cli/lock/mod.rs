@@ -82,6 +82,10 @@ pub(super) struct Arguments {
     /// `--h1 --platform all`, it warns of such an `h1` too.
     ///
     /// With `--require-pinned`, such a hash is a difference. An `h1` is a difference, too, if the store lacks the package to compare it with.
+    ///
+    /// As a gate for changes by others, add `--client`, since otherwise the lock file says which client it is for, and `--h1 --platform all`. `init`
+    /// also installs providers that only `terraform.tfstate` and test files need, and packages in `terraform.d/plugins`: tfoci does not read
+    /// these.
     #[arg(long, conflicts_with = "dry_run", help_heading = "Lock file")]
     check: bool,
     /// Write nothing, and print what would change
