@@ -150,7 +150,7 @@ error: [ORIGIN]/acme/demo 2.0.0 (oci-layout:store/[ORIGIN]/acme/demo): the store
   no line of the checksum document covers the zip for linux_amd64
     received sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec
 
-hint: nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again. To have the new one all the same, delete the version's tags in the store, and run it again
+hint: nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again. Until then, the constraint `!= 2.0.0` leaves it out; `tfoci help maintenance` says how to replace it
 ");
     assert_eq!(scene.tree(), before);
 }

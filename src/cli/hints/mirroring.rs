@@ -36,14 +36,11 @@ pub(super) fn hint(failure: &Failure, effect: Effect) -> Option<String> {
         | Problem::Source(source::Error::Archive { source, .. }) => {
             return of_zip(source).map(str::to_owned);
         }
-        Problem::OtherPackage { .. } => {
+        Problem::OtherPackage { .. } | Problem::Uncovered { .. } => {
             let version = failure.subject.as_ref()?.version.as_ref()?;
             return Some(format!(
                 "nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again. Until then, the constraint `!= {version}` leaves it out; `tfoci help maintenance` says how to replace it"
             ));
-        }
-        Problem::Uncovered { .. } => {
-            "nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again. To have the new one all the same, delete the version's tags in the store, and run it again"
         }
         Problem::Taken { .. } => {
             "nothing of this version was changed. Mirror into another repository, or delete the tag in the store first"
