@@ -24,7 +24,6 @@ pub enum Error {
     /// A file could not be read.
     #[error(transparent)]
     Disk(#[from] disk::Error),
-    /// A request failed.
     #[error(transparent)]
     Http(#[from] http::Error),
     /// The source does not have the blob.

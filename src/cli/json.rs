@@ -157,7 +157,7 @@ pub(super) struct Pin {
     pub(super) provider: ProviderAddr,
     pub(super) fingerprint: Fingerprint,
     pub(super) status: PinStatus,
-    /// The trust file.
+    /// Where the key was written, or would be.
     pub(super) file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) user_id: Option<String>,

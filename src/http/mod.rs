@@ -166,7 +166,7 @@ impl Http {
             })
     }
 
-    /// Whether others than the user name the hosts, as the clients of a server do.
+    /// Whether clients of a server, and not its user, name the hosts.
     pub fn every_host_is_a_stranger(&self) -> bool {
         self.shared.settings.every_host_is_a_stranger
     }

@@ -11,7 +11,7 @@ use crate::release::Release;
 use crate::trust::{self, Checksums, ReleaseId, Verified};
 use crate::version::Version;
 
-/// The zips of a release.
+/// What a release says its zips are, and who says so.
 #[derive(Clone, Debug)]
 pub(super) struct ReleaseZips {
     /// Everything that its checksum document lists.

@@ -36,10 +36,8 @@ pub enum LockFileErrorKind {
     /// The marks that Git leaves where two branches changed the same lines.
     #[error("`<<<<<<<` begins a merge conflict that is not resolved")]
     Conflict,
-    /// An unknown block.
     #[error("a lock file has no `{}` blocks", printable(.name))]
     Block { name: String },
-    /// An unknown attribute.
     #[error("a lock file has no attribute `{}` here", printable(.name))]
     Attribute { name: String },
     /// A `provider` or `module` block that has not exactly one label.
@@ -62,7 +60,6 @@ pub enum LockFileErrorKind {
     /// An attribute that is not a text.
     #[error("`{name}` is not text in quotes")]
     NotText { name: &'static str },
-    /// An invalid version.
     #[error(transparent)]
     Version(#[from] version::Error),
     #[error("a version is not in its normal form\n  expected {expected}\n  received {}", printable(.received))]
@@ -79,7 +76,6 @@ pub enum LockFileErrorKind {
     NotHashes,
     #[error("`hashes` is empty\n  expected at least one hash, or no `hashes` at all")]
     NoHashes,
-    /// An invalid hash.
     #[error("`{}` is not a package hash\n  expected SCHEME:VALUE", printable(.text))]
     Hash { text: String },
 }

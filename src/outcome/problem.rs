@@ -24,7 +24,7 @@ pub enum PackageError {
     /// An origin or a mirror failed.
     #[error(transparent)]
     Source(#[from] source::Error),
-    /// A request failed.
+    /// A host could not be asked, or did not answer.
     #[error(transparent)]
     Http(#[from] http::Error),
     /// The bytes are not the expected ones, or could not be read.

@@ -116,9 +116,9 @@ fn platform(entry: &RawValue) -> Result<Option<Platform>, json::Error> {
 pub struct DownloadMetadata {
     /// The plugin protocol versions, such as `6.0`.
     pub protocols: Vec<String>,
-    /// The operating system.
+    /// As in `GOOS` of Go, such as `linux`.
     pub os: String,
-    /// The processor architecture.
+    /// As in `GOARCH` of Go, such as `amd64`.
     pub arch: String,
     /// The name of the zip, by which the checksum document lists it.
     pub filename: String,
@@ -130,7 +130,7 @@ pub struct DownloadMetadata {
     pub shasums_url: String,
     /// The URL of its signature; empty if there is none.
     pub shasums_signature_url: String,
-    /// The signing keys.
+    /// The keys that may have signed the checksum document.
     #[serde(rename = "signing_keys", serialize_with = "signing_keys")]
     pub keys: Vec<SigningKey>,
     /// The packages of all platforms; empty if the origin does not list them.

@@ -38,7 +38,7 @@ const LONGEST_FILL: Duration = Duration::from_secs(3_600);
 const MOST_REMEMBERED: usize = 4_096;
 /// The shortest time before a version that the policy refused is mirrored again. Each attempt costs the origin a download.
 const LEAST_REFUSAL: Duration = Duration::from_secs(10);
-/// A version that the policy refused stays hidden for as many times [`Ages::fresh`]. Each time it is listed again, the next client selects it
+/// A version that the policy refused stays hidden for this many times [`Ages::fresh`]. Each time it is listed again, the next client selects it
 /// and fails.
 const REFUSAL: u32 = 10;
 /// The number of packages of a version that are transferred concurrently: enough to use the bandwidth while one package waits for its first byte.
@@ -48,7 +48,7 @@ const PACKAGES: usize = 4;
 /// Versions that may not be mirrored.
 #[derive(Clone, Debug)]
 pub struct Exclusion {
-    /// Their providers.
+    /// Whose versions are left out.
     pub providers: ProviderPattern,
     /// Those of their versions; all without constraints.
     pub versions: VersionConstraints,

@@ -21,7 +21,7 @@ pub(super) enum Route {
     ProviderPageDirectory(ProviderAddr),
     /// `/healthz`: the process runs.
     Health,
-    /// `/readyz`: the process accepts requests.
+    /// `/readyz`: the store has answered once, and the server does not end.
     Ready,
     /// `/metrics`, for Prometheus.
     Metrics,

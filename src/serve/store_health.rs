@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::error::Category;
 use crate::outcome::Failure;
 
-/// Whether the last request to the store failed. The page at `/` and `/readyz` report it.
+/// Whether the store has ever answered, and whether the last request to it failed. The page at `/` and `/readyz` report it.
 #[derive(Debug, Default)]
 pub(super) struct StoreHealth {
     is_unreachable: AtomicBool,

@@ -20,7 +20,6 @@ use crate::version::{self, Version};
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
-    /// The request failed.
     #[error(transparent)]
     Http(#[from] http::Error),
     /// A file or directory on this machine cannot be read or written.

@@ -10,9 +10,9 @@ use crate::version::Version;
 /// A version's index, both raw and parsed.
 #[derive(Clone, Debug)]
 pub struct Artifact {
-    /// The stored document.
+    /// The bytes that the tag refers to.
     pub raw: RawManifest,
-    /// The parsed index.
+    /// What these bytes say.
     pub index: Index,
 }
 

@@ -33,7 +33,6 @@ pub enum TemplateProblem {
     /// Symbols in both spellings. Beside `${name}`, `{name}` would be literal text.
     #[error("it has `{{{symbol}}}` beside `${{` or `%{{`, expected one spelling of symbols")]
     Mixed { symbol: Symbol },
-    /// An unknown symbol.
     #[error("the symbol `{}` is not available, only hostname, namespace and type are", printable(.name))]
     Symbol { name: String },
     /// HCL that clients evaluate and tfoci does not.
