@@ -7,6 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use tfoci::config::MirrorFile;
 use tfoci::config::cli::CliConfig;
 use tfoci::config::module::{Module, SourceFile};
+use tfoci::lockfile::Client;
 use tfoci::template::RepositoryTemplate;
 use tfoci::trust::TrustFile;
 
@@ -20,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
     };
     let text = str::from_utf8(bytes);
     match (kind, text) {
-        (b'c', _) => drop(CliConfig::parse(bytes)),
+        (b'c', _) => drop(CliConfig::parse(bytes, Client::OpenTofu)),
         (b'h', _) => module("main.tf"),
         (b'j', _) => module("main.tf.json"),
         (b'm', Ok(text)) => drop(MirrorFile::parse(text)),

@@ -23,7 +23,8 @@ fuzz_target!(|bytes: &[u8]| {
     // A small buffer, so that every field is cut somewhere.
     let arriving = BufReader::with_capacity(5, bytes);
     let arrived = Stream::new(arriving, bytes.len() as u64, &LIMITS).finish();
-    let hashed = Archive::open(Cursor::new(bytes), &LIMITS).and_then(|mut archive| archive.hashes());
+    let hashed =
+        Archive::open(Cursor::new(bytes), &LIMITS).and_then(|mut archive| archive.hashes());
     match (arrived, &hashed) {
         (Ok(Arrived { hashes, .. }), Ok(expected)) => assert_eq!(hashes, *expected),
         (Ok(_), Err(error)) => panic!("the stream accepts what a file refuses: {error}"),

@@ -262,7 +262,7 @@ mod tests {
                 None,
             );
             for text in [text, part.render()] {
-                let config = CliConfig::parse(text.as_bytes()).unwrap();
+                let config = CliConfig::parse(text.as_bytes(), Client::OpenTofu).unwrap();
                 assert_eq!(traps(&config, Client::OpenTofu), [], "{text}");
             }
         }
@@ -272,7 +272,7 @@ mod tests {
         #[test]
         fn clients_read_the_text_that_was_quoted(text in "\\PC{0,20}|[a${}%\"\\\\\n\t]{0,12}") {
             let block = view(path(&text), &[]).render();
-            let config = CliConfig::parse(block.as_bytes()).unwrap();
+            let config = CliConfig::parse(block.as_bytes(), Client::OpenTofu).unwrap();
             let kind = &config.installation.unwrap()[0].kind;
             prop_assert_eq!(kind, &MethodKind::FilesystemMirror { path: Some(text) });
         }

@@ -84,7 +84,7 @@ impl Locations {
     pub(super) fn read_cli_config(&self) -> Result<CliConfigFile, Error> {
         let mut before = Vec::new();
         for path in self.cli_configs() {
-            match read_cli_config(&path) {
+            match read_for_credentials(&path) {
                 Ok(config) => {
                     let found = Some((path, config));
                     return Ok(CliConfigFile { before, found });
@@ -117,7 +117,7 @@ impl Locations {
             read_docker_config(path).map_err(|error| ("--authfile", error))?;
         }
         if let Some(path) = &self.cli_config {
-            read_cli_config(path).map_err(|error| ("--cli-config", error))?;
+            read_for_credentials(path).map_err(|error| ("--cli-config", error))?;
         }
         Ok(())
     }
@@ -134,7 +134,7 @@ impl Locations {
             if !is_named && client == Client::Terraform && name.contains("tofu") {
                 continue;
             }
-            match read_cli_config(&path) {
+            match read_cli_config(&path, client) {
                 Ok(config) => return Ok(Some((path, config))),
                 Err(error) if error.is_not_found() && !is_named => {}
                 Err(error) => return Err(error),
@@ -277,14 +277,18 @@ pub(super) fn read_docker_config(path: &Path) -> Result<DockerConfig, Error> {
     DockerConfig::parse(&bytes).map_err(|error| Error::docker_config(path, &error))
 }
 
-/// Reads a CLI configuration, or a token file, which has the same syntax. `/dev/null` is an empty one for clients, and in CI the usual way to
-/// have none.
-pub(super) fn read_cli_config(path: &Path) -> Result<CliConfig, Error> {
+/// Reads a CLI configuration, or a token file, which has the same syntax, for its credentials. They do not depend on the client.
+pub(super) fn read_for_credentials(path: &Path) -> Result<CliConfig, Error> {
+    read_cli_config(path, Client::OpenTofu)
+}
+
+/// Reads a CLI configuration as a client does. `/dev/null` is an empty one for clients, and in CI the usual way to have none.
+fn read_cli_config(path: &Path, client: Client) -> Result<CliConfig, Error> {
     if path == Path::new("/dev/null") {
         return Ok(CliConfig::default());
     }
     let bytes = Zeroizing::new(disk::read_regular(path, cli::LARGEST as u64)?);
-    CliConfig::parse(&bytes).map_err(|source| Error::CliConfig {
+    CliConfig::parse(&bytes, client).map_err(|source| Error::CliConfig {
         path: path.to_owned(),
         source: Arc::new(source),
     })

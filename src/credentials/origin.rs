@@ -11,7 +11,7 @@ use std::time::Duration;
 use url::Url;
 use zeroize::Zeroizing;
 
-use super::locations::{CliConfigFile, LARGEST, Locations, read_cli_config};
+use super::locations::{CliConfigFile, LARGEST, Locations, read_for_credentials};
 use super::netrc::Netrc;
 use super::token_helper::TokenHelper;
 use super::{
@@ -130,7 +130,7 @@ impl OriginCredentials {
 
     /// Reads a token file, which the clients' `login` writes: a CLI configuration that consists of `credentials` blocks.
     fn read_token_file(&mut self, path: PathBuf) {
-        let state = match read_cli_config(&path) {
+        let state = match read_for_credentials(&path) {
             Ok(config) => self.add_tokens(&path, config.tokens),
             Err(error) if error.is_not_found() => SourceState::Absent,
             Err(error) => SourceState::Broken(error),

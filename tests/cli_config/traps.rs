@@ -241,6 +241,19 @@ fn notes_do_not_fail_the_check() {
 }
 
 #[test]
+fn patterns_without_a_host_are_on_the_default_host_of_the_client() {
+    let methods = format!("{MIRROR}\ndirect {{ include = [\"acme/*\"] }}");
+    for (client, host) in [
+        ("tofu", "registry.opentofu.org"),
+        ("terraform", "registry.terraform.io"),
+    ] {
+        let run = check(&methods, &["--client", client]).succeeds();
+        let says = format!("both install {host}/acme/*: clients ask");
+        assert!(run.stdout.contains(&says), "{}", run.stdout);
+    }
+}
+
+#[test]
 fn disjoint_installation_methods_are_accepted() {
     let disjoint = REGISTRY.replace(" }", "\n include = [\"acme/*\", \"a.example/*/*\"]\n}");
     for methods in [

@@ -197,3 +197,50 @@ fn the_cli_configuration_selects_the_source_of_each_provider() {
         run.stderr
     );
 }
+
+/// A project that requires `acme/demo`, and a filesystem mirror that has it for both clients.
+fn mirrored() -> Author {
+    let author = Author::new();
+    author.with_pushed();
+    author.scene.write("project/main.tf", DEMO);
+    for (_, host) in CLIENTS {
+        let demo = format!("{host}/acme/demo");
+        author.push(&["--provider", &demo]).succeeds();
+        let install = ["install", &demo, "--from", "oci-layout:store"];
+        let into = ["--platform", "all", "--into", "mirror"];
+        author.tfoci(&[install, into].concat()).succeeds();
+    }
+    author
+}
+
+const DEMO: &str =
+    "terraform {\n  required_providers {\n    x = { source = \"acme/demo\" }\n  }\n}\n";
+
+/// The clients, and their default hosts.
+const CLIENTS: [(&str, &str); 2] = [
+    ("tofu", "registry.opentofu.org"),
+    ("terraform", "registry.terraform.io"),
+];
+
+/// Locks the project from the mirror, which installs what `include` says.
+#[track_caller]
+fn is_included(author: &Author, include: &str, client: &str, host: &str) {
+    let block = format!(
+        "provider_installation {{\n  filesystem_mirror {{\n    path = \"mirror\"\n    include = {include}\n  }}\n}}\n"
+    );
+    author.scene.write("client.tfrc", block);
+    let arguments = format!("--client {client} --cli-config client.tfrc --trust-store -v");
+    let run = lock(&author.scene, &arguments).succeeds();
+    let said = format!("Looking up {host}/acme/demo from filesystem-mirror:mirror");
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    std::fs::remove_file(author.scene.path(LOCK)).unwrap();
+}
+
+/// If they were on another host, providers could come from the origin that only the mirror may have.
+#[test]
+fn patterns_without_a_host_are_on_the_default_host_of_the_client() {
+    let author = mirrored();
+    for (client, host) in CLIENTS {
+        is_included(&author, "[\"acme/*\"]", client, host);
+    }
+}

@@ -53,6 +53,7 @@ impl PluginCache {
 #[cfg(test)]
 mod tests {
     use crate::config::cli::CliConfig;
+    use crate::lockfile::Client;
 
     #[test]
     fn the_settings_are_read_and_variables_expanded() {
@@ -82,12 +83,19 @@ mod tests {
             ("plugin_cache_dir = 7", None, None),
             ("", None, None),
         ] {
-            let cache = CliConfig::parse(text.as_bytes()).unwrap().plugin_cache;
+            let cache = CliConfig::parse(text.as_bytes(), Client::OpenTofu)
+                .unwrap()
+                .plugin_cache;
             assert_eq!(cache.directory.as_deref(), directory, "{text}");
             assert_eq!(cache.expanded(known).as_deref(), expanded, "{text}");
             assert!(!cache.may_break);
         }
         let text = b"plugin_cache_may_break_dependency_lock_file = true";
-        assert!(CliConfig::parse(text).unwrap().plugin_cache.may_break);
+        assert!(
+            CliConfig::parse(text, Client::OpenTofu)
+                .unwrap()
+                .plugin_cache
+                .may_break
+        );
     }
 }

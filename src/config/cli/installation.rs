@@ -75,11 +75,16 @@ impl InstallationMethod {
     }
 }
 
-pub(super) fn methods(body: &Section) -> Result<Vec<InstallationMethod>, Error> {
+/// The methods. Patterns without a host are on `default_host`.
+pub(super) fn methods(
+    body: &Section,
+    default_host: &Hostname,
+) -> Result<Vec<InstallationMethod>, Error> {
     let mut methods = Vec::new();
     for block in body.all_blocks() {
         if block.name != "dev_overrides" {
-            methods.push(InstallationMethod::read(&block).map_err(|error| error.at(block.line))?);
+            let method = InstallationMethod::read(&block, default_host);
+            methods.push(method.map_err(|error| error.at(block.line))?);
         } else if !methods.is_empty() {
             return Err(Error::LateOverrides.at(block.line));
         }
@@ -113,7 +118,7 @@ impl MethodKind {
 }
 
 impl InstallationMethod {
-    fn read(block: &Block<'_>) -> Result<Self, Error> {
+    fn read(block: &Block<'_>, default_host: &Hostname) -> Result<Self, Error> {
         let body = block.body;
         let kind = match block.name {
             "oci_mirror" => MethodKind::OciMirror {
@@ -130,17 +135,20 @@ impl InstallationMethod {
         };
         Ok(Self {
             kind,
-            include: patterns(block, "include")?,
-            exclude: patterns(block, "exclude")?.unwrap_or_default(),
+            include: patterns(block, "include", default_host)?,
+            exclude: patterns(block, "exclude", default_host)?.unwrap_or_default(),
             line: block.line,
         })
     }
 }
 
-fn patterns(block: &Block<'_>, name: &'static str) -> Result<Option<Vec<ProviderPattern>>, Error> {
-    let host = Hostname::default_origin();
+fn patterns(
+    block: &Block<'_>,
+    name: &'static str,
+    default_host: &Hostname,
+) -> Result<Option<Vec<ProviderPattern>>, Error> {
     let pattern = |text: String| {
-        let parsed = ProviderPattern::parse(&text, &host);
+        let parsed = ProviderPattern::parse(&text, default_host);
         parsed.map_err(|source| {
             let method = block.name.to_owned();
             let error = Error::Pattern {

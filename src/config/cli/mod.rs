@@ -3,6 +3,7 @@
 //! It is HCL or JSON. Other blocks are ignored, so that files for every version of both clients can be read.
 
 use crate::config::{Error, HelperName, RepositoryPrefix};
+use crate::lockfile::Client;
 use crate::secret::Secret;
 use crate::syntax::{self, Block, Section};
 
@@ -99,12 +100,12 @@ impl Default for OciDefaults {
 }
 
 impl CliConfig {
-    /// Parses a configuration.
+    /// Parses a configuration as `client` does: its default host is that of patterns without one.
     ///
     /// # Errors
     /// Clients would refuse the blocks about [credentials](crate::clients#credential-blocks) or
     /// [mirrors](crate::clients#cli-configuration), each with its own message.
-    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+    pub fn parse(bytes: &[u8], client: Client) -> Result<Self, Error> {
         if bytes.len() > LARGEST {
             return Err(Error::Large { limit: LARGEST });
         }
@@ -142,7 +143,9 @@ impl CliConfig {
             token_helper: token_helper(&root)?,
             hosts: hosts.collect::<Result<_, _>>()?,
             overrides,
-            installation: installation.map(|block| methods(block.body)).transpose()?,
+            installation: installation
+                .map(|block| methods(block.body, &client.default_host()))
+                .transpose()?,
             installation_line: installation.and_then(|block| block.line),
             plugin_cache: PluginCache::read(&root),
             ignored: unknown::ignored(&root),

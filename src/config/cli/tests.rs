@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::address::{Hostname, ProviderPattern};
+use crate::address::{Hostname, ProviderAddr, ProviderPattern};
 
 const HCL: &str = r#"
 plugin_cache_dir = "/var/cache"
@@ -77,7 +77,7 @@ const JSON: &str = r#"{
 }"#;
 
 fn parse(text: &str) -> Result<CliConfig, Error> {
-    CliConfig::parse(text.as_bytes())
+    CliConfig::parse(text.as_bytes(), Client::OpenTofu)
 }
 
 fn refusal(text: &str) -> String {
@@ -163,6 +163,25 @@ fn methods_keep_their_order_and_patterns() {
             Some(vec![pattern("example.com/*/*"), pattern("acme/demo")])
         );
         assert_eq!(methods[3].exclude, [pattern("*/*/*")]);
+    }
+}
+
+#[test]
+fn patterns_without_a_host_are_on_the_default_host_of_the_client() {
+    let text =
+        "provider_installation {\n direct {\n include = [\"*/*\"]\n exclude = [\"acme/*\"]\n }\n}";
+    let (tofu, terraform) = (Client::OpenTofu, Client::Terraform);
+    for (client, other) in [(tofu, terraform), (terraform, tofu)] {
+        let config = CliConfig::parse(text.as_bytes(), client).unwrap();
+        let methods = config.installation.unwrap();
+        for (name, host, is_for) in [
+            ("acme/demo", client.default_host(), false),
+            ("hashicorp/null", client.default_host(), true),
+            ("hashicorp/null", other.default_host(), false),
+        ] {
+            let provider = ProviderAddr::parse(name, &host).unwrap();
+            assert_eq!(methods[0].is_for(&provider), is_for, "{provider}");
+        }
     }
 }
 
