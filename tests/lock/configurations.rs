@@ -244,3 +244,11 @@ fn patterns_without_a_host_are_on_the_default_host_of_the_client() {
         is_included(&author, "[\"acme/*\"]", client, host);
     }
 }
+
+#[test]
+fn an_empty_list_of_patterns_includes_all_providers() {
+    let author = mirrored();
+    for (client, host) in CLIENTS {
+        is_included(&author, "[]", client, host);
+    }
+}

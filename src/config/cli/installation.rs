@@ -159,7 +159,8 @@ fn patterns(
             error.at(block.body.line_of(name))
         })
     };
-    let texts = block.body.texts(name)?;
+    // Clients treat an empty list as none.
+    let texts = block.body.texts(name)?.filter(|texts| !texts.is_empty());
     texts
         .map(|texts| texts.into_iter().map(pattern).collect())
         .transpose()

@@ -232,7 +232,7 @@ impl InstallationMethod {
         Trap { line, kind }
     }
 
-    /// What `include` names. Clients treat an empty list as none.
+    /// What `include` names.
     pub fn included(&self) -> &[ProviderPattern] {
         self.include.as_deref().unwrap_or_default()
     }
