@@ -376,6 +376,9 @@ pub(super) enum CommandError {
         provider: Box<address::ProviderAddr>,
         directory: PathBuf,
     },
+    /// Two arguments with the same address, of which a lock file has one version.
+    #[error("{0} is named twice")]
+    NamedTwice(Box<address::ProviderAddr>),
     /// No installation method of the CLI configuration is for a provider.
     #[error("no installation method is for {provider}\n  in {}", printable_path(.file))]
     NoMethod {

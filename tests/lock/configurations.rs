@@ -252,3 +252,18 @@ fn an_empty_list_of_patterns_includes_all_providers() {
         is_included(&author, "[]", client, host);
     }
 }
+
+/// The versions of a lock file satisfy all constraints, so none may get lost.
+#[test]
+fn a_provider_that_is_named_twice_is_refused() {
+    let author = Author::new();
+    author.with_pushed();
+    let (one, other) = ("acme/demo@>= 1", "registry.opentofu.org/acme/demo@< 2");
+    for command in ["lock", "install"] {
+        let run = author.tfoci(&[command, one, other, "--from", "oci-layout:store"]);
+        assert_eq!(
+            run.exits(2).stderr,
+            "error: registry.opentofu.org/acme/demo is named twice\n\nhint: name it once: `ADDR@'A, B'` joins constraints\n"
+        );
+    }
+}

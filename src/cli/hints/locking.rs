@@ -90,6 +90,7 @@ pub(super) fn command(error: &CommandError) -> Option<String> {
         CommandError::NotRequired { .. } => {
             "add it to `required_providers`, or name another directory with `--chdir`"
         }
+        CommandError::NamedTwice(_) => "name it once: `ADDR@'A, B'` joins constraints",
         CommandError::NoMethod { .. } => {
             "`--from origin` asks the provider registry that publishes it"
         }

@@ -176,6 +176,9 @@ fn selected(
         constraints,
     } in selections
     {
+        if required.contains_key(&provider) {
+            return Err(CommandError::NamedTwice(Box::new(provider)));
+        }
         let recorded = match all.as_ref().map(|all| all.get(&provider)) {
             Some(Some(configured)) => configured.clone(),
             Some(None) => {
