@@ -363,6 +363,9 @@ pub(super) enum CommandError {
     /// `--lock-file` with several directories.
     #[error("`--lock-file` names the lock file of one directory\n  received several `--chdir`")]
     OneLockFile,
+    /// Several directories of which each client has some, and whose CLI configuration counts is not said.
+    #[error("the directories are of different clients\n  tofu: {}\n  terraform: {}", printable_path(.tofu), printable_path(.terraform))]
+    TwoClients { tofu: PathBuf, terraform: PathBuf },
     /// A module that the client has not downloaded.
     #[error("{} calls a module that is not on this disk\n  {source_address}", printable_path(.directory))]
     ModuleMissing {

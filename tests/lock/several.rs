@@ -83,3 +83,31 @@ fn a_lock_file_of_another_release_is_refused_beside_others() {
         }
     }
 }
+
+/// Each client has its own CLI configuration, which says where providers come from.
+#[test]
+fn directories_of_different_clients_are_refused_without_from() {
+    let author = projects();
+    let demo = "registry.terraform.io/acme/demo";
+    author.push(&["--provider", demo]).succeeds();
+    let install = ["install", "acme/demo", "--from", "oci-layout:store"];
+    let into = ["--platform", "all", "--into", "mirror"];
+    author.tfoci(&[install, into].concat()).succeeds();
+    let block = "provider_installation {\n  filesystem_mirror {\n    path = \"mirror\"\n  }\n}\n";
+    author.scene.write("client.tfrc", block);
+    let header = "# This file is maintained automatically by \"terraform init\".\n";
+    author.scene.write(format!("other/{LOCK}"), header);
+    let configured = "lock --cli-config client.tfrc --trust-store --chdir";
+    for order in ORDERS {
+        let arguments = format!("{configured} {}", order.join(" --chdir "));
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        assert_eq!(
+            author.tfoci(&arguments).exits(2).stderr,
+            "error: the directories are of different clients\n  tofu: clean\n  terraform: other\n\nhint: run it once for each client, or name one for all with `--client`\n"
+        );
+    }
+    lock(&author, &ORDERS[0], &[]).succeeds();
+    let arguments = format!("{configured} clean --chdir other --client tofu");
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    author.tfoci(&arguments).succeeds();
+}

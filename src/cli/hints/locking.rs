@@ -90,6 +90,9 @@ pub(super) fn command(error: &CommandError) -> Option<String> {
         CommandError::NotRequired { .. } => {
             "add it to `required_providers`, or name another directory with `--chdir`"
         }
+        CommandError::TwoClients { .. } => {
+            "run it once for each client, or name one for all with `--client`"
+        }
         CommandError::NamedTwice(_) => "name it once: `ADDR@'A, B'` joins constraints",
         CommandError::NoMethod { .. } => {
             "`--from origin` asks the provider registry that publishes it"

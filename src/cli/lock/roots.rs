@@ -76,6 +76,21 @@ pub(super) fn read(request: &LockRequest, session: &Session) -> Result<Roots, Co
     Ok(roots)
 }
 
+/// The client of the directories, whose CLI configuration says where to look for providers; `--from` says it for both clients.
+pub(super) fn client(
+    roots: &[Root],
+    request: &LockRequest,
+) -> Result<Option<Client>, CommandError> {
+    let of = |client| roots.iter().find(|root| root.target.client() == client);
+    match (of(Client::OpenTofu), of(Client::Terraform)) {
+        (Some(tofu), Some(terraform)) if request.from.is_none() => Err(CommandError::TwoClients {
+            tofu: tofu.directory.clone(),
+            terraform: terraform.directory.clone(),
+        }),
+        _ => Ok(roots.first().map(|root| root.target.client())),
+    }
+}
+
 fn read_one(
     directory: &Path,
     lock_file: &Path,

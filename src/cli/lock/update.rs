@@ -31,6 +31,7 @@ pub(in crate::cli) async fn update(
         read: mut roots,
         mut broken,
     } = roots::read(&request, session)?;
+    let client = roots::client(&roots, &request)?;
     let providers = roots.iter().flat_map(|root| root.required.keys());
     session.warn_of_unmatched(&request.trust, &request.options.trust, providers);
     if request.is_locked_install() {
@@ -45,7 +46,6 @@ pub(in crate::cli) async fn update(
     if request.installs {
         roots.iter().try_for_each(refuse_links)?;
     }
-    let client = roots.first().map(|root| root.target.client());
     let strangers = strangers(&roots, &request);
     let methods = Methods::new(request.from.as_deref(), client, &strangers, session)?;
     if request.directories.len() > 1 {
