@@ -267,3 +267,18 @@ fn a_provider_that_is_named_twice_is_refused() {
         );
     }
 }
+
+#[test]
+fn the_option_for_the_default_host_is_about_addresses_only() {
+    let author = mirrored();
+    let options = "--from oci-layout:store --key acme.asc --default-host example.com";
+    lock(&author.scene, options).succeeds();
+    let text = read(&author.scene, LOCK);
+    assert!(
+        text.contains("\"registry.opentofu.org/acme/demo\""),
+        "{text}"
+    );
+    let run = lock(&author.scene, &format!("acme/demo {options}")).exits(1);
+    let said = "project does not require example.com/acme/demo\n";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+}

@@ -119,7 +119,7 @@ fn required(
     };
     let read_as = ReadAs {
         client: Some(client),
-        default_host: default_host.clone(),
+        default_host: client.default_host(),
         data: data_directory(),
     };
     let requirements = match requirements(directory, client, &read_as) {
