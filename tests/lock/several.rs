@@ -111,3 +111,21 @@ fn directories_of_different_clients_are_refused_without_from() {
     let arguments: Vec<&str> = arguments.split(' ').collect();
     author.tfoci(&arguments).succeeds();
 }
+
+/// Terraform users name its default host once, in the environment.
+#[test]
+fn the_default_host_of_terraform_says_which_client_a_new_project_is_for() {
+    let author = Author::new();
+    author.scene.write("main.tf", MAIN);
+    let address = "registry.terraform.io/acme/demo";
+    author.with_release_in_place();
+    author.push(&["--provider", address]).succeeds();
+    let lock = ["lock", "--from", "oci-layout:store", "--key", "acme.asc"];
+    let named = ["--default-host", "registry.terraform.io"];
+    author.tfoci(&[&lock[..], &named].concat()).succeeds();
+    let text = read(&author.scene, LOCK);
+    assert!(
+        text.contains("by \"terraform init\"") && text.contains(address),
+        "{text}"
+    );
+}

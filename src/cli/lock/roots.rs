@@ -98,7 +98,10 @@ fn read_one(
     request: &LockRequest,
     session: &Session,
 ) -> Result<Root, CommandError> {
-    let target = LockTarget::read(lock_file, request.client, how)?;
+    // Whoever names the default host of Terraform, as `TFOCI_DEFAULT_HOST` in CI, has no lock file of `tofu` in mind.
+    let is_terraform = *session.default_host() == Client::Terraform.default_host();
+    let assumed = (is_terraform && !lock_file.exists()).then_some(Client::Terraform);
+    let target = LockTarget::read(lock_file, request.client.or(assumed), how)?;
     Ok(Root {
         directory: directory.to_owned(),
         required: required(directory, target.client(), request, session)?,
