@@ -128,6 +128,8 @@ pub struct Locked {
     pub strangers: Vec<PackageHash>,
     /// The `h1` in the lock file that could not be compared.
     pub uncompared: Option<Uncompared>,
+    /// The number of `h1` in the lock file that were not compared, because the packages were not unpacked.
+    pub unchecked: usize,
 }
 
 /// The `h1` in a lock file that may be of a package that the store or source lacks.
@@ -247,6 +249,7 @@ impl Journey<'_> {
         Ok(Locked {
             strangers: compared.strangers(),
             uncompared: compared.uncompared(),
+            unchecked: compared.unchecked(),
             kept: compared.kept(),
             hashes: compared.hashes(),
             only: compared.only(),

@@ -176,6 +176,14 @@ impl<'a> Compared<'a> {
         })
     }
 
+    /// The number of `h1` in the lock file that may be of any package, since not every package was unpacked.
+    pub(super) fn unchecked(&self) -> usize {
+        match self.recorded.unpacked {
+            Unpacked::Some => self.unknown().filter(|hash| hash.is_h1()).count(),
+            Unpacked::All | Unpacked::Without(_) => 0,
+        }
+    }
+
     /// The number of hashes of this version in the lock file that stay beside those of the release.
     pub(super) fn kept(&self) -> usize {
         self.unknown().count()

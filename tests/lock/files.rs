@@ -337,8 +337,15 @@ fn hashes_of_another_release_are_kept_with_a_warning() {
     lock(&scene, "--h1 --platform all").succeeds();
     let file = read(&scene, &format!("project/{LOCK}")).replace(&wrong, &planted);
     scene.write(format!("project/{LOCK}"), file);
-    lock(&scene, strict).succeeds();
+    let said = lock(&scene, strict).succeeds().stderr;
+    let note = "      Note 3 `h1` of the lock files were not compared, and clients accept packages by them: `--h1 --platform all` downloads the packages and compares them\n";
+    assert!(said.contains(note), "{said}");
     let run = lock(&scene, &format!("{strict} --h1 --platform all")).exits(4);
+    assert!(
+        !run.stderr.contains("were not compared, and clients"),
+        "{}",
+        run.stderr
+    );
     let said = format!("before you use or remove them: {planted}\n");
     assert!(run.stderr.contains(&said), "{}", run.stderr);
     // A value that no package can have is said without any package.

@@ -23,6 +23,7 @@ use super::version::{LostH1, print_locked};
 use crate::cli::Ending;
 use crate::cli::error::{CommandError, Journey};
 use crate::cli::json;
+use crate::cli::printer::{Printer, Tone};
 use crate::cli::session::{Session, data_directory};
 
 /// The providers and files of a run.
@@ -109,6 +110,9 @@ impl LockOutcome {
             let flaw = flaws.get(&file).copied();
             print_file(path, changed.as_ref(), flaw, request, printer);
         }
+        if request.is_strict_check() {
+            self.note_unchecked(printer);
+        }
         if self.is_stale(&flaws, request) {
             printer.advise("`tfoci lock` with the same options writes it");
         }
@@ -123,6 +127,20 @@ impl LockOutcome {
             files: self.file_documents(&flaws, request),
         });
         self.ending(&failures, &flaws, request)
+    }
+
+    /// Says how many `h1` a strict check has not compared. Clients accept packages by them alone.
+    fn note_unchecked(&self, printer: &Printer) {
+        let locked = self.found.iter().filter_map(|one| one.locked.as_ref().ok());
+        let (count, were) = match locked.map(|one| one.unchecked).sum() {
+            0 => return,
+            1 => (1, "was"),
+            count => (count, "were"),
+        };
+        let text = format!(
+            "{count} `h1` of the lock files {were} not compared, and clients accept packages by them: `--h1 --platform all` downloads the packages and compares them"
+        );
+        printer.line(Tone::Plain, "Note", &text);
     }
 
     /// The `h1` that a new version lacks, if the version before had more.
@@ -164,7 +182,7 @@ impl LockOutcome {
     /// The flaws of lock files, by the numbers of the files.
     fn flaws(&self, locked: &[LockedInFiles<'_>], request: &LockRequest) -> BTreeMap<usize, Flaw> {
         // Clients keep hashes that match no package, so only a strict check stops at them.
-        let is_strict = request.trust.require_pinned && request.is_check();
+        let is_strict = request.is_strict_check();
         let flaw_of = |one: &LockedInFiles<'_>| match &one.locked.uncompared {
             _ if !is_strict => None,
             _ if !one.locked.strangers.is_empty() => Some(Flaw::Strangers),

@@ -74,6 +74,11 @@ impl LockRequest {
         !self.installs && self.writing == Writing::Locked
     }
 
+    /// Whether hashes that match no package are differences: `lock --check --require-pinned`.
+    pub(super) fn is_strict_check(&self) -> bool {
+        self.trust.require_pinned && self.is_check()
+    }
+
     /// Whether exactly what is locked is installed: `install --locked`.
     pub(super) fn is_locked_install(&self) -> bool {
         self.installs && self.writing == Writing::Locked
