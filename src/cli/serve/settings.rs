@@ -50,9 +50,7 @@ pub(super) fn of(
         true => Some(fill(arguments, host_of_url.clone(), session)?),
         false => None,
     };
-    let allow_unsigned = arguments.allow_unsigned.iter();
-    let allow_unsigned = allow_unsigned.map(|text| pattern(text, session));
-    let allow_unsigned: Vec<ProviderPattern> = allow_unsigned.collect::<Result<_, _>>()?;
+    let allow_unsigned = patterns(&arguments.allow_unsigned, session)?;
     let trust = session.trust_options_with(&arguments.trust, &arguments.allow_unsigned)?;
     if trust.require_pinned && !arguments.trust.is_pinning() {
         return Err(CommandError::NoPins);
@@ -120,9 +118,7 @@ fn fill(
     own_host: Option<Hostname>,
     session: &Session,
 ) -> Result<FillSettings, CommandError> {
-    let include = arguments.include.iter();
-    let include = include.map(|text| pattern(text, session));
-    let include: Vec<ProviderPattern> = include.collect::<Result<_, _>>()?;
+    let include = patterns(&arguments.include, session)?;
     // Clients name the hosts of providers. A host must not lead into the server's own network unless the operator named it too.
     let http = session.http_for_strangers()?;
     let named = include.iter().filter_map(|pattern| pattern.segments()[0]);
@@ -151,8 +147,12 @@ fn fill(
     })
 }
 
-/// A pattern of providers with their host. Clients name the host of each provider: one that the operator did not think of would let something
-/// else through. So only a host that was named with `--default-host` is added.
+fn patterns(texts: &[String], session: &Session) -> Result<Vec<ProviderPattern>, CommandError> {
+    texts.iter().map(|text| pattern(text, session)).collect()
+}
+
+/// A pattern of providers with their host. A pattern without a host could be about another host than the operator means. So a host is added only
+/// if `--default-host` names one.
 fn pattern(text: &str, session: &Session) -> Result<ProviderPattern, CommandError> {
     match session.has_default_host() {
         true => session.pattern(text),
