@@ -363,7 +363,7 @@ pub(super) enum CommandError {
     /// `--lock-file` with several directories.
     #[error("`--lock-file` names the lock file of one directory\n  received several `--chdir`")]
     OneLockFile,
-    /// Several directories of which each client has some, and whose CLI configuration counts is not said.
+    /// Some directories are of `tofu`, and some of `terraform`. Each client has its own CLI configuration.
     #[error("the directories are of different clients\n  tofu: {}\n  terraform: {}", printable_path(.tofu), printable_path(.terraform))]
     TwoClients { tofu: PathBuf, terraform: PathBuf },
     /// A module that the client has not downloaded.

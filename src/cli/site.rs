@@ -243,7 +243,7 @@ fn request(arguments: &Arguments, session: &Session) -> Result<SiteOptions, Comm
     })
 }
 
-/// The address of a provider in the place of the directory. A relative path of three parts that begins with a host is none that people write.
+/// The address of a provider in the place of the directory. Nobody names a directory by a path of three parts that begins with a host.
 fn address(directory: &Path) -> Option<String> {
     let text = directory.to_str()?;
     let (host, _) = text.split_once('/')?;

@@ -90,7 +90,7 @@ impl Proven {
         })
     }
 
-    /// Who says so.
+    /// Who says that these are the hashes of the release.
     pub(super) fn claim(&self) -> Claim {
         match self {
             Self::Lines(_) => Claim::Signed,

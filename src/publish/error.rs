@@ -26,7 +26,7 @@ pub struct BlobFailure<F> {
     pub what: Part,
     /// The package, if the blob is one.
     pub package: Option<FailedPackage>,
-    /// By which the package was read.
+    /// The digest that the release states for the package.
     pub digest: Digest,
     /// What went wrong when it was read.
     pub source: ReadError<F>,
