@@ -1,9 +1,8 @@
 //! The pages in a real browser without a window: Chromium, if it is on `PATH`.
 
-use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use flate2::read::ZlibDecoder;
 use serde_json::{Value, json};
@@ -19,7 +18,6 @@ mod devtools;
 
 /// More than the browser needs to start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
-const GLANCE: Duration = Duration::from_millis(20);
 /// The options for a container: without privileges it has no sandbox.
 const ALWAYS: [&str; 4] = [
     "--headless",
@@ -43,13 +41,6 @@ struct Browser<'a> {
     program: PathBuf,
 }
 
-/// The picture and the console of a browser.
-struct Visit {
-    dom: String,
-    /// The console messages of scripts and of refused scripts.
-    console: Vec<String>,
-}
-
 /// A picture of rows of red, green and blue.
 struct Picture {
     width: usize,
@@ -65,60 +56,6 @@ impl<'a> Browser<'a> {
         }
         let program = find("chromium")?;
         Some(Self { scene, program })
-    }
-
-    fn run(&self, arguments: &[&str]) -> Visit {
-        let [out, err] = ["browser.out", "browser.err"].map(|name| self.scene.path(name));
-        let mut command = self.scene.command(self.program.to_str().unwrap());
-        command
-            .args(ALWAYS)
-            .arg(format!(
-                "--user-data-dir={}",
-                self.scene.path("profile").display()
-            ))
-            .arg("--enable-logging=stderr")
-            .args(arguments)
-            .stdout(File::create(&out).unwrap())
-            .stderr(File::create(&err).unwrap());
-        let mut child = command.spawn().unwrap();
-        let begun = Instant::now();
-        let status = loop {
-            if let Some(status) = child.try_wait().unwrap() {
-                break status;
-            }
-            if begun.elapsed() > PATIENCE {
-                let _gone = child.kill();
-                panic!("{arguments:?} takes too long");
-            }
-            std::thread::park_timeout(GLANCE);
-        };
-        let said = String::from_utf8_lossy(&fs::read(&err).unwrap()).into_owned();
-        assert!(status.success(), "{arguments:?}\n{said}");
-        let console = said.lines().filter(|line| line.contains("CONSOLE"));
-        Visit {
-            dom: fs::read_to_string(out).unwrap(),
-            console: console.map(str::to_owned).collect(),
-        }
-    }
-
-    fn dom(&self, url: &str) -> Visit {
-        self.run(&["--dump-dom", url])
-    }
-
-    fn picture(&self, url: &str, width: usize, is_dark: bool) -> Picture {
-        let file = self.scene.path("shot.png");
-        let _old = fs::remove_file(&file);
-        let screenshot = format!("--screenshot={}", file.display());
-        let size = format!("--window-size={width},{HEIGHT}");
-        let dark = is_dark.then_some("--force-dark-mode");
-        let arguments: Vec<&str> = [&*screenshot, &size]
-            .into_iter()
-            .chain(dark)
-            .chain([url])
-            .collect();
-        let visit = self.run(&arguments);
-        assert_eq!(visit.console, Vec::<String>::new(), "{url}");
-        Picture::read(&fs::read(file).unwrap())
     }
 }
 
@@ -230,6 +167,7 @@ fn pages_are_drawn_in_light_dark_and_narrow_windows() {
                 .get(&format!("/mirror/{provider}/index.json"))
                 .is(200);
         }
+        let mut page = browser.open();
         let long = "registry.acme.test/a-namespace-with-a-long-name/a-type-with-a-name-that-is-longer-than-a-narrow-window";
         for path in [
             "/",
@@ -238,13 +176,15 @@ fn pages_are_drawn_in_light_dark_and_narrow_windows() {
             &format!("/providers/{long}"),
         ] {
             let url = format!("{base}{path}");
+            page.visit(&url);
             for (width, is_dark, background) in [
                 (1_000, false, LIGHT),
                 (1_000, true, DARK),
                 (NARROW, false, LIGHT),
                 (NARROW, true, DARK),
             ] {
-                let picture = browser.picture(&url, width, is_dark);
+                page.prefer_dark(is_dark);
+                let picture = Picture::read(&page.screenshot(width, HEIGHT));
                 assert_eq!(picture.width, width, "{url}");
                 assert!(picture.colours() > 10, "{url} {width} {is_dark}");
                 // Content that is too wide would reach the right edge.
@@ -255,6 +195,7 @@ fn pages_are_drawn_in_light_dark_and_narrow_windows() {
                     );
                 }
             }
+            assert_eq!(page.console(), [Value::Null; 0], "{url}");
         }
     });
 }
@@ -263,11 +204,13 @@ fn pages_are_drawn_in_light_dark_and_narrow_windows() {
 fn text_of_strangers_runs_no_script() {
     with_browser(|browser, _, base| {
         // A script that runs, and one that the policy of its page refuses, would be seen.
-        let seen = browser.dom(
+        let mut page = browser.open();
+        page.visit(
             "data:text/html,<title>a</title><script>document.title='b';console.error('c')</script>",
         );
-        assert!(seen.dom.contains("<title>b</title>"), "{}", seen.dom);
-        assert_eq!(seen.console.len(), 1, "{:?}", seen.console);
+        let dom = page.dom();
+        assert!(dom.contains("<title>b</title>"), "{dom}");
+        assert_eq!(page.console().len(), 1, "{:?}", page.console());
         for hostile in [
             "%3Cscript%3Edocument.title%3D%27spoiled%27%3C/script%3E",
             "%22%3E%3Cscript%3Edocument.title%3D%27spoiled%27%3C/script%3E",
@@ -276,15 +219,11 @@ fn text_of_strangers_runs_no_script() {
             "%E2%80%9D%3Csvg/onload%3Ddocument.title%3D%27spoiled%27%3E",
             "%7B%7B%7Bstyle%7D%7D%7D%3C/style%3E%3Cstyle%3Ebody%7Bdisplay:none%7D",
         ] {
-            let visit = browser.dom(&format!("{base}/?q={hostile}"));
-            assert!(
-                visit
-                    .dom
-                    .contains(&format!("<title>Providers at https://{HOST}</title>")),
-                "{}",
-                visit.dom
-            );
-            for tag in visit.dom.split('<').skip(1) {
+            page.visit(&format!("{base}/?q={hostile}"));
+            let dom = page.dom();
+            let title = format!("<title>Providers at https://{HOST}</title>");
+            assert!(dom.contains(&title), "{dom}");
+            for tag in dom.split('<').skip(1) {
                 let tag = tag.split('>').next().unwrap();
                 // Without the values of its attributes.
                 let bare: String = tag.split('"').step_by(2).collect();
@@ -292,13 +231,14 @@ fn text_of_strangers_runs_no_script() {
                     assert!(!bare.contains(word), "{hostile}: {tag}");
                 }
             }
-            assert_eq!(visit.dom.matches("<style").count(), 1, "{hostile}");
-            assert_eq!(visit.console, Vec::<String>::new(), "{hostile}");
+            assert_eq!(dom.matches("<style").count(), 1, "{hostile}");
+            assert_eq!(page.console(), [Value::Null; 0], "{hostile}");
         }
         for path in [format!("/providers/{DEMO}"), format!("/providers/{BARE}")] {
-            let visit = browser.dom(&format!("{base}{path}"));
-            assert_eq!(visit.console, Vec::<String>::new(), "{path}");
-            assert!(visit.dom.contains("<summary>"), "{}", visit.dom);
+            page.visit(&format!("{base}{path}"));
+            assert_eq!(page.console(), [Value::Null; 0], "{path}");
+            let dom = page.dom();
+            assert!(dom.contains("<summary>"), "{dom}");
         }
     });
 }

@@ -5,6 +5,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Stdio};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::{ALWAYS, Browser, PATIENCE};
@@ -16,6 +18,8 @@ pub struct Devtools {
     received: Vec<u8>,
     /// Events that nobody has waited for yet.
     events: Vec<Value>,
+    /// What the pages have logged since the last visit, and the scripts that the browser refused.
+    console: Vec<Value>,
     last: u64,
     session: Option<String>,
 }
@@ -42,6 +46,7 @@ impl Browser<'_> {
             stream,
             received: Vec::new(),
             events: Vec::new(),
+            console: Vec::new(),
             last: 0,
             session: None,
         };
@@ -49,7 +54,9 @@ impl Browser<'_> {
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
         let session = tools.call("Target.attachToTarget", &attach);
         tools.session = session["sessionId"].as_str().map(str::to_owned);
-        tools.call("Page.enable", &json!({}));
+        for events in ["Page.enable", "Runtime.enable", "Log.enable"] {
+            tools.call(events, &json!({}));
+        }
         tools
     }
 }
@@ -92,13 +99,26 @@ impl Devtools {
                 assert!(message["error"].is_null(), "{method}: {message}");
                 return message["result"].clone();
             }
-            self.events.push(message);
+            self.keep(message);
+        }
+    }
+
+    fn keep(&mut self, event: Value) {
+        let is_logged = [
+            "Runtime.consoleAPICalled",
+            "Runtime.exceptionThrown",
+            "Log.entryAdded",
+        ];
+        match event["method"].as_str() {
+            Some(method) if is_logged.contains(&method) => self.console.push(event),
+            _ => self.events.push(event),
         }
     }
 
     /// Opens a URL and waits until the page is loaded.
     pub fn visit(&mut self, url: &str) {
         self.events.clear();
+        self.console.clear();
         self.call("Page.navigate", &json!({ "url": url }));
         self.until_loaded();
     }
@@ -108,9 +128,29 @@ impl Devtools {
         let is_loaded = |event: &Value| event["method"] == json!("Page.loadEventFired");
         while !self.events.iter().any(is_loaded) {
             let event = self.message();
-            self.events.push(event);
+            self.keep(event);
         }
         self.events.clear();
+    }
+
+    /// What the page has logged since it was visited.
+    pub fn console(&self) -> &[Value] {
+        &self.console
+    }
+
+    /// The document as it is now.
+    pub fn dom(&mut self) -> String {
+        let dom = self.evaluate("document.documentElement.outerHTML");
+        dom.as_str().unwrap().to_owned()
+    }
+
+    /// The page in a window of this size, in pixels, as a PNG.
+    pub fn screenshot(&mut self, width: usize, height: usize) -> Vec<u8> {
+        let window =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.call("Emulation.setDeviceMetricsOverride", &window);
+        let picture = self.call("Page.captureScreenshot", &json!({ "format": "png" }));
+        STANDARD.decode(picture["data"].as_str().unwrap()).unwrap()
     }
 
     /// The value of an expression in the page. The page's own rules do not stop it.
