@@ -1,6 +1,6 @@
 //! A scene to run the program in: its own home directory, an almost empty environment, and captured output.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -75,7 +75,7 @@ impl Scene {
 
     /// A program in the scene's environment, for tests that do more than wait until it exits.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
-        let mut command = Command::new(program);
+        let mut command = Command::new(self.found(program.as_ref()));
         command
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -84,6 +84,20 @@ impl Scene {
             .current_dir(self.home.path())
             .stdin(Stdio::null());
         command
+    }
+
+    /// The path of a program on the scene's `PATH`. The standard library copies this process (`fork`) to start a program that it has to look up
+    /// in another environment, which takes longer than most programs run.
+    fn found(&self, program: &OsStr) -> PathBuf {
+        let own = self.env.iter().rfind(|(name, _)| name == "PATH");
+        let path = own.map(|(_, value)| OsString::from(value));
+        let path = path
+            .or_else(|| std::env::var_os("PATH"))
+            .unwrap_or_default();
+        let mut files = std::env::split_paths(&path).map(|directory| directory.join(program));
+        let is_path = Path::new(program).components().count() > 1;
+        let found = files.find(|file| !is_path && file.is_file());
+        found.unwrap_or_else(|| program.into())
     }
 
     /// Runs any program.
