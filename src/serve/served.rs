@@ -156,6 +156,12 @@ impl ServedVersion {
         packages.find(|package| package.platform == *platform)
     }
 
+    /// The result of the last comparison of the tags; `None` if it is older than `within`, or another one runs.
+    pub(super) fn last_check(&self, within: Duration) -> Option<TagState> {
+        let checked = self.tag_check.try_lock().ok()?;
+        checked.is_recent(within).then_some(checked.state)
+    }
+
     /// Compares the tags with the verified digests, unless the last comparison is more recent than `within`. A version whose tag moved is read again
     /// with the next list.
     pub(super) async fn check_tags(
@@ -168,7 +174,7 @@ impl ServedVersion {
         let Ok(mut checked) = waiting.await else {
             return TagState::Unknown;
         };
-        if checked.at.elapsed() < checked.valid.min(within) {
+        if checked.is_recent(within) {
             return checked.state;
         }
         let tags = TagDigests::read(stored, version);

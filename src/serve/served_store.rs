@@ -115,10 +115,18 @@ impl ServedStore {
         if listing.is_stale() {
             return Ok(listing);
         }
-        let Ok(Some(stored)) = self.stored(provider) else {
-            return Ok(listing);
+        let state = match served.last_check(self.ages.fresh) {
+            // Without a system call: to open a layout costs more than the whole answer.
+            Some(state) => state,
+            None => {
+                let Ok(Some(stored)) = self.stored(provider) else {
+                    return Ok(listing);
+                };
+                let checked = served.check_tags(&stored, version, self.ages.fresh);
+                checked.await
+            }
         };
-        match served.check_tags(&stored, version, self.ages.fresh).await {
+        match state {
             TagState::Unchanged => Ok(listing),
             TagState::Moved => {
                 self.cached(provider).invalidate();

@@ -37,6 +37,13 @@ pub(super) enum TagState {
     Unknown,
 }
 
+impl TagCheck {
+    /// Whether the comparison is more recent than `within`, and its result still counts.
+    pub(super) fn is_recent(&self, within: Duration) -> bool {
+        self.at.elapsed() < self.valid.min(within)
+    }
+}
+
 impl TagDigests {
     /// Reads the digests of a version; `None` if the store does not have its tag.
     pub(super) async fn read(
