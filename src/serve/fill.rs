@@ -17,6 +17,7 @@ use super::current_trust::CurrentTrust;
 use super::failed_versions::FailedVersions;
 use super::fill_places::FillPlaces;
 use super::notice::{Notice, Observer};
+use super::origin_lists::OriginLists;
 use crate::address::{Hostname, ProviderAddr, ProviderPattern};
 use crate::constraint::VersionConstraints;
 use crate::error::Category;
@@ -83,6 +84,7 @@ pub(super) struct Fill {
     trust: Arc<CurrentTrust>,
     ages: Ages,
     observer: Arc<dyn Observer>,
+    lists: OriginLists,
     places: FillPlaces,
     results: Mutex<HashMap<(ProviderAddr, Version), Mirrored>>,
     failed: FailedVersions,
@@ -104,6 +106,7 @@ impl Fill {
                 fresh,
                 stale: Duration::ZERO,
             },
+            lists: OriginLists::new(),
             places: FillPlaces::new(MOST_REMEMBERED),
             results: Mutex::default(),
             failed: FailedVersions::new((fresh * REFUSAL).max(LEAST_REFUSAL)),
@@ -130,13 +133,13 @@ impl Fill {
     /// The versions that the origin offers, without those that the policy refused; `None` if the origin does not have the provider.
     ///
     /// # Errors
-    /// The origin is unreachable.
+    /// The origin is unreachable, or too slow.
     pub(super) async fn offered(
         &self,
         provider: &ProviderAddr,
     ) -> Result<Option<BTreeSet<Version>>, Failure> {
         let source = &self.settings.source;
-        let available = match source.available_versions(provider).await {
+        let available = match self.lists.versions(source, provider).await {
             Ok(available) => available,
             Err(error) => {
                 let problem = Problem::from(error);

@@ -46,6 +46,7 @@ mod metrics;
 mod network_mirror;
 mod new_listings;
 mod notice;
+mod origin_lists;
 mod package;
 mod page;
 mod page_handlers;

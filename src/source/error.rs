@@ -172,6 +172,12 @@ pub enum Error {
         path: PathBuf,
         source: archive::Error,
     },
+    /// A server waits no longer for a list of versions.
+    #[error("the origin has not listed its versions within {} seconds", .limit.as_secs())]
+    Late { limit: Duration },
+    /// A server asks an origin for no more lists at once.
+    #[error("too many requests wait for this origin")]
+    Busy,
     /// The source has no package for any requested platform.
     #[error("none of the wanted packages is published{}{}", wanted(.platforms), published(.available))]
     NoPlatform {
@@ -339,7 +345,7 @@ impl Error {
             | Self::NoPlatform { .. } => Category::NotFound,
             Self::Unauthorized { .. } => Category::Unauthorized,
             Self::Status { status: 404, .. } => Category::NotFound,
-            Self::Status { .. } => Category::Unreachable,
+            Self::Status { .. } | Self::Late { .. } | Self::Busy => Category::Unreachable,
             Self::ContentType { .. }
             | Self::Json { .. }
             | Self::TooMany { .. }

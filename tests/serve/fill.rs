@@ -1,5 +1,7 @@
 //! `serve --fill`: a version that the store lacks is mirrored from the origin when a client requests it.
 
+/// An origin that gives no list of versions.
+pub mod hanging_origin;
 /// An origin that keeps its places.
 mod slow_origin;
 

@@ -1,0 +1,77 @@
+use std::time::Instant;
+
+use super::PLATFORMS;
+use crate::serve::server::Server;
+use crate::serve::store_faults::{PATIENCE, SLACK};
+use crate::support::origin::{Fault, Origin, Provider, asks};
+use crate::support::scene::Scene;
+
+/// An origin with these providers, and a user who trusts its certificate. The store `other` has all their versions.
+fn mirrored(providers: usize) -> (Origin, Scene) {
+    let origin = Origin::of(Provider::many(providers, 2, &PLATFORMS[..1]));
+    let scene = Scene::new();
+    let ca = origin.write_ca(&scene);
+    let scene = scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
+    let all = (0..providers).map(|number| format!("{}@>=1.0.0", address(&origin, number)));
+    let mirror = ["mirror", "--to", "oci-layout:other", "-q"].map(str::to_owned);
+    scene.tfoci(mirror.into_iter().chain(all)).succeeds();
+    (origin, scene)
+}
+
+fn address(origin: &Origin, number: usize) -> String {
+    origin.address(&format!("acme/p{number}"))
+}
+
+fn copy(scene: &Scene, version: &str) {
+    let stores = ["--from", "oci-layout:other", "--to", "oci-layout:cache"];
+    scene
+        .tfoci([&["copy", version, "-q"], &stores[..]].concat())
+        .succeeds();
+}
+
+fn serve(scene: &Scene, origin: &Origin, more: &[&str]) -> Server {
+    let include = format!("{}/*/*", origin.host());
+    let own = [
+        "--from",
+        "oci-layout:cache",
+        "--fill",
+        "--include",
+        &include,
+    ];
+    Server::plain(scene, &[&own, more].concat())
+}
+
+pub fn an_origin_that_gives_no_list_leaves_what_the_store_has() {
+    let faults = [Fault::Stall, Fault::Reset, Fault::too_many_requests("60")];
+    let (origin, scene) = mirrored(faults.len());
+    let count = faults.len();
+    for (number, fault) in faults.into_iter().enumerate() {
+        origin.always(asks(&format!("versions acme/p{number}")), fault);
+        copy(&scene, &format!("{}@1.0.0", address(&origin, number)));
+    }
+    let server = serve(&scene, &origin, &["--max-age", "1"]);
+    let index = |number| format!("/mirror/{}/index.json", address(&origin, number));
+    std::thread::scope(|scope| {
+        for path in (0..count).map(index) {
+            let server = &server;
+            scope.spawn(move || {
+                let begun = Instant::now();
+                let reply = server.get(&path).is(200);
+                assert_eq!(reply.text(), r#"{"versions":{"1.0.0":{}}}"#);
+                let took = begun.elapsed();
+                assert!(took < PATIENCE + SLACK, "{path} took {took:?}");
+            });
+        }
+    });
+    // What is new in the store is listed meanwhile.
+    for number in 0..count {
+        copy(&scene, &format!("{}@1.1.0", address(&origin, number)));
+        let both = r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#;
+        server.until(&index(number), |reply| {
+            assert_eq!(reply.status, 200, "{}", reply.text());
+            reply.text() == both
+        });
+    }
+    server.logs("the origin has not listed its versions within 5 seconds");
+    server.stop();
+}
