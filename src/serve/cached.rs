@@ -97,9 +97,12 @@ pub(super) struct Cached<T, E> {
 struct CacheState<T, E> {
     good: Option<(Arc<T>, Instant)>,
     failed: Option<(Unavailable<E>, Instant)>,
-    refresh: Option<Refresh<T, E>>,
-    /// Whether the value is known to be outdated, regardless of its age.
-    is_invalidated: bool,
+    /// With the number of invalidations before it began.
+    refresh: Option<(Refresh<T, E>, u64)>,
+    /// How often the value was outdated, regardless of its age.
+    invalidations: u64,
+    /// The number of invalidations before the refresh of `good` began. If there were more since, it may lack what they were about.
+    good_since: u64,
 }
 
 impl<T, E> Default for Cached<T, E> {
@@ -115,7 +118,8 @@ impl<T, E> Cached<T, E> {
             good: None,
             failed: None,
             refresh: None,
-            is_invalidated: false,
+            invalidations: 0,
+            good_since: 0,
         });
         Self { state, longest }
     }
@@ -133,7 +137,8 @@ impl<T, E> Cached<T, E> {
 /// The next step of a request for the value.
 enum Next<T, E> {
     Ready(Result<CachedValue<T>, Unavailable<E>>),
-    Wait(Refresh<T, E>, Option<CachedValue<T>>),
+    /// With the number of invalidations before the refresh began.
+    Wait(Refresh<T, E>, u64, Option<CachedValue<T>>),
 }
 
 impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
@@ -148,15 +153,26 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
     where
         F: Future<Output = Result<T, E>> + Send + 'static,
     {
-        let (refresh, old) = match self.next(ages, load) {
-            Next::Ready(value) => return value,
-            Next::Wait(refresh, old) => (refresh, old),
+        let begun = Instant::now();
+        let invalidations = self.state().invalidations;
+        let mut load = Some(load);
+        let (waited, old) = loop {
+            let (refresh, since, old) = match self.next(ages, &mut load) {
+                Next::Ready(value) => return value,
+                Next::Wait(refresh, since, old) => (refresh, since, old),
+            };
+            let patience = match &old {
+                Some(old) if is_enough(&old.value) => WAIT_WITH_OLD,
+                _ => WAIT_WITHOUT_OLD,
+            };
+            let patience = patience.saturating_sub(begun.elapsed());
+            let waited = tokio::time::timeout(patience, refresh).await;
+            // A refresh that began before an invalidation does not show what that was about. The next one does.
+            if waited.is_err() || since >= invalidations {
+                break (waited, old);
+            }
         };
-        let patience = match &old {
-            Some(old) if is_enough(&old.value) => WAIT_WITH_OLD,
-            _ => WAIT_WITHOUT_OLD,
-        };
-        match (tokio::time::timeout(patience, refresh).await, old) {
+        match (waited, old) {
             (Ok(Ok(value)), _) => Ok(CachedValue {
                 value,
                 lifetime: ages.fresh,
@@ -182,13 +198,13 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
     pub(super) fn invalidate(&self) {
         let mut state = self.state();
         state.failed = None;
-        state.is_invalidated = true;
+        state.invalidations += 1;
     }
 
     fn next<F>(
         self: &Arc<Self>,
         ages: Ages,
-        load: impl FnOnce(Option<Arc<T>>) -> Option<F>,
+        load: &mut Option<impl FnOnce(Option<Arc<T>>) -> Option<F>>,
     ) -> Next<T, E>
     where
         F: Future<Output = Result<T, E>> + Send + 'static,
@@ -197,7 +213,7 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
         let now = Instant::now();
         let age = |since: &Instant| now.saturating_duration_since(*since);
         if let Some((value, since)) = &state.good
-            && !state.is_invalidated
+            && state.good_since == state.invalidations
             && age(since) < ages.fresh
         {
             return Next::Ready(Ok(CachedValue {
@@ -226,30 +242,32 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
             return Next::Ready(old.ok_or(error));
         }
         let known = state.good.as_ref().map(|(value, _)| value.clone());
-        let refresh = match &state.refresh {
+        let (refresh, since) = match &state.refresh {
             Some(refresh) => refresh.clone(),
             None => {
-                let Some(loading) = load(known) else {
+                let Some(loading) = load.take().and_then(|load| load(known)) else {
                     return Next::Ready(old.ok_or(Unavailable::Slow));
                 };
-                let refresh = self.refresh(loading);
-                state.refresh = Some(refresh.clone());
+                let since = state.invalidations;
+                let refresh = self.refresh(loading, since);
+                state.refresh = Some((refresh.clone(), since));
                 // The task goes on after all waiting clients have disconnected.
                 tokio::spawn(refresh.clone());
-                refresh
+                (refresh, since)
             }
         };
         let is_outage = matches!(&state.failed, Some((_, since)) if age(since) < OUTAGE);
         match old {
             Some(old) if is_outage => Next::Ready(Ok(old)),
-            old => Next::Wait(refresh, old),
+            old => Next::Wait(refresh, since, old),
         }
     }
 
-    /// A refresh, which stores its result.
+    /// A refresh, which stores its result. It begins after `since` invalidations.
     fn refresh(
         self: &Arc<Self>,
         loading: impl Future<Output = Result<T, E>> + Send + 'static,
+        since: u64,
     ) -> Refresh<T, E> {
         let this = self.clone();
         let limited = tokio::time::timeout(self.longest, loading);
@@ -265,10 +283,14 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
             match &result {
                 Ok(value) => {
                     state.good = Some((value.clone(), now));
+                    state.good_since = since;
                     state.failed = None;
-                    state.is_invalidated = false;
                 }
-                Err(error) => state.failed = Some((error.clone(), now)),
+                Err(error) if since == state.invalidations => {
+                    state.failed = Some((error.clone(), now));
+                }
+                // After an invalidation, the next request loads the value again at once.
+                Err(_) => {}
             }
             result
         }
@@ -287,6 +309,44 @@ mod tests {
         fresh: Duration::ZERO,
         stale: Duration::ZERO,
     };
+
+    /// Of two versions that are mirrored at once, the list after the second must have both.
+    #[tokio::test]
+    async fn a_refresh_that_began_before_an_invalidation_is_not_enough() {
+        let ages = Ages {
+            fresh: Duration::MAX,
+            stale: Duration::MAX,
+        };
+        for is_good in [true, false] {
+            let cached = Arc::new(Cached::<u8, ()>::default());
+            let (go_on, waits) = oneshot::channel();
+            let old = async move { waits.await.map_err(|_| ()) };
+            let shared = cached.clone();
+            let first = tokio::spawn(async move {
+                let load = |_| Some(old);
+                shared.get(ages, |_| true, load).await.map(|got| *got.value)
+            });
+            while !cached.is_refreshing() {
+                tokio::task::yield_now().await;
+            }
+            cached.invalidate();
+            let shared = cached.clone();
+            let second = tokio::spawn(async move {
+                let load = |_| Some(std::future::ready(Ok(2)));
+                shared.get(ages, |_| true, load).await.map(|got| *got.value)
+            });
+            tokio::task::yield_now().await;
+            match is_good {
+                true => go_on.send(1).unwrap(),
+                false => drop(go_on),
+            }
+            assert_eq!(first.await.unwrap().ok(), is_good.then_some(1));
+            assert_eq!(second.await.unwrap().ok(), Some(2));
+            let load = |_| None::<std::future::Ready<_>>;
+            let kept = cached.get(ages, |_| true, load).await.unwrap();
+            assert_eq!((*kept.value, kept.stale), (2, None));
+        }
+    }
 
     #[tokio::test]
     async fn a_refresh_is_dropped_after_its_own_time() {
