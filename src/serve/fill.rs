@@ -185,6 +185,16 @@ impl Fill {
         results.retain(|_, one| one.is_refreshing());
     }
 
+    /// Forgets that a version was mirrored, because the store does not have it any more.
+    pub(super) fn forget(&self, provider: &ProviderAddr, version: &Version) {
+        let results = self.results.lock();
+        let mut results = results.unwrap_or_else(PoisonError::into_inner);
+        let key = (provider.clone(), version.clone());
+        if results.get(&key).is_some_and(|one| !one.is_refreshing()) {
+            results.remove(&key);
+        }
+    }
+
     /// Mirrors a version. Concurrent calls for a version share one run.
     ///
     /// # Errors

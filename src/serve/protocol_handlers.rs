@@ -100,6 +100,12 @@ impl Service {
             let message = format!("{provider} {version} is hidden: {}", hidden.problem);
             return Err(answer::not_found(&message, caching));
         }
+        // After 404, clients would say that there is no such version.
+        if listing.value.offered.contains(version) && !listing.is_stale() {
+            return Err(answer::unavailable(
+                "the store does not have this version now; the next request mirrors it",
+            ));
+        }
         let message = match listing.value.exists {
             true => self.lacks(&format!("{provider} {version}")),
             false => self.absent(&listing.value),

@@ -170,7 +170,11 @@ impl ServedStore {
             Err(Unavailable::Slow) => filled?,
         }
         self.cached(provider).invalidate();
-        self.listing(provider, Some(version), client).await
+        let listing = self.listing(provider, Some(version), client).await?;
+        if listing.value.offered.contains(version) && !listing.is_stale() {
+            fill.forget(provider, version);
+        }
+        Ok(listing)
     }
 
     /// Applies another policy. Every version is verified again before it is served.

@@ -2,6 +2,8 @@
 
 /// An origin that gives no list of versions.
 pub mod hanging_origin;
+/// A store that the server has filled, and that loses what it had.
+pub mod lost_store;
 /// An origin that keeps its places.
 mod slow_origin;
 
