@@ -127,11 +127,13 @@ impl ProviderListing {
         Ok(listing)
     }
 
-    /// The versions that another writer may be replacing just now. Those that the old listing hides are damaged, and not waited for again.
+    /// The versions that another writer may be writing or replacing just now. Those that the old listing hides are damaged, and not waited for again.
     fn half_replaced(&self, old: Option<&Self>) -> Vec<Version> {
         let is_half = |(version, hidden): &(&Version, &HiddenVersion)| {
             let was_hidden = old.is_some_and(|old| old.hidden.contains_key(version));
-            hidden.problem.may_be_replacement() && !was_hidden
+            // A registry may list a tag a moment before it has the manifest.
+            let is_early = matches!(*hidden.problem, Problem::NoVersion { .. });
+            (is_early || hidden.problem.may_be_replacement()) && !was_hidden
         };
         let half = self.hidden.iter().filter(is_half);
         half.map(|(version, _)| version.clone()).collect()

@@ -3,7 +3,8 @@ use std::time::{Duration, Instant};
 use super::store_faults::{INDEX, PATIENCE, SLACK, paths_of_nothing, unavailable};
 use super::stores::{DEMO, HOST, Store};
 use crate::support::registry::content::parts;
-use crate::support::registry::{Registry, matching};
+use crate::support::registry::{Fault, Registry, matching};
+use crate::support::server::seen::Seen;
 
 /// No request takes longer than clients wait, and the refresh goes on without them.
 pub fn a_slow_store_is_answered_in_the_end() {
@@ -58,6 +59,18 @@ pub fn a_damaged_version_is_waited_for_once() {
         assert_eq!(index["versions"], serde_json::json!({"1.0.0": {}}));
         assert_eq!(registry.count(|seen| seen.path.ends_with(&part)), looks);
     }
+}
+
+/// A registry may list a tag a moment before it has the manifest.
+pub fn a_version_whose_tag_is_listed_too_early_is_waited_for() {
+    let registry = Registry::plain();
+    let store = Store::at(registry.host());
+    store.push(DEMO, "1.0.0", None);
+    let is_manifest = |seen: &Seen| seen.path.ends_with("/manifests/1.0.0");
+    registry.storm(1, is_manifest, Fault::status(404));
+    let server = store.serve(&[]);
+    let index = server.get(INDEX).is(200).json();
+    assert_eq!(index["versions"], serde_json::json!({"1.0.0": {}}));
 }
 
 /// A store that takes longer than a refresh of a known list may take is not unreachable.

@@ -28,6 +28,7 @@ fn limits_retries_and_ages() {
         slow_store::a_slow_store_is_answered_in_the_end,
         store_faults::a_registry_becomes_unreachable_and_comes_back,
         store_faults::what_a_store_lacked_is_503_while_it_is_unreachable,
+        slow_store::a_version_whose_tag_is_listed_too_early_is_waited_for,
         slow_store::what_a_slow_store_lacks_is_404,
         slow_store::a_damaged_version_is_waited_for_once,
         store_faults::a_layout_becomes_unreachable_and_comes_back,
