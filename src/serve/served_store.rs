@@ -27,7 +27,7 @@ use crate::address::{Hostname, ProviderAddr};
 use crate::event::Subject;
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::outcome::{At, Failure, Problem};
-use crate::store::{Endpoint, Registry, Store};
+use crate::store::{self, Endpoint, Registry, Store};
 use crate::trust::Policy;
 use crate::version::Version;
 
@@ -154,7 +154,7 @@ impl ServedStore {
             let at = At::written(self.endpoint.whole());
             Unavailable::Failed(Arc::new(Problem::of(problem, subject, at)))
         };
-        let store = self.endpoint.write(self.registry.clone());
+        let store = self.open();
         let store = store.map_err(|error| failed(Problem::from(error)))?;
         let to = self.endpoint.repo_mut(&store, provider);
         let to = to.map_err(|error| failed(Problem::from(error)))?;
@@ -279,6 +279,9 @@ impl ServedStore {
                 listing => listing,
             };
             self.noted(self.store_health.record(&listing));
+            if listing.as_ref().is_ok_and(|listing| listing.exists) {
+                self.store_health.record_content();
+            }
             listing
         };
         match fill {
@@ -333,23 +336,35 @@ impl ServedStore {
     }
 
     /// Opens the store. This is done each time, so that a deleted directory is noticed.
-    fn open(&self) -> Result<Store, Failure> {
-        let registry = || self.registry.clone();
-        let opened = self.endpoint.read(registry());
-        let opened = match &self.fill {
+    fn open(&self) -> Result<Store, store::Error> {
+        let opened = self.open_filled();
+        match &self.fill {
             // The directory of a pull-through store may be missing until its first version.
-            Some(_) => opened.or_else(|_| self.endpoint.write(registry())),
-            // Clients take 404 as the answer that there is no such provider, and ask elsewhere.
-            None => opened.and_then(Store::refuse_empty),
-        };
-        opened.map_err(Failure::from)
+            Some(_) if !self.store_health.had_content() => {
+                opened.or_else(|_| self.endpoint.write(self.registry.clone()))
+            }
+            _ => opened,
+        }
+    }
+
+    /// Opens the store. A directory has to have an entry: clients take 404 as the answer that there is no such provider, and ask elsewhere.
+    fn open_filled(&self) -> Result<Store, store::Error> {
+        let opened = self.endpoint.read(self.registry.clone());
+        opened.and_then(Store::refuse_empty)
     }
 
     /// Requests the root of the store until it answers, so that a mistake in its address or credentials is reported when the server starts.
     pub(super) async fn ping(&self) {
-        let mut is_reported = false;
+        if self.open_filled().is_ok() {
+            self.store_health.record_content();
+        }
+        // The start reports an empty directory itself.
+        let mut is_reported = self.endpoint.directory().is_some();
         loop {
-            let pinged = self.endpoint.ping(&self.registry).await;
+            let pinged = match self.open() {
+                Ok(_) => self.endpoint.ping(&self.registry).await,
+                Err(error) => Err(error),
+            };
             let pinged = pinged.map_err(|error| {
                 let mut failure = Failure::from(error);
                 failure.at = At::read(self.endpoint.whole());

@@ -11,6 +11,8 @@ pub(super) struct StoreHealth {
     is_unreachable: AtomicBool,
     /// Whether it has ever answered, even with a refusal.
     has_answered: AtomicBool,
+    /// Whether it has ever had a version.
+    had_content: AtomicBool,
 }
 
 impl StoreHealth {
@@ -23,11 +25,22 @@ impl StoreHealth {
         self.has_answered.load(Ordering::Relaxed)
     }
 
+    /// Whether the store has ever had a version since the server started. If its directory is then missing or empty, its disk is away.
+    pub(super) fn had_content(&self) -> bool {
+        self.had_content.load(Ordering::Relaxed)
+    }
+
+    /// Records that the store has a version.
+    pub(super) fn record_content(&self) {
+        self.had_content.store(true, Ordering::Relaxed);
+    }
+
     /// Records the result of a request that concerns the whole store. Returns whether the store was unreachable before, and is not any more.
     pub(super) fn record_ping(&self, result: &Result<(), Failure>) -> bool {
         if !matches!(
             result.as_ref().map_err(Failure::category),
-            Err(Category::Unreachable | Category::Local)
+            // There may be no store yet: a directory is empty where its disk is not mounted.
+            Err(Category::Unreachable | Category::Local | Category::NotFound)
         ) {
             self.has_answered.store(true, Ordering::Relaxed);
         }

@@ -282,6 +282,18 @@ pub fn the_layout_of_a_provider_is_damaged_and_whole_again() {
     assert!(log.contains(said), "{log}");
 }
 
+/// The disk may be mounted after the server has started.
+pub fn an_empty_layout_is_not_ready() {
+    let store = Store::empty();
+    fs::create_dir(store.scene.path("store")).unwrap();
+    let server = store.serve(&["--registry-host", HOST]);
+    unavailable(&server.get(INDEX), INDEX);
+    unavailable(&server.get("/readyz"), "/readyz");
+    store.push(DEMO, "1.0.0", None);
+    server.until("/readyz", |reply| reply.status == 200);
+    server.stop();
+}
+
 /// Where a disk is no longer mounted, there is an empty directory.
 pub fn the_disk_of_a_store_is_unmounted_and_mounted_again() {
     unmounted("store", "no OCI image layout is in");

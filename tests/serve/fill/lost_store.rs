@@ -1,7 +1,50 @@
 use std::fs;
 
 use super::{PLATFORMS, base, origin, start};
+use crate::serve::http::Reply;
 use crate::support::release::sha256;
+
+pub fn a_filled_store_that_is_away_is_not_begun_again() {
+    // Where a disk is not mounted, there may be an empty directory.
+    for is_empty in [false, true] {
+        let (origin, scene) = origin();
+        let base = base(&origin);
+        let server = start(&scene, &origin, &["--max-age", "1", "--max-stale", "4"]);
+        server.get(&format!("{base}/1.0.0.json")).is(200);
+        let [index, new] = ["index", "1.1.0"].map(|name| format!("{base}/{name}.json"));
+        let fresh = server.get(&index).is(200).text();
+        let [store, away] = ["cache", "away"].map(|name| scene.path(name));
+        fs::rename(&store, &away).unwrap();
+        if is_empty {
+            fs::create_dir(&store).unwrap();
+        }
+        let never_404 = |reply: &Reply| assert!(matches!(reply.status, 200 | 503), "{reply:?}");
+        // First the last list, then none.
+        let stale = server.until(&index, |reply| {
+            never_404(reply);
+            reply.header("warning").is_some()
+        });
+        assert_eq!(stale.is(200).text(), fresh);
+        server.get(&new).is(503);
+        server.until(&index, |reply| {
+            never_404(reply);
+            reply.status == 503
+        });
+        server.get(&new).is(503);
+        let ready = server.get("/readyz").text();
+        assert_eq!(ready, "ready, but the last request to the store failed\n");
+        // Nothing is written below the place of the disk.
+        let written = fs::read_dir(&store).map(Iterator::count).ok();
+        assert_eq!(written, is_empty.then_some(0));
+        fs::rename(&away, &store).unwrap();
+        server.until(&index, |reply| {
+            never_404(reply);
+            reply.status == 200 && reply.header("warning").is_none()
+        });
+        server.get(&new).is(200);
+        server.stop();
+    }
+}
 
 /// An older list comes back, as a backup does. What was mirrored a moment ago then has to be mirrored again.
 #[test]
