@@ -1,7 +1,7 @@
 //! Limits the providers that are read for the first time.
 //!
 //! Clients may request any number of made-up addresses, and a read goes on after its client has disconnected. Without a limit, one client
-//! could fill the memory and the queue of the store.
+//! could fill the memory and the queue of the store. Those that only wait for an origin are limited apart, by [`super::origin_lists`].
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -30,15 +30,16 @@ impl NewListings {
         }
     }
 
-    /// The permits for a provider, to hold while it is read; `None` if too many providers are being read.
+    /// The permits for a provider: that of the client, to hold until it is listed, and one to hold while the store is read. `None` if too many
+    /// providers are being read.
     pub(super) fn permits(
         &self,
         client: IpAddr,
         metrics: &Metrics,
-    ) -> Option<Vec<OwnedSemaphorePermit>> {
+    ) -> Option<(Option<OwnedSemaphorePermit>, OwnedSemaphorePermit)> {
         let own = self.quota.as_ref().map(|quota| quota.of(client));
-        let permits = own.into_iter().chain([self.all.clone()]);
-        let permits: Result<Vec<_>, _> = permits.map(Semaphore::try_acquire_owned).collect();
+        let own = own.map(Semaphore::try_acquire_owned).transpose();
+        let permits = own.and_then(|own| Ok((own, self.all.clone().try_acquire_owned()?)));
         if permits.is_err() {
             metrics.limited.inc();
         }

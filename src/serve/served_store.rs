@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::cached::{Ages, Cached, CachedValue, Stale, Unavailable};
 use super::changes;
@@ -73,13 +73,14 @@ impl ServedStore {
                     is_hit = false;
                     let is_known = old.as_ref().is_some_and(|old| old.exists);
                     let permits = match is_known {
-                        true => Vec::new(),
-                        false => self.new_listings.permits(client, &self.metrics)?,
+                        true => None,
+                        false => Some(self.new_listings.permits(client, &self.metrics)?),
                     };
                     let (this, provider) = (self.clone(), provider.clone());
+                    let (of_client, reading) = permits.unzip();
                     Some(async move {
-                        let _permits = permits;
-                        this.read(&provider, old).await
+                        let _of_client = of_client;
+                        this.read(&provider, old, reading).await
                     })
                 },
             )
@@ -230,11 +231,15 @@ impl ServedStore {
         &self,
         provider: &ProviderAddr,
         old: Option<Arc<ProviderListing>>,
+        reading: Option<OwnedSemaphorePermit>,
     ) -> Result<ProviderListing, Failure> {
         let trust = self.trust.options();
         let listing = match self.stored(provider) {
             Ok(None) => return Ok(ProviderListing::absent(provider)),
-            Ok(Some(stored)) => self.read_stored(&stored, &trust, old.as_deref()).await,
+            Ok(Some(stored)) => {
+                let old = old.as_deref();
+                self.read_stored(&stored, &trust, old, reading).await
+            }
             Err(failure) => {
                 let failed = Err(failure);
                 self.store_health.record_ping(&failed);
@@ -261,12 +266,13 @@ impl ServedStore {
         listing
     }
 
-    /// Reads the versions of a provider in the store, and those that the origin offers.
+    /// Reads the versions of a provider in the store, and those that the origin offers. The permit is held while the store is read.
     async fn read_stored(
         &self,
         stored: &StoredProvider,
         trust: &TrustOptions,
         old: Option<&ProviderListing>,
+        reading: Option<OwnedSemaphorePermit>,
     ) -> Result<ProviderListing, Failure> {
         let provider = &stored.provider;
         let fill = self.fill.as_ref().filter(|fill| fill.is_for(provider));
@@ -278,6 +284,7 @@ impl ServedStore {
                 }
                 listing => listing,
             };
+            drop(reading);
             self.noted(self.store_health.record(&listing));
             if listing.as_ref().is_ok_and(|listing| listing.exists) {
                 self.store_health.record_content();

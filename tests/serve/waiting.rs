@@ -18,6 +18,7 @@ fn limits_retries_and_ages() {
         connections::an_idle_http2_connection_is_kept_although_frames_arrive,
         fill::a_version_that_the_policy_refused_is_tried_again,
         fill::hanging_origin::an_origin_that_gives_no_list_leaves_what_the_store_has,
+        fill::hanging_origin::an_origin_that_gives_no_list_stops_no_first_reads,
         fill::lost_store::a_filled_store_that_is_away_is_not_begun_again,
         package_faults::a_package_that_changes_while_it_is_sent_never_arrives_whole,
         package_faults::a_package_that_the_registry_spoils_never_arrives_whole,

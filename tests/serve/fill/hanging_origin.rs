@@ -1,3 +1,4 @@
+use std::sync::mpsc;
 use std::time::Instant;
 
 use super::PLATFORMS;
@@ -5,6 +6,9 @@ use crate::serve::server::Server;
 use crate::serve::store_faults::{PATIENCE, SLACK};
 use crate::support::origin::{Fault, Origin, Provider, asks};
 use crate::support::scene::Scene;
+
+/// More than may wait for one origin.
+const MANY: usize = 140;
 
 /// An origin with these providers, and a user who trusts its certificate. The store `other` has all their versions.
 fn mirrored(providers: usize) -> (Origin, Scene) {
@@ -73,5 +77,34 @@ pub fn an_origin_that_gives_no_list_leaves_what_the_store_has() {
         });
     }
     server.logs("the origin has not listed its versions within 5 seconds");
+    server.stop();
+}
+
+/// Any number of requests may wait for an origin.
+pub fn an_origin_that_gives_no_list_stops_no_first_reads() {
+    let (origin, scene) = mirrored(1);
+    let stored = address(&origin, 0);
+    copy(&scene, &format!("{stored}@1.0.0"));
+    origin.always(asks("versions"), Fault::Stall);
+    let server = serve(&scene, &origin, &[]);
+    let (answered, answers) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for number in 0..MANY {
+            let (server, answered) = (&server, answered.clone());
+            let path = format!(
+                "/mirror/{}/index.json",
+                origin.address(&format!("made/up{number}"))
+            );
+            scope.spawn(move || {
+                let reply = server.get(&path);
+                let _sent = answered.send(());
+                assert_eq!(reply.status, 503, "{}", reply.text());
+            });
+        }
+        // As soon as one of them is refused, all places are taken.
+        answers.recv().unwrap();
+        server.get(&format!("/mirror/{stored}/index.json")).is(200);
+    });
+    server.logs("too many requests wait for this origin");
     server.stop();
 }
