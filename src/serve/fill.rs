@@ -43,7 +43,8 @@ const LEAST_REFUSAL: Duration = Duration::from_secs(10);
 /// and fails.
 const REFUSAL: u32 = 10;
 /// The number of packages of a version that are transferred concurrently: enough to use the bandwidth while one package waits for its first byte.
-/// With four versions at once, at most 16 transfers share the bandwidth and the memory of the process.
+/// With four versions of one origin at once, at most 16 transfers share its bandwidth, and with eight of several, at most 32 the memory of the
+/// process.
 const PACKAGES: usize = 4;
 
 /// Versions that may not be mirrored.

@@ -4,7 +4,11 @@ use crate::support::origin::{Origin, Provider, asks};
 use crate::support::server::gate::Gate;
 
 /// Each is of another provider, since the layout of a provider has one writer.
-const SLOW: [&str; 4] = ["acme/p0", "acme/p1", "acme/p2", "acme/p3"];
+const SLOW: [&str; 6] = [
+    "acme/p0", "acme/p1", "acme/p2", "acme/p3", "acme/p4", "acme/p5",
+];
+/// The places of one origin.
+const PLACES: usize = 4;
 
 #[test]
 fn a_slow_origin_leaves_places_to_others() {
@@ -24,9 +28,9 @@ fn a_slow_origin_leaves_places_to_others() {
     });
     let is_begun = |provider: &&str| slow.count(asks(&format!("package {provider}"))) > 0;
     let begun = || SLOW.into_iter().filter(is_begun).count();
-    wait(|| begun() == 2, || server.log());
+    wait(|| begun() == PLACES, || server.log());
     server.get(&format!("{}/1.1.0.json", base(&good))).is(200);
-    assert_eq!(begun(), 2);
+    assert_eq!(begun(), PLACES);
     // Those in the queue follow, although their clients are gone.
     drop(asking);
     gate.open("packages");
