@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use futures_util::future::{Either, select};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use super::cached::{Ages, Cached, Unavailable};
 use super::current_trust::CurrentTrust;
@@ -39,6 +39,8 @@ const LONGEST_FILL: Duration = Duration::from_secs(3_600);
 const MOST_REMEMBERED: usize = 4_096;
 /// The shortest time before a version that the policy refused is mirrored again. Each attempt costs the origin a download.
 const LEAST_REFUSAL: Duration = Duration::from_secs(10);
+/// How long the end of the server waits for cancelled mirroring, which ends as soon as a file is written.
+const LONGEST_END: Duration = Duration::from_secs(2);
 /// A version that the policy refused stays hidden for this many times [`Ages::fresh`]. Each time it is listed again, the next client selects it
 /// and fails.
 const REFUSAL: u32 = 10;
@@ -87,6 +89,8 @@ pub(super) struct Fill {
     observer: Arc<dyn Observer>,
     lists: OriginLists,
     places: FillPlaces,
+    /// Whether the server ends.
+    ending: watch::Sender<bool>,
     results: Mutex<HashMap<(ProviderAddr, Version), Mirrored>>,
     failed: FailedVersions,
 }
@@ -109,6 +113,7 @@ impl Fill {
             },
             lists: OriginLists::new(),
             places: FillPlaces::new(MOST_REMEMBERED),
+            ending: watch::Sender::new(false),
             results: Mutex::default(),
             failed: FailedVersions::new((fresh * REFUSAL).max(LEAST_REFUSAL)),
         }
@@ -196,6 +201,13 @@ impl Fill {
         }
     }
 
+    /// Cancels all mirroring, and waits for its threads. They could not use the runtime while that shuts down.
+    pub(super) async fn end(&self) {
+        self.ending.send_replace(true);
+        // Those that cannot be cancelled soon may take too long: the process ends without them.
+        let _in_time = tokio::time::timeout(LONGEST_END, self.places.all_free()).await;
+    }
+
     /// Mirrors a version. Concurrent calls for a version share one run.
     ///
     /// # Errors
@@ -228,8 +240,9 @@ impl Fill {
             |_| {
                 let place = self.places.place(provider.hostname())?;
                 let (this, provider, version) = (self.clone(), provider.clone(), version.clone());
+                let ending = self.ending.subscribe();
                 Some(async move {
-                    on_one_thread(place.await, async move || {
+                    on_one_thread(place.await, ending, async move || {
                         this.mirror(provider, version, destination).await
                     })
                     .await
@@ -297,10 +310,11 @@ impl Fill {
     }
 }
 
-/// Runs a future that is not `Send` on its own thread. If the returned future is dropped, the work ends at its next `await`. It holds the place
-/// until then.
+/// Runs a future that is not `Send` on its own thread. If the returned future is dropped, or the server ends, the work ends at its next `await`.
+/// It holds the place until then.
 async fn on_one_thread<T: Send + 'static>(
     place: impl Send + 'static,
+    mut ending: watch::Receiver<bool>,
     work: impl AsyncFnOnce() -> T + Send + 'static,
 ) -> T {
     let runtime = tokio::runtime::Handle::current();
@@ -309,15 +323,17 @@ async fn on_one_thread<T: Send + 'static>(
     let working = jobs::in_thread(move || {
         let _place = place;
         runtime.block_on(async {
-            match select(pin!(work()), cancelled).await {
-                Either::Left((result, _)) => Some(result),
-                Either::Right(_) => None,
+            let ending = pin!(ending.wait_for(|is_ending| *is_ending));
+            // In this order, so that no work begins at the end.
+            match select(select(ending, cancelled), pin!(work())).await {
+                Either::Left(_) => None,
+                Either::Right((result, _)) => Some(result),
             }
         })
     });
     match working.await {
         Some(result) => result,
-        // The work was cancelled, so this future was dropped.
+        // The work was cancelled, so this future was dropped, or nobody waits for it any more.
         None => std::future::pending().await,
     }
 }
@@ -336,7 +352,8 @@ mod tests {
         let permit = permits.clone().acquire_owned().await;
         let (begun, begins) = oneshot::channel();
         let (go_on, waits) = mpsc::channel();
-        let cancelled = tokio::spawn(on_one_thread(permit, async move || {
+        let (_ending, ends) = watch::channel(false);
+        let cancelled = tokio::spawn(on_one_thread(permit, ends, async move || {
             begun.send(()).unwrap();
             // Like a read of a file, this does not notice the cancellation.
             waits.recv().unwrap();

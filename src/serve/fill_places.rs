@@ -36,6 +36,12 @@ impl FillPlaces {
         }
     }
 
+    /// Waits until nobody has a place, after all that wait for one now.
+    pub(super) async fn all_free(&self) {
+        // The semaphore is never closed.
+        let _all = self.all.acquire_many(PLACES).await;
+    }
+
     /// Waits for a place for a version of an origin, first come, first served; `None` if too many of its versions wait.
     pub(super) fn place(
         &self,

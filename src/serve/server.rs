@@ -154,6 +154,9 @@ impl Server {
         let _sent = drain.send(true);
         let ended = async { while open.join_next().await.is_some() {} };
         let _in_time = tokio::time::timeout(grace, ended).await;
+        if let Some(fill) = &service.store.fill {
+            fill.end().await;
+        }
     }
 }
 

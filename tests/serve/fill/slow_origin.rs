@@ -1,6 +1,6 @@
 use super::{PLATFORMS, base, origin};
 use crate::serve::server::{Server, wait};
-use crate::support::origin::{Origin, Provider, asks};
+use crate::support::origin::{Fault, Origin, Provider, asks};
 use crate::support::server::gate::Gate;
 
 /// Each is of another provider, since the layout of a provider has one writer.
@@ -39,4 +39,20 @@ fn a_slow_origin_leaves_places_to_others() {
         server.until(&path(provider), |reply| reply.status == 200);
     }
     server.stop();
+}
+
+#[test]
+fn a_fill_that_nobody_waits_for_ends_with_the_server() {
+    let (origin, scene) = origin();
+    // The pause before the next attempt needs the runtime.
+    origin.always(asks("package"), Fault::too_many_requests("60"));
+    let include = format!("{}/*/*", origin.host());
+    let store = ["--from", "oci-layout:cache", "--fill"];
+    let server = Server::plain(&scene, &[&store[..], &["--include", &include]].concat());
+    let mut client = server.connect();
+    client.request("GET", &format!("{}/1.1.0.json", base(&origin)), &[]);
+    server.logs("it answered 429");
+    drop(client);
+    let log = server.stop();
+    assert!(!log.contains("panicked"), "{log}");
 }
