@@ -53,6 +53,7 @@ mod page_handlers;
 mod path;
 mod protocol_handlers;
 mod provider_registry;
+mod pull_through;
 mod quota;
 mod rate_limit;
 mod sent_documents;

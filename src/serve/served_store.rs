@@ -4,7 +4,7 @@
 //! ([`Cached`]). A verified version is not read again until one of its tags moves. If all lists together take too much memory, the least
 //! recently used are dropped, first those without a verified version.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,9 +24,8 @@ use super::notice::{Notice, Observer};
 use super::store_health::StoreHealth;
 use super::tag_check::TagState;
 use crate::address::{Hostname, ProviderAddr};
-use crate::event::Subject;
 use crate::examine::{StoredProvider, TrustOptions};
-use crate::outcome::{At, Failure, Problem};
+use crate::outcome::{At, Failure};
 use crate::store::{self, Endpoint, Registry, Store};
 use crate::trust::Policy;
 use crate::version::Version;
@@ -140,42 +139,6 @@ impl ServedStore {
                 ..listing
             }),
         }
-    }
-
-    /// Mirrors a version from the origin, and returns the versions of the provider. A version that the policy refused is among the hidden ones.
-    async fn filled(
-        self: &Arc<Self>,
-        fill: &Arc<Fill>,
-        provider: &ProviderAddr,
-        version: &Version,
-        client: IpAddr,
-    ) -> Result<CachedValue<ProviderListing>, Unavailable<Failure>> {
-        let failed = |problem| {
-            let subject = Subject::version(provider, version);
-            let at = At::written(self.endpoint.whole());
-            Unavailable::Failed(Arc::new(Problem::of(problem, subject, at)))
-        };
-        let store = self.open();
-        let store = store.map_err(|error| failed(Problem::from(error)))?;
-        let to = self.endpoint.repo_mut(&store, provider);
-        let to = to.map_err(|error| failed(Problem::from(error)))?;
-        let filled = fill.fill(provider, version, to).await;
-        match &filled {
-            Ok(()) => {}
-            Err(Unavailable::Failed(_)) => {
-                // A version that the policy refused is not a failure of the request: the list has it among the hidden ones.
-                if !fill.failed().refused_of(provider).contains_key(version) {
-                    filled?;
-                }
-            }
-            Err(Unavailable::Slow) => filled?,
-        }
-        self.cached(provider).invalidate();
-        let listing = self.listing(provider, Some(version), client).await?;
-        if listing.value.offered.contains(version) && !listing.is_stale() {
-            fill.forget(provider, version);
-        }
-        Ok(listing)
     }
 
     /// Applies another policy. Every version is verified again before it is served.
@@ -300,38 +263,6 @@ impl ServedStore {
         }
     }
 
-    /// The versions of a provider that could not be mirrored from its origin lately.
-    pub(super) fn failed_fills(&self, provider: &ProviderAddr) -> BTreeSet<Version> {
-        let fill = self.fill.as_ref();
-        fill.map(|fill| fill.failed().others_of(provider))
-            .unwrap_or_default()
-    }
-
-    /// Adds the versions that the origin offers to the list. While the origin is unreachable, these are the ones that it offered before.
-    ///
-    /// # Errors
-    /// The store cannot be read, or does not have the provider while the origin is unreachable.
-    fn with_offered(
-        &self,
-        listing: Result<ProviderListing, Failure>,
-        offered: Result<Option<BTreeSet<Version>>, Failure>,
-        fill: &Fill,
-        old: Option<&ProviderListing>,
-    ) -> Result<ProviderListing, Failure> {
-        let mut listing = listing?;
-        let refused = fill.failed().refused_of(&listing.provider);
-        match offered {
-            Ok(offered) => listing.offer(offered, refused),
-            Err(failure) if !listing.exists => return Err(failure),
-            Err(failure) => {
-                self.observer
-                    .notice(&Notice::NotFilled { failure: &failure });
-                listing.offer_as_before(old, self.ages.stale, refused);
-            }
-        }
-        Ok(listing)
-    }
-
     /// The provider in the store; `None` if the store has no repository for its address.
     fn stored(&self, provider: &ProviderAddr) -> Result<Option<StoredProvider>, Failure> {
         let is_elsewhere = |host: &Hostname| host != provider.hostname();
@@ -343,7 +274,7 @@ impl ServedStore {
     }
 
     /// Opens the store. This is done each time, so that a deleted directory is noticed.
-    fn open(&self) -> Result<Store, store::Error> {
+    pub(super) fn open(&self) -> Result<Store, store::Error> {
         let opened = self.open_filled();
         match &self.fill {
             // The directory of a pull-through store may be missing until its first version.
@@ -397,7 +328,7 @@ impl ServedStore {
         }
     }
 
-    fn cached(&self, provider: &ProviderAddr) -> CachedListing {
+    pub(super) fn cached(&self, provider: &ProviderAddr) -> CachedListing {
         self.lists().of(provider)
     }
 
