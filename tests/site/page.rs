@@ -30,7 +30,9 @@ fn the_page_lists_the_providers() {
 #[test]
 fn without_a_url_the_page_has_no_configuration() {
     let scene = with_two();
-    site(&scene, &[]).succeeds();
+    let run = site(&scene, &[]).succeeds();
+    let next = "\nServe the directory over HTTPS. With `--url URL`, this command prints the clients' configuration.\n";
+    assert!(run.stderr.contains(next), "{}", run.stderr);
     let page = fs::read_to_string(scene.path("public/index.html")).unwrap();
     assert!(
         !page.contains("network_mirror") && !page.contains("canonical"),

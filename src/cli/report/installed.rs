@@ -29,12 +29,12 @@ impl Run {
         }
     }
 
-    /// Prints the CLI configuration for clients of the mirror.
+    /// Prints the CLI configuration for clients of the mirror, or how to get it.
     pub(super) fn print_configuration(&self, printer: &Printer) {
-        let Destination::Directory(Some(mirror)) = &self.destination else {
+        let Destination::Directory(mirror) = &self.destination else {
             return;
         };
-        let is_network = matches!(mirror, Mirror::Network { .. });
+        let is_network = matches!(mirror, None | Some(Mirror::Network { .. }));
         let is_for_mirror =
             |provider: &&ProviderAddr| !(is_network && provider.hostname().has_port());
         let named = |providers: BTreeSet<&ProviderAddr>| -> BTreeSet<String> {
@@ -45,6 +45,13 @@ impl Run {
         if installed.is_empty() {
             return;
         }
+        let Some(mirror) = mirror else {
+            let next = "\nServe the directory over HTTPS. With `--url URL`, this command prints the clients' configuration.";
+            if !self.tally.dry_run {
+                printer.say(next);
+            }
+            return;
+        };
         let failed = named(self.failed_providers().collect());
         let view = ProviderInstallationView::with_failed(mirror.clone(), installed, failed);
         printer.say(&format!(
