@@ -281,4 +281,11 @@ fn the_option_for_the_default_host_is_about_addresses_only() {
     let run = lock(&author.scene, &format!("acme/demo {options}")).exits(1);
     let said = "project does not require example.com/acme/demo\n";
     assert!(run.stderr.contains(said), "{}", run.stderr);
+    // For each client, which has a default host of its own.
+    let run = lock(
+        &author.scene,
+        &format!("acme/demo --client terraform {options}"),
+    );
+    let run = run.exits(1);
+    assert!(run.stderr.contains(said), "{}", run.stderr);
 }

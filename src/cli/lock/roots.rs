@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use tfoci::address::{Hostname, ProviderAddr};
+use tfoci::address::ProviderAddr;
 use tfoci::configuration::{self, ReadAs, Requirements, StatedAt};
 use tfoci::constraint::VersionConstraints;
 use tfoci::error::{Category, printable};
@@ -98,7 +98,7 @@ fn read_one(
     request: &LockRequest,
     session: &Session,
 ) -> Result<Root, CommandError> {
-    // Whoever names the default host of Terraform, as `TFOCI_DEFAULT_HOST` in CI, has no lock file of `tofu` in mind.
+    // A user who names the default host of Terraform, as `TFOCI_DEFAULT_HOST` in CI, wants a lock file for Terraform.
     let is_terraform = *session.default_host() == Client::Terraform.default_host();
     let assumed = (is_terraform && !lock_file.exists()).then_some(Client::Terraform);
     let target = LockTarget::read(lock_file, request.client.or(assumed), how)?;
@@ -116,10 +116,7 @@ fn required(
     request: &LockRequest,
     session: &Session,
 ) -> Result<BTreeMap<ProviderAddr, Required>, CommandError> {
-    let default_host = match client {
-        Client::OpenTofu => session.default_host().clone(),
-        Client::Terraform => Hostname::predecessor_origin(),
-    };
+    let default_host = session.default_host_of(client);
     let read_as = ReadAs {
         client: Some(client),
         default_host: client.default_host(),

@@ -171,13 +171,10 @@ impl Session {
         self.globals.default_host.is_some()
     }
 
-    /// The host of such addresses for a client, unless `--default-host` names another one.
+    /// The host of such addresses for a client, unless `--default-host` names one.
     pub(super) fn default_host_of(&self, client: Client) -> Hostname {
-        let named = self.default_host();
-        match *named == Hostname::default_origin() {
-            true => client.default_host(),
-            false => named.clone(),
-        }
+        let named = self.globals.default_host.clone();
+        named.unwrap_or_else(|| client.default_host())
     }
 
     /// Whether `--plain-http` names a registry, with or without its port.
