@@ -173,9 +173,6 @@ pub(super) struct Trust {
     /// They may sign for every provider, in the place of the key files that the trust file names.
     #[arg(long, value_name = "FILE")]
     pub(super) key: Vec<PathBuf>,
-    /// Whether a file names the trust file, and not the command line. Then no text of it is shown.
-    #[arg(skip)]
-    pub(super) is_named_by_file: bool,
 }
 
 /// Trust options of commands that read from a store.

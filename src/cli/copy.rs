@@ -18,7 +18,7 @@ use super::error::CommandError;
 use super::push::How;
 use super::report::{COPY, Extent};
 use super::session::place::refuse_other;
-use super::session::{Session, check, requested};
+use super::session::{Session, TrustPath, check, consequence, requested};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -102,17 +102,12 @@ pub(super) struct Arguments {
     trust: ReadTrust,
 }
 
-pub(super) async fn run(
-    mut arguments: Arguments,
-    session: &Session,
-) -> Result<Ending, CommandError> {
+pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let path = arguments.file.as_deref();
     let file = path.map(|path| requested::mirror_file(path, session.default_host()));
     let file = file.transpose()?;
     let trust = requested::trust_file(&arguments.trust.trust, file.as_ref(), path)?;
-    arguments.trust.trust.is_named_by_file = arguments.trust.trust.trust.is_none();
-    arguments.trust.trust.trust = trust;
-    let options = options(&arguments, session)?;
+    let options = options(&arguments, trust.as_ref(), session)?;
     let locks = requested::locks(&arguments.from_lock, &session.printer)?;
     let http = session.http()?;
     let registry = session.registry(&http);
@@ -120,7 +115,10 @@ pub(super) async fn run(
     refuse_other(&to)?;
     let mut plan = Plan::of(&arguments, file, &locks, session, &registry).await?;
     let providers = plan.providers();
-    session.warn_of_unmatched(&arguments.trust, &options.trust, &providers);
+    if let Some(TrustPath { path, .. }) = &trust {
+        let consequence = consequence(&arguments.trust);
+        session.warn_of_unmatched_in(path, &options.trust.policy, &providers, consequence);
+    }
     check(&to, &providers)?;
     let target = to.write(registry);
     let target = target.map_err(Failure::from)?;
@@ -153,7 +151,11 @@ pub(super) async fn run(
     Ok(report.finish())
 }
 
-fn options(arguments: &Arguments, session: &Session) -> Result<Options, CommandError> {
+fn options(
+    arguments: &Arguments,
+    trust: Option<&TrustPath>,
+    session: &Session,
+) -> Result<Options, CommandError> {
     let rebuild = match (arguments.rebuild_index, arguments.platform.as_slice()) {
         (false, []) => None,
         (false, _) => return Err(CommandError::Filter),
@@ -168,7 +170,7 @@ fn options(arguments: &Arguments, session: &Session) -> Result<Options, CommandE
     Ok(Options {
         existing: arguments.existing.into(),
         rebuild,
-        trust: session.trust_options(&arguments.trust)?,
+        trust: session.trust_options_of(&arguments.trust, trust)?,
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
     })

@@ -25,7 +25,7 @@ use super::error::{CommandError, Journey};
 use super::printer::Tone;
 use super::report::{Extent, PUSH};
 use super::session::place::refuse_other;
-use super::session::{REFUSED, Session, check};
+use super::session::{REFUSED, Session, TrustPath, check};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -238,7 +238,10 @@ fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandE
         None => return Err(one()),
     };
     let unsigned = session.patterns(&arguments.allow_unsigned)?;
-    let policy = session.policy(&arguments.trust, arguments.trust.trust.as_deref())?;
+    let policy = session.policy(
+        &arguments.trust,
+        TrustPath::of(&arguments.trust, None).as_ref(),
+    )?;
     let policy = policy.with_allow_unsigned(unsigned);
     if let Some(file) = &arguments.trust.trust {
         let consequence = match arguments.require_pinned {

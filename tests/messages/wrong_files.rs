@@ -45,6 +45,38 @@ hint: save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does
 ",
         },
         Case {
+            label: "the trust file of a mirror file, for mirror",
+            given: |author| {
+                let mirror = "trust = \"trust.toml\"\nto = [\"oci-layout:store\"]\n[[provider]]\naddress = \"acme.test/acme/demo\"\n";
+                author.scene.write("mirror.toml", mirror);
+                author.scene.write("trust.toml", utf16(TRUST));
+            },
+            arguments: "mirror --file mirror.toml --dry-run",
+            exit: 2,
+            says: r"
+error: trust.toml is UTF-16 text, expected UTF-8
+  named by `trust` in the mirror file
+
+hint: save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does
+",
+        },
+        Case {
+            label: "the trust file of a mirror file, for copy",
+            given: |author| {
+                let mirror = "trust = \"trust.toml\"\nto = [\"oci-layout:store\"]\n[[provider]]\naddress = \"acme.test/acme/demo\"\n";
+                author.scene.write("mirror.toml", mirror);
+                author.scene.write("trust.toml", utf16(TRUST));
+            },
+            arguments: "copy --file mirror.toml --from oci-layout:store --to oci-layout:other",
+            exit: 2,
+            says: r"
+error: trust.toml is UTF-16 text, expected UTF-8
+  named by `trust` in the mirror file
+
+hint: save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does
+",
+        },
+        Case {
             label: "a lock file to mirror from",
             given: |author| drop(author.scene.write("lock.hcl", utf16(LOCK))),
             arguments: "mirror --from-lock lock.hcl --to oci-layout:store",

@@ -36,7 +36,7 @@ use super::hints::meant::ORIGIN;
 use super::number;
 use super::printer::Tone;
 use super::report::{Extent, MIRROR};
-use super::session::{Session, requested};
+use super::session::{Session, TrustPath, requested};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -148,7 +148,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let locks = requested::locks(&arguments.from_lock, &session.printer)?;
     let requested = Requested::read(&arguments, session)?;
     let named = requested.named();
-    let trust_file = pins::trust_file(&arguments, requested.trust_file())?;
+    let trust_file = pins::trust_file(&arguments, &requested)?;
     let tasks = plan::tasks(&arguments, requested, session, &locks, &http)?;
     let is_strict =
         |task: &Task| !arguments.require_pinned || task.rule.pinned() || task.is_locked();
@@ -163,7 +163,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         session,
         named,
         locks,
-        pins: trust_file.map(|path| pins(path, &arguments, &tasks, session)),
+        pins: trust_file.map(|file| pins(file, &arguments, &tasks, session)),
         unverified: AtomicUsize::new(0),
     };
     for task in unpinned {
@@ -200,7 +200,7 @@ fn has_registry(task: &Task) -> bool {
 
 /// The keys that `--pin-new` pins into a trust file.
 fn pins<'a>(
-    path: PathBuf,
+    file: TrustPath,
     arguments: &Arguments,
     tasks: &[Task],
     session: &'a Session,
@@ -209,7 +209,7 @@ fn pins<'a>(
         let text = "`--pin-new` pins no key, because `--key` names those of all providers";
         session.printer.warning(text);
     }
-    Pins::new(path, tasks, session, arguments.dry_run)
+    Pins::new(file, tasks, session, arguments.dry_run)
 }
 
 fn options(arguments: &Arguments, session: &Session) -> Options {

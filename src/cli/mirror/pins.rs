@@ -20,32 +20,33 @@ use tfoci::trust::pins::{FirstSeen, NewKeys, pin};
 use tfoci::trust::rule::Unsigned;
 
 use super::Arguments;
+use super::plan::Requested;
 use crate::cli::error::CommandError;
 use crate::cli::json;
 use crate::cli::printer::Tone;
-use crate::cli::session::{Session, trust_text};
+use crate::cli::session::{NamedBy, Session, TrustPath, trust_text};
 
-/// The trust file that receives new keys; it need not exist yet. `in_mirror_file` is the one that the mirror file names.
+/// The trust file that receives new keys; it need not exist yet.
 pub(super) fn trust_file(
     arguments: &Arguments,
-    in_mirror_file: Option<&Path>,
-) -> Result<Option<PathBuf>, CommandError> {
+    requested: &Requested,
+) -> Result<Option<TrustPath>, CommandError> {
     if !arguments.pin_new {
         return Ok(None);
     }
-    let (path, named_by) = match &arguments.trust.trust {
-        Some(path) => (Some(path.as_path()), "--trust"),
-        None => (in_mirror_file, "`trust` in the mirror file"),
-    };
-    let path = path.ok_or(CommandError::NoTrustFile)?;
+    let trust = requested.trust_file(arguments);
+    let trust = trust.ok_or(CommandError::NoTrustFile)?;
     // A file that cannot be written fails here, and not after everything was copied.
-    Staged::new(path).map_err(|error| CommandError::file(error, named_by))?;
-    Ok(Some(path.to_owned()))
+    let staged = Staged::new(&trust.path);
+    staged.map_err(|error| CommandError::file(error, trust.named_by.text()))?;
+    Ok(Some(trust))
 }
 
 /// The keys of mirrored releases, and the trust file that receives them.
 pub(super) struct Pins<'a> {
     path: PathBuf,
+    /// What names the file.
+    named_by: NamedBy,
     session: &'a Session,
     dry_run: bool,
     /// Providers that require a signature and have no pinned key.
@@ -72,13 +73,19 @@ impl Keys {
 }
 
 impl<'a> Pins<'a> {
-    pub(super) fn new(path: PathBuf, tasks: &[Task], session: &'a Session, dry_run: bool) -> Self {
+    pub(super) fn new(
+        file: TrustPath,
+        tasks: &[Task],
+        session: &'a Session,
+        dry_run: bool,
+    ) -> Self {
         // A provider that may be unsigned need not have keys.
         let is_keyless =
             |task: &&Task| !task.rule.pinned() && task.rule.unsigned == Unsigned::Refuse;
         let keyless = tasks.iter().filter(is_keyless);
         Self {
-            path,
+            path: file.path,
+            named_by: file.named_by,
             session,
             dry_run,
             keyless: keyless.map(|task| task.provider.clone()).collect(),
@@ -192,7 +199,7 @@ impl<'a> Pins<'a> {
         } = self.session;
         let text = match draft {
             Some(text) => text.clone(),
-            None => current(path)?,
+            None => current(path, self.named_by)?,
         };
         // The text was parsed before, so only another one in its place can be malformed now.
         let pinned = pin(&text, provider, &keys.saved, &keys.seen);
@@ -242,9 +249,9 @@ impl Pins<'_> {
     }
 }
 
-fn current(path: &Path) -> Result<String, CommandError> {
+fn current(path: &Path, named_by: NamedBy) -> Result<String, CommandError> {
     if path.exists() {
-        trust_text(path, "--trust")
+        trust_text(path, named_by.text())
     } else {
         Ok(String::new())
     }

@@ -17,7 +17,7 @@ use super::Arguments;
 use crate::cli::error::CommandError;
 use crate::cli::session::place::refuse_other;
 use crate::cli::session::requested::{self, Item, entries, mirror_file, trust_file};
-use crate::cli::session::{REFUSED, Session, check, data_directory};
+use crate::cli::session::{REFUSED, Session, TrustPath, check, data_directory};
 
 /// The addresses among the arguments, and the mirror file. A file that is a pipe can be read only once.
 pub(super) struct Requested {
@@ -41,9 +41,9 @@ impl Requested {
         items.map(|item| item.provider.clone()).collect()
     }
 
-    /// The trust file that the mirror file names.
-    pub(super) fn trust_file(&self) -> Option<&Path> {
-        self.file.as_ref()?.trust.as_deref()
+    /// The trust file of the command line, or else that of the mirror file.
+    pub(super) fn trust_file(&self, arguments: &Arguments) -> Option<TrustPath> {
+        TrustPath::of(&arguments.trust, self.file.as_ref())
     }
 }
 
@@ -70,18 +70,17 @@ pub(super) fn tasks(
             file: Some(path.clone()),
         });
     }
-    let trust_file = arguments.trust.trust.clone();
-    let trust_file = trust_file.or_else(|| file.as_ref()?.trust.clone());
+    let trust_file = TrustPath::of(&arguments.trust, file.as_ref());
     items.extend(file.into_iter().flat_map(entries));
     let excluded = session.patterns(&arguments.exclude)?;
     items.retain(|item| !excluded.iter().any(|one| one.matches(&item.provider)));
-    if let (Some(path), false) = (trust_file, arguments.pin_new) {
+    if let (Some(trust), false) = (trust_file, arguments.pin_new) {
         let providers = items.iter().map(|item| &item.provider);
         let consequence = match arguments.require_pinned {
             true => REFUSED,
             false => "the keys that their origins serve are believed",
         };
-        session.warn_of_unmatched_in(&path, &policy, providers, consequence);
+        session.warn_of_unmatched_in(&trust.path, &policy, providers, consequence);
     }
     let tasks = assigned(
         by_destination(items, arguments)?,
@@ -165,13 +164,12 @@ fn policy(
     let unsigned = session.patterns(&arguments.allow_unsigned)?;
     let policy = if arguments.pin_new {
         // With `--pin-new`, the file may not exist yet.
-        let named = arguments.trust.trust.as_deref();
-        let path = named.or_else(|| file?.trust.as_deref());
-        session.policy(&arguments.trust, path.filter(|path| path.exists()))?
+        let trust = TrustPath::of(&arguments.trust, file);
+        let trust = trust.filter(|trust| trust.path.exists());
+        session.policy(&arguments.trust, trust.as_ref())?
     } else {
-        let named_by = arguments.file.as_deref();
-        let path = trust_file(&arguments.trust, file, named_by)?;
-        session.policy(&arguments.trust, path.as_deref())?
+        let trust = trust_file(&arguments.trust, file, arguments.file.as_deref())?;
+        session.policy(&arguments.trust, trust.as_ref())?
     };
     Ok(policy.with_allow_unsigned(unsigned))
 }

@@ -39,7 +39,7 @@ use super::report::Report;
 use super::trace::Trace;
 pub(super) use environment::{data_directory, has_data_directory, report_considered};
 pub(super) use everything::Everything;
-pub(super) use trust::{policy, read_key, trust_text};
+pub(super) use trust::{NamedBy, TrustPath, policy, read_key, trust_text};
 pub(super) use wanted::{Wanted, WantedVersions};
 
 /// The default number of concurrent package transfers. Higher numbers were not faster (measured).
@@ -254,12 +254,8 @@ impl Session {
         trust: &TrustOptions,
         providers: impl IntoIterator<Item = &'a ProviderAddr>,
     ) {
-        let consequence = match arguments.require_pinned {
-            true => REFUSED,
-            false => "no key is pinned; add an entry, or `--require-pinned` refuses such providers",
-        };
         if let Some(file) = arguments.trust.trust.as_deref() {
-            self.warn_of_unmatched_in(file, &trust.policy, providers, consequence);
+            self.warn_of_unmatched_in(file, &trust.policy, providers, consequence(arguments));
         }
     }
 
@@ -274,6 +270,14 @@ impl Session {
         if let Some(line) = unmatched_line(file, policy, providers, consequence) {
             self.printer.warning(&line);
         }
+    }
+}
+
+/// What happens to providers that no rule of the trust file matches, in commands that read a store.
+pub(super) fn consequence(arguments: &ReadTrust) -> &'static str {
+    match arguments.require_pinned {
+        true => REFUSED,
+        false => "no key is pinned; add an entry, or `--require-pinned` refuses such providers",
     }
 }
 

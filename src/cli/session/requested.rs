@@ -10,7 +10,7 @@ use tfoci::lockfile::{FILE_NAME, LockFile};
 use tfoci::mirror::{Locks, VersionFilter};
 use tfoci::platform::{Platform, Platforms};
 
-use super::{read, read_text};
+use super::{NamedBy, TrustPath, read, read_text};
 use crate::cli::arguments::Trust;
 use crate::cli::error::CommandError;
 use crate::cli::printer::Printer;
@@ -62,18 +62,18 @@ pub(in crate::cli) fn entries(file: MirrorFile) -> impl Iterator<Item = Item> {
 pub(in crate::cli) fn trust_file(
     arguments: &Trust,
     file: Option<&MirrorFile>,
-    named_by: Option<&Path>,
-) -> Result<Option<PathBuf>, CommandError> {
-    if arguments.trust.is_some() {
-        return Ok(arguments.trust.clone());
-    }
-    let path = file.and_then(|file| file.trust.clone());
-    match (path, named_by) {
-        (Some(path), Some(file)) if !path.exists() => Err(CommandError::NoSuchTrustFile {
-            path,
-            file: file.to_owned(),
-        }),
-        (path, _) => Ok(path),
+    mirror_file: Option<&Path>,
+) -> Result<Option<TrustPath>, CommandError> {
+    match (TrustPath::of(arguments, file), mirror_file) {
+        (Some(trust), Some(file))
+            if trust.named_by == NamedBy::MirrorFile && !trust.path.exists() =>
+        {
+            Err(CommandError::NoSuchTrustFile {
+                path: trust.path,
+                file: file.to_owned(),
+            })
+        }
+        (trust, _) => Ok(trust),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use tfoci::config::MirrorFile;
 use tfoci::error::printable_path;
 use tfoci::examine::TrustOptions;
 use tfoci::fingerprint::{Fingerprint, in_other_form, key_id_digits};
@@ -18,14 +19,63 @@ use crate::cli::error::phrases::named_by;
 /// all.
 const SHOWN: usize = 4;
 
+/// A trust file, and what names it.
+#[derive(Clone)]
+pub(in crate::cli) struct TrustPath {
+    pub(in crate::cli) path: PathBuf,
+    pub(in crate::cli) named_by: NamedBy,
+}
+
+/// What names a trust file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) enum NamedBy {
+    /// The command line.
+    User,
+    /// A mirror file. Its author may be another person than the user, so that no text of the named file is shown.
+    MirrorFile,
+}
+
+impl NamedBy {
+    /// The option or field, for messages.
+    pub(in crate::cli) fn text(self) -> &'static str {
+        match self {
+            Self::User => "--trust",
+            Self::MirrorFile => "`trust` in the mirror file",
+        }
+    }
+}
+
+impl TrustPath {
+    /// The trust file of the command line, or else that of the mirror file.
+    pub(in crate::cli) fn of(arguments: &Trust, file: Option<&MirrorFile>) -> Option<Self> {
+        let named = |path: &PathBuf, named_by| Self {
+            path: path.clone(),
+            named_by,
+        };
+        let by_user = arguments.trust.as_ref();
+        let by_user = by_user.map(|path| named(path, NamedBy::User));
+        by_user.or_else(|| Some(named(file?.trust.as_ref()?, NamedBy::MirrorFile)))
+    }
+}
+
 impl Session {
     /// The trust options of commands that read from a store.
     pub(in crate::cli) fn trust_options(
         &self,
         arguments: &ReadTrust,
     ) -> Result<TrustOptions, CommandError> {
+        let file = TrustPath::of(&arguments.trust, None);
+        self.trust_options_of(arguments, file.as_ref())
+    }
+
+    /// As [`Session::trust_options`], with a trust file that a mirror file may have named.
+    pub(in crate::cli) fn trust_options_of(
+        &self,
+        arguments: &ReadTrust,
+        file: Option<&TrustPath>,
+    ) -> Result<TrustOptions, CommandError> {
         Ok(TrustOptions {
-            policy: self.policy(&arguments.trust, arguments.trust.trust.as_deref())?,
+            policy: self.policy(&arguments.trust, file)?,
             require_pinned: arguments.require_pinned,
             now: SystemTime::now(),
         })
@@ -49,7 +99,7 @@ impl Session {
     pub(in crate::cli) fn policy(
         &self,
         arguments: &Trust,
-        file: Option<&Path>,
+        file: Option<&TrustPath>,
     ) -> Result<Policy, CommandError> {
         policy(arguments, file, |path, file| {
             let name = printable_path(path);
@@ -70,18 +120,16 @@ impl Session {
 /// The policy of an optional trust file and of the keys of `--key`. `look` sees the trust file first.
 pub(in crate::cli) fn policy(
     arguments: &Trust,
-    file: Option<&Path>,
+    file: Option<&TrustPath>,
     look: impl FnOnce(&Path, &TrustFile),
 ) -> Result<Policy, CommandError> {
     let mut policy = Policy::default();
-    if let Some(path) = file {
-        let file = TrustFile::parse(&trust_text(path, "--trust")?);
-        let is_named_by_user =
-            !arguments.is_named_by_file && arguments.trust.as_deref() == Some(path);
+    if let Some(TrustPath { path, named_by }) = file {
+        let file = TrustFile::parse(&trust_text(path, named_by.text())?);
         let mut file = file.map_err(|source| {
-            let shown = match is_named_by_user {
-                true => source,
-                false => source.without_text(),
+            let shown = match named_by {
+                NamedBy::User => source,
+                NamedBy::MirrorFile => source.without_text(),
             };
             CommandError::trust_file(path, shown)
         })?;

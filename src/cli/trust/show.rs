@@ -19,7 +19,7 @@ use crate::cli::arguments::Trust;
 use crate::cli::error::CommandError;
 use crate::cli::json;
 use crate::cli::printer::Printer;
-use crate::cli::session::{Session, policy};
+use crate::cli::session::{Session, TrustPath, policy};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,8 +44,8 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
     let provider = session.provider(&arguments.provider, "trust show")?;
     let now = SystemTime::now();
-    let file = arguments.trust.trust.as_deref();
-    let policy = policy(&arguments.trust, file, |_, _| ())?;
+    let file = TrustPath::of(&arguments.trust, None);
+    let policy = policy(&arguments.trust, file.as_ref(), |_, _| ())?;
     let entry = policy.entry_for(&provider);
     let given = policy.rule_for(&provider);
     let writing = given.clone().unwrap_or_default();
@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
         schema: json::SCHEMA,
         provider: &provider,
         entry: entry.zip(file).map(|(entry, file)| Applied {
-            file: printable_path(file),
+            file: printable_path(&file.path),
             line: entry.line,
             pattern: &entry.pattern,
         }),
