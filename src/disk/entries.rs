@@ -52,7 +52,10 @@ pub fn names(path: &Path) -> Result<Vec<String>, Error> {
 }
 
 /// As [`names`]; `None` if the directory has more than `left` entries. They are subtracted from `left`.
-fn names_within(path: &Path, left: &mut usize) -> Result<Option<Vec<String>>, Error> {
+///
+/// # Errors
+/// The system reported an error.
+pub fn names_within(path: &Path, left: &mut usize) -> Result<Option<Vec<String>>, Error> {
     let error = |source| Error::at_list(path, source);
     let mut names = Vec::new();
     for entry in std::fs::read_dir(path).map_err(error)? {

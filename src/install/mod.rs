@@ -51,6 +51,7 @@ mod link;
 mod package;
 mod place;
 mod shared_lock;
+mod spelling;
 mod unfinished;
 
 pub(crate) use download::Download;
@@ -263,6 +264,10 @@ impl<'a> Installer<'a> {
         reporter.report(Event::planned(subject.clone(), sizes));
         let locks = self.locks.acquire(request, reporter).await;
         let locks = locks.map_err(|problem| problem.of(subject.clone(), at.clone()))?;
+        let refused = self.refuse_other_spellings(&release.provider, &release.version);
+        refused
+            .await
+            .map_err(|problem| problem.of(subject.clone(), at.clone()))?;
         let work = release.packages.iter().map(|package| PackageInstallation {
             package: package.clone(),
             place: Place::of(
@@ -309,6 +314,7 @@ impl<'a> Installer<'a> {
             Some(_) => self.locks.acquire(self.request, self.reporter).await?,
             None => Vec::new(),
         };
+        self.refuse_other_spellings(provider, version).await?;
         let locked = Arc::new(locked.clone());
         let mut installed = Vec::new();
         for platform in platforms {
@@ -328,6 +334,20 @@ impl<'a> Installer<'a> {
             });
         }
         Ok(Some(installed))
+    }
+
+    async fn refuse_other_spellings(
+        &self,
+        provider: &ProviderAddr,
+        version: &Version,
+    ) -> Result<(), Problem> {
+        let directories = [Some(self.request.into.clone()), self.request.cache.clone()];
+        let (provider, version) = (provider.clone(), version.clone());
+        jobs::in_thread(move || {
+            let mut directories = directories.iter().flatten();
+            directories.try_for_each(|into| spelling::refuse_others(into, &provider, &version))
+        })
+        .await
     }
 }
 

@@ -124,6 +124,7 @@ impl Problem {
                 | Self::Unpack(_)
                 | Self::Occupied { .. }
                 | Self::OtherForm { .. }
+                | Self::Spelling(_)
                 | Self::CapitalLetters
         )
     }

@@ -6,6 +6,7 @@ mod failure;
 mod form;
 mod occupant;
 mod problem;
+pub mod spelling;
 
 use serde::Serialize;
 

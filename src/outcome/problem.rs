@@ -229,6 +229,8 @@ pub enum Problem {
         expected: Form,
         received: Form,
     },
+    #[error(transparent)]
+    Spelling(#[from] super::spelling::Error),
     /// A server keeps the documents of versions in memory, and those of this provider are too large together.
     #[error(
         "the documents of this provider's versions are too large together\n  expected at most {limit} bytes, counted from the newest version"
@@ -360,7 +362,8 @@ impl Problem {
             | Self::PerhapsWeaker { .. }
             | Self::Unproven { .. }
             | Self::Occupied { .. }
-            | Self::OtherForm { .. } => Category::Untrusted,
+            | Self::OtherForm { .. }
+            | Self::Spelling(_) => Category::Untrusted,
             Self::NoProvider
             | Self::NoPackages
             | Self::NoVersion { .. }

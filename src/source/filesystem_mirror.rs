@@ -258,7 +258,7 @@ impl Packed {
 }
 
 /// Parses a file name as clients do: in lower case, and ignoring anything after the platform.
-fn package_name(name: &str, provider: &ProviderAddr) -> Option<PackageName> {
+pub(crate) fn package_name(name: &str, provider: &ProviderAddr) -> Option<PackageName> {
     let lower = name.to_lowercase();
     let fields: Vec<&str> = lower.strip_suffix(".zip")?.splitn(5, '_').take(4).collect();
     PackageName::parse(&format!("{}.zip", fields.join("_")), provider.type_name())

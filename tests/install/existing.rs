@@ -273,3 +273,32 @@ fn a_dry_run_reports_the_plan_and_writes_nothing() {
         );
     }
 }
+
+/// Clients take the first package in the order of paths, whatever its spelling.
+#[test]
+fn packages_under_another_spelling_are_refused() {
+    for (meant, other) in [
+        ("example.com/acme/demo", "EXAMPLE.com/acme/demo"),
+        ("example.com/acme/demo/1.0.0", "example.com/acme/demo/1.0"),
+        (
+            "example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip",
+            "example.com/acme/demo/Terraform-provider-demo_1.0.0_linux_amd64.zip",
+        ),
+    ] {
+        let scene = with_demo();
+        fs::create_dir_all(scene.path("mirror").join(other)).unwrap();
+        for form in ["--packed", "--unpacked"] {
+            let run = install_linux(&scene, &[form]).exits(3);
+            let said = format!(
+                "error: {DEMO} 1.0.0: clients read another path as that of this package
+  expected mirror/{meant}
+  received mirror/{other}
+
+hint: nothing was installed. Clients do not tell the two apart, and may run what was received: remove it
+"
+            );
+            assert!(run.stderr.contains(&said), "{}", run.stderr);
+        }
+        assert!(!scene.path(PACKED).exists());
+    }
+}

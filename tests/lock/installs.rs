@@ -305,3 +305,38 @@ fn links_are_followed_only_if_the_user_names_them() {
         install(&scene, "").succeeds();
     }
 }
+
+/// Terraform would run the package that a checkout brought, and whose `h1` it could bring too, instead of the one that tfoci has verified.
+#[test]
+fn packages_under_another_spelling_are_refused() {
+    let (origin, scene) = given();
+    install(&scene, "").succeeds();
+    let providers = "ours/.terraform/providers";
+    let (here, host) = (&platforms()[0], origin.host());
+    for (meant, other) in [
+        (format!("{host}/acme/other"), format!("{host}/ACME/other")),
+        (
+            format!("{host}/acme/other/3.1.4"),
+            format!("{host}/acme/other/03.1.4"),
+        ),
+    ] {
+        let executable = format!("{here}/terraform-provider-other_v3.1.4");
+        let scene_path = scene.path(format!("{providers}/{other}"));
+        fs::create_dir_all(scene_path.join(here)).unwrap();
+        fs::write(scene_path.join(executable), "foreign").unwrap();
+        for arguments in ["", "--locked", "--dry-run"] {
+            let run = install(&scene, arguments).exits(3);
+            let said = format!(
+                "error: {host}/acme/other 3.1.4: clients read another path as that of this package
+  expected {providers}/{meant}
+  received {providers}/{other}
+
+hint: nothing was installed. Clients do not tell the two apart, and may run what was received: remove it
+"
+            );
+            assert!(run.stderr.contains(&said), "{}", run.stderr);
+        }
+        fs::remove_dir_all(scene_path).unwrap();
+    }
+    install(&scene, "--locked").succeeds();
+}

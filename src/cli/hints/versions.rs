@@ -3,7 +3,7 @@
 use tfoci::address::DEFAULT_HOST;
 use tfoci::constraint::VersionConstraints;
 use tfoci::error::printable_path;
-use tfoci::outcome::{At, Problem};
+use tfoci::outcome::{At, Problem, spelling};
 use tfoci::source::filesystem_mirror::nearby;
 use tfoci::store::Endpoint;
 use tfoci::trust::{self, AskedBy, SignatureErrorKind};
@@ -89,6 +89,9 @@ fn not_written(problem: &Problem) -> Option<&'static str> {
         }
         Problem::OtherForm { .. } => {
             "clients would choose between the two forms by accident. Remove one, or install in the same form"
+        }
+        Problem::Spelling(spelling::Error::Other { .. }) => {
+            "nothing was installed. Clients do not tell the two apart, and may run what was received: remove it"
         }
         _ => return None,
     })
