@@ -281,3 +281,22 @@ fn two_runs_share_one_cache() {
     let is_hidden = |name: &String| name.contains(".tfoci");
     assert!(!left.keys().any(is_hidden), "{left:?}");
 }
+
+/// tfoci does not follow a link that a checkout may have brought, even if the client made it.
+#[test]
+fn a_link_that_is_left_without_the_cache_has_a_hint() {
+    let (origin, scene) = given();
+    install(&scene, "").succeeds();
+    let scene = scene.env("TF_PLUGIN_CACHE_DIR", "");
+    let run = install(&scene, "").exits(1);
+    let path = Path::new("ours/.terraform/providers").join(package(&origin));
+    let said = format!(
+        "cannot use {}
+  it is a symbolic link, and none is followed here
+
+hint: a client with a plugin cache leaves such links: set TF_PLUGIN_CACHE_DIR as for the client, or remove the link
+",
+        path.display()
+    );
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+}
