@@ -65,11 +65,7 @@ pub(super) async fn provider_registry(
     let (is_verified, is_own) = (answer.is_verified(), !answer.is_elsewhere());
     let (final_url, shown) = (answer.url().clone(), answer.shown());
     if !content_type.as_deref().is_some_and(error::is_json) {
-        return Err(Error::ContentType {
-            what,
-            url: shown,
-            received: content_type,
-        });
+        return Err(Error::not_json(what, shown, content_type));
     }
     let services = fetch::json(&what, answer, services)?;
     let service = services.get(SERVICE);

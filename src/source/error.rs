@@ -94,6 +94,13 @@ pub enum Error {
         /// The content type of the response.
         received: Option<String>,
     },
+    /// A document with the content type of another one, as servers send it that do not know JSON.
+    #[error("the server sends the {what} as {}\n  expected application/json\n  from {url}", content_type(Some(.received)))]
+    OtherType {
+        what: Document,
+        url: Shown,
+        received: String,
+    },
     /// A document that cannot be parsed.
     #[error("the {what} cannot be understood{}\n  from {url}", other_type(.received.as_deref()))]
     Json {
@@ -284,12 +291,29 @@ fn content_type(received: Option<&str>) -> String {
 }
 
 impl Error {
+    /// The error of a document that must have the content type of JSON. A page for people is probably another document.
+    pub(super) fn not_json(what: Document, url: Shown, received: Option<String>) -> Self {
+        match received {
+            Some(received) if !received.starts_with("text/html") => Self::OtherType {
+                what,
+                url,
+                received,
+            },
+            received => Self::ContentType {
+                what,
+                url,
+                received,
+            },
+        }
+    }
+
     /// The platform, if this is a package or the metadata of one.
     pub fn platform(&self) -> Option<&Platform> {
         let what = match self {
             Self::Unauthorized { what, .. }
             | Self::Status { what, .. }
             | Self::ContentType { what, .. }
+            | Self::OtherType { what, .. }
             | Self::Json { what, .. }
             | Self::Repeated { what, .. }
             | Self::TooMany { what, .. }
@@ -347,6 +371,7 @@ impl Error {
             Self::Status { status: 404, .. } => Category::NotFound,
             Self::Status { .. } | Self::Late { .. } | Self::Busy => Category::Unreachable,
             Self::ContentType { .. }
+            | Self::OtherType { .. }
             | Self::Json { .. }
             | Self::TooMany { .. }
             | Self::Version { .. }

@@ -222,11 +222,7 @@ fn json_only(what: &Document, answer: Answer) -> Result<Answer, Error> {
     if content_type.as_deref().is_some_and(error::is_json) {
         return Ok(answer);
     }
-    Err(Error::ContentType {
-        what: what.clone(),
-        url: answer.shown(),
-        received: content_type,
-    })
+    Err(Error::not_json(what.clone(), answer.shown(), content_type))
 }
 
 impl NetworkMirror {

@@ -141,20 +141,18 @@ error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): th
 fn documents_of_mirrors_follow_their_rules() {
     let plain = || Fault::with("content-type", "text/plain");
     refused("mirror-index", plain(), 1, "
-error: example.com/acme/demo (network-mirror:https://[ORIGIN]/mirror/): the list of versions is not JSON
-  expected the content type application/json
-  received text/plain
+error: example.com/acme/demo (network-mirror:https://[ORIGIN]/mirror/): the server sends the list of versions as text/plain
+  expected application/json
   from https://[ORIGIN]/mirror/example.com/acme/demo/index.json
 
-hint: a page in place of JSON often means that something between here and the server wants a login
+hint: clients accept `application/json` only; in nginx, `include mime.types;` within `http` says so
 ");
     refused("mirror-version", plain(), 1, "
-error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the list of packages is not JSON
-  expected the content type application/json
-  received text/plain
+error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the server sends the list of packages as text/plain
+  expected application/json
   from https://[ORIGIN]/mirror/example.com/acme/demo/1.0.0.json
 
-hint: a page in place of JSON often means that something between here and the server wants a login
+hint: clients accept `application/json` only; in nginx, `include mime.types;` within `http` says so
 ");
     refused("mirror-index", Fault::status(404), 1, "
 error: example.com/acme/demo (network-mirror:https://[ORIGIN]/mirror/): the mirror has no such provider

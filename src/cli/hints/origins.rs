@@ -63,6 +63,9 @@ pub(super) fn at_source(error: &source::Error, effect: Effect) -> Option<String>
             ));
         }
         source::Error::ContentType { .. } => PAGE,
+        source::Error::OtherType { .. } => {
+            "clients accept `application/json` only; in nginx, `include mime.types;` within `http` says so"
+        }
         error if error.is_page() => PAGE,
         error => return lacking(error),
     };
