@@ -4,6 +4,8 @@
 #[derive(Debug)]
 pub(in crate::cli) enum Meant {
     Directory(String),
+    /// Another key file than the one beside the trust file.
+    KeyFile,
     /// A directory to write.
     Into(String),
     /// A store or a source.

@@ -5,7 +5,7 @@ use std::path::Path;
 use tfoci::address::HostPort;
 use tfoci::constraint::VersionConstraints;
 use tfoci::credentials;
-use tfoci::error::printable;
+use tfoci::error::{Category, printable};
 use tfoci::nearest::nearest;
 use tfoci::outcome::Problem;
 use tfoci::selection;
@@ -55,6 +55,17 @@ pub(in crate::cli) fn explained(error: CommandError, takes: Takes) -> CommandErr
     CommandError::Misspelt { error, meant }
 }
 
+/// Adds where the key files of a trust file are, if one is missing.
+pub(in crate::cli) fn key_file(error: CommandError) -> CommandError {
+    match error.category() {
+        Category::NotFound => CommandError::Misspelt {
+            error: Box::new(error),
+            meant: Meant::KeyFile,
+        },
+        _ => error,
+    }
+}
+
 /// Adds the command with the registry alone, if a URL or a repository was named.
 pub(in crate::cli) fn registry(error: credentials::Error, command: &'static str) -> CommandError {
     let meant = match &error {
@@ -76,6 +87,10 @@ pub(super) fn hint(meant: &Meant) -> String {
         Meant::Directory(directory) => {
             let directory = printable(directory);
             format!("the directory of a configuration is named with `--chdir {directory}`")
+        }
+        Meant::KeyFile => {
+            "key files are relative to the trust file: copy them beside it, or name fingerprints"
+                .to_owned()
         }
         Meant::Into(directory) => {
             let directory = printable(directory);

@@ -14,6 +14,7 @@ use super::{Session, read, read_text};
 use crate::cli::arguments::{ReadTrust, Trust};
 use crate::cli::error::CommandError;
 use crate::cli::error::phrases::named_by;
+use crate::cli::hints::meant;
 
 /// The most doubts about a trust file that are printed. With more, they would hide the lines of the command itself; `tfoci trust check` prints
 /// all.
@@ -160,7 +161,7 @@ pub(in crate::cli) fn policy(
 /// Reads a key file that a trust file names.
 pub(in crate::cli) fn read_key(trust: &Path, key: &KeyFile) -> Result<Vec<u8>, CommandError> {
     let beside = trust.parent().unwrap_or(Path::new(""));
-    let bytes = read(&beside.join(&key.path), &named_by(trust, key))?;
+    let bytes = read(&beside.join(&key.path), &named_by(trust, key)).map_err(meant::key_file)?;
     trust::check_key_file(&key.path.display().to_string(), &bytes)
         .map_err(|error| CommandError::key_file(trust, key, error))?;
     Ok(bytes)
