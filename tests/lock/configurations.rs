@@ -76,7 +76,7 @@ fn addresses_narrow_the_configuration_or_replace_it() {
 
     std::fs::create_dir(scene.path("empty")).unwrap();
     let run = scene.tfoci(["lock", "--chdir", "empty"]).exits(1);
-    let said = "no configuration is in empty\n  expected files such as main.tf\n\nhint: name another directory, with `--chdir`; or a provider, such as `acme/demo@~> 1.0`\n";
+    let said = "no configuration is in empty\n  expected files such as main.tf\n\nhint: name another directory, with `--chdir`; or a provider, such as `'acme/demo@~> 1.0'`\n";
     assert!(run.stderr.contains(said), "{}", run.stderr);
     let wanted = format!("{demo}@~> 1.0.0");
     scene

@@ -140,7 +140,7 @@ fn directories_without_what_mirror_reads_from_them() {
 error: no configuration is in empty
   expected files such as main.tf
 
-hint: name another directory, with `--from-config DIR`; or a provider, such as `acme/demo@~> 1.0`
+hint: name another directory, with `--from-config DIR`; or a provider, such as `'acme/demo@~> 1.0'`
 ",
         },
         Case {

@@ -98,7 +98,7 @@ pub(super) fn command(error: &CommandError) -> Option<String> {
             "`--from origin` asks the provider registry that publishes it"
         }
         CommandError::Configuration(configuration::Error::Empty { .. }) => {
-            "name another directory, with `--chdir`; or a provider, such as `acme/demo@~> 1.0`"
+            "name another directory, with `--chdir`; or a provider, such as `'acme/demo@~> 1.0'`"
         }
         CommandError::NoLockFile { directory } => {
             return Some(format!(
@@ -107,7 +107,7 @@ pub(super) fn command(error: &CommandError) -> Option<String> {
             ));
         }
         CommandError::ConfigurationToMirror(configuration::Error::Empty { .. }) => {
-            "name another directory, with `--from-config DIR`; or a provider, such as `acme/demo@~> 1.0`"
+            "name another directory, with `--from-config DIR`; or a provider, such as `'acme/demo@~> 1.0'`"
         }
         _ => return None,
     };
