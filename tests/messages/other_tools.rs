@@ -182,6 +182,19 @@ fn options_of_other_tools() {
             "site --from oci-layout:store --into site",
             "a store is named with `--to`; directories are written by `tfoci site DIR` and `tfoci install --into DIR`",
         ),
+        ("list --to oci-layout:store", "did you mean `--from`?"),
+        (
+            "versions acme/demo --to oci-layout:store",
+            "did you mean `--from`?",
+        ),
+        (
+            "inspect acme/demo@1.0.0 --to oci-layout:store",
+            "did you mean `--from`?",
+        ),
+        (
+            "resolve acme/demo@1.0.0 --to oci-layout:store",
+            "did you mean `--from`?",
+        ),
         (
             "site --from oci-layout:store --to site",
             "this command writes to no store: `tfoci site DIR` and `tfoci install --into DIR` write into a directory",

@@ -149,6 +149,7 @@ fn spelling_tip(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
         "--into" | "--out" | "--output" | "--output-dir" => {
             "a store is named with `--to`; directories are written by `tfoci site DIR` and `tfoci install --into DIR`"
         }
+        "--to" if reads(arguments) => "did you mean `--from`?",
         "--to" => {
             "this command writes to no store: `tfoci site DIR` and `tfoci install --into DIR` write into a directory"
         }
@@ -161,6 +162,15 @@ fn spelling_tip(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
         _ => return None,
     };
     Some(tip.to_owned())
+}
+
+/// Whether the command only shows what a store has.
+fn reads(arguments: &[OsString]) -> bool {
+    let is_command = |word: &OsString| {
+        let commands = ["list", "versions", "inspect", "resolve"];
+        commands.iter().any(|command| word == command)
+    };
+    arguments.iter().any(is_command)
 }
 
 /// Whether the output of the command is to be JSON, as other tools spell it.
