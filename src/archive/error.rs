@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use super::fault::Fault;
-use crate::error::{Category, printable};
+use crate::error::{Category, MANY, listed, printable};
 use crate::hash;
 
 /// A provider zip that is refused.
@@ -33,8 +33,13 @@ pub enum Error {
     #[error("the zip is empty\n  expected at least one entry\n  received none")]
     Empty,
     /// No entry is the provider's executable ([clients: extraction](crate::clients#extraction)).
-    #[error("the zip holds no executable\n  expected a file `{}` at its top level", printable(.expected))]
-    NoExecutable { expected: String },
+    #[error("the zip holds no executable\n  expected a file `{}` at its top level{}", printable(.expected), has(.files))]
+    NoExecutable {
+        /// The name, which may go on with `_` or `.` and more.
+        expected: String,
+        /// The files in the zip.
+        files: Vec<String>,
+    },
     /// The central directory does not consist of the announced number of entries.
     #[error(
         "the zip's central directory cannot be read\n  expected {expected} entries\n  received {received} that can be read"
@@ -282,6 +287,17 @@ fn begins(front: &[u8]) -> String {
     } else {
         let bytes = front.iter().take(4).map(|byte| format!(" {byte:02x}"));
         format!("the bytes{}", bytes.collect::<String>())
+    }
+}
+
+/// The files of a zip, if there are any.
+fn has(files: &[String]) -> String {
+    match files {
+        [] => String::new(),
+        files => format!(
+            "\n  has {}",
+            listed(files.iter().map(|file| printable(file)), MANY)
+        ),
     }
 }
 

@@ -125,7 +125,12 @@ impl<R: Read + Seek> Archive<R> {
             .iter()
             .filter(|entry| entry.kind() == EntryType::File && matches(entry.name()))
             .min_by_key(|entry| entry.name())
-            .ok_or(Error::NoExecutable { expected })
+            .ok_or_else(|| {
+                let files = self.entries.iter();
+                let files = files.filter(|entry| entry.kind() == EntryType::File);
+                let files = files.map(|entry| entry.name().to_owned()).collect();
+                Error::NoExecutable { expected, files }
+            })
     }
 
     /// Passes the content of every entry to `visit`, in order. If `visit` does not read all of it, the rest is read and verified

@@ -338,7 +338,7 @@ fn zips() {
             label: "a zip without the executable",
             given: |author| {
                 ReleaseFolder::new("demo", "1.0.0")
-                    .package("linux_amd64", &[("README.md", b"x")])
+                    .package("linux_amd64", &[("README.md", b"x"), ("demo", b"x")])
                     .write(&author.scene.path("dist"))
             },
             arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
@@ -347,6 +347,25 @@ fn zips() {
 error: registry.opentofu.org/acme/demo 1.0.0 (dist): the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used
   the zip holds no executable
     expected a file `terraform-provider-demo` at its top level
+    has README.md, demo
+
+hint: clients run a file whose name is `terraform-provider-demo`, or begins with it and `_` or `.`, such as `terraform-provider-demo_v1.0.0`
+",
+        },
+        Case {
+            label: "a zip with the executable in a directory",
+            given: |author| {
+                ReleaseFolder::new("demo", "1.0.0")
+                    .package("linux_amd64", &[("bin/terraform-provider-demo", b"x")])
+                    .write(&author.scene.path("dist"))
+            },
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
+            exit: 1,
+            says: r"
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the zip `terraform-provider-demo_1.0.0_linux_amd64.zip` cannot be used
+  the zip holds no executable
+    expected a file `terraform-provider-demo` at its top level
+    has bin/terraform-provider-demo
 
 hint: put the provider's executable into the zip itself, not into a directory of it
 ",

@@ -22,10 +22,21 @@ pub(super) fn pushing(failure: &Failure) -> Option<String> {
 
 pub(super) fn in_zip(error: &archive::Error) -> Option<String> {
     match error {
-        archive::Error::NoExecutable { .. } => Some(
-            "put the provider's executable into the zip itself, not into a directory of it"
-                .to_owned(),
-        ),
+        archive::Error::NoExecutable { expected, files } => {
+            let is_below = |file: &String| {
+                let name = file.rsplit_once('/').map(|(_, name)| name);
+                name.is_some_and(|name| name.starts_with(expected))
+            };
+            Some(match files.iter().any(is_below) {
+                true => {
+                    "put the provider's executable into the zip itself, not into a directory of it"
+                        .to_owned()
+                }
+                false => format!(
+                    "clients run a file whose name is `{expected}`, or begins with it and `_` or `.`, such as `{expected}_v1.0.0`"
+                ),
+            })
+        }
         _ => None,
     }
 }
