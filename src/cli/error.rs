@@ -312,6 +312,9 @@ pub(super) enum CommandError {
     /// A client key without a certificate.
     #[error("there is a client key for {}, and no client certificate", printable(.host))]
     LoneKey { host: String },
+    /// A type alone where `push` needs the address of a provider that is the user's own.
+    #[error("`{}` is a type without a host and namespace\n  expected HOST/NAMESPACE/{}, such as {}", .0.type_name(), .0.type_name(), .0)]
+    PushedType(address::ProviderAddr),
     /// A file that an option or another file names cannot be read.
     #[error("{failure}{}\n  named by {named_by}", causes(.failure))]
     File { failure: Failure, named_by: String },

@@ -173,6 +173,15 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     Ok(report.finish())
 }
 
+/// Says that the address of an own provider has a host, if a type alone was named.
+fn with_host(error: CommandError, text: &str) -> CommandError {
+    let text = text.split('@').next().unwrap_or(text);
+    match format!("example.com/acme/{text}").parse() {
+        Ok(example) if !text.contains('/') => CommandError::PushedType(example),
+        _ => error,
+    }
+}
+
 /// Prints the host of an address of two parts, which is seldom meant: only the origin of that host can publish its providers, and a version that
 /// was pushed cannot get another address.
 fn name_host(text: &str, provider: &ProviderAddr, session: &Session) {
@@ -228,7 +237,8 @@ fn write_digest(mut file: Staged, published: &Published) -> Result<(), CommandEr
 }
 
 fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandError> {
-    let selection = session.selection(&arguments.provider)?;
+    let selection = session.selection(&arguments.provider);
+    let selection = selection.map_err(|error| with_host(error, &arguments.provider))?;
     let one = || CommandError::OneVersion {
         text: arguments.provider.clone(),
     };

@@ -14,8 +14,8 @@ fn addresses() {
             arguments: "push dist --provider demo --to oci-layout:store",
             exit: 2,
             says: r"
-error: `demo` is a type without a namespace
-  expected NAMESPACE/demo, such as hashicorp/demo
+error: `demo` is a type without a host and namespace
+  expected HOST/NAMESPACE/demo, such as example.com/acme/demo
 ",
         },
         Case {
