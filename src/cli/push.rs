@@ -41,6 +41,9 @@ Examples:
 /// (.sig), as the release process of a provider creates them. tfoci verifies the signature before it writes anything, and each zip during its
 /// upload. It writes the tag of the version last, so clients never see a part of a version. The reference of the version goes to stdout.
 ///
+/// By hand, in the folder of the zips, where S is terraform-provider-TYPE_VERSION_SHA256SUMS: `sha256sum terraform-provider-*.zip > S` writes
+/// it, and `gpg --detach-sign --output S.sig S` signs it.
+///
 /// The provider manifest, terraform-provider-TYPE_VERSION_manifest.json, says which plugin protocols the provider speaks; one that speaks
 /// only 6.0 needs it. It may also lie in the folder or the one above it as terraform-registry-manifest.json, as in the sources, if
 /// SHA256SUMS lists it.

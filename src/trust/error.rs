@@ -10,6 +10,7 @@ use crate::version::Version;
 
 use super::asked_by::{AskedBy, named_by};
 use super::expected_keys::{PinnedKey, listed};
+use super::other_line::OtherLine;
 use super::signature_error::SignatureError;
 
 /// Errors of [`super::verify`] and of the documents that it reads.
@@ -36,8 +37,12 @@ pub enum Error {
         second: Option<Digest>,
     },
     /// No line of the checksum document is for this package.
-    #[error("the checksum document has no SHA-256 for `{}`", printable(.file_name))]
-    NoLine { file_name: String },
+    #[error("the checksum document has no SHA-256 for `{}`{}", printable(.file_name), in_other_form(.other.as_ref()))]
+    NoLine {
+        file_name: String,
+        /// A line that clients do not read, and that names the package.
+        other: Option<OtherLine>,
+    },
     /// The package does not have the digest that the checksum document lists.
     #[error(transparent)]
     Mismatch(Box<Mismatch>),
@@ -161,6 +166,14 @@ fn stated(digest: &Option<Digest>) -> String {
         || "a text that is no SHA-256".to_owned(),
         |digest| digest.to_string(),
     )
+}
+
+fn in_other_form(other: Option<&OtherLine>) -> String {
+    let Some(OtherLine { number, text }) = other else {
+        return String::new();
+    };
+    let text = printable(text);
+    format!("\n  expected HEX, two spaces, the bare file name\n  received in line {number}: {text}")
 }
 
 impl Error {

@@ -38,6 +38,7 @@ mod key_file;
 pub mod limits;
 mod lines;
 mod openpgp;
+mod other_line;
 pub mod pins;
 pub mod policy;
 pub mod rule;
@@ -53,6 +54,7 @@ pub use expected_keys::{ExpectedKeys, NamedKey, PinnedKey};
 pub use file_name::{PackageName, ReleaseId};
 pub use key_description::KeyDescription;
 pub use key_file::check_key_file;
+pub use other_line::OtherLine;
 pub use policy::{Policy, PolicyEntry};
 pub use rule::Rule;
 pub use signature_error::{SignatureError, SignatureErrorKind, UnsupportedSignature};
@@ -178,9 +180,7 @@ fn matches_its_line<L>(
         });
     }
     match checksums.lookup(&package.file_name) {
-        None => Err(Error::NoLine {
-            file_name: file_name(),
-        }),
+        None => Err(checksums.no_line(&package.file_name)),
         Some(expected) if expected != package.expected.digest => {
             Err(Error::Mismatch(Box::new(Mismatch {
                 file_name: file_name(),

@@ -432,5 +432,22 @@ error: registry.opentofu.org/acme/demo 1.0.0 (dist): the checksum document has n
 hint: nothing of this version was written. Only what the signed document lists is pushed
 ",
         },
+        Case {
+            label: "the document has the form of another tool",
+            given: |author| {
+                two_platforms()
+                    .document(|text| text.replace("  ", " *"))
+                    .write(&author.scene.path("dist"))
+            },
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_darwin_arm64.zip`
+  expected HEX, two spaces, the bare file name
+  received in line 1: f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a *terraform-provider-demo_1.0.0_darwin_arm64.zip
+
+hint: nothing of this version was written. In the folder of the zips, `sha256sum terraform-provider-*.zip > terraform-provider-TYPE_VERSION_SHA256SUMS`; then sign it again
+",
+        },
     ]);
 }

@@ -119,11 +119,9 @@ fn checksum_documents_are_parsed_as_clients_parse_them() {
             folder().document(move |text| form.of(text)),
         ));
     }
-    for (form, says) in [(Form::Starred, "
-error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip`
-
-hint: nothing of this version was written. One checksum document has to list the packages of all platforms: its author has to publish it again
-"), (Form::UpperCaseNames, "
+    for (form, says) in [(Form::Starred, "error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip`
+  expected HEX, two spaces, the bare file name
+  received in line 1: …"), (Form::UpperCaseNames, "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip`
 
 hint: nothing of this version was written. One checksum document has to list the packages of all platforms: its author has to publish it again
