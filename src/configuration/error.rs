@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::config::module;
 use crate::disk;
-use crate::error::{Category, printable_path};
+use crate::error::{Category, printable, printable_path};
 
 /// A configuration that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +33,28 @@ pub enum Error {
     /// The client's list of downloaded modules is not one.
     #[error("{} cannot be read\n  not valid JSON at line {line}", printable_path(.path))]
     ModulesJson { path: PathBuf, line: usize },
+    /// That list can be read in two ways, or in none.
+    #[error("{} cannot be read\n  {mistake}", printable_path(.path))]
+    ModulesJsonContent { path: PathBuf, mistake: Mistake },
+    /// The entry of a local module in `modules.json` leads to another directory, which clients would read.
+    #[error("modules.json has another directory for a local module\n  expected {}\n  received {}\n  called in {}",
+        printable_path(.directory), printable_path(.recorded), printable_path(.caller))]
+    Redirected {
+        /// The directory that the source leads to.
+        directory: PathBuf,
+        /// That of the entry.
+        recorded: PathBuf,
+        /// The directory of the module that calls it.
+        caller: PathBuf,
+    },
+    /// A strict reader has to know that a downloaded module is the one that is called.
+    #[error("modules.json may be about another module than the one that is called\n  source {}\n  called in {}", printable(.address), printable_path(.caller))]
+    Uncertain {
+        /// The source, as written.
+        address: String,
+        /// The directory of the module that calls it.
+        caller: PathBuf,
+    },
     /// A limit was exceeded.
     #[error("{} has more than {limit} {what}", printable_path(.directory))]
     Many {
@@ -52,15 +74,36 @@ pub enum Error {
     },
 }
 
+/// Why the content of `modules.json` is refused. Clients would read it in another way than it looks, or refuse it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
+pub enum Mistake {
+    #[error("it has no list `Modules` of objects with `Key`, `Source` and `Dir` as text")]
+    Shape,
+    /// Clients read names without regard to case, and take the last.
+    #[error("clients read the member `{}` as `{expected}`", printable(.received))]
+    Member {
+        expected: &'static str,
+        received: String,
+    },
+    #[error("an object has two members `{name}`")]
+    Twice { name: &'static str },
+    #[error("two entries are about the module `{}`", printable(.key))]
+    Entries { key: String },
+}
+
 impl Error {
     /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),
             Self::File { .. } | Self::Missing { .. } | Self::Empty { .. } => Category::NotFound,
-            Self::Many { .. } | Self::ModulesJson { .. } | Self::FileName { .. } => {
-                Category::Malformed
-            }
+            Self::Many { .. }
+            | Self::ModulesJson { .. }
+            | Self::ModulesJsonContent { .. }
+            | Self::Redirected { .. }
+            | Self::Uncertain { .. }
+            | Self::FileName { .. } => Category::Malformed,
             Self::Module { source, .. } => source.category(),
         }
     }

@@ -5,21 +5,21 @@
 
 mod error;
 mod modules_json;
+mod recorded_source;
+mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use crate::address::{Hostname, ProviderAddr};
-use crate::config::module::{self, Module, ModuleSource, SourceFile, is_configuration};
+use crate::config::module::{self, Module, SourceFile, is_configuration};
 use crate::constraint::VersionConstraints;
 use crate::disk;
 use crate::error::printable_path;
 use crate::lockfile::{self, Client};
-pub use error::Error;
-
-/// The most modules of one configuration. Large ones have some hundreds.
-const MOST_MODULES: usize = 10_000;
+pub use error::{Error, Mistake};
+use walk::Walk;
 
 /// The most files of one module. Large ones have some hundreds.
 const MOST_FILES: usize = 10_000;
@@ -27,12 +27,6 @@ const MOST_FILES: usize = 10_000;
 /// The most bytes of all files of one module, which are in memory at once. It equals four files of the
 /// largest accepted size.
 const LARGEST_MODULE: u64 = 16 << 20;
-
-/// The longest name of a chain of calls, in bytes. Real ones have some dozens.
-const LONGEST_KEY: usize = 1 << 10;
-
-/// The most bytes of all files of one configuration. Large ones have some megabytes.
-const LARGEST: u64 = 64 << 20;
 
 /// What `required_providers` of the root module and of all modules that it calls demand together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,7 +37,8 @@ pub struct Requirements {
     pub stated: BTreeMap<ProviderAddr, Vec<StatedAt>>,
     /// The number of modules that were read.
     pub modules: usize,
-    /// The sources of remote modules that are not on this disk, as they are written. Their requirements are not known.
+    /// The sources of remote modules that are not on this disk, or that were downloaded for another source or version than the call has
+    /// now, as they are written. Their requirements are not known.
     pub not_followed: BTreeSet<String>,
 }
 
@@ -81,6 +76,8 @@ pub struct ReadAs {
     pub default_host: Hostname,
     /// The directory of the client's own files, relative to that of the root module: `.terraform`, or `TF_DATA_DIR`.
     pub data: PathBuf,
+    /// Whether a downloaded module counts only if it is certain that the client would not download another one instead.
+    pub is_strict: bool,
 }
 
 impl Requirements {
@@ -89,7 +86,7 @@ impl Requirements {
     /// Addresses without a host have the default host of the client. A directory that is called by several names is read once.
     ///
     /// # Errors
-    /// A local module is missing, or a module or `modules.json` cannot be parsed.
+    /// A local module is missing, or a module or `modules.json` cannot be parsed, or `modules.json` misleads about a module.
     pub fn read(root: &Path, read_as: &ReadAs) -> Result<Self, Error> {
         if root.is_file() {
             let path = root.to_owned();
@@ -103,48 +100,22 @@ impl Requirements {
             }
         };
         let default_host = default_host.unwrap_or_else(|| read_as.default_host.clone());
-        let installed = modules_json::read(root, &root.join(&read_as.data))?;
-        let too_many = |what, limit| Error::Many {
-            directory: root.to_owned(),
-            what,
-            limit,
+        let registries = match client {
+            Some(client) => vec![client.default_host()],
+            None => vec![Hostname::default_origin(), Hostname::predecessor_origin()],
         };
-        let mut found = Self {
-            providers: BTreeMap::new(),
-            stated: BTreeMap::new(),
-            modules: 0,
-            not_followed: BTreeSet::new(),
+        let walk = Walk {
+            root,
+            client,
+            default_host: &default_host,
+            registries,
+            installed: modules_json::read(root, &root.join(&read_as.data))?,
+            is_strict: read_as.is_strict,
+            found: Self::default(),
+            read: BTreeMap::new(),
+            size: 0,
         };
-        let (mut seen, mut size) = (BTreeSet::new(), 0);
-        let mut pending = vec![Called {
-            directory: root.to_owned(),
-            caller: None,
-            key: String::new(),
-        }];
-        while let Some(called) = pending.pop() {
-            // Compare canonical paths, so that modules that link to each other do not cause an endless loop.
-            if !seen.insert(one_path(&called.directory, called.caller.as_deref())?) {
-                continue;
-            }
-            if seen.len() > MOST_MODULES {
-                return Err(too_many("modules", MOST_MODULES as u64));
-            }
-            let (module, bytes) = read_module(&called.directory, client, &default_host)?;
-            size += bytes;
-            if size > LARGEST {
-                return Err(too_many("bytes", LARGEST));
-            }
-            for (name, source) in &module.calls {
-                match called.next(name, source, &installed) {
-                    Ok(next) => pending.push(next),
-                    Err(source) => {
-                        found.not_followed.insert(source.to_owned());
-                    }
-                }
-            }
-            found.add(module, &called.directory);
-        }
-        Ok(found)
+        walk.run()
     }
 
     /// Adds what a module requires.
@@ -160,43 +131,6 @@ impl Requirements {
             all.extend(statements);
         }
         module.add_to(&mut self.providers);
-    }
-}
-
-/// A module that is called, or the root module.
-struct Called {
-    directory: PathBuf,
-    /// The directory of the module that calls it.
-    caller: Option<PathBuf>,
-    /// Its name in `modules.json`: the names of the calls that lead to it.
-    key: String,
-}
-
-impl Called {
-    /// The module of a call in this one; the source of the module if it is not installed.
-    fn next<'s>(
-        &self,
-        name: &str,
-        source: &'s ModuleSource,
-        installed: &BTreeMap<String, PathBuf>,
-    ) -> Result<Self, &'s str> {
-        let key = match self.key.is_empty() {
-            true => name.to_owned(),
-            // Calls that lead in a circle would grow it without end.
-            false if self.key.len() > LONGEST_KEY => self.key.clone(),
-            false => format!("{}.{name}", self.key),
-        };
-        let directory = match source {
-            ModuleSource::Local(path) => joined(&followed(&self.directory), path),
-            ModuleSource::Elsewhere(source) => {
-                installed.get(&key).cloned().ok_or(source.as_str())?
-            }
-        };
-        Ok(Self {
-            directory,
-            caller: Some(self.directory.clone()),
-            key,
-        })
     }
 }
 
@@ -303,5 +237,9 @@ fn joined(directory: &Path, source: &str) -> PathBuf {
     path
 }
 
+#[cfg(test)]
+mod installed_tests;
+#[cfg(test)]
+mod recorded_source_tests;
 #[cfg(test)]
 mod tests;

@@ -97,6 +97,13 @@ pub(super) fn command(error: &CommandError) -> Option<String> {
         CommandError::NoMethod { .. } => {
             "`--from origin` asks the provider registry that publishes it"
         }
+        CommandError::Configuration(configuration::Error::Uncertain { .. }) => {
+            "a strict check cannot compute expressions, and does not know every short form: write source and version out, such as `git::https://HOST/REPOSITORY.git?ref=TAG`"
+        }
+        CommandError::Configuration(
+            configuration::Error::Redirected { .. }
+            | configuration::Error::ModulesJsonContent { .. },
+        ) => "the client does not write such a file: remove it, and run `get` again",
         CommandError::Configuration(configuration::Error::Empty { .. }) => {
             "name another directory, with `--chdir`; or a provider, such as `'acme/demo@~> 1.0'`"
         }

@@ -121,6 +121,7 @@ fn required(
         client: Some(client),
         default_host: client.default_host(),
         data: data_directory(),
+        is_strict: request.is_strict_check(),
     };
     let requirements = match requirements(directory, client, &read_as) {
         // Addresses need no configuration.

@@ -198,6 +198,7 @@ fn required(root: &Path, session: &Session) -> Result<impl Iterator<Item = Item>
         client: None,
         default_host: session.default_host().clone(),
         data: data_directory(),
+        is_strict: false,
     };
     let required =
         Requirements::read(root, &read_as).map_err(CommandError::ConfigurationToMirror)?;

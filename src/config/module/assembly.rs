@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::files::SourceFile;
-use super::{Error, Fact, FileError, Module, ModuleSource, Requirement, Stated, Statement};
+use super::{
+    Error, Fact, FileError, Module, ModuleCall, ModuleSource, Requirement, Stated, Statement,
+};
 use crate::address::{self, Hostname, ProviderAddr};
 use crate::constraint::VersionConstraints;
 
@@ -22,7 +24,8 @@ pub(super) struct Assembly<'a> {
     /// By name and alias.
     configured: BTreeMap<(String, Option<String>), (VersionConstraints, Position)>,
     used: BTreeMap<[String; 3], Used>,
-    calls: BTreeMap<String, ModuleSource>,
+    /// By name, with source and version.
+    calls: BTreeMap<String, (Option<ModuleSource>, Option<String>)>,
 }
 
 /// The file and line of a statement, for messages.
@@ -116,8 +119,14 @@ impl<'a> Assembly<'a> {
                 });
                 used.provider = provider.or(used.provider.take());
             }
-            Statement::Call { name, source } => {
-                self.calls.insert(name, source);
+            Statement::Call {
+                name,
+                source,
+                version,
+            } => {
+                let call = self.calls.entry(name).or_default();
+                call.0 = source.or(call.0.take());
+                call.1 = version.or(call.1.take());
             }
         }
         Ok(())
@@ -150,11 +159,19 @@ impl<'a> Assembly<'a> {
             self.require(&name, constraints, &place)?;
         }
         let required = self.required.into_iter();
+        // Clients refuse a call without source.
+        let calls = self
+            .calls
+            .into_iter()
+            .filter_map(|(name, (source, version))| {
+                let source = source?;
+                Some((name, ModuleCall { source, version }))
+            });
         Ok(Module {
             requirements: required
                 .filter_map(|(name, one)| Some((name, one?)))
                 .collect(),
-            calls: self.calls,
+            calls: calls.collect(),
         })
     }
 

@@ -48,6 +48,14 @@ fn text(section: &Section, name: &'static str) -> Result<Option<String>, FileErr
     }
 }
 
+/// The source of a called module. OpenTofu evaluates templates, and Terraform takes them as they are.
+fn source(text: String) -> ModuleSource {
+    match text.contains("${") || text.contains("%{") {
+        true => ModuleSource::Computed(text),
+        false => ModuleSource::of(text),
+    }
+}
+
 #[derive(Default)]
 struct Reader {
     facts: Vec<Fact>,
@@ -153,10 +161,11 @@ impl Reader {
     fn read_calls(&mut self, value: &Value) -> Result<(), FileError> {
         for (name, blocks) in labelled(value)? {
             for block in sections(blocks)? {
-                if let Some(source) = text(block, "source")? {
-                    let (name, source) = (name.to_owned(), ModuleSource::of(source));
-                    self.push(Statement::Call { name, source });
-                }
+                self.push(Statement::Call {
+                    name: name.to_owned(),
+                    source: text(block, "source")?.map(source),
+                    version: text(block, "version")?,
+                });
             }
         }
         Ok(())

@@ -35,7 +35,16 @@ pub struct Module {
     /// The providers, by the names that they have in this module.
     pub requirements: BTreeMap<String, Requirement>,
     /// The modules that it calls, by the names of the calls.
-    pub calls: BTreeMap<String, ModuleSource>,
+    pub calls: BTreeMap<String, ModuleCall>,
+}
+
+/// A `module` block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleCall {
+    /// Where the module is.
+    pub source: ModuleSource,
+    /// The constraints on its versions, as written. They may be computed.
+    pub version: Option<String>,
 }
 
 /// A provider that a module requires.
@@ -65,8 +74,10 @@ pub struct Stated {
 pub enum ModuleSource {
     /// A directory, relative to that of the calling module. It begins with `./` or `../`.
     Local(String),
-    /// Any other source, which clients would download or compute, as written.
+    /// Any other source, which clients would download, as written.
     Elsewhere(String),
+    /// An expression that OpenTofu computes, as written.
+    Computed(String),
 }
 
 impl Module {
@@ -111,8 +122,10 @@ impl Module {
 
 impl ModuleSource {
     fn of(text: String) -> Self {
-        if text.starts_with("./") || text.starts_with("../") {
-            Self::Local(text)
+        // Clients accept the separator of Windows on every system.
+        let path = text.replace('\\', "/");
+        if path.starts_with("./") || path.starts_with("../") {
+            Self::Local(path)
         } else {
             Self::Elsewhere(text)
         }
@@ -149,8 +162,12 @@ enum Statement {
         key: [String; 3],
         provider: Option<String>,
     },
-    /// A `module` block.
-    Call { name: String, source: ModuleSource },
+    /// A `module` block. An override file may omit either argument.
+    Call {
+        name: String,
+        source: Option<ModuleSource>,
+        version: Option<String>,
+    },
 }
 
 /// What the address of a resource in a module begins with.
@@ -163,5 +180,7 @@ fn first_name(reference: &str) -> String {
     name.unwrap_or_default().trim().to_owned()
 }
 
+#[cfg(test)]
+mod call_tests;
 #[cfg(test)]
 mod tests;

@@ -23,7 +23,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Fact>, Located> {
                 }
             }
             "import" => facts.extend(imported(block)),
-            "module" => facts.extend(call(block)?),
+            "module" => facts.push(call(block)?),
             _ => {}
         }
     }
@@ -125,12 +125,20 @@ fn root(reference: &Expression<'_>) -> Option<String> {
     }
 }
 
-fn call(block: &Block<'_>) -> Result<Option<Fact>, Located> {
+fn call(block: &Block<'_>) -> Result<Fact, Located> {
     let [name] = labels(block)?;
-    // An override file may omit the source.
-    Ok(block.body.attributes.get("source").map(|value| {
-        let computed = || ModuleSource::Elsewhere(value.text().to_owned());
-        let source = value.as_text().map_or_else(computed, ModuleSource::of);
-        fact(value.line(), Statement::Call { name, source })
-    }))
+    let source = block.body.attributes.get("source").map(|value| {
+        let computed = || ModuleSource::Computed(value.text().to_owned());
+        value.as_text().map_or_else(computed, ModuleSource::of)
+    });
+    let version = block.body.attributes.get("version").map(|value| {
+        let computed = || value.text().to_owned();
+        value.as_text().unwrap_or_else(computed)
+    });
+    let call = Statement::Call {
+        name,
+        source,
+        version,
+    };
+    Ok(fact(block.line, call))
 }

@@ -1,0 +1,316 @@
+//! Which modules are read, judging by `modules.json`.
+
+use std::collections::BTreeSet;
+
+use super::tests::{read, read_as, tree};
+use super::*;
+
+const REMOTE: &str = "git::https://example.com/net.git?ref=v1";
+
+/// A module that requires `hashicorp/NAME`, and calls others, each as `NAME SOURCE`.
+fn module(name: &str, calls: &[(&str, &str)]) -> String {
+    let calls = calls.iter();
+    let calls = calls.map(|(name, source)| format!("module {name} {{\n source = {source}\n}}\n"));
+    format!("provider {name:?} {{}}\n{}", calls.collect::<String>())
+}
+
+fn called(source: &str, version: Option<&str>) -> String {
+    let version = version.map(|version| format!(" version = \"{version}\"\n"));
+    let version = version.unwrap_or_default();
+    format!("module m {{\n source = \"{source}\"\n{version}}}\n")
+}
+
+/// The text of `modules.json`, with entries of key, source and directory.
+fn installed(entries: &[(&str, &str, &str)]) -> String {
+    let entries = entries.iter().map(|(key, source, directory)| {
+        format!(r#"{{"Key": "{key}", "Source": "{source}", "Dir": "{directory}"}}"#)
+    });
+    let entries: Vec<String> = entries.collect();
+    format!(r#"{{"Modules": [{}]}}"#, entries.join(", "))
+}
+
+const MODULES: &str = ".terraform/modules/modules.json";
+
+fn types(requirements: &Requirements) -> Vec<&str> {
+    let providers = requirements.providers.keys();
+    providers.map(ProviderAddr::type_name).collect()
+}
+
+/// What is not followed, of a project with one call and one entry.
+fn not_followed(call: &str, source: &str, version: &str, client: Client) -> BTreeSet<String> {
+    let entry = format!(
+        r#"{{"Modules": [{{"Key": "m", "Source": "{source}", "Version": "{version}", "Dir": "net"}}]}}"#
+    );
+    let home = tree(&[
+        ("main.tf", call),
+        ("net/main.tf", &module("net", &[])),
+        (MODULES, &entry),
+    ]);
+    let how = ReadAs {
+        is_strict: true,
+        ..read_as(Some(client))
+    };
+    let found = Requirements::read(home.path(), &how).unwrap();
+    let is_read = types(&found) == ["net"];
+    assert_eq!(is_read, found.not_followed.is_empty());
+    found.not_followed
+}
+
+#[test]
+fn an_installed_module_belongs_to_the_call_as_it_is_written_now() {
+    use Client::{OpenTofu, Terraform};
+    let github = "git::https://github.com/acme/net.git";
+    let (tofu, terraform) = (
+        "registry.opentofu.org/acme/net/aws",
+        "registry.terraform.io/acme/net/aws",
+    );
+    for (source, constraints, recorded, version, client, belongs) in [
+        (REMOTE, None, REMOTE, "", OpenTofu, true),
+        (
+            "git::https://example.com/net.git?ref=v2",
+            None,
+            REMOTE,
+            "",
+            OpenTofu,
+            false,
+        ),
+        ("github.com/acme/net", None, github, "", Terraform, true),
+        ("github.com/acme/other", None, github, "", Terraform, false),
+        // As versions of clients before normalisation wrote it.
+        (
+            "github.com/acme/net",
+            None,
+            "github.com/acme/net",
+            "",
+            OpenTofu,
+            true,
+        ),
+        // A form that tfoci does not know, but the same text.
+        (
+            "b.s3.amazonaws.com/x",
+            None,
+            "b.s3.amazonaws.com/x",
+            "",
+            OpenTofu,
+            true,
+        ),
+        ("acme/net/aws", None, tofu, "1.2.0", OpenTofu, true),
+        ("acme/net/aws", None, terraform, "1.2.0", OpenTofu, false),
+        ("acme/net/aws", None, terraform, "1.2.0", Terraform, true),
+        (
+            "acme/net/aws",
+            Some(">=   1.0,< 2"),
+            tofu,
+            "1.2.0",
+            OpenTofu,
+            true,
+        ),
+        ("acme/net/aws", Some("1.2.0"), tofu, "1.2.0", OpenTofu, true),
+        (
+            "acme/net/aws",
+            Some("~> 1.3"),
+            tofu,
+            "1.2.0",
+            OpenTofu,
+            false,
+        ),
+        ("acme/net/aws", Some("1.2.0"), tofu, "", OpenTofu, false),
+    ] {
+        let found = not_followed(&called(source, constraints), recorded, version, client);
+        let wanted: BTreeSet<String> = (!belongs).then(|| source.to_owned()).into_iter().collect();
+        assert_eq!(found, wanted, "{source} {constraints:?}");
+    }
+}
+
+/// A gate must not believe that an entry is about a call that it cannot compare with it.
+#[test]
+fn a_strict_reader_refuses_what_it_cannot_compare() {
+    let registry = "registry.opentofu.org/acme/net/aws";
+    for (source, version, recorded, said) in [
+        ("\"./${var.kind}\"", "", "./net", "\"./${var.kind}\""),
+        ("var.source", "", "./net", "var.source"),
+        (
+            "\"b.s3.amazonaws.com/x\"",
+            "",
+            "s3::https://s3.amazonaws.com/b/x",
+            "b.s3.amazonaws.com/x",
+        ),
+        (
+            "\"acme/net/aws\"",
+            "version = var.version",
+            registry,
+            "acme/net/aws",
+        ),
+        (
+            "\"acme/net/aws\"",
+            "version = \">= 1.0.0-a\"",
+            registry,
+            "acme/net/aws",
+        ),
+    ] {
+        let call = format!("module m {{\n source = {source}\n {version}\n}}\n");
+        let entry = format!(
+            r#"{{"Modules": [{{"Key": "m", "Source": "{recorded}", "Version": "1.0.0-b", "Dir": "net"}}]}}"#
+        );
+        let home = tree(&[
+            ("main.tf", &*call),
+            ("net/main.tf", &module("net", &[])),
+            (MODULES, &entry),
+        ]);
+        let found = read(home.path()).unwrap();
+        assert_eq!(types(&found), ["net"], "{source}");
+        let how = ReadAs {
+            is_strict: true,
+            ..read_as(None)
+        };
+        let error = Requirements::read(home.path(), &how).unwrap_err();
+        let wanted = format!(
+            "modules.json may be about another module than the one that is called\n  source {said}\n  called in {}",
+            printable_path(home.path())
+        );
+        assert_eq!(error.to_string(), wanted);
+    }
+}
+
+#[test]
+fn a_local_module_whose_entry_leads_elsewhere_is_refused() {
+    let redirected = |source: &str, entry: (&str, &str)| {
+        let home = tree(&[
+            ("main.tf", &module("root", &[("m", source)])),
+            ("good/a.tf", &module("good", &[])),
+            ("evil/a.tf", &module("evil", &[])),
+            (MODULES, &installed(&[("m", entry.0, entry.1)])),
+        ]);
+        read(home.path())
+            .map(|found| types(&found).join(" "))
+            .map_err(|error| {
+                let home = printable_path(home.path());
+                error.to_string().replace(&home, "[HOME]")
+            })
+    };
+    let refused = "modules.json has another directory for a local module\n  expected [HOME]/good\n  received [HOME]/evil\n  called in [HOME]";
+    for source in ["\"./good\"", "\".\\\\good\""] {
+        for recorded in ["./good", "./evil/../good/"] {
+            assert_eq!(
+                redirected(source, (recorded, "evil")),
+                Err(refused.to_owned())
+            );
+        }
+        let sound = Ok("good root".to_owned());
+        assert_eq!(redirected(source, ("./good", "./good/../good")), sound);
+        // The client installs it anew.
+        assert_eq!(redirected(source, ("./evil", "evil")), sound);
+        assert_eq!(redirected(source, ("./good", "gone")), sound);
+    }
+}
+
+/// The client forgets the modules below one that it installs anew.
+#[test]
+fn entries_below_a_module_without_its_own_do_not_count() {
+    let files = |entries: &[(&str, &str, &str)]| {
+        let home = tree(&[
+            ("main.tf", &module("root", &[("m", "\"./m\"")])),
+            ("m/a.tf", &module("m", &[("n", &format!("{REMOTE:?}"))])),
+            ("net/a.tf", &module("net", &[])),
+            (MODULES, &installed(entries)),
+        ]);
+        let found = read(home.path()).unwrap();
+        types(&found).join(" ")
+    };
+    let net = ("m.n", REMOTE, "net");
+    assert_eq!(files(&[("m", "./m", "m"), net]), "m net root");
+    assert_eq!(files(&[("m", "./old", "m"), net]), "m root");
+    assert_eq!(files(&[net]), "m root");
+}
+
+/// OpenTofu computes the source from a variable, which differs from call to call.
+#[test]
+fn a_directory_that_is_called_twice_is_walked_twice() {
+    let d = "\"./d\"";
+    for entries in [
+        [("x.n", "./safe", "d/safe"), ("y.n", "./evil", "d/evil")],
+        [("x.n", "./evil", "d/evil"), ("y.n", "./safe", "d/safe")],
+    ] {
+        let home = tree(&[
+            ("main.tf", &module("root", &[("x", d), ("y", d)])),
+            ("d/a.tf", &module("d", &[("n", "\"./${var.kind}\"")])),
+            ("d/safe/a.tf", &module("safe", &[])),
+            ("d/evil/a.tf", &module("evil", &[])),
+            (
+                MODULES,
+                &installed(&[("x", "./d", "d"), ("y", "./d", "d"), entries[0], entries[1]]),
+            ),
+        ]);
+        let found = read(home.path()).unwrap();
+        assert_eq!(types(&found), ["d", "evil", "root", "safe"]);
+        assert_eq!(found.modules, 4);
+    }
+}
+
+#[test]
+fn a_walk_without_end_is_refused() {
+    let chain = (0..20).map(|n| {
+        let next = format!("\"../{}\"", n + 1);
+        let calls = [("a", &*next), ("b", &*next)];
+        (format!("{n}/a.tf"), module("root", &calls))
+    });
+    let mut chain: Vec<(String, String)> = chain.collect();
+    chain.push(("20/a.tf".to_owned(), module("root", &[])));
+    let files: Vec<(&str, &str)> = chain
+        .iter()
+        .map(|(name, text)| (&**name, &**text))
+        .collect();
+    let circle = module("root", &[("m", "\"./\"")]);
+    for (home, root, what) in [
+        (tree(&files), "0", "10000 calls of modules"),
+        (
+            tree(&[("main.tf", &circle)]),
+            "",
+            "1024 bytes in the names of a chain of calls",
+        ),
+    ] {
+        let root = home.path().join(root);
+        let error = read(&root).unwrap_err();
+        let wanted = format!("{} has more than {what}", printable_path(&root));
+        assert_eq!(error.to_string(), wanted);
+    }
+}
+
+#[test]
+fn a_list_of_modules_with_two_readings_is_refused() {
+    let entry = r#""Key": "m", "Dir": "net""#;
+    for (text, mistake) in [
+        (
+            "[]".to_owned(),
+            "it has no list `Modules` of objects with `Key`, `Source` and `Dir` as text",
+        ),
+        (
+            format!(r#"{{"Modules": [{{{entry}, "dir": "evil"}}]}}"#),
+            "clients read the member `dir` as `Dir`",
+        ),
+        (
+            format!(r#"{{"Modules": [{{{entry}, "{}ource": "x"}}]}}"#, '\u{17f}'),
+            "clients read the member `\u{17f}ource` as `Source`",
+        ),
+        (
+            format!(r#"{{"Modules": [], "modules": [{{{entry}}}]}}"#),
+            "clients read the member `modules` as `Modules`",
+        ),
+        (
+            format!(r#"{{"Modules": [{{{entry}, "Dir": "evil"}}]}}"#),
+            "an object has two members `Dir`",
+        ),
+        (
+            format!(r#"{{"Modules": [{{{entry}}}, {{{entry}}}]}}"#),
+            "two entries are about the module `m`",
+        ),
+    ] {
+        let home = tree(&[("main.tf", ""), (MODULES, &text)]);
+        let error = read(home.path()).unwrap_err();
+        let path = printable_path(&home.path().join(MODULES));
+        assert_eq!(
+            error.to_string(),
+            format!("{path} cannot be read\n  {mistake}")
+        );
+    }
+}

@@ -1,0 +1,167 @@
+//! The walk from the root module to all modules that it calls.
+//!
+//! Clients know a module by its *key*, the names of the calls that lead to it, such as `network.subnets`. They read a directory that is
+//! called twice under both of its keys. The modules that it calls may then be in different directories, because `modules.json` has an
+//! entry for each key. So the walk visits each key, and parses each directory once.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::modules_json::{Belongs, InstalledModule};
+use super::{Error, Requirements, followed, joined, one_path, read_module};
+use crate::address::Hostname;
+use crate::config::module::{ModuleCall, ModuleSource};
+use crate::lockfile::Client;
+
+/// The most calls of modules in one configuration. Large ones have some hundreds. Modules that each call the next one twice would double
+/// them at each step.
+const MOST_CALLS: usize = 10_000;
+
+/// The longest key, in bytes. Real ones have some dozens. Modules that call each other in a circle would grow it without end; clients fail
+/// when it is too long for the name of a file.
+const LONGEST_KEY: usize = 1 << 10;
+
+/// The most bytes of all files of one configuration. Large ones have some megabytes.
+const LARGEST: u64 = 64 << 20;
+
+/// A walk, and what it has found.
+pub(super) struct Walk<'a> {
+    pub(super) root: &'a Path,
+    pub(super) client: Option<Client>,
+    pub(super) default_host: &'a Hostname,
+    /// The hosts that modules of a registry without host may have.
+    pub(super) registries: Vec<Hostname>,
+    pub(super) installed: BTreeMap<String, InstalledModule>,
+    /// Whether an installed module counts only if it certainly belongs to its call.
+    pub(super) is_strict: bool,
+    pub(super) found: Requirements,
+    /// The calls of the modules that were read, by the canonical paths of the modules.
+    pub(super) read: BTreeMap<PathBuf, Rc<BTreeMap<String, ModuleCall>>>,
+    /// The bytes that were read.
+    pub(super) size: u64,
+}
+
+/// A module that is called, or the root module.
+struct Called {
+    directory: PathBuf,
+    /// The directory of the module that calls it.
+    caller: Option<PathBuf>,
+    key: String,
+    /// Whether the client has installed it, or would install it and all that it calls anew.
+    is_installed: bool,
+}
+
+impl Walk<'_> {
+    /// Reads all modules.
+    pub(super) fn run(mut self) -> Result<Requirements, Error> {
+        let mut pending = vec![Called {
+            directory: self.root.to_owned(),
+            caller: None,
+            key: String::new(),
+            is_installed: true,
+        }];
+        let mut count = 0;
+        while let Some(called) = pending.pop() {
+            let calls = self.calls(&called)?;
+            count += calls.len();
+            if count > MOST_CALLS {
+                return Err(self.too_many("calls of modules", MOST_CALLS as u64));
+            }
+            for (name, call) in calls.iter() {
+                match self.next(&called, name, call)? {
+                    Ok(next) => pending.push(next),
+                    Err(source) => {
+                        self.found.not_followed.insert(source.to_owned());
+                    }
+                }
+            }
+        }
+        Ok(self.found)
+    }
+
+    fn too_many(&self, what: &'static str, limit: u64) -> Error {
+        Error::Many {
+            directory: self.root.to_owned(),
+            what,
+            limit,
+        }
+    }
+
+    /// The calls in a module. It is read once.
+    fn calls(&mut self, called: &Called) -> Result<Rc<BTreeMap<String, ModuleCall>>, Error> {
+        let path = one_path(&called.directory, called.caller.as_deref())?;
+        if let Some(known) = self.read.get(&path) {
+            return Ok(Rc::clone(known));
+        }
+        let (mut module, bytes) = read_module(&called.directory, self.client, self.default_host)?;
+        self.size += bytes;
+        if self.size > LARGEST {
+            return Err(self.too_many("bytes", LARGEST));
+        }
+        let calls = Rc::new(std::mem::take(&mut module.calls));
+        self.found.add(module, &called.directory);
+        self.read.insert(path, Rc::clone(&calls));
+        Ok(calls)
+    }
+
+    /// The module of a call; the source of the module if it is not installed.
+    fn next<'c>(
+        &self,
+        caller: &Called,
+        name: &str,
+        call: &'c ModuleCall,
+    ) -> Result<Result<Called, &'c str>, Error> {
+        let key = match caller.key.is_empty() {
+            true => name.to_owned(),
+            false => format!("{}.{name}", caller.key),
+        };
+        if key.len() > LONGEST_KEY {
+            return Err(self.too_many("bytes in the names of a chain of calls", LONGEST_KEY as u64));
+        }
+        // The client forgets what is below a module that it installs anew.
+        let entry = self.installed.get(&key).filter(|_| caller.is_installed);
+        let entry = entry.map(|entry| (entry, entry.belongs_to(call, &self.registries)));
+        let entry = entry.filter(|(_, belongs)| *belongs != Belongs::No);
+        let called = |directory: PathBuf| Called {
+            directory,
+            caller: Some(caller.directory.clone()),
+            key,
+            is_installed: entry.is_some(),
+        };
+        match (&call.source, entry) {
+            (ModuleSource::Local(path), _) => {
+                let directory = joined(&followed(&caller.directory), path);
+                if let Some((entry, _)) = entry {
+                    refuse_other(&directory, entry, caller)?;
+                }
+                Ok(Ok(called(directory)))
+            }
+            (ModuleSource::Elsewhere(source) | ModuleSource::Computed(source), entry) => {
+                match entry {
+                    Some((_, Belongs::Unknown)) if self.is_strict => Err(Error::Uncertain {
+                        address: source.clone(),
+                        caller: caller.directory.clone(),
+                    }),
+                    Some((entry, _)) => Ok(Ok(called(entry.directory.clone()))),
+                    None => Ok(Err(source)),
+                }
+            }
+        }
+    }
+}
+
+/// Refuses a local module whose entry leads to another directory, because clients would read that one.
+fn refuse_other(directory: &Path, entry: &InstalledModule, caller: &Called) -> Result<(), Error> {
+    let Ok(recorded) = entry.directory.canonicalize() else {
+        return Ok(());
+    };
+    match directory.canonicalize() {
+        Ok(called) if called == recorded => Ok(()),
+        _ => Err(Error::Redirected {
+            directory: directory.to_owned(),
+            recorded: entry.directory.clone(),
+            caller: caller.directory.clone(),
+        }),
+    }
+}
