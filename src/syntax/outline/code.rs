@@ -1,6 +1,6 @@
 //! Finds the ends of expressions, through the brackets, quotes and heredocs within them.
 
-use super::scan::{Scanner, is_name_part};
+use super::scan::{Scanner, is_name_part, is_name_start};
 use super::{Error, SyntaxError};
 
 /// The deepest accepted nesting of brackets and quotes in one expression. Real ones have about twenty levels.
@@ -129,6 +129,9 @@ impl<'a> Scanner<'a> {
             open.push(OpenDelimiter::Heredoc { mark, line });
             return Ok(());
         }
+        if self.rest.starts_with("<<") {
+            return Err(self.mistake(SyntaxError::Heredoc));
+        }
         let within = |closing| OpenDelimiter::Brackets { closing, line };
         match self.next() {
             Some('"') => open.push(OpenDelimiter::Quotes { line }),
@@ -171,7 +174,7 @@ impl<'a> Scanner<'a> {
         let end = opened.find(|c| !is_name_part(c))?;
         let (mark, rest) = opened.split_at_checked(end)?;
         let rest = rest.trim_start_matches([' ', '\t', '\r']);
-        if mark.is_empty() || !rest.starts_with('\n') {
+        if !mark.starts_with(is_name_start) || !rest.starts_with('\n') {
             return None;
         }
         self.rest = rest;

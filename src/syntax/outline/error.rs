@@ -52,6 +52,9 @@ pub enum SyntaxError {
     /// An opening bracket, quote, heredoc or comment without its end.
     #[error("`{}` is not closed", printable(.what))]
     Unclosed { what: String },
+    /// `<<` without a mark and the end of the line, which no expression has.
+    #[error("`<<` opens no heredoc")]
+    Heredoc,
     /// More items than any real file.
     #[error("more than {limit} blocks, labels and attributes")]
     Items { limit: usize },

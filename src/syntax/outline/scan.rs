@@ -1,5 +1,8 @@
 //! Reads names and labels, and skips white space and comments.
 
+use icu_properties::CodePointSetData;
+use icu_properties::props::{IdContinue, IdStart};
+
 use super::{Error, SyntaxError};
 
 /// The most blocks, labels and attributes of a file. A file of 4 MiB, the largest that is read, has an item in every twenty bytes then;
@@ -107,10 +110,7 @@ impl<'a> Scanner<'a> {
 
     /// Reads the name of an attribute or block.
     pub(super) fn name(&mut self) -> Result<&'a str, Error> {
-        if !self
-            .rest
-            .starts_with(|c: char| c.is_alphabetic() || c == '_')
-        {
+        if !self.rest.starts_with(is_name_start) {
             return Err(self.mistake(SyntaxError::Name));
         }
         let end = self.rest.find(|c| !is_name_part(c));
@@ -140,6 +140,12 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// Whether a name or the mark of a heredoc begins.
+pub(super) fn is_name_start(c: char) -> bool {
+    CodePointSetData::new::<IdStart>().contains(c) || c == '_'
+}
+
+/// Whether a name or the mark of a heredoc goes on. Combining marks belong to it: a heredoc whose mark were cut off would hide what follows.
 pub(super) fn is_name_part(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '-')
+    CodePointSetData::new::<IdContinue>().contains(c) || c == '-'
 }

@@ -241,3 +241,17 @@ proptest! {
         let _ = Body::parse(&bytes);
     }
 }
+
+/// Names are those of Unicode, with combining marks. A heredoc whose mark is read otherwise would hide a block, or show a false one.
+#[test]
+fn the_mark_of_a_heredoc_may_have_combining_marks() {
+    let text = "a = <<E\u{301}\nE\n}\nE\u{301}\nb {}\nc\u{301}-1 {}\n";
+    let body = parse(text);
+    let names: Vec<&str> = body.blocks.iter().map(|block| block.name).collect();
+    assert_eq!(names, ["b", "c\u{301}-1"]);
+    for text in ["a = <<\u{301}E\nE\n", "a = << E\nE\n", "a = [<<E, 1]\nE\n"] {
+        let error = Body::parse(text.as_bytes()).unwrap_err();
+        assert_eq!(error.to_string(), "line 1: `<<` opens no heredoc");
+    }
+    parse("a = \"<< x\" # << y\n");
+}
