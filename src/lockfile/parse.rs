@@ -72,6 +72,8 @@ impl LockFile {
 impl Client {
     /// The client that the comments at the beginning of a lock file name.
     pub fn of_header(bytes: &[u8]) -> Option<Self> {
+        // Editors of Windows write a byte order mark, which clients skip.
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let comments = bytes
             .split(|byte| *byte == b'\n')
             .take_while(|line| line.starts_with(b"#"));

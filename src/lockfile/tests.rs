@@ -313,3 +313,12 @@ proptest! {
         let _ = LockFile::parse(format!("{outside}{{\n{inside}}}\n").as_bytes());
     }
 }
+
+#[test]
+fn a_byte_order_mark_hides_no_header() {
+    for client in [Client::OpenTofu, Client::Terraform] {
+        let text = format!("\u{feff}{}\n", client.header());
+        let file = LockFile::parse(text.as_bytes()).unwrap();
+        assert_eq!(file.written_by, Some(client));
+    }
+}
