@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::address::ProviderAddr;
+use crate::constraint::VersionConstraints;
 use crate::disk::{self, Lock};
 use crate::error::{Category, printable_path};
 use crate::event::Reporter;
@@ -105,6 +106,11 @@ impl LockTarget {
             }
             Client::Terraform => None,
         }
+    }
+
+    /// The constraints that the file records for a provider.
+    pub fn constraints(&self, provider: &ProviderAddr) -> Option<&VersionConstraints> {
+        self.entry(provider).map(|entry| &entry.constraints)
     }
 
     /// What these providers change in the file.

@@ -19,7 +19,10 @@ fn lock_says_what_check_warns_of_and_what_differs() {
         "lock",
         &[
             "tfoci warns of an entry that the configuration does not require, because `init` removes it. The exit code stays 0.",
+            "With `--require-pinned`, tfoci verifies such an entry like the others.",
             "With `--require-pinned`, such a hash is a difference.",
+            "So let the gate end with `terraform init -lockfile=readonly`, or `tofu init`: it refuses every provider without an entry.",
+            "Take `trust.toml` and the key files from the protected branch, not from the change.",
             "Renovate runs `tfoci lock` in `postUpgradeTasks`.",
         ],
     );

@@ -289,3 +289,86 @@ fn the_option_for_the_default_host_is_about_addresses_only() {
     let run = run.exits(1);
     assert!(run.stderr.contains(said), "{}", run.stderr);
 }
+
+/// A change by others could lock what no key of the trust file has signed, and use it in a later change.
+#[test]
+fn a_strict_check_verifies_entries_that_are_not_required() {
+    let origin = origin();
+    let scene = scene(&origin);
+    scene.write("project/main.tf", requiring(&origin, "acme/demo"));
+    scene.write("acme.asc", Signer::acme().public_armored());
+    let other = origin.address("acme/other");
+    lock(&scene, "").succeeds();
+    let before = read(&scene, LOCK);
+    scene.write("other/main.tf", requiring(&origin, "acme/other"));
+    scene.tfoci(["lock", "--chdir", "other"]).succeeds();
+    let entry = read(&scene, "other/.terraform.lock.hcl");
+    let (_, entry) = entry.split_once("provider ").unwrap();
+    let strict = "--check --require-pinned --key acme.asc";
+    let warning = format!(
+        "project/.terraform.lock.hcl locks {other}, which the configuration does not require: `tofu init` removes it, and `tfoci lock` does not\n"
+    );
+    scene.write(LOCK, format!("{before}\nprovider {entry}"));
+    let run = lock(&scene, strict).succeeds();
+    assert!(run.stderr.contains(&warning), "{}", run.stderr);
+    // With hashes of its own, the same version is another package.
+    let planted = entry.replacen("zh:", &format!("zh:{}\",\n    \"zh:", "0".repeat(64)), 1);
+    scene.write(LOCK, format!("{before}\nprovider {planted}"));
+    lock(&scene, "--check").succeeds();
+    let run = lock(&scene, strict).exits(4);
+    assert!(run.stderr.contains(&warning), "{}", run.stderr);
+    let differs = "   Differs project/.terraform.lock.hcl: it has hashes that match no package\n";
+    assert!(run.stderr.contains(differs), "{}", run.stderr);
+    // A version that no one has published.
+    let absent = entry.replacen("version = \"", "version = \"9", 1);
+    scene.write(LOCK, format!("{before}\nprovider {absent}"));
+    lock(&scene, "--check").succeeds();
+    lock(&scene, strict).exits(1);
+}
+
+/// The gate would otherwise read the old module, and `init` the new one.
+#[test]
+fn a_module_of_an_older_call_is_missing() {
+    let origin = origin();
+    let scene = scene(&origin);
+    let call = |tag: &str| {
+        format!(
+            "module \"net\" {{\n  source = \"git::https://example.com/net.git?ref={tag}\"\n}}\n"
+        )
+    };
+    scene.write("project/main.tf", call("v1"));
+    scene.write("project/net/main.tf", requiring(&origin, "acme/other"));
+    let entry = |directory: &str| {
+        format!(
+            r#"{{"Modules":[{{"Key":"net","Source":"git::https://example.com/net.git?ref=v1","Dir":"{directory}"}}]}}"#
+        )
+    };
+    let modules = "project/.terraform/modules/modules.json";
+    scene.write(modules, entry("net"));
+    lock(&scene, "").succeeds();
+    scene.write("project/main.tf", call("v2"));
+    let run = lock(&scene, "--check").exits(1);
+    let said = "project calls a module that is not on this disk\n  git::https://example.com/net.git?ref=v2\n\nhint: `tofu -chdir=project get` downloads the modules; tfoci downloads none\n";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+
+    scene.write(
+        "project/main.tf",
+        "module \"net\" {\n  source = var.source\n}\n",
+    );
+    lock(&scene, "--check").succeeds();
+    scene.write("acme.asc", Signer::acme().public_armored());
+    let run = lock(&scene, "--check --require-pinned --key acme.asc").exits(1);
+    let said = "modules.json may be about another module than the one that is called\n  source var.source\n  called in project\n\nhint: a strict check cannot compute expressions, and does not know every short form: write source and version out, such as `git::https://HOST/REPOSITORY.git?ref=TAG`\n";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+
+    scene.write(
+        "project/main.tf",
+        "module \"net\" {\n  source = \"./net\"\n}\n",
+    );
+    scene.write("project/evil/main.tf", requiring(&origin, "acme/demo"));
+    let entry = entry("evil").replace("git::https://example.com/net.git?ref=v1", "./net");
+    scene.write(modules, entry);
+    let run = lock(&scene, "--check").exits(1);
+    let said = "modules.json has another directory for a local module\n  expected project/net\n  received project/evil\n  called in project\n\nhint: the client does not write such a file: remove it, and run `get` again\n";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+}

@@ -76,7 +76,8 @@ pub(super) struct Arguments {
     lock_file: Option<PathBuf>,
     /// Write nothing; print what would change, and exit with 4 if something would
     ///
-    /// tfoci warns of an entry that the configuration does not require, because `init` removes it. The exit code stays 0.
+    /// tfoci warns of an entry that the configuration does not require, because `init` removes it. The exit code stays 0. With
+    /// `--require-pinned`, tfoci verifies such an entry like the others.
     ///
     /// tfoci also warns of a `zh` that belongs to no package of the release, because clients accept a package that matches it. With
     /// `--h1 --platform all`, it warns of such an `h1` too.
@@ -85,7 +86,11 @@ pub(super) struct Arguments {
     ///
     /// As a gate for changes by others, add `--client`, since otherwise the lock file says which client it is for, and `--h1 --platform all`. `init`
     /// also installs providers that only `terraform.tfstate` and test files need, and packages in `terraform.d/plugins`: tfoci does not read
-    /// these.
+    /// these. So let the gate end with `terraform init -lockfile=readonly`, or `tofu init`: it refuses every provider without an entry.
+    /// Take `trust.toml` and the key files from the protected branch, not from the change.
+    ///
+    /// With `--require-pinned`, a downloaded module counts only if its source and version in `modules.json` are certainly those of the call:
+    /// tfoci refuses sources and versions that OpenTofu computes.
     #[arg(long, conflicts_with = "dry_run", help_heading = "Lock file")]
     check: bool,
     /// Write nothing, and print what would change

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tfoci::address::{Hostname, ProviderAddr};
+use tfoci::constraint::VersionConstraints;
 use tfoci::disk;
 use tfoci::error::printable_path;
 use tfoci::event::Reporter;
@@ -42,6 +43,9 @@ pub(in crate::cli) async fn update(
         roots
             .iter()
             .for_each(|root| warn_of_unrequired(root, session));
+        if request.is_strict_check() {
+            roots.iter_mut().for_each(require_locked);
+        }
     }
     if request.installs {
         roots.iter().try_for_each(refuse_links)?;
@@ -133,6 +137,24 @@ fn warn_of_unrequired(root: &Root, session: &Session) {
         session.printer.warning(&format!(
             "{path} locks {provider}, which the configuration does not require: `{client} init` removes it, and `tfoci lock` does not"
         ));
+    }
+}
+
+/// Requires what a lock file has besides, in the version that it has, so that a strict check verifies this too: the client installs it
+/// once something else needs it, such as a test file or the state.
+fn require_locked(root: &mut Root) {
+    let others: Vec<ProviderAddr> = unrequired(root).cloned().collect();
+    for provider in others {
+        let locked = root.target.locked(&provider);
+        let recorded = root.target.constraints(&provider);
+        if let (Some((version, _)), Some(recorded)) = (locked, recorded.cloned()) {
+            let required = Required {
+                admitted: VersionConstraints::exactly(version),
+                recorded,
+                stated: Vec::new(),
+            };
+            root.required.insert(provider, required);
+        }
     }
 }
 
