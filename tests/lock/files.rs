@@ -326,6 +326,8 @@ fn hashes_of_another_release_are_kept_with_a_warning() {
     assert_eq!(document["providers"][0]["strangers"][0], wrong);
     let differs = "   Differs project/.terraform.lock.hcl: it has hashes that match no package\n";
     assert!(run.stderr.contains(differs), "{}", run.stderr);
+    let advice = "hint: `tfoci lock` keeps such hashes: to be rid of them, delete their lines or the provider's block, and run it\n";
+    assert!(run.stderr.ends_with(advice), "{}", run.stderr);
     let file = read(&scene, &format!("project/{LOCK}"));
     let without = file.replace(&format!("    \"{wrong}\",\n"), "");
     scene.write(format!("project/{LOCK}"), without);
