@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Action, FileKind};
 use crate::archive::Limits;
-use crate::error::{Category, printable};
+use crate::error::{Category, printable_path};
 use crate::hash::{self, Contents, PackageHash};
 
 /// The size of the buffer in bytes; larger ones are not faster.
@@ -117,18 +117,21 @@ pub enum Error {
     #[error(transparent)]
     Disk(#[from] super::Error),
     /// A symbolic link to a directory, which clients cannot hash either.
-    #[error("`{}` is a symbolic link to a directory", shown(path))]
+    #[error("`{}` is a symbolic link to a directory", printable_path(path))]
     LinkToDirectory {
         /// The path of the link.
         path: PathBuf,
     },
     /// A device, pipe or socket.
-    #[error("`{}` is {received}, which has no place in a package", shown(path))]
+    #[error(
+        "`{}` is {received}, which has no place in a package",
+        printable_path(path)
+    )]
     Special { path: PathBuf, received: FileKind },
     /// More entries than the limit.
     #[error(
         "the directory of `{}` has too many entries\n  expected at most {limit}\n  received more",
-        shown(path)
+        printable_path(path)
     )]
     Entries {
         /// The first entry beyond the limit.
@@ -138,7 +141,7 @@ pub enum Error {
     /// More bytes than the limit.
     #[error(
         "the directory of `{}` is too large\n  expected at most {limit} bytes\n  received more",
-        shown(path)
+        printable_path(path)
     )]
     Bytes {
         /// The file that exceeds the limit.
@@ -162,10 +165,6 @@ impl Error {
     fn local(path: &Path, source: io::Error) -> Self {
         super::Error::at(Action::Read, path, source).into()
     }
-}
-
-fn shown(path: &Path) -> String {
-    printable(&path.to_string_lossy())
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Action, Directory};
 use crate::archive::{self, Archive, Content, EntryType, Hashes, ZipEntry};
-use crate::error::Category;
+use crate::error::{Category, printable_path};
 
 /// The mode of files if the zip has no Unix modes.
 const PLAIN: u32 = 0o644;
@@ -130,13 +130,13 @@ pub enum Error {
     /// The package is not a valid archive.
     #[error(transparent)]
     Archive(#[from] archive::Error),
-    #[error("the directory `{}` is not empty", crate::error::printable(&path.to_string_lossy()))]
+    #[error("the directory `{}` is not empty", printable_path(path))]
     NotEmpty {
         /// The path of the directory.
         path: PathBuf,
     },
     /// The system reported an error.
-    #[error("cannot {action} `{}`", crate::error::printable(&path.to_string_lossy()))]
+    #[error("cannot {action} `{}`", printable_path(path))]
     Local {
         action: Action,
         /// The file or directory.
