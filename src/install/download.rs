@@ -87,7 +87,7 @@ impl<B: PackageBlob> Download<'_, B> {
             return read;
         }
         let read = read?;
-        // What is wrong with a zip matters only if it is the expected one.
+        // A structural error is reported only after the digest matched.
         while self.next(body).await?.is_some() {}
         Ok(read)
     }

@@ -25,8 +25,8 @@ pub(super) struct PackageInstallation<B> {
     pub(super) authentication: Authentication,
     /// Hashes of which the package must match one; any package is accepted if there are none.
     pub(super) locked: Arc<BTreeSet<PackageHash>>,
-    /// Whether a locked `h1` proves a package that is there. It does not replace a signature that the user requires: whoever may change the lock
-    /// file may have put the package there too.
+    /// Whether a locked `h1` proves a package that is there. It does not replace a signature that the user requires: an attacker who can
+    /// change the lock file could also have put the package there.
     pub(super) trusts_lock: bool,
     pub(super) dry_run: bool,
     /// Held until the last package is at its path, even if the caller is cancelled: the next process that acquires a lock deletes

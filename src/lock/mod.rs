@@ -122,7 +122,7 @@ pub struct Locked {
     pub installed: Vec<InstalledPackage>,
     /// The only platforms that the hashes are for; `None` for all.
     pub only: Option<Vec<Platform>>,
-    /// The number of hashes of this version that the lock file has besides, and keeps.
+    /// The number of hashes of this version that the lock file also has, and keeps.
     pub kept: usize,
     /// The hashes in the lock file that match no package of this release; of `h1`, only if every package was unpacked.
     pub strangers: Vec<PackageHash>,

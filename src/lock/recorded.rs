@@ -95,7 +95,7 @@ impl Proven {
         match self {
             Self::Lines(_) => Claim::Signed,
             Self::Stated(_) => Claim::Stated,
-            Self::Nothing => Claim::Nobody,
+            Self::Nothing => Claim::Unproven,
         }
     }
 

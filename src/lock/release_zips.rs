@@ -31,7 +31,8 @@ pub(super) enum Claim {
     Signed,
     /// A trusted store or mirror states them.
     Stated,
-    Nobody,
+    /// Nothing proves them.
+    Unproven,
 }
 
 impl ReleaseZips {
@@ -59,9 +60,9 @@ impl ReleaseZips {
         }
     }
 
-    /// Compares the release with the hashes in a lock file. One of the locked zips must be of it; and if its checksum document lacks a locked zip,
-    /// it must not have a new one instead. A version that was published again with other packages is not added to the one that was locked, even
-    /// if a known key signed it. A platform that was added is no other package.
+    /// Compares the release with the hashes in a lock file. It is the locked release if one of the locked zips is of it, and if it has no new zip
+    /// in the place of a locked one that its checksum document lacks. Otherwise the version was published again with other packages, which are
+    /// not added to the locked ones, even if a known key signed them. A platform that was added is no other package.
     ///
     /// # Errors
     /// It is another release than the locked one.

@@ -16,7 +16,7 @@ pub(super) struct Compared<'t> {
     pub(super) completed: Vec<Completed<'t>>,
     /// What the other destinations lack.
     pub(super) missing: Vec<Missing<'t>>,
-    /// The wanted platforms. Which ones are all may be known only after the release is requested.
+    /// The wanted platforms. `All` may be resolved only when the release is requested.
     pub(super) wanted: Platforms,
 }
 

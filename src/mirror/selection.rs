@@ -24,7 +24,7 @@ pub struct VersionFilter {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Selected {
     pub(super) available: AvailableVersion,
-    /// The platforms to mirror, sorted. Which ones are all is known only after the release is requested.
+    /// The platforms to mirror, sorted. `All` is resolved when the release is requested.
     pub(super) platforms: Platforms,
     /// Requested platforms that the source does not list.
     pub(super) absent: Vec<Platform>,
@@ -49,7 +49,7 @@ impl VersionFilter {
             || self.prereleases && version.is_prerelease() && self.versions.spans(version)
     }
 
-    /// The versions that match, of ascending ones.
+    /// The versions that match, the newest first. `versions` is ascending.
     pub(crate) fn matching<'a>(
         &self,
         versions: &'a [Version],

@@ -272,7 +272,7 @@ impl ExistingEvidence {
         let is_assumed = self.protocols == Protocols::default();
         let is_same = *candidate.protocols == self.protocols;
         let loses_key = self.has_key && !candidate.has_key;
-        // It verifies by a pinned key, and readers who pin a fingerprint only need the key itself.
+        // Evidence without a key verifies for readers with a key file. Readers who pin a fingerprint need the key itself.
         candidate.has_key && !self.has_key && (is_same || is_assumed)
             || is_assumed && !is_same && !loses_key
     }

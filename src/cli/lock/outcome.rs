@@ -277,7 +277,7 @@ impl LockOutcome {
                         other.subject.provider == *provider
                             && other.locked.version == one.version
                             && other.locked.hashes == one.hashes
-                            // What the lock files have besides differs.
+                            // What the lock files also have differs.
                             && other.locked.kept == one.kept
                             && other.locked.strangers == one.strangers
                             && other.locked.uncompared == one.uncompared

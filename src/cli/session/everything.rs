@@ -27,8 +27,9 @@ pub(in crate::cli) struct Everything {
 }
 
 impl Everything {
-    /// Whether the store may have a provider that it does not list: a layout is incomplete, the provider is of another host than the assumed
-    /// one, or the registry has tags in its repository, or does not say. A registry may list only some of its repositories to a user.
+    /// Whether the store may have a provider that it does not list. It may if a layout is incomplete, if the provider is of another host than the
+    /// assumed one, if its repository in a registry has tags, or if the registry does not answer that. A registry may list only some of its
+    /// repositories to a user.
     pub(in crate::cli) async fn may_have(&self, provider: &ProviderAddr) -> bool {
         let host = self.assumed_host.as_ref();
         if !self.unfinished.is_empty() || host.is_some_and(|host| host != provider.hostname()) {
