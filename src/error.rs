@@ -129,6 +129,12 @@ pub const FEW: usize = 4;
 /// More items than honest lists have in a message, such as the platforms of a version.
 pub const MANY: usize = 20;
 
+/// `1 package`, `2 packages`.
+pub fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
 /// The first items of a list with commas between them, and how many more there are. Some lists are as long as another party likes.
 pub fn listed<I>(items: I, most: usize) -> String
 where

@@ -8,7 +8,7 @@ use crate::blob;
 use crate::constraint::VersionConstraints;
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::{Category, MANY, listed, printable, printable_path};
+use crate::error::{Category, MANY, counted, listed, printable, printable_path};
 use crate::hash::PackageHash;
 use crate::http;
 use crate::oci::{self, Tag};
@@ -271,10 +271,6 @@ fn versions(available: &[Version]) -> String {
 }
 
 fn unproven(manifests: usize, blobs: usize, size: u64, first: &Digest) -> String {
-    let counted = |count: usize, noun: &str| match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
-    };
     let (manifests, blobs) = (counted(manifests, "manifest"), counted(blobs, "blob"));
     format!("{manifests}, {blobs} of {size} bytes, such as {first}")
 }

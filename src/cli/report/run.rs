@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tfoci::error::printable_path;
+use tfoci::error::{counted, printable_path};
 use tfoci::http::Http;
 
 use super::super::error::CommandError;
@@ -14,7 +14,7 @@ use super::super::render::Mirror;
 use super::alike::Alike;
 use super::job_summary;
 use super::outcome::{self, Outcome};
-use super::tally::{Tally, counted};
+use super::tally::Tally;
 use super::verb::Verb;
 
 /// The destination of a run.

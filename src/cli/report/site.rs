@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tfoci::address::ProviderAddr;
-use tfoci::error::{FEW, listed};
+use tfoci::error::{FEW, counted, listed};
 use tfoci::event::{Reporter, Subject};
 
 use super::super::json;
@@ -12,7 +12,6 @@ use super::super::printer::{Printer, Tone};
 use super::super::render::Mirror;
 use super::outcome::Outcome;
 use super::run::{Destination, Run};
-use super::tally::counted;
 use super::verb::SITE;
 use super::{Extent, Report, State};
 

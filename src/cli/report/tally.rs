@@ -4,6 +4,7 @@ use std::fmt;
 
 use indicatif::HumanBytes;
 
+use tfoci::error::counted;
 use tfoci::event::Transfer;
 use tfoci::install::Installed;
 use tfoci::outcome::{Change, Published, PublishedPackage};
@@ -108,10 +109,4 @@ impl fmt::Display for Tally {
         }
         f.write_str(")")
     }
-}
-
-/// `1 package`, `2 packages`.
-pub(super) fn counted(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{plural}")
 }

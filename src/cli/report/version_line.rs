@@ -3,6 +3,7 @@
 use indicatif::HumanBytes;
 
 use tfoci::authentication::Authentication;
+use tfoci::error::counted;
 use tfoci::event::{Subject, Transfer};
 use tfoci::install::Installed;
 use tfoci::outcome::{Change, PlatformChange, Published};
@@ -10,7 +11,6 @@ use tfoci::outcome::{Change, PlatformChange, Published};
 use super::super::finished_line::FinishedLine;
 use super::super::printer::{Printer, Tone};
 use super::super::progress::{tone, verb};
-use super::tally::counted;
 
 /// Prints the line of a published version.
 pub(super) fn published(printer: &Printer, published: &Published) {

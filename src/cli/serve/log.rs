@@ -6,6 +6,7 @@ use indicatif::HumanBytes;
 use serde::Serialize;
 
 use tfoci::address::Hostname;
+use tfoci::error::counted;
 use tfoci::serve::{Denied, Notice, Observer, RequestRecord};
 
 use super::events::{Event, message, with_hint};
@@ -80,9 +81,7 @@ impl Log {
                 return self.event("no-providers", Tone::Warning, "Warning", text);
             }
         };
-        let count = providers.len();
-        let s = if count == 1 { "" } else { "s" };
-        let text = format!("{count} provider{s}");
+        let text = counted(providers.len(), "provider");
         self.event("serving", Tone::Done, "Serving", text);
         if let Some(text) = self.unmatched.of_listed(&providers) {
             self.event("unmatched", Tone::Warning, "Warning", text);
