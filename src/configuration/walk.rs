@@ -117,7 +117,8 @@ impl Walk<'_> {
             false => format!("{}.{name}", caller.key),
         };
         if key.len() > LONGEST_KEY {
-            return Err(self.too_many("bytes in the names of a chain of calls", LONGEST_KEY as u64));
+            let what = "bytes in the names of a chain of calls, as modules have that call each other in a circle";
+            return Err(self.too_many(what, LONGEST_KEY as u64));
         }
         // The client forgets what is below a module that it installs anew.
         let entry = self.installed.get(&key).filter(|_| caller.is_installed);
