@@ -17,6 +17,20 @@ fn utf16(text: &str) -> Vec<u8> {
     units.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
 
+/// A mirror file whose trust file is not UTF-8.
+fn mirror_file_with_trust_in_utf16(author: &Author) {
+    let mirror = "trust = \"trust.toml\"\nto = [\"oci-layout:store\"]\n[[provider]]\naddress = \"acme.test/acme/demo\"\n";
+    author.scene.write("mirror.toml", mirror);
+    author.scene.write("trust.toml", utf16(TRUST));
+}
+
+const TRUST_OF_MIRROR_IN_UTF16: &str = r"
+error: trust.toml is UTF-16 text, expected UTF-8
+  named by `trust` in the mirror file
+
+hint: save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does
+";
+
 #[test]
 fn files_in_utf_16() {
     check(&[
@@ -46,35 +60,17 @@ hint: save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does
         },
         Case {
             label: "the trust file of a mirror file, for mirror",
-            given: |author| {
-                let mirror = "trust = \"trust.toml\"\nto = [\"oci-layout:store\"]\n[[provider]]\naddress = \"acme.test/acme/demo\"\n";
-                author.scene.write("mirror.toml", mirror);
-                author.scene.write("trust.toml", utf16(TRUST));
-            },
+            given: mirror_file_with_trust_in_utf16,
             arguments: "mirror --file mirror.toml --dry-run",
             exit: 2,
-            says: r"
-error: trust.toml is UTF-16 text, expected UTF-8
-  named by `trust` in the mirror file
-
-hint: save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does
-",
+            says: TRUST_OF_MIRROR_IN_UTF16,
         },
         Case {
             label: "the trust file of a mirror file, for copy",
-            given: |author| {
-                let mirror = "trust = \"trust.toml\"\nto = [\"oci-layout:store\"]\n[[provider]]\naddress = \"acme.test/acme/demo\"\n";
-                author.scene.write("mirror.toml", mirror);
-                author.scene.write("trust.toml", utf16(TRUST));
-            },
+            given: mirror_file_with_trust_in_utf16,
             arguments: "copy --file mirror.toml --from oci-layout:store --to oci-layout:other",
             exit: 2,
-            says: r"
-error: trust.toml is UTF-16 text, expected UTF-8
-  named by `trust` in the mirror file
-
-hint: save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does
-",
+            says: TRUST_OF_MIRROR_IN_UTF16,
         },
         Case {
             label: "a lock file to mirror from",
