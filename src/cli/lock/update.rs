@@ -140,8 +140,8 @@ fn warn_of_unrequired(root: &Root, session: &Session) {
     }
 }
 
-/// Requires what a lock file has besides, in the version that it has, so that a strict check verifies this too: the client installs it
-/// once something else needs it, such as a test file or the state.
+/// Requires the locked versions of providers that the configuration does not require, so that a strict check verifies them too. The client
+/// installs them if a test file or the state needs them.
 fn require_locked(root: &mut Root) {
     let others: Vec<ProviderAddr> = unrequired(root).cloned().collect();
     for provider in others {
