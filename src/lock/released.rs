@@ -44,7 +44,7 @@ impl Journey<'_> {
             provider,
             source,
             available,
-            rule: self.rule_for_source(task, source).map_err(fail)?,
+            rule: self.rule_for_source(task, source, locked).map_err(fail)?,
         };
         // An origin cannot be trusted more than its signatures, and a mirror has none.
         let is_trusted = options.trust_store && !source.has_checksum_documents();
@@ -110,11 +110,20 @@ impl Journey<'_> {
         }
     }
 
-    /// The rule for a provider at a source. A source without signatures is believed only if the user says so.
-    fn rule_for_source(&self, task: &Task, source: &Source) -> Result<Rule, Problem> {
-        let rule = self.options.trust.rule_at_source(&task.provider)?;
-        let is_allowed = self.options.trust_store && !source.has_checksum_documents();
-        Ok(match is_allowed && !rule.pinned() {
+    /// The rule for a provider at a source. A source without signatures is believed only if the user says so. Without a rule of the user,
+    /// a package that is installed may also match the lock file, which is all that clients ask for.
+    fn rule_for_source(
+        &self,
+        task: &Task,
+        source: &Source,
+        locked: &BTreeSet<PackageHash>,
+    ) -> Result<Rule, Problem> {
+        let trust = &self.options.trust;
+        let rule = trust.rule_at_source(&task.provider)?;
+        let is_locked =
+            self.installer.is_some() && !locked.is_empty() && !trust.has_own_rule(&task.provider);
+        let is_allowed = self.options.trust_store && !rule.pinned() || is_locked;
+        Ok(match is_allowed && !source.has_checksum_documents() {
             true => Rule {
                 unsigned: Unsigned::Allow,
                 ..rule
