@@ -93,7 +93,7 @@ fn wrong_bytes_are_not_copied() {
 error: {PROVIDER} 1.0.0 linux_amd64 ([FROM]/{NAME}, for [TO]/{NAME}): the package {zip} cannot be used
   the bytes do not match their digest
     expected {zip}
-    received sha256:517a669481dc1846e6d5a216348dcc95e26104c13aa15fbfca976105734e314f
+    received sha256:f914b7a188efab02eadc0b59787ae7abda5d2e3eedbfdc220e9f8fef136e0625
 
 hint: a registry keeps the bytes that it has, even if the right ones are uploaded. Its operator has to delete this blob from the storage of the registry; then `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes it again. This version was not tagged
 "

@@ -5,6 +5,9 @@ use std::io::{Cursor, Write as _};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
+/// The size in bytes from which the zip is made quickly instead of small.
+const LARGE: usize = 100_000;
+
 /// The package of a release for one platform.
 #[derive(Clone)]
 pub struct Package {
@@ -35,7 +38,11 @@ impl Package {
             } else {
                 0o644
             };
-            let options = SimpleFileOptions::default().unix_permissions(mode);
+            // Large files are there for their size alone.
+            let level = (bytes.len() > LARGE).then_some(1);
+            let options = SimpleFileOptions::default()
+                .unix_permissions(mode)
+                .compression_level(level);
             match name.strip_suffix('/') {
                 Some(directory) => zip.add_directory(directory, options).unwrap(),
                 None => zip.start_file(name, options).unwrap(),
