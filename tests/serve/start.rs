@@ -38,6 +38,26 @@ fn it_names_the_url_and_the_address() {
     assert_eq!(first["address"], server.address.to_string());
 }
 
+/// A port is part of a provider's address, and easily forgotten at the first trial, whose port is not 443.
+#[test]
+fn a_registry_with_a_port_that_no_provider_has_is_reported() {
+    let store = Store::demo();
+    let url = format!("https://{HOST}:8443");
+    let warning = format!(
+        "Warning no provider begins with {HOST}:8443/. Those that begin with {HOST}/ need port 443, or `--registry-host {HOST}`\n"
+    );
+    store.serve(&["--url", &url]).logs(&warning);
+    for arguments in [
+        &["--url", &url, "--registry-host", HOST][..],
+        &["--url", "https://other.test:8443"],
+    ] {
+        let server = store.serve(arguments);
+        server.logs("Serving 1 provider\n");
+        let said = server.stop();
+        assert!(!said.contains("no provider begins with"), "{said}");
+    }
+}
+
 /// A directory without providers, or one level too deep, is reported and served in any case.
 #[test]
 fn the_number_of_providers_is_reported() {

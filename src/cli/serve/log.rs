@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use indicatif::HumanBytes;
 use serde::Serialize;
 
-use tfoci::address::Hostname;
+use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::error::counted;
 use tfoci::serve::{Denied, Notice, Observer, RequestRecord};
 
@@ -63,7 +63,12 @@ impl Log {
     }
 
     /// Prints how many providers the store has, and which of them no entry of the trust file matches. With `--fill`, the store may be empty.
-    pub(super) fn contents(&self, listed: Result<Everything, CommandError>, fills: bool) {
+    /// Returns the providers.
+    pub(super) fn contents(
+        &self,
+        listed: Result<Everything, CommandError>,
+        fills: bool,
+    ) -> Vec<ProviderAddr> {
         let providers = match listed {
             Ok(everything) => {
                 if let Some(text) = everything.incomplete() {
@@ -78,13 +83,35 @@ impl Log {
             }
             Err(error) => {
                 let text = with_hint(&error, &error);
-                return self.event("no-providers", Tone::Warning, "Warning", text);
+                self.event("no-providers", Tone::Warning, "Warning", text);
+                return Vec::new();
             }
         };
         let text = counted(providers.len(), "provider");
         self.event("serving", Tone::Done, "Serving", text);
         if let Some(text) = self.unmatched.of_listed(&providers) {
             self.event("unmatched", Tone::Warning, "Warning", text);
+        }
+        providers
+    }
+
+    /// Warns if the registry has a port, and the store has providers of the same host without one, which clients do not find here.
+    pub(super) fn with_port(&self, registry: Option<&Hostname>, providers: &[ProviderAddr]) {
+        let Some((registry, (host, _port))) =
+            registry.and_then(|host| Some((host, host.as_ascii().split_once(':')?)))
+        else {
+            return;
+        };
+        let is_of = |name: &str| {
+            providers
+                .iter()
+                .any(|one| one.hostname().as_ascii() == name)
+        };
+        if is_of(host) && !is_of(registry.as_ascii()) {
+            let text = format!(
+                "no provider begins with {registry}/. Those that begin with {host}/ need port 443, or `--registry-host {host}`"
+            );
+            self.event("port", Tone::Warning, "Warning", text);
         }
     }
 

@@ -18,7 +18,7 @@ use clap::Args;
 use tokio::sync::Notify;
 use url::Url;
 
-use tfoci::address::Hostname;
+use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::outcome::Problem;
 use tfoci::platform::Platform;
 use tfoci::serve::{Server, ServerStore};
@@ -237,6 +237,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         false => "https",
     };
     let url = settings.url.clone();
+    let provider_host = settings.provider_host.clone();
     settings::warn(&arguments, session);
     let store = open(&endpoint, registry.clone(), arguments.fill)?;
     let pages = Arc::new(Pages);
@@ -265,7 +266,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         log.filling(&arguments.include);
     }
     let reporting = async {
-        report_contents(&endpoint, &store, &arguments, session, &log).await;
+        let providers = report_contents(&endpoint, &store, &arguments, session, &log).await;
+        log.with_port(provider_host.as_ref(), &providers);
         std::future::pending::<()>().await;
     };
     let serving = server.run(interrupted, reload.clone());
@@ -292,14 +294,14 @@ fn open(endpoint: &Endpoint, registry: Registry, fills: bool) -> Result<Store, C
     opened.map_err(|error| Journey::OpeningAll.failed(Problem::from(error).into()))
 }
 
-/// Writes what the store has to the log.
+/// Writes what the store has to the log. Returns its providers, if it lists them.
 async fn report_contents(
     endpoint: &Endpoint,
     store: &Store,
     arguments: &Arguments,
     session: &Session,
     log: &Log,
-) {
+) -> Vec<ProviderAddr> {
     let host = arguments.provider_host.as_ref();
     let host = host.unwrap_or_else(|| session.default_host());
     let listed = session.everything(endpoint, store, host).await;
@@ -309,8 +311,9 @@ async fn report_contents(
             listed,
             Ok(_) | Err(CommandError::NoRepositoryMatches { .. })
         );
-    if is_listed {
-        log.contents(listed, arguments.fill);
+    match is_listed {
+        true => log.contents(listed, arguments.fill),
+        false => Vec::new(),
     }
 }
 
