@@ -195,11 +195,13 @@ fn lock_files_are_checked_as_the_guide_says() {
     run_ours(&scene, check).exits(4);
     run_ours(&scene, lock).succeeds();
     run_ours(&scene, check).succeeds();
-    // Every platform is locked, and no package was downloaded.
+    // Every platform is locked, from the registry alone.
     let locked = lock_file(&scene);
     let hashes = locked.matches("\"zh:").count();
     assert!(hashes >= platforms().len(), "{locked}");
+    assert_eq!(locked.matches("\"h1:").count(), platforms().len());
     assert_eq!(origin.count(asks("package")), downloads);
+    run_ours(&scene, "tfoci install --locked").succeeds();
 }
 
 #[test]

@@ -340,7 +340,7 @@ fn hashes_of_another_release_are_kept_with_a_warning() {
     let file = read(&scene, &format!("project/{LOCK}")).replace(&wrong, &planted);
     scene.write(format!("project/{LOCK}"), file);
     let said = lock(&scene, strict).succeeds().stderr;
-    let note = "      Note 3 `h1` of the lock files were not compared, and clients accept packages by them: `--h1 --platform all` downloads the packages and compares them\n";
+    let note = "   Warning 3 `h1` of the lock files were not compared, and clients accept packages by them: `--h1 --platform all` downloads the packages and compares them\n";
     assert!(said.contains(note), "{said}");
     let run = lock(&scene, &format!("{strict} --h1 --platform all")).exits(4);
     assert!(

@@ -23,7 +23,7 @@ use super::version::{LostH1, print_locked};
 use crate::cli::Ending;
 use crate::cli::error::{CommandError, Journey};
 use crate::cli::json;
-use crate::cli::printer::{Printer, Tone};
+use crate::cli::printer::Printer;
 use crate::cli::session::{Session, data_directory};
 
 /// The providers and files of a run.
@@ -143,7 +143,7 @@ impl LockOutcome {
         let text = format!(
             "{count} `h1` of the lock files {were} not compared, and clients accept packages by them: `--h1 --platform all` downloads the packages and compares them"
         );
-        printer.line(Tone::Plain, "Note", &text);
+        printer.warning(&text);
     }
 
     /// The `h1` that a new version lacks, if the version before had more.
