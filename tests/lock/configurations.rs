@@ -129,11 +129,13 @@ fn hashes_of_a_mirror_are_locked_if_the_user_trusts_it() {
     assert!(run.stderr.contains(hint), "{}", run.stderr);
     scene.write("acme.asc", Signer::acme().public_armored());
     let run = lock(&scene, &format!("{mirror} --key acme.asc")).exits(3);
-    let hint = "hint: a mirror of packages has no signatures. `--from STORE` and `--from origin` find them\n";
-    assert!(run.stderr.contains(hint), "{}", run.stderr);
+    let null = "registry.opentofu.org/hashicorp/null";
+    let hint = format!(
+        "hint: a mirror of packages has no signatures. `--from STORE` and `--from origin` find them. To believe the mirror instead, pin no key for {null}, and name `--trust-store` in place of `--require-pinned`\n"
+    );
+    assert!(run.stderr.contains(&hint), "{}", run.stderr);
     let said = "the release has no checksum document\n  expected a signature by ";
     assert!(run.stderr.contains(said), "{}", run.stderr);
-    let null = "registry.opentofu.org/hashicorp/null";
     let run = lock(&scene, &format!("{mirror} --allow-unsigned {null}")).succeeds();
     let only = format!(
         "   Warning {null} 3.2.1 is locked for {} only, because a mirror has no signatures: `--from STORE --trust FILE` locks every platform, and `--platform all` or `--trust-store` those that the mirror has\n",
@@ -146,6 +148,18 @@ fn hashes_of_a_mirror_are_locked_if_the_user_trusts_it() {
     assert!(!run.stderr.contains("Warning"), "{}", run.stderr);
     assert_eq!(read(&scene, LOCK).matches("zh:").count(), 2);
     assert_eq!(origin.count(asks("package")), 0);
+    // Keys of other providers may be pinned meanwhile.
+    let other = "[[provider]]\nmatch = \"example.com/*/*\"\nkeys = [\"acme.asc\"]\n";
+    scene.write("trust.toml", other);
+    let run = lock(
+        &scene,
+        &format!("{mirror} --trust-store --trust trust.toml"),
+    )
+    .succeeds();
+    let said = format!(
+        "   Warning no entry of trust.toml matches {null}: no key is pinned, and `--trust-store` believes the store or mirror\n"
+    );
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
 }
 
 #[test]

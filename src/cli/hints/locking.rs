@@ -44,7 +44,11 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         }
         // No option accepts an unsigned release of a provider with a pinned key.
         Problem::Trust(trust::Error::NotSigned { .. }) if is_mirror(&failure.at) => {
-            "a mirror of packages has no signatures. `--from STORE` and `--from origin` find them"
+            let address = &failure.subject.as_ref()?.provider;
+            return Some(format!(
+                "a mirror of packages has no signatures. `--from STORE` and `--from origin` find them. To believe the mirror instead, \
+                 pin no key for {address}, and name `--trust-store` in place of `--require-pinned`"
+            ));
         }
         Problem::Trust(error @ trust::Error::NotSigned { .. }) => {
             let provider = &failure.subject.as_ref()?.provider;

@@ -9,7 +9,7 @@ use tfoci::lockfile::Client;
 
 use crate::cli::arguments::{ClientName, ReadTrust};
 use crate::cli::error::CommandError;
-use crate::cli::session::{Session, requested};
+use crate::cli::session::{Session, consequence, requested};
 
 /// Options of `lock`, and of `install` into a working directory.
 ///
@@ -69,6 +69,14 @@ pub(in crate::cli) struct LockRequest {
 }
 
 impl LockRequest {
+    /// What happens to providers that no rule of the trust file matches.
+    pub(super) fn consequence(&self) -> &'static str {
+        match self.options.trust_store {
+            true => "no key is pinned, and `--trust-store` believes the store or mirror",
+            false => consequence(&self.trust),
+        }
+    }
+
     /// Whether the lock file is only compared: `lock --check`.
     pub(super) fn is_check(&self) -> bool {
         !self.installs && self.writing == Writing::Locked

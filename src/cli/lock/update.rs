@@ -34,7 +34,10 @@ pub(in crate::cli) async fn update(
     } = roots::read(&request, session)?;
     let client = roots::client(&roots, &request)?;
     let providers = roots.iter().flat_map(|root| root.required.keys());
-    session.warn_of_unmatched(&request.trust, &request.options.trust, providers);
+    if let Some(file) = &request.trust.trust.trust {
+        let consequence = request.consequence();
+        session.warn_of_unmatched_in(file, &request.options.trust.policy, providers, consequence);
+    }
     if request.is_locked_install() {
         let is_locked = |root| is_locked(root, &request);
         roots.iter().try_for_each(is_locked)?;
