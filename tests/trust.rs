@@ -128,7 +128,7 @@ fn every_problem_is_reported_with_its_line() {
     );
     run.says(
         "error: trust.toml is not a trust file
-  line 2: the pattern `acme/*` names no host
+  line 2: the pattern `acme/*` has two parts, and needs three
     expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all
 
 hint: `tfoci help trust` shows a trust file

@@ -191,7 +191,7 @@ pub enum Error {
     #[error("`{}` is not a pattern of providers\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all", printable(.text))]
     Segments { text: String },
     /// Two segments, and the caller has no default host.
-    #[error("the pattern `{}` names no host\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all", printable(.text))]
+    #[error("the pattern `{}` has two parts, and needs three\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all", printable(.text))]
     NoHost { text: String },
     #[error("the pattern `{}` has something after a `*`\n  expected `*` in every segment after the first `*`", printable(.text))]
     Nesting { text: String },

@@ -305,7 +305,7 @@ mod tests {
             assert_eq!(
                 errors,
                 [
-                    "line 2: the pattern `b/c` names no host\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all",
+                    "line 2: the pattern `b/c` has two parts, and needs three\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all",
                     "line 8: `34365D9472D7468F` is a short key id, which more than one key can have\n  expected a fingerprint of 40 or 64 digits",
                 ]
             );

@@ -60,7 +60,7 @@ hint: did you mean `keys`? `tfoci help trust` shows a trust file
             exit: 2,
             says: r"
 error: trust.toml is not a trust file
-  line 2: the pattern `acme/*` names no host
+  line 2: the pattern `acme/*` has two parts, and needs three
     expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all
 
 hint: `tfoci help trust` shows a trust file

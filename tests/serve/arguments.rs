@@ -137,7 +137,7 @@ fn mistakes_are_told_before_it_listens() {
             ]
             .concat(),
             2,
-            "the pattern `hashicorp/*` names no host\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`",
+            "the pattern `hashicorp/*` has two parts, and needs three\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`",
         ),
         (
             [
@@ -146,7 +146,7 @@ fn mistakes_are_told_before_it_listens() {
             ]
             .concat(),
             2,
-            "the pattern `hashicorp/*` names no host\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`",
+            "the pattern `hashicorp/*` has two parts, and needs three\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`",
         ),
         (
             [
@@ -155,7 +155,7 @@ fn mistakes_are_told_before_it_listens() {
             ]
             .concat(),
             2,
-            "the pattern `hashicorp/*` names no host\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`",
+            "the pattern `hashicorp/*` has two parts, and needs three\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`",
         ),
         (
             [&["--from", layout, "--require-pinned"], &plain[..]].concat(),
@@ -210,7 +210,7 @@ fn mistakes_are_told_before_it_listens() {
         (
             [&["--from", layout, "--tokens", "host.txt"], &plain[..]].concat(),
             1,
-            "host.txt is not a file of tokens\n  line 1 has an invalid pattern\n  the pattern `hashicorp/*` names no host\n",
+            "host.txt is not a file of tokens\n  line 1 has an invalid pattern\n  the pattern `hashicorp/*` has two parts, and needs three\n",
         ),
         (
             [&["--from", layout, "--tokens", "pattern.txt"], &plain[..]].concat(),
