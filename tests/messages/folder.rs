@@ -91,7 +91,7 @@ hint: did you mean project/dist?
 error: registry.opentofu.org/acme/demo (dist): the checksum document is missing
   expected terraform-provider-demo_1.0.0_SHA256SUMS
 
-hint: `sha256sum terraform-provider-*` prints its lines; it is signed with `gpg --detach-sign`
+hint: `sha256sum terraform-provider-*.zip` prints its lines; it is signed with `gpg --detach-sign`
 ",
         },
         Case {

@@ -55,7 +55,7 @@ pub(super) fn in_folder(error: &folder::Error, address: &str) -> Option<String> 
         }
         folder::Error::OtherType { .. } => "`--provider` must name the type that is in the folder",
         folder::Error::NoChecksums { .. } => {
-            "`sha256sum terraform-provider-*` prints its lines; it is signed with `gpg --detach-sign`"
+            "`sha256sum terraform-provider-*.zip` prints its lines; it is signed with `gpg --detach-sign`"
         }
         folder::Error::ArmouredSignature {
             expected,
