@@ -76,7 +76,7 @@ impl StoredVersion {
         let (manifests, blobs): (Vec<_>, Vec<_>) = contents
             .map(|content| (&content.manifests, unproven(content, &self.release)))
             .unzip();
-        let manifests = manifests.into_iter().flatten();
+        let manifests = manifests.into_iter().flatten().flatten();
         let manifests: Vec<Digest> = manifests
             .map(|manifest| manifest.expected.digest)
             .filter(|digest| !self.manifests.contains(&digest.to_string()))

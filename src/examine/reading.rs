@@ -9,7 +9,7 @@ use crate::http::Retry;
 use crate::oci::Tag;
 use crate::outcome::{Failure, Problem};
 use crate::place::Place;
-use crate::platform::{Platform, Platforms};
+use crate::platform::Platforms;
 use crate::store::{self, Artifact, StoreBlob, StoredPackage, artifact};
 use crate::trust;
 use crate::version::Version;
@@ -183,7 +183,7 @@ impl StoredProvider {
         platforms: &Platforms,
     ) -> Result<Vec<StoredPackage>, store::Error> {
         match platforms {
-            Platforms::All => self.repo.packages(&artifact.index, |_| true).await,
+            Platforms::All => self.repo.packages(&artifact.index.platforms()?).await,
             Platforms::Only(wanted) => {
                 let mut packages = Vec::new();
                 for platform in wanted {
@@ -193,8 +193,9 @@ impl StoredProvider {
                 Ok(packages)
             }
             Platforms::Among(wanted) => {
-                let is_wanted = |platform: &Platform| wanted.contains(platform);
-                let packages = self.repo.packages(&artifact.index, is_wanted).await?;
+                let mut entries = artifact.index.platforms()?;
+                entries.retain(|(platform, _)| wanted.contains(platform));
+                let packages = self.repo.packages(&entries).await?;
                 if let (true, Some(first)) = (packages.is_empty(), wanted.first()) {
                     artifact.entry(first)?;
                 }

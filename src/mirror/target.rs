@@ -12,7 +12,7 @@ use crate::platform::{Platform, Platforms};
 use crate::publish::{self, Delivered, Edition, Snapshot, publish};
 use crate::release::Release;
 use crate::source::{self, SourcePackage};
-use crate::store::{Artifact, RepoMut, StoredPackage};
+use crate::store::{self, Artifact, RepoMut, StoredPackage};
 use crate::trust::{self, Verified};
 use crate::version::Version;
 
@@ -168,9 +168,10 @@ impl<'a> MirrorTarget<'a> {
         let Some(hashes) = self.task.locked.get(version) else {
             return Ok(Vec::new());
         };
-        let is_wanted = |platform: &Platform| wanted.contains(platform);
-        let index = &stored.artifact.index;
-        let packages = self.destination.packages(index, is_wanted).await?;
+        let entries = stored.artifact.index.platforms();
+        let mut entries = entries.map_err(store::Error::from)?;
+        entries.retain(|(platform, _)| wanted.contains(platform));
+        let packages = self.destination.packages(&entries).await?;
         for package in &packages {
             trust::among(hashes, &package.platform, &package.layer.expected.digest)?;
         }

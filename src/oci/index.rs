@@ -78,19 +78,29 @@ impl Index {
             }
         }
         let manifest = ParsedManifest::read(raw, ManifestKind::Index, Part::Index, PROVIDER)?;
-        let providers = manifest.items.iter().filter(|entry| entry.is_provider());
-        if providers.count() > MOST_PLATFORMS {
-            return Err(Refusal::TooMany {
-                what: Part::Index,
-                of: Counted::Platforms,
-                counted: json::Error::too_many(Counted::Platforms, MOST_PLATFORMS),
-            });
-        }
-        Ok(Self {
+        let index = Self {
             notes: manifest.notes(raw),
             entries: manifest.items,
             annotations: manifest.annotations,
             rest: manifest.rest,
+        };
+        index.check_count()?;
+        Ok(index)
+    }
+
+    /// Checks that the index has no more platforms than tfoci reads.
+    ///
+    /// # Errors
+    /// [`Refusal::TooMany`].
+    pub fn check_count(&self) -> Result<(), Refusal> {
+        let providers = self.entries.iter().filter(|entry| entry.is_provider());
+        if providers.count() <= MOST_PLATFORMS {
+            return Ok(());
+        }
+        Err(Refusal::TooMany {
+            what: Part::Index,
+            of: Counted::Platforms,
+            counted: json::Error::too_many(Counted::Platforms, MOST_PLATFORMS),
         })
     }
 

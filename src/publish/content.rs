@@ -20,8 +20,8 @@ const MOST: usize = 4_000;
 pub(crate) struct ContentGraph<L> {
     /// The manifest that the tag refers to.
     pub(crate) root: RawManifest,
-    /// The manifests below it; each comes after those that it refers to.
-    pub(crate) manifests: Vec<RawManifest>,
+    /// The manifests below it, in batches that can be written concurrently; each comes after those that it refers to.
+    pub(crate) manifests: Vec<Vec<RawManifest>>,
     /// The blobs below it, without duplicates.
     pub(crate) blobs: Vec<L>,
 }
@@ -55,7 +55,10 @@ impl<L> ContentGraph<L> {
 /// The next step of the depth-first traversal.
 enum TraversalStep {
     Enter(Descriptor),
-    Leave(RawManifest),
+    Leave {
+        manifest: RawManifest,
+        leads_to_blobs_alone: bool,
+    },
 }
 
 impl ContentGraph<Expected> {
@@ -64,14 +67,22 @@ impl ContentGraph<Expected> {
     /// # Errors
     /// The store fails, a manifest is missing or damaged, or there are more manifests or bytes than the limits allow.
     pub(crate) async fn read(repo: &Repo, root: RawManifest) -> Result<Self, Error> {
-        let mut open = below(&root)?;
+        let enter = |parts: Vec<Descriptor>| parts.into_iter().rev().map(TraversalStep::Enter);
+        let mut open: Vec<_> = enter(below(&root)?).collect();
         let (mut seen, mut held) = (HashSet::new(), 0_u64);
         let mut content = Self::of(root);
         while let Some(step) = open.pop() {
             let entry = match step {
                 TraversalStep::Enter(entry) => entry,
-                TraversalStep::Leave(manifest) => {
-                    content.manifests.push(manifest);
+                TraversalStep::Leave {
+                    manifest,
+                    leads_to_blobs_alone,
+                } => {
+                    let batch = content.manifests.last_mut();
+                    match batch.filter(|_| leads_to_blobs_alone) {
+                        Some(batch) => batch.push(manifest),
+                        None => content.manifests.push(vec![manifest]),
+                    }
                     continue;
                 }
             };
@@ -105,16 +116,19 @@ impl ContentGraph<Expected> {
                 media_type: entry.media_type,
                 ..manifest.ok_or(Error::Missing { what, digest })?
             };
-            let below = below(&manifest)?;
-            open.push(TraversalStep::Leave(manifest));
-            open.extend(below);
+            let parts = below(&manifest)?;
+            open.push(TraversalStep::Leave {
+                manifest,
+                leads_to_blobs_alone: !parts.iter().any(Descriptor::may_refer_to_others),
+            });
+            open.extend(enter(parts));
         }
         Ok(content)
     }
 
     /// The manifest that an index entry refers to.
     pub(crate) fn manifest(&self, entry: &Descriptor) -> Option<&RawManifest> {
-        let mut manifests = self.manifests.iter();
+        let mut manifests = self.manifests.iter().flatten();
         manifests.find(|manifest| manifest.expected.digest.to_string() == entry.digest)
     }
 }
@@ -145,13 +159,13 @@ pub(crate) async fn is_whole(repo: &RepoMut, tag: &Tag) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// The parts of a manifest, in reverse order.
-fn below(manifest: &RawManifest) -> Result<Vec<TraversalStep>, Error> {
+/// The parts of a manifest.
+fn below(manifest: &RawManifest) -> Result<Vec<Descriptor>, Error> {
     let what = Part::Manifest;
-    let parts = parts(&manifest.bytes).map_err(|source| Refusal::unread(what, source))?;
+    let mut parts = parts(&manifest.bytes).map_err(|source| Refusal::unread(what, source))?;
     // Some tools write a descriptor without a digest for an absent config. It refers to nothing.
-    let parts = parts.into_iter().filter(|part| !part.digest.is_empty());
-    Ok(parts.rev().map(TraversalStep::Enter).collect())
+    parts.retain(|part| !part.digest.is_empty());
+    Ok(parts)
 }
 
 impl<B> Blob<B> {

@@ -206,8 +206,7 @@ pub async fn publish<B: BlobSource>(
         if reads_back {
             read_back(edition, &publication, to).await?;
         }
-        let others = publication.other_writers(edition.release, &options);
-        let (tagged, refusal) = publication.move_tags(to, others).await?;
+        let (tagged, refusal) = publication.move_tags(to).await?;
         refused = refused.or(refusal);
         if tagged == Tagged::Moved {
             if reads_back {

@@ -1,8 +1,8 @@
 //! A publication: everything to write for a version, decided before anything is written.
 
-use super::{Blob, Change, ContentGraph, Digest, Options, Release, RepoMut, Tag, Verified};
+use super::{Blob, Change, ContentGraph, Digest, RepoMut, Tag};
 use crate::event::Warning;
-use crate::oci::{Index, Part};
+use crate::oci::Part;
 use crate::store::{self, Move, OtherWriters, Tagged};
 
 /// The changes to a repository that publish a version.
@@ -12,8 +12,8 @@ pub(super) struct Publication<B> {
     pub(super) index: TagUpdate<B>,
     /// Whether the version's tag moves.
     pub(super) moves_index: bool,
-    /// Whether the repository had the evidence of the version, and no index: another writer has moved one of its two tags, or was killed then.
-    pub(super) is_half_written: bool,
+    /// Whether other processes may write the version just now.
+    pub(super) other_writers: OtherWriters,
     /// The tag of the evidence and the evidence to write; `None` if the repository keeps what it has.
     pub(super) evidence: Option<TagUpdate<B>>,
     /// For each package of the release, in order, whether to deliver it. The repository already has the others.
@@ -61,7 +61,6 @@ impl<B> Publication<B> {
     pub(super) async fn move_tags(
         &mut self,
         to: &RepoMut,
-        others: OtherWriters,
     ) -> Result<(Tagged, Option<store::Error>), store::Error> {
         let mut refused = None;
         loop {
@@ -76,7 +75,7 @@ impl<B> Publication<B> {
             if moves.is_empty() {
                 return Ok((Tagged::Moved, refused));
             }
-            match to.tag(&moves, others).await {
+            match to.tag(&moves, self.other_writers).await {
                 // No tag has moved yet, because the evidence comes first.
                 Err(error) if error.is_unsupported_artifact() => {
                     refused = Some(self.leave_out(error)?);
@@ -110,24 +109,6 @@ impl<B> Publication<B> {
         };
         let failed = swept.err();
         failed.map(|error| Warning::NotRemoved(error.to_string()))
-    }
-
-    /// Whether other processes may write the version just now. They may if its checksum document lists packages that the index lacks, or if one of
-    /// them has written a part of it.
-    pub(super) fn other_writers<L>(
-        &self,
-        release: &Verified<Release<L>>,
-        options: &Options,
-    ) -> OtherWriters {
-        let index = Index::read(&self.index.content.root).ok();
-        let has = index.as_ref().and_then(|index| index.platforms().ok());
-        let has = has.unwrap_or_default();
-        let mut listed = release.listed_platforms();
-        let has_rest = listed.any(|one| !has.iter().any(|(platform, _)| *platform == one));
-        match has_rest || self.is_half_written || self.index.was.is_some() {
-            true => options.others,
-            false => OtherWriters::Unlikely,
-        }
     }
 
     /// Every blob below the tags except packages, with the part that it is of.

@@ -26,7 +26,7 @@ pub(super) async fn read_back<B: BlobSource>(
         read.map_err(|source| store::Error::reading(what, expected.digest, source))?;
     }
     for target in targets(publication) {
-        for manifest in &target.content.manifests {
+        for manifest in target.content.manifests.iter().flatten() {
             read_manifest(manifest, Part::Manifest, to).await?;
         }
     }

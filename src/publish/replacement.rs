@@ -47,7 +47,7 @@ async fn stored_zips<B>(
 ) -> Option<BTreeMap<Platform, PackageHash>> {
     let raw = to.manifest(At::Tag(&publication.index.tag)).await.ok()??;
     let index = Index::read(&raw).ok()?;
-    let packages = to.packages(&index, |_| true).await.ok()?;
+    let packages = to.packages(&index.platforms().ok()?).await.ok()?;
     let zips = packages.into_iter().filter_map(|package| {
         let zh = PackageHash::of_zip(&package.layer.expected.digest)?;
         Some((package.platform, zh))

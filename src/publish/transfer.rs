@@ -8,12 +8,12 @@ use super::read_back::is_intact_blob;
 use super::reported_blob::ReportedBlob;
 use super::{
     AttachedBlobs, Blob, BlobFailure, BlobSource, Edition, Error, Event, Expected, FailedPackage,
-    Package, Publication, RawManifest, Release, RepoMut, Reporter, Subject, Transfer, Verified,
+    Package, Publication, Release, RepoMut, Reporter, Subject, Transfer, Verified,
 };
 use crate::blob::{BlobInfo, BlobLocation, ReadError, verify};
 use crate::jobs;
-use crate::oci::{self, Descriptor, Part};
-use crate::store::{self, Lookup};
+use crate::oci::Part;
+use crate::store::Lookup;
 
 /// The number of manifests or documents that are written at once: half of the small requests that one host may receive. An index may refer
 /// to hundreds.
@@ -69,8 +69,11 @@ impl TransferOutcomes {
         self.add_packages(transfers);
         let transfers = unproven(edition, publication, to, limit, reporter).await?;
         self.add_attached(transfers);
-        for target in std::iter::once(&publication.index).chain(&publication.evidence) {
-            manifests(&target.content.manifests, to).await?;
+        let targets = std::iter::once(&publication.index).chain(&publication.evidence);
+        for batch in targets.flat_map(|target| &target.content.manifests) {
+            let writes: Vec<_> = batch.iter().map(|one| to.put_manifest(one)).collect();
+            let writes = stream::iter(writes).buffer_unordered(CONCURRENT_WRITES);
+            writes.try_collect::<()>().await?;
         }
         Ok(())
     }
@@ -331,22 +334,6 @@ async fn unproven<B: BlobSource>(
         }
     })
     .await
-}
-
-/// Writes manifests, children first. Manifests that refer only to blobs are written concurrently.
-async fn manifests(all: &[RawManifest], to: &RepoMut) -> Result<(), store::Error> {
-    for group in all.chunk_by(|_, next| leads_to_blobs_alone(next)) {
-        let writes = group.iter().map(|manifest| to.put_manifest(manifest));
-        let writes: Vec<_> = writes.collect();
-        let writes = stream::iter(writes).buffer_unordered(CONCURRENT_WRITES);
-        writes.try_collect::<()>().await?;
-    }
-    Ok(())
-}
-
-fn leads_to_blobs_alone(manifest: &RawManifest) -> bool {
-    oci::parts(&manifest.bytes)
-        .is_ok_and(|parts| !parts.iter().any(Descriptor::may_refer_to_others))
 }
 
 fn unproven_blobs<B>(publication: &Publication<B>) -> Vec<(&B, Part)> {

@@ -171,19 +171,15 @@ impl Repo {
         })
     }
 
-    /// The packages of an index for the wanted platforms, sorted by platform. The manifest of each is read, because the index entry
-    /// proves nothing about the zip.
+    /// The packages of these entries of an index. The manifest of each is read, because the index entry proves nothing about the zip.
     ///
     /// # Errors
     /// As [`Repo::package`], for the first platform that has one.
     pub async fn packages(
         &self,
-        index: &Index,
-        is_wanted: impl Fn(&Platform) -> bool,
+        entries: &[(Platform, &Descriptor)],
     ) -> Result<Vec<StoredPackage>, Error> {
-        let mut wanted = index.platforms()?;
-        wanted.retain(|(platform, _)| is_wanted(platform));
-        let reads = wanted
+        let reads = entries
             .iter()
             .map(|(platform, entry)| self.package(platform, entry));
         let reads: Vec<_> = reads.collect();

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
-use super::is_half_written;
+use super::other_writers;
 use crate::event::Warning;
 use crate::oci::{
     self, Descriptor, EMPTY_BYTES, Index, Part, RawManifest, Tag, TagNames, manifest,
@@ -70,9 +70,10 @@ pub(super) async fn plan<B: BlobSource>(
         return Err(error.into());
     }
     let adds = existing.is_none() || steps.iter().any(|step| step.is_added);
+    let others = others(existing.as_ref(), release);
     let (evidence, warning) = match adds || replaces {
         false if is_settled(edition, tags, to, options).await? => (None, None),
-        _ => plan_evidence(edition, tags, &root, to, options).await?,
+        _ => plan_evidence(edition, tags, &others, to, options).await?,
     };
     let has_ours = steps.iter().any(|step| step.manifest.is_some());
     let is_incomplete = moves_index
@@ -82,7 +83,7 @@ pub(super) async fn plan<B: BlobSource>(
     let has_config = was.is_some() || tags.has_evidence();
     let config = is_incomplete.then(|| Blob::new(EMPTY_BYTES, has_config));
     Ok(Publication {
-        is_half_written: is_half_written(release, was.as_ref(), tags)?,
+        other_writers: other_writers(release, &others, was.as_ref(), tags, options)?,
         moves_index,
         is_incomplete,
         delivers: steps.iter().map(|step| step.delivers).collect(),
@@ -113,18 +114,26 @@ async fn is_settled<B: BlobSource>(
     Ok(is_there && (!options.reads_everything() || to.evidence(&tag).await.is_ok()))
 }
 
-/// The evidence for all zips of the index to write, and a warning about it.
+/// The evidence for all zips of the index to write, and a warning about it. [`step`] has compared the release's zips with the stored index;
+/// of the other platforms in it, this reads the manifests.
 async fn plan_evidence<B: BlobSource>(
     edition: &Edition<'_, B>,
     tags: &TagNames,
-    root: &RawManifest,
+    others: &[(Platform, &Descriptor)],
     to: &RepoMut,
     options: &Options,
 ) -> Result<(Option<TagUpdate<B>>, Option<Warning>), Problem> {
+    let ours = edition.release.packages.iter();
+    let mut zips: Vec<(Platform, Digest)> = ours
+        .map(|package| (package.platform.clone(), package.expected.digest))
+        .collect();
+    let others = to.packages(others).await?.into_iter();
+    zips.extend(others.map(|other| (other.platform, other.layer.expected.digest)));
+    zips.sort_by(|a, b| a.0.cmp(&b.0));
     let question = Question {
         tags,
         packages: Vec::new(),
-        zips: zips(edition.release, to, root).await?,
+        zips,
         is_preferred: false,
     };
     evidence::plan(edition, question, to, options).await
@@ -139,7 +148,7 @@ fn content<B>(
     let missing = steps.into_iter().filter(|step| step.is_missing);
     ContentGraph {
         root,
-        manifests: missing.filter_map(|step| step.manifest).collect(),
+        manifests: vec![missing.filter_map(|step| step.manifest).collect()],
         blobs: config.into_iter().collect(),
     }
 }
@@ -352,25 +361,21 @@ fn finish<L>(
     for (key, value) in &options.annotations {
         index.annotate(key, value);
     }
+    index.check_count().map_err(store::Error::from)?;
     Ok(index.write()?)
 }
 
-/// Every zip of the index to write. [`step`] already compared the release's zips with the index; for other platforms this
-/// reads the manifest.
-async fn zips<L>(
+/// The entries of the stored index for platforms that the release does not have.
+fn others<'a, L>(
+    existing: Option<&'a Artifact>,
     release: &Release<L>,
-    to: &RepoMut,
-    index: &RawManifest,
-) -> Result<Vec<(Platform, Digest)>, Problem> {
-    let index = Index::read(index).map_err(store::Error::from)?;
-    let ours = release.packages.iter();
-    let mut zips: Vec<(Platform, Digest)> = ours
-        .map(|package| (package.platform.clone(), package.expected.digest))
-        .collect();
-    let is_other = |platform: &Platform| !zips.iter().any(|(ours, _)| ours == platform);
-    let others = to.packages(&index, is_other).await?;
-    let others = others.into_iter();
-    zips.extend(others.map(|other| (other.platform, other.layer.expected.digest)));
-    zips.sort_by(|a, b| a.0.cmp(&b.0));
-    Ok(zips)
+) -> Vec<(Platform, &'a Descriptor)> {
+    // Without entries of providers, the list of platforms is an error.
+    let stored = existing.and_then(|artifact| artifact.index.platforms().ok());
+    let mut others = stored.unwrap_or_default();
+    others.retain(|(platform, _)| {
+        let mut ours = release.packages.iter();
+        !ours.any(|package| package.platform == *platform)
+    });
+    others
 }

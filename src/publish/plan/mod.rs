@@ -8,12 +8,12 @@
 use std::borrow::Cow;
 
 use super::{
-    ATTEMPTS, BlobSource, Digest, Edition, Existing, Options, Problem, Publication, Release,
-    RepoMut, Snapshot, Tag,
+    ATTEMPTS, BlobSource, Digest, Edition, Existing, Options, Platform, Problem, Publication,
+    Release, RepoMut, Snapshot, Tag, Verified,
 };
 use crate::http::Retry;
-use crate::oci::TagNames;
 use crate::oci::reference::version_of;
+use crate::oci::{Descriptor, TagNames};
 use crate::store::{self, OtherWriters};
 
 mod merge;
@@ -105,13 +105,26 @@ async fn refuse_others<L>(
     }
 }
 
-/// Whether the repository has the evidence of a version, and no index.
-fn is_half_written<L>(
-    release: &Release<L>,
+/// Whether other processes may write the version just now. They may if one of them has written a part of it, perhaps only its evidence, or if its
+/// checksum document lists packages that neither the release nor the `others` in its index are.
+fn other_writers<L>(
+    release: &Verified<Release<L>>,
+    others: &[(Platform, &Descriptor)],
     was: Option<&Digest>,
     tags: &TagNames,
-) -> Result<bool, Problem> {
-    Ok(was.is_none() && tags.has(&Tag::of_evidence(&release.version)?))
+    options: &Options,
+) -> Result<OtherWriters, Problem> {
+    let mut has_rest = release.listed_platforms().filter(|listed| {
+        let mut ours = release.packages.iter();
+        !ours.any(|package| package.platform == *listed)
+            && !others.iter().any(|(platform, _)| platform == listed)
+    });
+    let has_evidence = tags.has(&Tag::of_evidence(&release.version)?);
+    let may_meet_one = was.is_some() || has_evidence || has_rest.next().is_some();
+    Ok(match may_meet_one {
+        true => options.others,
+        false => OtherWriters::Unlikely,
+    })
 }
 
 /// The names of a repository's tags.

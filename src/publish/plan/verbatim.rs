@@ -33,7 +33,7 @@ pub(super) async fn plan<B: BlobSource>(
     let delivers = !is_there || replaces;
     let (evidence, warning) = evidence(edition, is_same, tags, to, options).await?;
     Ok(Some(Publication {
-        is_half_written: super::is_half_written(edition.release, was.as_ref(), tags)?,
+        other_writers: super::other_writers(edition.release, &[], was.as_ref(), tags, options)?,
         // If anything below the tag is missing or damaged, the index is written again too.
         moves_index: !is_there || options.moves_both(),
         is_incomplete: !is_there,
