@@ -45,13 +45,6 @@ impl ListedDescriptor {
 }
 
 impl Index {
-    /// An index without entries.
-    pub fn new(provider: &ProviderAddr, version: &Version) -> Self {
-        let mut index = Self::default();
-        index.describe(provider, version);
-        index
-    }
-
     /// Reads the index that a version's tag refers to, as [clients do](crate::clients#index).
     ///
     /// # Errors
@@ -193,15 +186,19 @@ impl Index {
         Ok(())
     }
 
-    /// Sets the annotations with the provider and version, which registries show.
-    pub fn describe(&mut self, provider: &ProviderAddr, version: &Version) {
-        self.annotate(TITLE, &provider.to_ascii());
-        self.annotate(VERSION, &version.to_string());
-    }
-
-    /// Replaces an annotation with the same key.
-    pub fn annotate(&mut self, key: &str, value: &str) {
-        self.annotations.insert(key.to_owned(), value.to_owned());
+    /// Sets the annotations with the provider and version, which registries show, and then `others`. Each replaces one with the same key.
+    pub fn annotate(
+        &mut self,
+        provider: &ProviderAddr,
+        version: &Version,
+        others: &BTreeMap<String, String>,
+    ) {
+        let ours = [
+            (TITLE.to_owned(), provider.to_ascii()),
+            (VERSION.to_owned(), version.to_string()),
+        ];
+        self.annotations.extend(ours);
+        self.annotations.extend(others.clone());
     }
 
     /// Writes the index: entries of providers sorted by platform, then all others in their order, then unknown members unchanged.
@@ -295,11 +292,14 @@ mod tests {
         text.parse().unwrap()
     }
 
+    fn annotate(index: &mut Index) {
+        let provider = "registry.opentofu.org/acme/demo".parse().unwrap();
+        index.annotate(&provider, &"1.0.0".parse().unwrap(), &BTreeMap::new());
+    }
+
     fn fresh(platforms: &[&str]) -> Index {
-        let mut index = Index::new(
-            &"registry.opentofu.org/acme/demo".parse().unwrap(),
-            &"1.0.0".parse().unwrap(),
-        );
+        let mut index = Index::default();
+        annotate(&mut index);
         for text in platforms {
             let package = Expected::of(text.as_bytes());
             let manifest = super::super::manifest::build(package, text).unwrap();
@@ -336,10 +336,7 @@ mod tests {
         merged
             .insert(&platform("darwin_arm64"), &manifest, &package.digest)
             .unwrap();
-        merged.describe(
-            &"registry.opentofu.org/acme/demo".parse().unwrap(),
-            &"1.0.0".parse().unwrap(),
-        );
+        annotate(&mut merged);
         assert_eq!(merged.write().unwrap(), whole);
     }
 

@@ -160,10 +160,7 @@ async fn compare<B: BlobSource>(
     to: &RepoMut,
     options: &Options,
 ) -> Result<(RawManifest, Vec<PackageStep>), Problem> {
-    let mut index = match existing {
-        Some(artifact) => artifact.index.clone(),
-        None => Index::new(&release.provider, &release.version),
-    };
+    let mut index = existing.map_or_else(Index::default, |artifact| artifact.index.clone());
     let steps = release.packages.iter();
     let steps: Vec<_> = steps
         .map(|package| step(package, to, existing, options))
@@ -238,7 +235,7 @@ fn to_compare<L>(
 
 /// The index that contains only this release.
 fn alone<L>(release: &Release<L>, options: &Options) -> Result<RawManifest, Problem> {
-    let mut index = Index::new(&release.provider, &release.version);
+    let mut index = Index::default();
     for package in &release.packages {
         let manifest = manifest::build(package.expected, &package.file_name)?;
         index.insert(&package.platform, &manifest, &package.expected.digest)?;
@@ -357,10 +354,7 @@ fn finish<L>(
     if let Some(artifact) = unchanged {
         return Ok(artifact.raw.clone());
     }
-    index.describe(&release.provider, &release.version);
-    for (key, value) in &options.annotations {
-        index.annotate(key, value);
-    }
+    index.annotate(&release.provider, &release.version, &options.annotations);
     index.check_count().map_err(store::Error::from)?;
     Ok(index.write()?)
 }
