@@ -340,6 +340,26 @@ mod tests {
         assert_eq!(merged.write().unwrap(), whole);
     }
 
+    /// No index is written that would not be read.
+    #[test]
+    fn the_number_of_platforms_is_limited() {
+        let platforms: Vec<String> = (0..=MOST_PLATFORMS)
+            .map(|n| format!("linux_a{n}"))
+            .collect();
+        let mut platforms: Vec<&str> = platforms.iter().map(String::as_str).collect();
+        let too_many = fresh(&platforms);
+        assert!(matches!(
+            too_many.check_count(),
+            Err(Refusal::TooMany { .. })
+        ));
+        assert!(matches!(
+            Index::read(&too_many.write().unwrap()),
+            Err(Refusal::TooMany { .. })
+        ));
+        platforms.pop();
+        fresh(&platforms).check_count().unwrap();
+    }
+
     #[test]
     fn what_others_wrote_survives_a_merge_verbatim() {
         let signature = r#"{ "mediaType":"x", "digest":"sha256:00" ,"weird":1e400}"#;
