@@ -216,9 +216,11 @@ impl<'a> Journey<'a> {
         let content = |content: &ContentGraph<Expected>| {
             stored_version::without_packages(content, release, &self.from)
         };
-        let index = content(index);
-        let edition =
-            Edition::of(release).with_originals(Some(index), evidence.as_ref().map(content));
+        let edition = Edition {
+            index: Some(content(index)),
+            evidence: evidence.as_ref().map(content),
+            ..Edition::of(release)
+        };
         self.publish(version, edition).await
     }
 
@@ -251,7 +253,7 @@ impl<'a> Journey<'a> {
             // With a required pin, evidence that contains anything unsigned is not copied but written anew.
             if !(self.options.trust.require_pinned && is_more) {
                 let content = stored_version::without_packages(&content, &release, &self.from);
-                edition = edition.with_originals(None, Some(content));
+                edition.evidence = Some(content);
             }
         }
         self.publish(version, edition).await
@@ -260,7 +262,7 @@ impl<'a> Journey<'a> {
     async fn publish(
         &self,
         version: &Version,
-        edition: Edition<'_, StoreBlob>,
+        mut edition: Edition<'_, StoreBlob>,
     ) -> Result<Published, Error> {
         let Options {
             existing,
@@ -280,10 +282,8 @@ impl<'a> Journey<'a> {
             others: OtherWriters::Possible,
             evidence_policy: evidence_policy.map_err(Error::in_read_store)?,
         };
-        let edition = edition.with_snapshot(Snapshot {
-            tags: &self.tags,
-            index: None,
-        });
+        let tags = &self.tags;
+        edition.snapshot = Some(Snapshot { tags, index: None });
         let published = publish(&edition, &self.to, &options, self.reporter).await?;
         if options.dry_run {
             published.report_plan(&**self.reporter);

@@ -114,7 +114,9 @@ fn shared(
     permit: Option<&Arc<Permit>>,
 ) -> Verified<Release<Shared<SourcePackage>>> {
     let packages = release.packages.iter().map(|package| {
-        let readers = missing.iter().filter(|one| one.wants(&package.platform));
+        let readers = missing
+            .iter()
+            .filter(|one| one.platforms.has(&package.platform));
         let location = package.location.clone();
         let blob = match permit {
             Some(permit) if readers.count() > 1 => {

@@ -235,7 +235,7 @@ impl Journey<'_> {
             let packages = release.iter().flat_map(|release| &release.packages);
             packages
                 .into_iter()
-                .any(|package| one.wants(&package.platform))
+                .any(|package| one.platforms.has(&package.platform))
         };
         let (missing, unreleased): (Vec<_>, Vec<_>) = missing.into_iter().partition(is_released);
         let unreleased = self.unreleased(selected, &unreleased, &wanted, &absent);

@@ -211,11 +211,6 @@ impl<'a> MirrorTarget<'a> {
 }
 
 impl Missing<'_> {
-    /// Whether a package for this platform is to be copied.
-    pub(super) fn wants(&self, platform: &Platform) -> bool {
-        self.platforms.has(platform)
-    }
-
     /// The result for a version whose missing platforms the source does not have: present, if the store has any of the wanted platforms.
     pub(super) fn present_for(&self, version: &Version, wanted: &Platforms) -> Option<Published> {
         let stored = self.stored.as_ref()?;
@@ -229,7 +224,7 @@ impl Missing<'_> {
         &mut self,
         release: Verified<Release<Shared<SourcePackage>>>,
     ) -> Result<(), publish::Error<source::Error>> {
-        let release = release.only(|platform| self.wants(platform));
+        let release = release.only(|platform| self.platforms.has(platform));
         let MirrorTarget {
             destination,
             options,
@@ -246,7 +241,7 @@ impl Missing<'_> {
         &self,
         release: Verified<Release<Shared<SourcePackage>>>,
     ) -> Result<Published, publish::Error<source::Error>> {
-        let release = release.only(|platform| self.wants(platform));
+        let release = release.only(|platform| self.platforms.has(platform));
         let index: Option<&RawManifest> = self.stored.as_ref().map(|stored| &stored.artifact.raw);
         let MirrorTarget {
             task,
@@ -256,9 +251,11 @@ impl Missing<'_> {
             reporter,
             ..
         } = self.target;
-        let edition = Edition::of(&release)
-            .with_snapshot(Snapshot { tags, index })
-            .with_delivered(&self.delivered);
+        let edition = Edition {
+            snapshot: Some(Snapshot { tags, index }),
+            delivered: Some(&self.delivered),
+            ..Edition::of(&release)
+        };
         let options = options.publishing(&task.rule);
         let mut published = publish(&edition, destination, &options, reporter).await?;
         let mut beside = match &self.stored {

@@ -3,6 +3,7 @@
 //! The index of a version contains the size of each package, so a publication can only be planned when all sizes are known. A source that
 //! learns a size only by downloading the package delivers it first. The tags do not move.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::transfer::packages;
@@ -10,7 +11,7 @@ use super::{BlobSource, Error, Platform, Release, RepoMut, Reporter, Tag, Transf
 
 /// The outcome of packages that were delivered before.
 #[derive(Clone, Debug, Default)]
-pub struct Delivered(Vec<(Platform, Transfer)>);
+pub struct Delivered(pub(super) BTreeMap<Platform, Transfer>);
 
 impl Delivered {
     /// Delivers all packages of a release, and reports each. If the repository loses a package before the version is published, it is delivered
@@ -34,12 +35,5 @@ impl Delivered {
         let platforms = platforms.map(|package| package.platform.clone());
         self.0.extend(platforms.zip(transfers));
         Ok(())
-    }
-
-    /// The outcome of a package, if it was delivered.
-    pub(super) fn of(&self, platform: &Platform) -> Option<Transfer> {
-        let mut all = self.0.iter();
-        all.find(|(one, _)| one == platform)
-            .map(|(_, transfer)| *transfer)
     }
 }

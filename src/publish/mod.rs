@@ -111,13 +111,15 @@ pub struct Snapshot<'a> {
 
 /// The release to publish, with the documents that another store has for it.
 pub struct Edition<'a, B> {
-    release: &'a Verified<Release<B>>,
+    pub(crate) release: &'a Verified<Release<B>>,
     /// The index of another store and everything below it except packages. It is copied unchanged if the tag is free.
-    index: Option<ContentGraph<Blob<B>>>,
+    pub(crate) index: Option<ContentGraph<Blob<B>>>,
     /// The evidence of another store. If evidence is written, it is this.
-    evidence: Option<ContentGraph<Blob<B>>>,
-    snapshot: Option<Snapshot<'a>>,
-    delivered: Option<&'a Delivered>,
+    pub(crate) evidence: Option<ContentGraph<Blob<B>>>,
+    /// What was already read of the repository.
+    pub(crate) snapshot: Option<Snapshot<'a>>,
+    /// The packages that were delivered before. They count as delivered by this publication.
+    pub(crate) delivered: Option<&'a Delivered>,
 }
 
 impl<'a, B> Edition<'a, B> {
@@ -130,31 +132,6 @@ impl<'a, B> Edition<'a, B> {
             snapshot: None,
             delivered: None,
         }
-    }
-
-    /// Adds what was already read of the repository.
-    #[must_use]
-    pub fn with_snapshot(mut self, snapshot: Snapshot<'a>) -> Self {
-        self.snapshot = Some(snapshot);
-        self
-    }
-
-    /// Adds the packages that were delivered before. They count as delivered by this publication.
-    #[must_use]
-    pub fn with_delivered(mut self, delivered: &'a Delivered) -> Self {
-        self.delivered = Some(delivered);
-        self
-    }
-
-    /// Adds the index and the evidence of another store.
-    #[must_use]
-    pub(crate) fn with_originals(
-        mut self,
-        index: Option<ContentGraph<Blob<B>>>,
-        evidence: Option<ContentGraph<Blob<B>>>,
-    ) -> Self {
-        (self.index, self.evidence) = (index, evidence);
-        self
     }
 
     fn subject(&self) -> Subject {

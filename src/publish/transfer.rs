@@ -31,7 +31,7 @@ pub(super) struct TransferOutcomes {
 impl TransferOutcomes {
     /// What was delivered before the first attempt.
     pub(super) fn of<B>(edition: &Edition<'_, B>) -> Self {
-        let delivered = |platform| edition.delivered?.of(platform);
+        let delivered = |platform| edition.delivered?.0.get(platform).copied();
         let packages = edition.release.packages.iter();
         Self {
             packages: packages
