@@ -214,8 +214,7 @@ async fn deliver_package<B: BlobSource>(
     let watched = ReportedBlob::start(package.location.clone(), subject, reporter);
     let blob_failure = |source| package_failure(package, source);
     let put = to.put_blob(&watched, Lookup::First).await;
-    let put = put.map_err(|error| Error::of_blob(error, blob_failure))?;
-    let transfer = put.into();
+    let transfer = put.map_err(|error| Error::of_blob(error, blob_failure))?;
     match watched.was_read() {
         true => Ok(transfer),
         false => check_package(package).await.map(|_| transfer),
@@ -317,7 +316,7 @@ async fn unproven<B: BlobSource>(
         async move {
             let expected = blob.expected();
             let watched = ReportedBlob::start(blob, &subject, &reporter);
-            let put = to
+            let transfer = to
                 .put_blob(&watched, Lookup::First)
                 .await
                 .map_err(|error| {
@@ -328,7 +327,6 @@ async fn unproven<B: BlobSource>(
                         source,
                     })
                 })?;
-            let transfer = put.into();
             reporter.report(carried(subject, expected, transfer));
             Ok((expected, transfer))
         }

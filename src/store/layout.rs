@@ -23,11 +23,11 @@ use futures_util::StreamExt as _;
 
 use self::index::create_marker;
 use self::last_index::LastIndex;
-use super::{At, Error, Move, Put, PutError, Tagged};
+use super::{At, Error, Move, PutError, Tagged};
 use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, Body, Opened, proven};
 use crate::digest::{Algorithm, Digest};
 use crate::disk::{self, Staged, staged};
-use crate::event::Reporter;
+use crate::event::{Reporter, Transfer};
 use crate::oci::{
     self, Descriptor, LARGEST_READ, Part, RawManifest, Refusal, Repository, Tag, Tags,
 };
@@ -273,17 +273,17 @@ impl Layout {
         &self,
         repository: &Repository,
         blob: &B,
-    ) -> Result<Put, PutError<B::Failure>> {
+    ) -> Result<Transfer, PutError<B::Failure>> {
         let BlobInfo {
             expected, location, ..
         } = blob.info();
         let path = self.create_parent(repository, &expected.digest)?;
         // A check of the size alone would let a new version refer to a damaged blob.
         if self.has_blob(repository, &expected) && matches_digest(&path, &expected).await? {
-            return Ok(Put::Present);
+            return Ok(Transfer::Present);
         }
         if self.link(repository, &expected, location).await? {
-            return Ok(Put::Mounted);
+            return Ok(Transfer::Mounted);
         }
         let mut staged = Staged::new(&path)?;
         let mut body = proven(blob).await.map_err(PutError::Source)?;
@@ -291,7 +291,7 @@ impl Layout {
             staged.write(&chunk.map_err(PutError::Source)?)?;
         }
         staged.publish()?;
-        Ok(Put::Stored)
+        Ok(Transfer::Copied)
     }
 
     pub(super) fn put_manifest(

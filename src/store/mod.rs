@@ -41,7 +41,6 @@ use std::path::PathBuf;
 
 use crate::address::ProviderAddr;
 use crate::digest::Digest;
-use crate::event::Transfer;
 use crate::oci::{Descriptor, Part, RawManifest, Repository, Tag};
 use crate::template::Mismatch;
 
@@ -105,27 +104,6 @@ pub struct Providers {
     pub is_host_assumed: bool,
     /// The directories of layouts that may have more providers, but that were copied in part or are away. A registry has none.
     pub unfinished: Vec<PathBuf>,
-}
-
-/// The outcome of storing a blob.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Put {
-    /// Its bytes were written.
-    Stored,
-    /// It already existed.
-    Present,
-    /// It existed elsewhere, and is now shared by a mount or hard link.
-    Mounted,
-}
-
-impl From<Put> for Transfer {
-    fn from(put: Put) -> Self {
-        match put {
-            Put::Stored => Self::Copied,
-            Put::Mounted => Self::Mounted,
-            Put::Present => Self::Present,
-        }
-    }
 }
 
 /// A tag to move.

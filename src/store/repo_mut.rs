@@ -3,10 +3,10 @@
 use std::ops::Deref;
 
 use super::registry::Lookup;
-use super::{Error, Move, OtherWriters, Put, PutError, Repo, Store, Tagged};
+use super::{Error, Move, OtherWriters, PutError, Repo, Store, Tagged};
 use crate::blob::BlobSource;
 use crate::disk;
-use crate::event::Reporter;
+use crate::event::{Reporter, Transfer};
 use crate::oci::{RawManifest, Repository};
 use crate::release::Expected;
 
@@ -97,7 +97,7 @@ impl RepoMut {
         &self,
         blob: &B,
         lookup: Lookup,
-    ) -> Result<Put, PutError<B::Failure>> {
+    ) -> Result<Transfer, PutError<B::Failure>> {
         match &self.store {
             Store::Layout(layout) => layout.put_blob(&self.name, blob).await,
             Store::Registry(registry) => registry.put_blob(&self.name, blob, lookup).await,

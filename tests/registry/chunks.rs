@@ -3,7 +3,8 @@ use std::convert::Infallible;
 use tfoci::blob::{self, File, Memory, ReadError};
 use tfoci::digest::Digest;
 use tfoci::error::Category;
-use tfoci::store::{Error, Lookup, Put, PutError};
+use tfoci::event::Transfer;
+use tfoci::store::{Error, Lookup, PutError};
 
 use super::{User, name_at, noise};
 use crate::support::registry::quirks::Location;
@@ -41,7 +42,7 @@ fn behind_a_proxy(alter: impl FnOnce(&mut Quirks)) -> Registry {
 }
 
 /// Uploads bytes.
-async fn put(registry: &Registry, bytes: &[u8]) -> Result<Put, PutError<Infallible>> {
+async fn put(registry: &Registry, bytes: &[u8]) -> Result<Transfer, PutError<Infallible>> {
     let user = User::of(registry, "acme/demo");
     let destination = user.destination();
     let blob = Memory::new(bytes.to_vec());
@@ -86,7 +87,7 @@ async fn a_blob_that_is_too_large_and_all_later_ones_are_sent_in_chunks() {
     for bytes in [&one, &two] {
         let blob = Memory::new(bytes.clone());
         let put = destination.put_blob(&blob, Lookup::First);
-        assert_eq!(put.await.unwrap(), Put::Stored);
+        assert_eq!(put.await.unwrap(), Transfer::Copied);
         assert_arrived(&registry, bytes);
     }
     assert_eq!(
@@ -273,7 +274,7 @@ async fn a_registry_that_refuses_chunks_gets_the_blob_in_one_request() {
         registry.storm(2, in_one_piece, Fault::CutRequest(1000));
         let blob = Memory::new(noise(300 * KIB));
         let put = destination.put_blob(&blob, Lookup::First);
-        assert_eq!(put.await.unwrap(), Put::Stored, "{personality:?}");
+        assert_eq!(put.await.unwrap(), Transfer::Copied, "{personality:?}");
         assert_eq!(registry.count(PATCHES), patches, "{personality:?}");
         assert_eq!(registry.count(in_one_piece), 3, "{personality:?}");
     }

@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use tfoci::blob::{BlobInfo, BlobSource, Memory, Opened};
 use tfoci::credentials::{Credentials, Locations};
+use tfoci::event::Transfer;
 use tfoci::http::{Http, Settings};
 use tfoci::oci::Repository;
-use tfoci::store::{Lookup, Put, Registry, RepoMut, Store};
+use tfoci::store::{Lookup, Registry, RepoMut, Store};
 
 use super::doors::round_trip;
 use super::{NAME, PUSH, Site, VERSIONS};
@@ -199,7 +200,7 @@ async fn a_token_that_expires_during_an_upload_is_replaced() {
         },
     };
     let put = repository.put_blob(&blob, Lookup::First).await.unwrap();
-    assert_eq!(put, Put::Stored);
+    assert_eq!(put, Transfer::Copied);
 }
 
 #[tokio::test]
@@ -214,11 +215,11 @@ async fn a_mount_asks_to_read_the_other_repository() {
         ["acme/one", "acme/two"].map(|name| RepoMut::new(store.clone(), guarded.repository(name)));
     assert_eq!(
         one.put_blob(&blob, Lookup::First).await.unwrap(),
-        Put::Stored
+        Transfer::Copied
     );
     assert_eq!(
         two.put_blob(&blob, Lookup::First).await.unwrap(),
-        Put::Mounted
+        Transfer::Mounted
     );
     let scope = "robot: repository:acme/two:pull,push repository:acme/one:pull";
     assert_eq!(guarded.tokens.asked().last().unwrap(), scope);
@@ -236,6 +237,6 @@ async fn a_forbidden_mount_becomes_an_upload() {
     for name in ["acme/one", "acme/two"] {
         let repository = RepoMut::new(store.clone(), guarded.repository(name));
         let put = repository.put_blob(&blob, Lookup::First).await.unwrap();
-        assert_eq!(put, Put::Stored, "{name}");
+        assert_eq!(put, Transfer::Copied, "{name}");
     }
 }

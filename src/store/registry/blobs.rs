@@ -12,10 +12,10 @@ use super::upload::{Upload, UploadError};
 use super::upload_strategy::{UploadMode, UploadStrategy};
 use super::{Error, Registry, Repository};
 use crate::blob::{BlobInfo, BlobLocation, BlobSource};
-use crate::event::Event;
+use crate::event::{Event, Transfer};
 use crate::http::{Retry, Transient};
 use crate::release::Expected;
-use crate::store::{Action, Put, PutError, Requested};
+use crate::store::{Action, PutError, Requested};
 
 /// The number of times that the upload of a blob may start again from its first byte. Each time may send the whole blob again, so with
 /// more than a few, it would take hours to report that a registry cannot take a large one.
@@ -55,7 +55,7 @@ impl Registry {
         repository: &Repository,
         blob: &B,
         lookup: Lookup,
-    ) -> Result<Put, PutError<B::Failure>> {
+    ) -> Result<Transfer, PutError<B::Failure>> {
         let BlobInfo {
             expected, location, ..
         } = blob.info();
@@ -70,7 +70,7 @@ impl Registry {
         // While this task waited for its turn, another one may have uploaded the blob.
         let _turn = session.uploads.enter(digest).await;
         if session.remembers(&digest, name) == Some(true) {
-            return Ok(Put::Present);
+            return Ok(Transfer::Present);
         }
         let from = location.and_then(|location| mount_source(repository, location));
         let from = from
@@ -86,11 +86,11 @@ impl Registry {
         };
         let mut put = upload.run().await?;
         if from.as_deref() == Some(name) {
-            if put == Put::Mounted {
-                put = Put::Present;
+            if put == Transfer::Mounted {
+                put = Transfer::Present;
             }
         } else if let Some(from) = from {
-            let shared = put == Put::Mounted;
+            let shared = put == Transfer::Mounted;
             self.http.report(Event::Mounting {
                 digest,
                 from,
@@ -104,7 +104,7 @@ impl Registry {
 
 impl<B: BlobSource> Upload<'_, B> {
     /// Uploads the blob, with retries and in another mode where the registry refuses one.
-    pub(super) async fn run(&self) -> Result<Put, PutError<B::Failure>> {
+    pub(super) async fn run(&self) -> Result<Transfer, PutError<B::Failure>> {
         let learnt = self.session.cache().chunk;
         let size = self.blob.expected().size;
         let http = &self.registry.http;
@@ -140,9 +140,9 @@ impl<B: BlobSource> Upload<'_, B> {
         }
     }
 
-    async fn attempt(&self, mode: UploadMode) -> Result<Put, UploadError<B::Failure>> {
+    async fn attempt(&self, mode: UploadMode) -> Result<Transfer, UploadError<B::Failure>> {
         let Some(opened) = self.begin().await? else {
-            return Ok(Put::Mounted);
+            return Ok(Transfer::Mounted);
         };
         match mode {
             UploadMode::Whole => self.put(opened).await,

@@ -15,8 +15,9 @@ use super::upload::{BYTES, Upload, UploadError, UploadSession, location, with_di
 use super::upload_strategy::SMALLEST;
 use super::{Error, auth::Scope};
 use crate::blob::{BlobSource, Pieces};
+use crate::event::Transfer;
 use crate::http::{Answer, LEAST_FLOW, Payload, Retry, Shown, Transient, retry_after};
-use crate::store::{Put, PutError};
+use crate::store::PutError;
 
 /// The longest chunk in bytes, which is held in memory. Storage backends of registries require 5 MiB, some 16 MiB.
 const LARGEST: usize = 16 << 20;
@@ -70,7 +71,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
     }
 
     /// Sends all bytes and completes the upload.
-    pub(super) async fn run(mut self) -> Result<Put, UploadError<B::Failure>> {
+    pub(super) async fn run(mut self) -> Result<Transfer, UploadError<B::Failure>> {
         // The semaphore is never closed.
         let _permit = match self.length > LONG {
             true => self.upload.registry.long_chunks.acquire().await.ok(),
@@ -256,7 +257,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         can_be
     }
 
-    async fn complete(self) -> Result<Put, UploadError<B::Failure>> {
+    async fn complete(self) -> Result<Transfer, UploadError<B::Failure>> {
         let Upload {
             registry, session, ..
         } = *self.upload;
@@ -272,7 +273,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         let status = answer.status();
         if status.is_success() {
             session.cache().chunk = Some(self.length);
-            return Ok(Put::Stored);
+            return Ok(Transfer::Copied);
         }
         let error = self.upload.refusal(answer);
         match status {

@@ -12,9 +12,10 @@ use super::auth::Scope;
 use super::{Error, Registry, RepositorySession};
 use crate::blob::{BlobSource, proven};
 use crate::digest::Digest;
+use crate::event::Transfer;
 use crate::http::{Answer, Authorization, Payload, Shown, retry_after};
 use crate::oci::Repository;
-use crate::store::{Action, Put, PutError, Requested};
+use crate::store::{Action, PutError, Requested};
 
 /// The least length of all chunks but the last (OCI distribution specification).
 const CHUNK_MIN_LENGTH: HeaderName = HeaderName::from_static("oci-chunk-min-length");
@@ -142,7 +143,10 @@ impl<B: BlobSource> Upload<'_, B> {
     }
 
     /// Sends all bytes in one request, which also completes the upload.
-    pub(super) async fn put(&self, opened: UploadSession) -> Result<Put, UploadError<B::Failure>> {
+    pub(super) async fn put(
+        &self,
+        opened: UploadSession,
+    ) -> Result<Transfer, UploadError<B::Failure>> {
         let expected = self.blob.expected();
         // The body can be sent only once, so a token is fetched beforehand rather than after a 401.
         let secret = self.session.auth.secret(&opened.scope).await?;
@@ -180,7 +184,7 @@ impl<B: BlobSource> Upload<'_, B> {
             Err(error) => return Err(Error::from(error).into()),
         };
         match answer.status().is_success() {
-            true => Ok(Put::Stored),
+            true => Ok(Transfer::Copied),
             false => self.failed(answer, &opened.scope, secret.as_ref()).await,
         }
     }
@@ -191,7 +195,7 @@ impl<B: BlobSource> Upload<'_, B> {
         answer: Answer,
         scope: &Scope,
         secret: Option<&Authorization>,
-    ) -> Result<Put, UploadError<B::Failure>> {
+    ) -> Result<Transfer, UploadError<B::Failure>> {
         let (status, retry_after) = (answer.status(), retry_after(&answer));
         let renewed = status == StatusCode::UNAUTHORIZED
             && self.session.auth.learn(&answer, scope, secret).await?;
@@ -224,10 +228,10 @@ impl<B: BlobSource> Upload<'_, B> {
         &self,
         retry_after: Duration,
         error: Error,
-    ) -> Result<Put, UploadError<B::Failure>> {
+    ) -> Result<Transfer, UploadError<B::Failure>> {
         let expected = self.blob.expected();
         match self.registry.has_blob(self.repository, &expected).await {
-            Ok(true) => Ok(Put::Stored),
+            Ok(true) => Ok(Transfer::Copied),
             _ => Err(UploadError::cut(retry_after, error)),
         }
     }
