@@ -13,7 +13,7 @@ use super::upload_strategy::{UploadMode, UploadStrategy};
 use super::{Error, Registry, Repository};
 use crate::blob::{BlobInfo, BlobLocation, BlobSource};
 use crate::event::{Event, Transfer};
-use crate::http::{Retry, Transient};
+use crate::http::{Request, Retry, Transient};
 use crate::release::Expected;
 use crate::store::{Action, PutError, Requested};
 
@@ -38,7 +38,7 @@ impl Registry {
     ) -> Result<bool, Error> {
         let (session, name) = self.locate(repository).await?;
         let url = session.url(name, &format!("blobs/{}", expected.digest))?;
-        let request = || session.request(Method::HEAD, url.clone());
+        let request = || Request::new(Method::HEAD, url.clone(), &session.base);
         let answer = self.send(&session, &Scope::push(name), request).await?;
         match answer.status() {
             StatusCode::NOT_FOUND => Ok(false),

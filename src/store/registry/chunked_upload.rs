@@ -16,7 +16,7 @@ use super::upload_strategy::SMALLEST;
 use super::{Error, auth::Scope};
 use crate::blob::{BlobSource, Pieces};
 use crate::event::Transfer;
-use crate::http::{Answer, LEAST_FLOW, Payload, Retry, Shown, Transient, retry_after};
+use crate::http::{Answer, LEAST_FLOW, Payload, Request, Retry, Shown, Transient, retry_after};
 use crate::store::PutError;
 
 /// The longest chunk in bytes, which is held in memory. Storage backends of registries require 5 MiB, some 16 MiB.
@@ -102,8 +102,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         let sent = chunk.len() as u64;
         let secret = session.auth.secret(&self.scope).await?;
         let range = format!("{}-{}", self.offset, (self.offset + sent).saturating_sub(1));
-        let request = session
-            .request(Method::PATCH, self.location.clone())
+        let request = Request::new(Method::PATCH, self.location.clone(), &session.base)
             .header(CONTENT_TYPE, BYTES)
             .header(CONTENT_RANGE, &range)
             .authorization(secret.clone(), &session.base)
@@ -178,7 +177,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         let Upload {
             registry, session, ..
         } = *self.upload;
-        let request = || session.request(Method::GET, self.location.clone());
+        let request = || Request::new(Method::GET, self.location.clone(), &session.base);
         let answer = registry.send(session, &self.scope, request).await?;
         if answer.status().is_success() {
             self.move_offset(&answer, sent, None)
@@ -264,8 +263,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         let digest = self.upload.blob.expected().digest;
         let url = with_digest(self.location, &digest);
         let request = || {
-            session
-                .request(Method::PUT, url.clone())
+            Request::new(Method::PUT, url.clone(), &session.base)
                 .header(CONTENT_TYPE, BYTES)
                 .payload(Payload::Bytes(Bytes::new()))
         };

@@ -8,7 +8,7 @@ use super::auth::Scope;
 use super::{Error, Registry};
 use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, Opened, ReadError};
 use crate::event::Event;
-use crate::http::{Answer, SMALL};
+use crate::http::{Answer, Request, SMALL};
 use crate::oci::{LARGEST_READ, Part, Repository};
 use crate::release::Expected;
 use crate::store::{Action, Requested};
@@ -52,7 +52,7 @@ impl RegistryBlob {
         let url = session.url(name, &format!("blobs/{}", self.expected.digest))?;
         // A registry that gives the bytes itself sends one of them. `HEAD` would lead to a URL that is signed for `HEAD` alone.
         let request = || {
-            let request = session.request(Method::GET, url.clone()).unfollowed();
+            let request = Request::new(Method::GET, url.clone(), &session.base).unfollowed();
             request.header(RANGE, "bytes=0-0")
         };
         let scope = Scope::pull(name);
@@ -70,7 +70,7 @@ impl RegistryBlob {
             self.registry.http.report(Event::Resuming { url, from });
         }
         let request = || {
-            let request = session.request(Method::GET, url.clone());
+            let request = Request::new(Method::GET, url.clone(), &session.base);
             // A small blob is read at once, so that it does not occupy one of the limited transfers.
             let request = match self.expected.size {
                 0..=SMALL => request.whole(LARGEST_READ),

@@ -12,7 +12,7 @@ use super::manifest_rejection::ManifestRejection;
 use super::{At, Error, Registry, Repository, RepositorySession};
 use crate::blob::{self, Body, ReadError};
 use crate::digest::Digest;
-use crate::http::{Answer, Payload, Retry, authority, retry_after};
+use crate::http::{Answer, Payload, Request, Retry, authority, retry_after};
 use crate::oci::{INDEX, LARGEST_READ, MANIFEST, Part, RawManifest, Refusal, Tag};
 use crate::release::Expected;
 use crate::store::{Action, Requested};
@@ -188,8 +188,7 @@ impl Registry {
         let url = session.url(name, &format!("manifests/{}", put.reference))?;
         let manifest = put.manifest;
         let request = || {
-            let request = session
-                .request(Method::PUT, url.clone())
+            let request = Request::new(Method::PUT, url.clone(), &session.base)
                 .header(CONTENT_TYPE, &manifest.media_type)
                 .payload(Payload::Bytes(manifest.bytes.clone()));
             let request = match put.if_match {
@@ -233,8 +232,7 @@ impl Registry {
         let (session, name) = self.locate(repository).await?;
         let url = session.url(name, &format!("manifests/{reference}"))?;
         let request = || {
-            session
-                .request(method.clone(), url.clone())
+            Request::new(method.clone(), url.clone(), &session.base)
                 .header(ACCEPT, accept)
                 .whole(LARGEST_READ)
         };

@@ -9,7 +9,7 @@ use url::Url;
 use super::auth::Scope;
 use super::session::RepositorySession;
 use super::{Error, Registry, answer};
-use crate::http::{Answer, Shown};
+use crate::http::{Answer, Request, Shown};
 use crate::json::{self, Fault, Object};
 use crate::store::{Listed, NotRegistry};
 
@@ -59,8 +59,7 @@ impl Registry {
                 });
             }
             let request = || {
-                session
-                    .request(Method::GET, url.clone())
+                Request::new(Method::GET, url.clone(), &session.base)
                     .header(ACCEPT, "application/json")
                     .whole(LARGEST_PAGE)
             };

@@ -77,7 +77,7 @@ impl Registry {
             uploads: shared.uploads,
         };
         let url = session.root()?;
-        let request = || session.request(Method::GET, url.clone());
+        let request = || Request::new(Method::GET, url.clone(), &session.base);
         let mut answer = self.send(&session, &Scope::none(), request).await?;
         // A registry that allows anonymous reading has not seen the credential yet.
         if answer.status().is_success()
@@ -103,7 +103,7 @@ impl Registry {
     pub(in crate::store) async fn ping(&self, repository: &Repository) -> Result<(), Error> {
         let (session, _) = self.locate(repository).await?;
         let url = session.root()?;
-        let request = || session.request(Method::GET, url.clone());
+        let request = || Request::new(Method::GET, url.clone(), &session.base);
         let answer = self.send(&session, &Scope::none(), request).await?;
         let status = answer.status();
         // Registries with public repositories may still refuse this path to anonymous users.
@@ -204,7 +204,7 @@ impl Registry {
         if answer::is_error_list(body) {
             return Ok(());
         }
-        let request = || session.request(Method::GET, url.clone());
+        let request = || Request::new(Method::GET, url.clone(), &session.base);
         let answer = self.send(session, &Scope::none(), request).await.ok();
         answer
             .and_then(|answer| session.no_registry(&answer))
@@ -308,10 +308,6 @@ impl RepositorySession {
             status: status.as_u16(),
             answer: text,
         }
-    }
-
-    pub(super) fn request(&self, method: Method, url: Url) -> Request {
-        Request::new(method, url, &self.base)
     }
 }
 

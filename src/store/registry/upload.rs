@@ -13,7 +13,7 @@ use super::{Error, Registry, RepositorySession};
 use crate::blob::{BlobSource, proven};
 use crate::digest::Digest;
 use crate::event::Transfer;
-use crate::http::{Answer, Authorization, Payload, Shown, retry_after};
+use crate::http::{Answer, Authorization, Payload, Request, Shown, retry_after};
 use crate::oci::Repository;
 use crate::store::{Action, PutError, Requested};
 
@@ -119,8 +119,7 @@ impl<B: BlobSource> Upload<'_, B> {
             }
         }
         let request = || {
-            self.session
-                .request(Method::POST, url.clone())
+            Request::new(Method::POST, url.clone(), &self.session.base)
                 .payload(Payload::Bytes(bytes::Bytes::new()))
         };
         let answer = self.registry.send(self.session, &scope, request).await?;
@@ -159,9 +158,8 @@ impl<B: BlobSource> Upload<'_, B> {
             *cell.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             std::io::Error::other(text)
         });
-        let request = self
-            .session
-            .request(Method::PUT, with_digest(opened.location, &expected.digest))
+        let url = with_digest(opened.location, &expected.digest);
+        let request = Request::new(Method::PUT, url, &self.session.base)
             .header(CONTENT_TYPE, BYTES)
             .authorization(secret.clone(), &self.session.base)
             .payload(Payload::Stream {
