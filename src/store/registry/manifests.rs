@@ -166,59 +166,44 @@ impl Registry {
         repository: &Repository,
         put: &ManifestPut<'_>,
     ) -> Result<PutOutcome, Error> {
-        let mut retry = Retry::of_conflicts(UNKNOWN_BLOB_RETRIES);
-        loop {
-            match self.put_once(repository, put).await? {
-                PutOutcome::Rejected {
-                    rejection: ManifestRejection::UnknownBlob,
-                    ..
-                } if retry.wait_quietly().await => {}
-                outcome => return Ok(outcome),
-            }
-        }
-    }
-
-    /// Sends a request that writes a manifest.
-    async fn put_once(
-        &self,
-        repository: &Repository,
-        put: &ManifestPut<'_>,
-    ) -> Result<PutOutcome, Error> {
         let (session, name) = self.locate(repository).await?;
         let url = session.url(name, &format!("manifests/{}", put.reference))?;
-        let manifest = put.manifest;
         let request = || {
-            let request = Request::new(Method::PUT, url.clone(), &session.base)
-                .header(CONTENT_TYPE, &manifest.media_type)
-                .payload(Payload::Bytes(manifest.bytes.clone()));
-            let request = match put.if_match {
-                Some(etag) => request.header(IF_MATCH, etag),
-                None => request,
-            };
+            let mut request = Request::new(Method::PUT, url.clone(), &session.base)
+                .header(CONTENT_TYPE, &put.manifest.media_type)
+                .payload(Payload::Bytes(put.manifest.bytes.clone()));
+            if let Some(etag) = put.if_match {
+                request = request.header(IF_MATCH, etag);
+            }
             match put.is_repeatable {
                 true => request,
                 false => request.unrepeated(),
             }
         };
         let scope = Scope::push(name);
-        let answer = match self.send(&session, &scope, request).await {
-            Ok(answer) if answer.status().is_success() => return Ok(PutOutcome::Written),
-            Ok(answer) => answer,
-            Err(Error::Http(error)) if error.is_transient() => {
-                return Ok(PutOutcome::Failed {
-                    retry_after: Duration::ZERO,
-                    error: Box::new(error.into()),
-                });
+        let mut retry = Retry::of_conflicts(UNKNOWN_BLOB_RETRIES);
+        loop {
+            let answer = match self.send(&session, &scope, request).await {
+                Ok(answer) if answer.status().is_success() => return Ok(PutOutcome::Written),
+                Ok(answer) => answer,
+                Err(Error::Http(error)) if error.is_transient() => {
+                    return Ok(PutOutcome::Failed {
+                        retry_after: Duration::ZERO,
+                        error: Box::new(error.into()),
+                    });
+                }
+                Err(error) => return Err(error),
+            };
+            let retry_after = retry_after(&answer);
+            let (rejection, error) = rejection(&session, repository, put, &answer);
+            let error = Box::new(error);
+            match retry_after {
+                Some(retry_after) => return Ok(PutOutcome::Failed { retry_after, error }),
+                None if rejection == ManifestRejection::UnknownBlob
+                    && retry.wait_quietly().await => {}
+                None => return Ok(PutOutcome::Rejected { rejection, error }),
             }
-            Err(error) => return Err(error),
-        };
-        let retry_after = retry_after(&answer);
-        let (rejection, error) = rejection(&session, repository, put, &answer);
-        let error = Box::new(error);
-        Ok(match retry_after {
-            Some(retry_after) => PutOutcome::Failed { retry_after, error },
-            None => PutOutcome::Rejected { rejection, error },
-        })
+        }
     }
 
     /// Requests a manifest; `None` if there is no such manifest.
