@@ -20,7 +20,7 @@ impl<B: BlobSource> ReportedBlob<B> {
     pub(super) fn start(blob: B, subject: &Subject, reporter: &Arc<dyn Reporter>) -> Self {
         reporter.report(Event::Started {
             subject: subject.clone(),
-            size: blob.expected().size,
+            size: blob.info().expected.size,
         });
         Self {
             blob,

@@ -82,6 +82,7 @@ impl Registry {
             repository,
             name,
             blob,
+            expected,
             from: from.as_deref(),
         };
         let mut put = upload.run().await?;
@@ -106,7 +107,7 @@ impl<B: BlobSource> Upload<'_, B> {
     /// Uploads the blob, with retries and in another mode where the registry refuses one.
     pub(super) async fn run(&self) -> Result<Transfer, PutError<B::Failure>> {
         let learnt = self.session.cache().chunk;
-        let size = self.blob.expected().size;
+        let size = self.expected.size;
         let http = &self.registry.http;
         let _permit = http.upload_permit(&self.session.base, size).await;
         let url = self.session.url(self.name, "blobs/uploads/")?;

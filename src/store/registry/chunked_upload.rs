@@ -260,8 +260,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         let Upload {
             registry, session, ..
         } = *self.upload;
-        let digest = self.upload.blob.expected().digest;
-        let url = with_digest(self.location, &digest);
+        let url = with_digest(self.location, &self.upload.expected.digest);
         let request = || {
             Request::new(Method::PUT, url.clone(), &session.base)
                 .header(CONTENT_TYPE, BYTES)

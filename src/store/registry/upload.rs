@@ -15,6 +15,7 @@ use crate::digest::Digest;
 use crate::event::Transfer;
 use crate::http::{Answer, Authorization, Payload, Request, Shown, retry_after};
 use crate::oci::Repository;
+use crate::release::Expected;
 use crate::store::{Action, PutError, Requested};
 
 /// The least length of all chunks but the last (OCI distribution specification).
@@ -30,6 +31,8 @@ pub(super) struct Upload<'a, B> {
     /// The repository's name in its registry.
     pub(super) name: &'a str,
     pub(super) blob: &'a B,
+    /// The digest and size of the blob.
+    pub(super) expected: Expected,
     /// A repository of the registry to mount the blob from.
     pub(super) from: Option<&'a str>,
 }
@@ -110,7 +113,7 @@ impl<B: BlobSource> Upload<'_, B> {
         let mut scope = Scope::push(self.name);
         let mut url = self.session.url(self.name, "blobs/uploads/")?;
         if let Some(from) = from {
-            let digest = self.blob.expected().digest.to_string();
+            let digest = self.expected.digest.to_string();
             url.query_pairs_mut()
                 .append_pair("mount", &digest)
                 .append_pair("from", from);
@@ -146,7 +149,6 @@ impl<B: BlobSource> Upload<'_, B> {
         &self,
         opened: UploadSession,
     ) -> Result<Transfer, UploadError<B::Failure>> {
-        let expected = self.blob.expected();
         // The body can be sent only once, so a token is fetched beforehand rather than after a 401.
         let secret = self.session.auth.secret(&opened.scope).await?;
         let body = proven(self.blob).await.map_err(PutError::Source)?;
@@ -158,13 +160,13 @@ impl<B: BlobSource> Upload<'_, B> {
             *cell.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             std::io::Error::other(text)
         });
-        let url = with_digest(opened.location, &expected.digest);
+        let url = with_digest(opened.location, &self.expected.digest);
         let request = Request::new(Method::PUT, url, &self.session.base)
             .header(CONTENT_TYPE, BYTES)
             .authorization(secret.clone(), &self.session.base)
             .payload(Payload::Stream {
                 body: body.boxed(),
-                size: expected.size,
+                size: self.expected.size,
             });
         let sent = self.registry.http.send(request).await;
         if let Some(source) = read_error
@@ -227,8 +229,8 @@ impl<B: BlobSource> Upload<'_, B> {
         retry_after: Duration,
         error: Error,
     ) -> Result<Transfer, UploadError<B::Failure>> {
-        let expected = self.blob.expected();
-        match self.registry.has_blob(self.repository, &expected).await {
+        let is_there = self.registry.has_blob(self.repository, &self.expected);
+        match is_there.await {
             Ok(true) => Ok(Transfer::Copied),
             _ => Err(UploadError::cut(retry_after, error)),
         }
