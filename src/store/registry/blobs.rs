@@ -62,20 +62,19 @@ impl Registry {
         let digest = expected.digest;
         let (session, name) = self.locate(repository).await?;
         if lookup == Lookup::First
-            && session.remembers(&digest, name).is_none()
+            && session.known(&digest, name).0.is_none()
             && self.has_blob(repository, &expected).await?
         {
             session.cache().blobs.insert(digest, name);
         }
         // While this task waited for its turn, another one may have uploaded the blob.
         let _turn = session.uploads.enter(digest).await;
-        if session.remembers(&digest, name) == Some(true) {
+        let (has_it, known) = session.known(&digest, name);
+        if has_it == Some(true) {
             return Ok(Transfer::Present);
         }
         let from = location.and_then(|location| mount_source(repository, location));
-        let from = from
-            .map(str::to_owned)
-            .or_else(|| session.known_source(&digest, name));
+        let from = from.map(str::to_owned).or(known);
         let upload = Upload {
             registry: self,
             session: &session,

@@ -260,24 +260,21 @@ impl RepositorySession {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a repository has a blob; `None` if only the registry knows.
-    pub(super) fn remembers(&self, digest: &Digest, name: &str) -> Option<bool> {
+    /// Whether a repository has a blob, `None` if only the registry knows; and a repository to mount it from. An earlier run may have uploaded the
+    /// blob and stopped before its first tag: in a repository without tags, a mount from the repository itself finds it without an additional
+    /// request.
+    pub(super) fn known(&self, digest: &Digest, name: &str) -> (Option<bool>, Option<String>) {
         let cache = self.cache();
-        if cache.blobs.of(digest).any(|known| known == name) {
-            Some(true)
-        } else {
-            cache.empty.contains(name).then_some(false)
-        }
-    }
-
-    /// Another repository that is known to have a blob, from which it can be mounted. An earlier run may have uploaded the blob and stopped
-    /// before its first tag: in a repository without tags, a mount from the repository itself finds it without an additional request.
-    pub(super) fn known_source(&self, digest: &Digest, name: &str) -> Option<String> {
-        let cache = self.cache();
-        let itself = || cache.empty.contains(name) && !cache.refuses_mounts;
-        let other = cache.blobs.of(digest).find(|other| *other != name);
-        let source = other.or_else(|| itself().then_some(name));
-        source.map(str::to_owned)
+        let of = cache.blobs.of(digest);
+        let (here, others): (Vec<&str>, Vec<&str>) = of.partition(|known| *known == name);
+        let is_empty = cache.empty.contains(name);
+        let has_it = match here.is_empty() {
+            false => Some(true),
+            true => is_empty.then_some(false),
+        };
+        let itself = (is_empty && !cache.refuses_mounts).then_some(name);
+        let source = others.first().copied().or(itself);
+        (has_it, source.map(str::to_owned))
     }
 
     pub(super) fn url(&self, name: &str, rest: &str) -> Result<Url, Error> {
