@@ -3,6 +3,7 @@
 //! The reader that is furthest ahead reads from the source and writes into a temporary file. The others read the file. No reader waits for
 //! a slower one, and memory does not grow. If a reader is dropped, another one continues the download.
 
+use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -13,12 +14,11 @@ use tokio::sync::Mutex;
 use super::{BlobInfo, BlobSource, Body, Error, Opened, ReadError};
 use crate::disk::temp_file::{Permit, TempFileWriter};
 
-/// A blob for one or several destinations. Clones share the download.
+/// A blob for several destinations. Clones share the download.
 #[derive(Clone)]
 pub struct Shared<B: BlobSource> {
     source: B,
-    /// `None` for a single destination, and for a local blob, which can be read several times.
-    download: Option<Arc<SharedDownload<B>>>,
+    download: Arc<SharedDownload<B>>,
 }
 
 struct SharedDownload<B: BlobSource> {
@@ -35,28 +35,22 @@ struct SharedDownload<B: BlobSource> {
 }
 
 impl<B: BlobSource> Shared<B> {
-    /// A blob that one destination reads.
-    pub fn alone(source: B) -> Self {
-        Self {
-            source,
-            download: None,
-        }
-    }
-
     /// A blob that several destinations read, with a permit for its file.
-    pub fn among_several(source: B, permit: Arc<Permit>) -> Self {
-        let download = SharedDownload {
+    pub fn new(source: B, permit: Arc<Permit>) -> Self {
+        let download = Arc::new(SharedDownload {
             file: OnceLock::new(),
             written: AtomicU64::new(0),
             readers: AtomicUsize::new(0),
             body: Mutex::default(),
             _permit: permit,
-        };
-        Self {
-            // A local file is read as often as needed.
-            download: source.info().may_end_early.then(|| Arc::new(download)),
-            source,
-        }
+        });
+        Self { source, download }
+    }
+}
+
+impl<B: BlobSource> fmt::Debug for Shared<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Shared({:?})", self.source.info())
     }
 }
 
@@ -68,10 +62,7 @@ impl<B: BlobSource> BlobSource for Shared<B> {
     }
 
     async fn open(&self, from: u64) -> Opened<B::Failure> {
-        let Some(download) = &self.download else {
-            return self.source.open(from).await;
-        };
-        let reader = Reader::new(self.source.clone(), Arc::clone(download), from);
+        let reader = Reader::new(self.source.clone(), Arc::clone(&self.download), from);
         // Open the source now: an error while opening is returned here, whereas an error in the stream would be retried.
         reader.prepare().await?;
         Ok(Body::new(futures_util::stream::unfold(
@@ -247,11 +238,7 @@ mod tests {
         let opened = Arc::default();
         let remote = Remote(bytes.clone(), Arc::clone(&opened));
         let permit = TempFileBudget::new(1).acquire(1).now_or_never().unwrap();
-        (
-            bytes,
-            Shared::among_several(remote, Arc::new(permit)),
-            opened,
-        )
+        (bytes, Shared::new(remote, Arc::new(permit)), opened)
     }
 
     async fn read(body: Body<Infallible>) -> Vec<u8> {

@@ -7,7 +7,6 @@ use futures_util::future;
 use super::Journey;
 use super::planned::{Completed, PlannedCopy};
 use super::target::Missing;
-use crate::blob::Shared;
 use crate::disk::temp_file::Permit;
 use crate::event::Subject;
 use crate::outcome::OnResult;
@@ -39,10 +38,10 @@ impl Journey<'_> {
             };
             (release, missing) = (left.release, left.missing);
         }
-        let Some(release) = self.packages(release, &missing, on_result).await else {
+        let packages = self.packages(release, &missing, permit.as_ref(), on_result);
+        let Some(release) = packages.await else {
             return;
         };
-        let release = shared(release, &missing, permit.as_ref());
         let copying = missing.iter().map(async |one| {
             let published = one.publish(release.clone()).await;
             if let Ok(published) = &published {
@@ -63,12 +62,11 @@ impl Journey<'_> {
         on_result: &OnResult<'_>,
     ) -> Option<PlannedCopy<'t>> {
         let some = release.clone().only(|platform| first.contains(platform));
-        let some = self.packages(some, &missing, on_result).await?;
+        let some = self.packages(some, &missing, permit, on_result).await?;
         let release = source::with_sizes(release, &some);
         if self.options.dry_run {
             return Some(PlannedCopy { release, missing });
         }
-        let some = shared(some, &missing, permit);
         let copying = missing.into_iter().map(async |mut one| {
             let delivered = one.deliver(some.clone()).await;
             let failed = delivered.map_err(|error| self.unpublished(error, &some, one.target));
@@ -90,11 +88,15 @@ impl Journey<'_> {
         &self,
         release: Verified<Release<PackageMetadata>>,
         missing: &[Missing<'_>],
+        permit: Option<&Arc<Permit>>,
         on_result: &OnResult<'_>,
     ) -> Option<Verified<Release<SourcePackage>>> {
         let subject = Subject::version(&release.provider, &release.version);
         match source::complete(release).await {
-            Ok(release) => Some(release),
+            Ok(release) => Some(match permit {
+                Some(permit) => shared(release, missing, permit),
+                None => release,
+            }),
             Err(error) => {
                 let failure = self.at_source(error, subject);
                 let failed = missing
@@ -111,20 +113,18 @@ impl Journey<'_> {
 fn shared(
     release: Verified<Release<SourcePackage>>,
     missing: &[Missing<'_>],
-    permit: Option<&Arc<Permit>>,
-) -> Verified<Release<Shared<SourcePackage>>> {
+    permit: &Arc<Permit>,
+) -> Verified<Release<SourcePackage>> {
     let packages = release.packages.iter().map(|package| {
         let readers = missing
             .iter()
             .filter(|one| one.platforms.has(&package.platform));
         let location = package.location.clone();
-        let blob = match permit {
-            Some(permit) if readers.count() > 1 => {
-                Shared::among_several(location, Arc::clone(permit))
-            }
-            _ => Shared::alone(location),
+        let location = match readers.count() {
+            0 | 1 => location,
+            _ => location.shared(permit),
         };
-        (blob, package.expected.size)
+        (location, package.expected.size)
     });
     let packages: Vec<_> = packages.collect();
     release.located(packages)

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Options, Task};
-use crate::blob::Shared;
 use crate::event::{Event, Reporter, Subject};
 use crate::oci::{RawManifest, Tag, TagNames};
 use crate::outcome::{At, Failure, Problem, Published, PublishedPackage};
@@ -222,7 +221,7 @@ impl Missing<'_> {
     /// Copies packages of the release, without publishing the version.
     pub(super) async fn deliver(
         &mut self,
-        release: Verified<Release<Shared<SourcePackage>>>,
+        release: Verified<Release<SourcePackage>>,
     ) -> Result<(), publish::Error<source::Error>> {
         let release = release.only(|platform| self.platforms.has(platform));
         let MirrorTarget {
@@ -239,7 +238,7 @@ impl Missing<'_> {
     /// Publishes the packages of a release that the store lacks.
     pub(super) async fn publish(
         &self,
-        release: Verified<Release<Shared<SourcePackage>>>,
+        release: Verified<Release<SourcePackage>>,
     ) -> Result<Published, publish::Error<source::Error>> {
         let release = release.only(|platform| self.platforms.has(platform));
         let index: Option<&RawManifest> = self.stored.as_ref().map(|stored| &stored.artifact.raw);

@@ -17,7 +17,7 @@ use super::download::PackageDownload;
 use super::error::Error;
 use super::location::RemoteMetadata;
 use super::opened::Opened;
-use super::source_package::{PackageBytes, SourcePackage};
+use super::source_package::{PackageBytes, RemotePackage, SourcePackage};
 use crate::archive::{self, Archive, Limits};
 use crate::digest::Digest;
 use crate::disk::temp_file::{Permit, TempFile};
@@ -190,10 +190,11 @@ impl RemoteMetadata {
 
     fn remote(&self) -> Option<SourcePackage> {
         self.known().map(|expected| SourcePackage {
-            bytes: PackageBytes::Remote {
-                location: Box::new(self.location.clone()),
+            bytes: PackageBytes::Remote(Box::new(RemotePackage {
+                location: self.location.clone(),
                 opened: self.opened.clone(),
-            },
+                expected,
+            })),
             expected,
         })
     }
@@ -209,17 +210,19 @@ impl RemoteMetadata {
         }
         // If the source provides a digest, it is used here. A package that differs from it is refused when it is published.
         let digest = self.digest.unwrap_or(found.digest);
+        let expected = Expected { digest, ..found };
         Ok(SourcePackage {
-            expected: Expected { digest, ..found },
+            expected,
             bytes: match keeps {
                 true => PackageBytes::TempFile {
                     file,
                     _permit: permit,
                 },
-                false => PackageBytes::Remote {
-                    location: Box::new(self.location),
+                false => PackageBytes::Remote(Box::new(RemotePackage {
+                    location: self.location,
                     opened: None,
-                },
+                    expected,
+                })),
             },
         })
     }

@@ -6,7 +6,7 @@ use std::task::Poll;
 use super::error::Error;
 use super::location::PackageLocation;
 use super::opened::Opened;
-use crate::blob::{self, BlobInfo, BlobSource, Body, File, ReadError};
+use crate::blob::{self, BlobInfo, BlobSource, Body, File, ReadError, Shared};
 use crate::disk;
 use crate::disk::temp_file::{Permit, TempFile};
 use crate::release::Expected;
@@ -21,11 +21,9 @@ pub struct SourcePackage {
 #[derive(Clone, Debug)]
 pub(super) enum PackageBytes {
     /// A package of an origin or a network mirror.
-    Remote {
-        location: Box<PackageLocation>,
-        /// The open response from whose headers the size comes.
-        opened: Option<Opened>,
-    },
+    Remote(Box<RemotePackage>),
+    /// As `Remote`, for several destinations.
+    Shared(Box<Shared<RemotePackage>>),
     /// Already downloaded, because its size or digest was unknown.
     TempFile {
         file: TempFile,
@@ -34,6 +32,30 @@ pub(super) enum PackageBytes {
     },
     /// A file of a filesystem mirror.
     File(File),
+}
+
+/// A package at a URL.
+#[derive(Clone, Debug)]
+pub(super) struct RemotePackage {
+    pub(super) location: PackageLocation,
+    /// The open response from whose headers the size comes.
+    pub(super) opened: Option<Opened>,
+    pub(super) expected: Expected,
+}
+
+impl SourcePackage {
+    /// The package, which several destinations read: it is downloaded once. The permit is for its file.
+    #[must_use]
+    pub fn shared(self, permit: &Arc<Permit>) -> Self {
+        let bytes = match self.bytes {
+            PackageBytes::Remote(remote) => {
+                PackageBytes::Shared(Box::new(Shared::new(*remote, Arc::clone(permit))))
+            }
+            // A local file is read as often as needed.
+            local => local,
+        };
+        Self { bytes, ..self }
+    }
 }
 
 impl From<File> for SourcePackage {
@@ -49,34 +71,53 @@ impl BlobSource for SourcePackage {
     type Failure = Error;
 
     fn info(&self) -> BlobInfo<'_> {
+        let (may_end_early, is_unopened) = match self.bytes {
+            PackageBytes::Remote(_) | PackageBytes::Shared(_) => (true, true),
+            PackageBytes::TempFile { .. } => (false, true),
+            PackageBytes::File(_) => (false, false),
+        };
         BlobInfo {
-            may_end_early: matches!(self.bytes, PackageBytes::Remote { .. }),
-            is_unopened: !matches!(self.bytes, PackageBytes::File(_)),
+            may_end_early,
+            is_unopened,
             ..BlobInfo::of(self.expected)
         }
     }
 
     async fn open(&self, from: u64) -> blob::Opened<Error> {
-        let (location, opened) = match &self.bytes {
-            PackageBytes::Remote { location, opened } => (location, opened),
-            PackageBytes::File(file) => {
-                return Ok(Body::of_file(disk::Blocks::open(&file.path, from)?));
-            }
+        match &self.bytes {
+            PackageBytes::Remote(remote) => remote.open(from).await,
+            PackageBytes::Shared(shared) => shared.open(from).await,
+            PackageBytes::File(file) => Ok(Body::of_file(disk::Blocks::open(&file.path, from)?)),
             PackageBytes::TempFile { file, .. } => {
                 let mut reader = file.reader(from);
-                return Ok(Body::new(futures_util::stream::poll_fn(move |_| {
+                Ok(Body::new(futures_util::stream::poll_fn(move |_| {
                     // Blocking, as for other local files.
                     Poll::Ready(reader.next_block().map_err(ReadError::from).transpose())
-                })));
+                })))
             }
-        };
-        let first = match opened.as_ref().filter(|_| from == 0) {
-            Some(opened) => opened.take(&location.access.http).await,
+        }
+    }
+}
+
+impl BlobSource for RemotePackage {
+    type Failure = Error;
+
+    fn info(&self) -> BlobInfo<'_> {
+        BlobInfo {
+            may_end_early: true,
+            is_unopened: true,
+            ..BlobInfo::of(self.expected)
+        }
+    }
+
+    async fn open(&self, from: u64) -> blob::Opened<Error> {
+        let first = match self.opened.as_ref().filter(|_| from == 0) {
+            Some(opened) => opened.take(&self.location.access.http).await,
             None => None,
         };
         let answer = match first {
             Some(answer) => answer,
-            None => location.ask(from, None).await.map_err(failed)?,
+            None => self.location.ask(from, None).await.map_err(failed)?,
         };
         blob::received(answer, from, Some(self.expected.size))
     }
