@@ -143,7 +143,7 @@ impl Blocks {
     /// # Errors
     /// The errors of [`open`].
     pub fn open(path: &Path, from: u64) -> Result<Self, Error> {
-        Self::from(open(path)?, path, from)
+        Self::of(open(path)?, path, from)
     }
 
     /// As [`Blocks::open`], without following a symbolic link.
@@ -151,24 +151,20 @@ impl Blocks {
     /// # Errors
     /// The errors of [`open_unlinked`].
     pub fn open_unlinked(path: &Path, from: u64) -> Result<Self, Error> {
-        Self::from(open_unlinked(path)?, path, from)
+        Self::of(open_unlinked(path)?, path, from)
     }
 
-    fn from(file: std::fs::File, path: &Path, from: u64) -> Result<Self, Error> {
-        let mut blocks = Self::of(file, path);
+    /// Reads an open file from an offset on. `path` is for messages.
+    ///
+    /// # Errors
+    /// The system reported an error.
+    pub fn of(mut file: std::fs::File, path: &Path, from: u64) -> Result<Self, Error> {
         if from > 0 {
-            let sought = blocks.file.seek(SeekFrom::Start(from));
+            let sought = file.seek(SeekFrom::Start(from));
             sought.map_err(|source| Error::at(Action::Read, path, source))?;
         }
-        Ok(blocks)
-    }
-
-    /// Reads an open file. `path` is for messages.
-    pub fn of(file: std::fs::File, path: &Path) -> Self {
-        Self {
-            file,
-            path: path.to_owned(),
-        }
+        let path = path.to_owned();
+        Ok(Self { file, path })
     }
 
     /// The next block; `None` at the end.

@@ -117,7 +117,7 @@ impl PackageWriting {
         }
         let open = || directory.read(&self.name).map_err(failed);
         let expected = self.package.expected.digest;
-        if Blocks::of(open()?, &path).digest(expected.algorithm())? != expected {
+        if Blocks::of(open()?, &path, 0)?.digest(expected.algorithm())? != expected {
             return Ok(None);
         }
         self.hashes(open()?).map(Some)

@@ -138,7 +138,7 @@ impl Place {
                     .read(name)
                     .map_err(|error| disk::Error::at_use(path, error))
             };
-            let received = disk::Blocks::of(open()?, path).digest(expected.algorithm())?;
+            let received = disk::Blocks::of(open()?, path, 0)?.digest(expected.algorithm())?;
             let occupied = |received| Problem::Occupied {
                 path: path.clone(),
                 expected: Box::new(Occupant::Zip(expected)),
