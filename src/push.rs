@@ -64,8 +64,12 @@ pub async fn push(
         ..Subject::provider(&request.provider)
     };
     let folder = Place::Folder(printable_path(&request.directory).into());
-    let files =
-        read_folder(request).map_err(|problem| problem.of(unknown, At::Source(folder.clone())))?;
+    let files = Folder::open(&request.directory).and_then(|opened| {
+        let version = request.version.as_ref();
+        opened.release(&request.provider, version, &request.platforms)
+    });
+    let unread = |error| Problem::from(error).of(unknown, At::Source(folder.clone()));
+    let files = files.map_err(unread)?;
     let subject = Subject::version(&request.provider, &files.version);
     let about = |problem: Problem| problem.of(subject.clone(), At::Source(folder.clone()));
 
@@ -94,15 +98,6 @@ pub async fn push(
         }
         publish::Error::Source(undelivered) => about(of_zip(undelivered)),
     })
-}
-
-fn read_folder(request: &Request) -> Result<Files, Problem> {
-    let folder = Folder::open(&request.directory)?;
-    Ok(folder.release(
-        &request.provider,
-        request.version.as_ref(),
-        &request.platforms,
-    )?)
 }
 
 /// Builds the release, with the digests from the checksum document. A zip that the document does not list is hashed, so that the

@@ -114,44 +114,42 @@ impl Folder {
         platforms: &[Platform],
     ) -> Result<Files, Error> {
         let version = self.choose(provider.type_name(), version)?;
-        let files: Vec<&File> = self
-            .files
-            .iter()
-            .filter(|file| file.type_name == provider.type_name() && file.version == version)
-            .collect();
-        let documents = |kind: FileKind, limit| {
-            let found = files
-                .iter()
-                .filter(move |file| file.kind == kind)
-                .take(MOST_SIGNATURES);
-            found
-                .map(|file| self.document(&file.name, limit))
-                .collect::<Result<Vec<_>, Error>>()
+        let is_ours =
+            |file: &&File| file.type_name == provider.type_name() && file.version == version;
+        let files: Vec<&File> = self.files.iter().filter(is_ours).collect();
+        let documents = |kind: FileKind, limit| -> Result<Vec<Document>, Error> {
+            let found = files.iter().filter(|file| file.kind == kind);
+            let found = found.take(MOST_SIGNATURES);
+            found.map(|file| self.document(&file.name, limit)).collect()
         };
-        let Some(checksums) = documents(FileKind::Checksums, limits::CHECKSUMS)?
-            .into_iter()
-            .next()
-        else {
+        let checksums = documents(FileKind::Checksums, limits::CHECKSUMS)?;
+        let Some(checksums) = checksums.into_iter().next() else {
             let type_name = provider.type_name();
             let name = format!("terraform-provider-{type_name}_{version}_SHA256SUMS");
             return Err(Error::NoChecksums { name });
         };
         let lines = Checksums::parse(&checksums.bytes).map_err(Error::Checksums)?;
+        let names = lines.lines().map(|(name, _)| name.to_owned());
+        let listed: Vec<File> = names.filter_map(File::parse).collect();
+        let mut listed = listed.iter().filter(is_ours);
         let zips = self.zips(&files, &lines)?;
         let (zips, missing) = match platforms.is_empty() {
             true => {
-                let mut listed = listed_zips(&lines, provider, &version).into_iter();
-                let missing = listed.find(|name| zips.iter().all(|zip| zip.file_name != *name));
-                (zips, missing)
+                let is_missing = |file: &&File| {
+                    matches!(file.kind, FileKind::Zip(_))
+                        && zips.iter().all(|zip| zip.file_name != file.name)
+                };
+                let missing = listed.clone().find(is_missing);
+                (zips, missing.map(|file| file.name.clone()))
             }
             false => (only(zips, platforms)?, None),
         };
-        let manifest = documents(FileKind::ProviderManifest, provider_manifest::LARGEST)?
-            .into_iter()
-            .next();
-        let listed = listed_name(&lines, provider, &version, &FileKind::ProviderManifest);
+        let manifest = documents(FileKind::ProviderManifest, provider_manifest::LARGEST)?;
+        let manifest = manifest.into_iter().next();
+        let listed = listed.find(|file| file.kind == FileKind::ProviderManifest);
+        let listed = listed.map(|file| &*file.name);
         let (protocols, notes) =
-            provider_manifest::protocols(manifest, &self.directory, listed.as_deref(), &lines)?;
+            provider_manifest::protocols(manifest, &self.directory, listed, &lines)?;
         let signatures = documents(FileKind::Signature, limits::SIGNATURE)?;
         if signatures.is_empty() {
             self.refuse_armoured(&checksums.name)?;
@@ -267,32 +265,6 @@ impl Folder {
             bytes: disk::read_regular(&self.directory.join(name), limit)?,
         })
     }
-}
-
-/// The first file of this kind and version that the checksum document lists.
-fn listed_name(
-    lines: &Checksums,
-    provider: &ProviderAddr,
-    version: &Version,
-    kind: &FileKind,
-) -> Option<String> {
-    let files = lines
-        .lines()
-        .filter_map(|(name, _)| File::parse(name.to_owned()));
-    let mut files = files.filter(|file| {
-        file.kind == *kind && file.type_name == provider.type_name() && file.version == *version
-    });
-    files.next().map(|file| file.name)
-}
-
-/// The names of the zips of a version that the checksum document lists.
-fn listed_zips(lines: &Checksums, provider: &ProviderAddr, version: &Version) -> Vec<String> {
-    let files = lines
-        .lines()
-        .filter_map(|(name, _)| File::parse(name.to_owned()))
-        .filter(|file| matches!(file.kind, FileKind::Zip(_)))
-        .filter(|file| file.type_name == provider.type_name() && file.version == *version);
-    files.map(|file| file.name).collect()
 }
 
 /// Selects the zips for these platforms.
