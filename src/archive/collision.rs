@@ -15,13 +15,6 @@ pub(super) fn distinct<'a>(names: impl Iterator<Item = (&'a str, EntryType)>) ->
     Ok(())
 }
 
-/// The form in which file systems compare names if they ignore case or Unicode normalisation.
-fn folded(path: &str) -> String {
-    DecomposingNormalizerBorrowed::new_nfd()
-        .normalize(&without_case(path))
-        .into_owned()
-}
-
 fn without_case(path: &str) -> String {
     // Lower case alone does not suffice: some letters share one capital, such as `s` and the long `ſ`; `ẞ` and `SS` are both capitals
     // of `ß`.
@@ -34,6 +27,7 @@ fn without_case(path: &str) -> String {
 
 struct Folded<'a> {
     path: &'a str,
+    /// The form in which file systems compare names if they ignore case or Unicode normalisation.
     folded: String,
     kind: EntryType,
 }
@@ -41,9 +35,11 @@ struct Folded<'a> {
 impl<'a> Folded<'a> {
     fn new((name, kind): (&'a str, EntryType)) -> Self {
         let path = name.strip_suffix('/').unwrap_or(name);
+        let folded = without_case(path);
+        let folded = DecomposingNormalizerBorrowed::new_nfd().normalize(&folded);
         Self {
             path,
-            folded: folded(path),
+            folded: folded.into_owned(),
             kind,
         }
     }
