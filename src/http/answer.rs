@@ -221,8 +221,8 @@ fn body_stream(
             let left = incoming.entry.received.left(limit);
             let error = match tokio::time::timeout(left, incoming.response.chunk()).await {
                 Ok(Ok(Some(mut chunk))) => {
-                    incoming.entry.received.waited(began.elapsed());
-                    incoming.entry.received.passed(chunk.len());
+                    let received = &mut incoming.entry.received;
+                    received.passed(chunk.len(), began.elapsed());
                     let piece = piece(&mut chunk).unwrap_or_default();
                     return Some((Ok(piece), (Some(AnswerBody::Incoming(incoming)), chunk)));
                 }

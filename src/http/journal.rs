@@ -124,11 +124,9 @@ impl Flow {
         self.bytes > self.before
     }
 
-    pub(super) fn waited(&mut self, time: Duration) {
-        self.waited += time;
-    }
-
-    pub(super) fn passed(&mut self, bytes: usize) {
+    /// Counts bytes, and the time spent waiting for the server before them.
+    pub(super) fn passed(&mut self, bytes: usize, waited: Duration) {
+        self.waited += waited;
         self.bytes += bytes as u64;
         if self.bytes - self.before >= LEAST_FLOW {
             (self.before, self.waited) = (self.bytes, Duration::ZERO);
@@ -145,14 +143,13 @@ mod tests {
         let silence = Duration::from_secs(60);
         let mut flow = Flow::default();
         assert!(!flow.moves());
-        flow.waited(Duration::from_secs(59));
-        flow.passed(65_535);
+        flow.passed(65_535, Duration::from_secs(59));
         assert!(flow.moves());
         assert_eq!(flow.left(silence), Duration::from_secs(1));
-        flow.passed(1);
+        flow.passed(1, Duration::ZERO);
         assert!(!flow.moves());
         assert_eq!(flow.left(silence), silence);
-        flow.waited(silence + silence);
+        flow.passed(0, silence + silence);
         assert_eq!(flow.left(silence), Duration::ZERO);
         assert_eq!(flow.bytes(), 65_536);
     }

@@ -112,37 +112,26 @@ impl Progress {
         }
     }
 
-    /// Counts bytes that were passed on to be sent. The HTTP library stops reading at the announced size.
-    fn count_sent(&self, bytes: usize) {
-        let mut state = self.state();
-        state.end_turn();
-        state.flow.passed(bytes);
+    /// Counts bytes that were passed on to be sent; `None` while their source has none. The HTTP library stops reading at the announced size.
+    fn count_sent(&self, bytes: Option<usize>) {
+        let state = &mut *self.state();
+        let now = Instant::now();
+        let waited = match state.stage {
+            Stage::Taking => now - state.since,
+            _ => Duration::ZERO,
+        };
+        state.since = now;
+        state.flow.passed(bytes.unwrap_or_default(), waited);
         state.stage = match state.size {
+            _ if bytes.is_none() => Stage::Giving,
             size if state.flow.bytes() < size => Stage::Taking,
             0..=SMALL => Stage::Answering,
             _ => Stage::Committing,
         };
     }
 
-    fn waits_for_its_source(&self) {
-        let mut state = self.state();
-        state.end_turn();
-        state.stage = Stage::Giving;
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    /// Adds the time spent waiting for the server.
-    fn end_turn(&mut self) {
-        let now = Instant::now();
-        if self.stage == Stage::Taking {
-            self.flow.waited(now - self.since);
-        }
-        self.since = now;
     }
 }
 
@@ -166,8 +155,8 @@ impl Stream for TrackedBody {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let polled = self.chunks.poll_next_unpin(context);
         match &polled {
-            Poll::Pending => self.progress.waits_for_its_source(),
-            Poll::Ready(Some(Ok(bytes))) => self.progress.count_sent(bytes.len()),
+            Poll::Pending => self.progress.count_sent(None),
+            Poll::Ready(Some(Ok(bytes))) => self.progress.count_sent(Some(bytes.len())),
             Poll::Ready(Some(Err(_)) | None) => {}
         }
         polled
