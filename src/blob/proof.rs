@@ -9,9 +9,10 @@ use crate::release::Expected;
 
 /// Verifies chunks and holds the latest one back.
 pub(super) struct HoldBack {
-    expected: Expected,
+    pub(super) expected: Expected,
     hasher: Hasher,
-    passed: u64,
+    /// The number of bytes so far.
+    pub(super) passed: u64,
     held: Option<Bytes>,
     frame: Option<Frame>,
 }
@@ -25,16 +26,6 @@ impl HoldBack {
             held: None,
             frame,
         }
-    }
-
-    /// The number of bytes so far.
-    pub(super) fn passed(&self) -> u64 {
-        self.passed
-    }
-
-    /// Whether as many bytes as expected have passed.
-    pub(super) fn is_full(&self) -> bool {
-        self.passed >= self.expected.size
     }
 
     /// Takes a chunk, and releases the one before it.

@@ -101,7 +101,7 @@ impl<B: BlobSource> Transfer<B> {
     async fn next(&mut self) -> Option<Result<Bytes, ReadError<B::Failure>>> {
         loop {
             let received = self.body.next().await;
-            let passed = self.proof.passed();
+            let passed = self.proof.passed;
             if passed - self.opened_at >= LEAST_FLOW {
                 self.failures = 0;
             }
@@ -111,7 +111,7 @@ impl<B: BlobSource> Transfer<B> {
                 Some(Ok(chunk)) => return Some(Ok(chunk)),
                 Some(Err(error)) if !error.is_transient() => return Some(Err(error)),
                 // All bytes have arrived, so an error at the end does not matter.
-                _ if self.proof.is_full() => return None,
+                _ if passed >= self.proof.expected.size => return None,
                 Some(Err(error)) => Some(error),
                 None => None,
             };
