@@ -32,7 +32,10 @@ impl Journey<'_> {
             let verified = self.verify(nothing).await;
             verified.map_err(|error| self.at_source(error, subject.clone()))?;
         }
-        let platforms = union(missing);
+        let mut platforms = Platforms::Among(Vec::new());
+        for one in missing {
+            platforms.add(&one.platforms);
+        }
         let answer = self
             .source
             .release(provider, &available.version, &platforms);
@@ -104,20 +107,4 @@ impl Journey<'_> {
         }
         Ok(verified)
     }
-}
-
-/// The platforms that any destination lacks.
-fn union(missing: &[Missing<'_>]) -> Platforms {
-    let mut all: Vec<Platform> = Vec::new();
-    for one in missing {
-        let Some(platforms) = one.platforms.named() else {
-            return Platforms::All;
-        };
-        for platform in platforms {
-            if !all.contains(platform) {
-                all.push(platform.clone());
-            }
-        }
-    }
-    Platforms::Among(all)
 }
