@@ -50,17 +50,14 @@ pub(super) async fn plan<B: BlobSource>(
 ) -> Result<Publication<B>, Problem> {
     let release = edition.release;
     let tag = Tag::of_version(&release.version)?;
-    let stored = match stored {
-        Some(index) => StoredIndex::read(index.clone()),
-        None => find(to, &tag, tags).await?,
-    };
-    let (was, damage) = (stored.was, stored.damage);
+    let found = find(to, &tag, (tags, stored)).await?;
+    let (was, damage) = (found.was, found.damage);
     if was.is_some() && options.existing == Existing::Fail {
         return Err(Problem::Exists);
     }
     let replaces = was.is_some() && options.existing == Existing::Replace;
-    let found = stored.stored;
-    let existing = found.map(|index| to_compare(index, release, options));
+    let existing = found.stored;
+    let existing = existing.map(|index| to_compare(index, release, options));
     let existing = existing.transpose()?.flatten();
     let (root, steps) = compare(release, existing.as_ref(), to, options).await?;
     let is_other = was != Some(root.expected.digest);
@@ -82,15 +79,21 @@ pub(super) async fn plan<B: BlobSource>(
         || has_ours && lacks(to, &Expected::of(EMPTY_BYTES), Part::Blob, options).await?;
     let has_config = was.is_some() || tags.has_evidence();
     let config = is_incomplete.then(|| Blob::new(EMPTY_BYTES, has_config));
+    let delivers = steps.iter().map(|step| step.delivers).collect();
+    let missing = steps.into_iter().filter(|step| step.is_missing);
     Ok(Publication {
         other_writers: other_writers(release, &others, was.as_ref(), tags, options)?,
         moves_index,
         is_incomplete,
-        delivers: steps.iter().map(|step| step.delivers).collect(),
+        delivers,
         index: TagUpdate {
             tag,
             was,
-            content: content(root, steps, config),
+            content: ContentGraph {
+                root,
+                manifests: vec![missing.filter_map(|step| step.manifest).collect()],
+                blobs: config.into_iter().collect(),
+            },
         },
         evidence,
         sweeps: replaces,
@@ -139,20 +142,6 @@ async fn plan_evidence<B: BlobSource>(
     evidence::plan(edition, question, to, options).await
 }
 
-/// What the repository lacks below the index.
-fn content<B>(
-    root: RawManifest,
-    steps: Vec<PackageStep>,
-    config: Option<Blob<B>>,
-) -> ContentGraph<Blob<B>> {
-    let missing = steps.into_iter().filter(|step| step.is_missing);
-    ContentGraph {
-        root,
-        manifests: vec![missing.filter_map(|step| step.manifest).collect()],
-        blobs: config.into_iter().collect(),
-    }
-}
-
 /// The index that includes the release, and the changes for each of its packages.
 async fn compare<B: BlobSource>(
     release: &Release<B>,
@@ -187,33 +176,30 @@ struct StoredIndex {
     damage: Option<store::Error>,
 }
 
-impl StoredIndex {
-    fn read(stored: RawManifest) -> Self {
-        Self {
-            was: Some(stored.expected.digest),
-            stored: Some(stored),
-            damage: None,
-        }
-    }
-}
-
-async fn find(to: &RepoMut, tag: &Tag, tags: &TagNames) -> Result<StoredIndex, Problem> {
-    let nothing = StoredIndex {
-        stored: None,
-        was: None,
-        damage: None,
+/// Reads the index that a tag refers to, unless it was already read.
+async fn find(
+    to: &RepoMut,
+    tag: &Tag,
+    (tags, stored): (&TagNames, Option<&RawManifest>),
+) -> Result<StoredIndex, Problem> {
+    let read = match stored {
+        Some(index) => Ok(Some(index.clone())),
+        None if tags.has(tag) => to.manifest(At::Tag(tag)).await,
+        None => Ok(None),
     };
-    if !tags.has(tag) {
-        return Ok(nothing);
-    }
-    Ok(match to.manifest(At::Tag(tag)).await {
-        Ok(stored) => stored.map_or(nothing, StoredIndex::read),
-        Err(error) if !error.is_damage() => return Err(error.into()),
-        Err(error) => StoredIndex {
-            stored: None,
-            was: to.digest(tag).await?,
-            damage: Some(error),
-        },
+    let (stored, damage) = match read {
+        Ok(stored) => (stored, None),
+        Err(error) if error.is_damage() => (None, Some(error)),
+        Err(error) => return Err(error.into()),
+    };
+    let was = match damage {
+        Some(_) => to.digest(tag).await?,
+        None => stored.as_ref().map(|index| index.expected.digest),
+    };
+    Ok(StoredIndex {
+        stored,
+        was,
+        damage,
     })
 }
 
