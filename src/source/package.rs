@@ -111,7 +111,7 @@ pub(super) async fn resolve(
     if let Some(refused) = all_metadata.iter().find(is_too_large) {
         return Err(refused.too_large());
     }
-    let unknown = |metadata: &&RemoteMetadata| metadata.known().is_none();
+    let unknown = |metadata: &&RemoteMetadata| metadata.digest.is_none() || metadata.size.is_none();
     let mut left = all_metadata.iter().filter(unknown).count();
     let Some(first) = all_metadata.iter().find(unknown) else {
         return Ok(all_metadata
@@ -183,13 +183,11 @@ impl RemoteMetadata {
         self.digest.is_some() && self.size.is_none()
     }
 
-    fn known(&self) -> Option<Expected> {
-        let (digest, size) = (self.digest?, self.size?);
-        Some(Expected { digest, size })
-    }
-
+    /// The package, if its size and digest are known.
     fn remote(&self) -> Option<SourcePackage> {
-        self.known().map(|expected| SourcePackage {
+        let (digest, size) = (self.digest?, self.size?);
+        let expected = Expected { digest, size };
+        Some(SourcePackage {
             bytes: PackageBytes::Remote(Box::new(RemotePackage {
                 location: self.location.clone(),
                 opened: self.opened.clone(),
