@@ -46,31 +46,29 @@ enum Stage {
 impl Progress {
     /// Returns the progress of a request with this payload, and a body that updates it.
     pub(super) fn of(payload: Option<Payload>) -> (Self, Option<reqwest::Body>) {
-        let (size, chunks) = match payload {
-            None => return (Self::at(Stage::Answering, 0), None),
-            Some(Payload::Stream { body, size }) => (size, body),
-            Some(Payload::Bytes(bytes)) if bytes.len() as u64 <= SMALL => {
-                let progress = Self::at(Stage::Answering, bytes.len() as u64);
-                return (progress, Some(bytes.into()));
-            }
+        let size = payload.as_ref().map_or(0, Payload::size);
+        let is_stream = matches!(payload, Some(Payload::Stream { .. }));
+        let progress = Self(Arc::new(Mutex::new(State {
+            stage: match is_stream || size > SMALL {
+                true => Stage::Taking,
+                false => Stage::Answering,
+            },
+            since: Instant::now(),
+            flow: Flow::default(),
+            size,
+        })));
+        let chunks = match payload {
+            None => return (progress, None),
+            Some(Payload::Stream { body, .. }) => body,
+            Some(Payload::Bytes(bytes)) if size <= SMALL => return (progress, Some(bytes.into())),
             // Long bodies in memory are sent as streams, so that their progress is known.
-            Some(Payload::Bytes(bytes)) => (bytes.len() as u64, in_pieces(bytes)),
+            Some(Payload::Bytes(bytes)) => in_pieces(bytes),
         };
-        let progress = Self::at(Stage::Taking, size);
         let tracked = TrackedBody {
             chunks,
             progress: progress.clone(),
         };
         (progress, Some(reqwest::Body::wrap_stream(tracked)))
-    }
-
-    fn at(stage: Stage, size: u64) -> Self {
-        Self(Arc::new(Mutex::new(State {
-            stage,
-            since: Instant::now(),
-            flow: Flow::default(),
-            size,
-        })))
     }
 
     /// The bytes that the server has taken. Those of a small body count at once.
