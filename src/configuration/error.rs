@@ -90,6 +90,9 @@ pub enum Mistake {
     Twice { name: &'static str },
     #[error("two entries are about the module `{}`", printable(.key))]
     Entries { key: String },
+    /// Clients never write such a path.
+    #[error("the directory `{}` of the module `{}` has a shorter form", printable(.directory), printable(.key))]
+    Directory { directory: String, key: String },
 }
 
 impl Error {

@@ -1,6 +1,7 @@
 //! Which modules are read, judging by `modules.json`.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::symlink;
 
 use super::tests::{read, read_as, tree};
 use super::*;
@@ -197,10 +198,37 @@ fn a_local_module_whose_entry_leads_elsewhere_is_refused() {
             );
         }
         let sound = Ok("good root".to_owned());
-        assert_eq!(redirected(source, ("./good", "./good/../good")), sound);
+        assert_eq!(redirected(source, ("./good", "good")), sound);
         // The client installs it anew.
         assert_eq!(redirected(source, ("./evil", "evil")), sound);
         assert_eq!(redirected(source, ("./good", "gone")), sound);
+    }
+}
+
+/// Clients follow a link when they install a local module. From a recorded directory, they lead on by its words.
+#[test]
+fn a_recorded_directory_is_not_followed_through_links() {
+    for (source, entries, wanted) in [
+        ("./link", &[("m", "./link", "link")][..], "beside m root"),
+        ("./real/m", &[("m", "./real/m", "link")], "beside m root"),
+        // What clients write.
+        ("./link", &[("m", "./link", "real/m")], "m root under"),
+        ("./link", &[], "m root under"),
+        // Clients install a module anew whose directory is gone.
+        ("./link", &[("m", "./link", "gone")], "m root under"),
+        (REMOTE, &[("m", REMOTE, "link")], "beside m root"),
+        (REMOTE, &[("m", REMOTE, "real/m")], "m root under"),
+    ] {
+        let home = tree(&[
+            ("main.tf", &module("root", &[("m", &format!("{source:?}"))])),
+            ("real/m/a.tf", &module("m", &[("n", "\"../n\"")])),
+            ("real/n/a.tf", &module("under", &[])),
+            ("n/a.tf", &module("beside", &[])),
+            (MODULES, &installed(entries)),
+        ]);
+        symlink("real/m", home.path().join("link")).unwrap();
+        let found = read(home.path()).unwrap();
+        assert_eq!(types(&found).join(" "), wanted, "{source} {entries:?}");
     }
 }
 
@@ -303,6 +331,14 @@ fn a_list_of_modules_with_two_readings_is_refused() {
         (
             format!(r#"{{"Modules": [{{{entry}}}, {{{entry}}}]}}"#),
             "two entries are about the module `m`",
+        ),
+        (
+            r#"{"Modules": [{"Key": "m", "Dir": "ln/../m"}]}"#.to_owned(),
+            "the directory `ln/../m` of the module `m` has a shorter form",
+        ),
+        (
+            r#"{"Modules": [{"Key": "m", "Dir": "./m"}]}"#.to_owned(),
+            "the directory `./m` of the module `m` has a shorter form",
         ),
     ] {
         let home = tree(&[("main.tf", ""), (MODULES, &text)]);

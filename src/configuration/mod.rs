@@ -109,7 +109,7 @@ impl Requirements {
             client,
             default_host: &default_host,
             registries,
-            installed: modules_json::read(root, &root.join(&read_as.data))?,
+            installed: modules_json::read(&followed(root), &root.join(&read_as.data))?,
             is_strict: read_as.is_strict,
             found: Self::default(),
             read: BTreeMap::new(),
@@ -212,7 +212,7 @@ fn refuse_odd_names(directory: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// The directory from which the paths in a module lead on. Clients follow the links of its own path first.
+/// A directory without the links that lead to it.
 fn followed(directory: &Path) -> PathBuf {
     let is_linked = directory.ancestors().any(Path::is_symlink);
     let canonical = is_linked.then(|| directory.canonicalize().ok()).flatten();

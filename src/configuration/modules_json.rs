@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::Error;
 use super::error::Mistake;
-use super::recorded_source::recorded;
+use super::recorded_source::{clean, recorded};
 use crate::address::Hostname;
 use crate::config::module::{ModuleCall, ModuleSource};
 use crate::constraint::VersionConstraints;
@@ -78,10 +78,15 @@ fn parse(document: &Value, root: &Path) -> Result<BTreeMap<String, InstalledModu
             Some(_) => Err(Mistake::Shape),
         };
         let key = text("Key")?.ok_or(Mistake::Shape)?;
+        let directory = text("Dir")?.ok_or(Mistake::Shape)?;
+        // Behind a link, clients list one directory then, and read the files of another.
+        if clean(&directory) != directory {
+            return Err(Mistake::Directory { directory, key });
+        }
         let entry = InstalledModule {
             source: text("Source")?.unwrap_or_default(),
             version: text("Version")?.filter(|version| !version.is_empty()),
-            directory: root.join(text("Dir")?.ok_or(Mistake::Shape)?),
+            directory: root.join(directory),
         };
         if installed.insert(key.clone(), entry).is_some() {
             return Err(Mistake::Entries { key });

@@ -50,7 +50,7 @@ fn leads_out(directory: &str) -> bool {
 }
 
 /// The shortest equal path, as Go's `path.Clean` finds it.
-fn clean(path: &str) -> String {
+pub(super) fn clean(path: &str) -> String {
     let is_rooted = path.starts_with('/');
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {

@@ -45,6 +45,9 @@ pub(super) struct Walk<'a> {
 /// A module that is called, or the root module.
 struct Called {
     directory: PathBuf,
+    /// The directory from which the paths in it lead on, by their words. The client follows the links of the root, and those of a local
+    /// module when it installs it, but not those of a directory that is recorded in `modules.json`.
+    base: PathBuf,
     /// The directory of the module that calls it.
     caller: Option<PathBuf>,
     key: String,
@@ -57,6 +60,7 @@ impl Walk<'_> {
     pub(super) fn run(mut self) -> Result<Requirements, Error> {
         let mut pending = vec![Called {
             directory: self.root.to_owned(),
+            base: followed(self.root),
             caller: None,
             key: String::new(),
             is_installed: true,
@@ -124,19 +128,24 @@ impl Walk<'_> {
         let entry = self.installed.get(&key).filter(|_| caller.is_installed);
         let entry = entry.map(|entry| (entry, entry.belongs_to(call, &self.registries)));
         let entry = entry.filter(|(_, belongs)| *belongs != Belongs::No);
-        let called = |directory: PathBuf| Called {
+        let called = |directory: PathBuf, base: PathBuf| Called {
             directory,
+            base,
             caller: Some(caller.directory.clone()),
             key,
             is_installed: entry.is_some(),
         };
         match (&call.source, entry) {
             (ModuleSource::Local(path), _) => {
-                let directory = joined(&followed(&caller.directory), path);
-                if let Some((entry, _)) = entry {
-                    refuse_other(&directory, entry, caller)?;
-                }
-                Ok(Ok(called(directory)))
+                let directory = joined(&caller.base, path);
+                let base = match entry.filter(|(entry, _)| entry.directory.is_dir()) {
+                    Some((entry, _)) => {
+                        refuse_other(&directory, entry, caller)?;
+                        entry.directory.clone()
+                    }
+                    None => followed(&directory),
+                };
+                Ok(Ok(called(directory, base)))
             }
             (ModuleSource::Elsewhere(source) | ModuleSource::Computed(source), entry) => {
                 match entry {
@@ -144,7 +153,10 @@ impl Walk<'_> {
                         address: source.clone(),
                         caller: caller.directory.clone(),
                     }),
-                    Some((entry, _)) => Ok(Ok(called(entry.directory.clone()))),
+                    Some((entry, _)) => {
+                        let directory = &entry.directory;
+                        Ok(Ok(called(directory.clone(), directory.clone())))
+                    }
                     None => Ok(Err(source)),
                 }
             }
@@ -154,11 +166,8 @@ impl Walk<'_> {
 
 /// Refuses a local module whose entry leads to another directory, because clients would read that one.
 fn refuse_other(directory: &Path, entry: &InstalledModule, caller: &Called) -> Result<(), Error> {
-    let Ok(recorded) = entry.directory.canonicalize() else {
-        return Ok(());
-    };
-    match directory.canonicalize() {
-        Ok(called) if called == recorded => Ok(()),
+    match (directory.canonicalize(), entry.directory.canonicalize()) {
+        (Ok(called), Ok(recorded)) if called == recorded => Ok(()),
         _ => Err(Error::Redirected {
             directory: directory.to_owned(),
             recorded: entry.directory.clone(),
