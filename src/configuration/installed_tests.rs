@@ -116,6 +116,33 @@ fn an_installed_module_belongs_to_the_call_as_it_is_written_now() {
             false,
         ),
         ("acme/net/aws", Some("1.2.0"), tofu, "", OpenTofu, false),
+        // Unlike `~> 1.0`.
+        ("acme/net/aws", Some("~>1"), tofu, "2.0.0", OpenTofu, true),
+        ("acme/net/aws", Some("~> 2"), tofu, "1.2.0", OpenTofu, false),
+        (
+            "acme/net/aws",
+            Some("~> 1.0"),
+            tofu,
+            "2.0.0",
+            OpenTofu,
+            false,
+        ),
+        (
+            "acme/net/aws",
+            Some("v1.2.0"),
+            tofu,
+            "1.2.0",
+            OpenTofu,
+            true,
+        ),
+        (
+            "acme/net/aws",
+            Some(" >=v1,!= v1.3 "),
+            tofu,
+            "1.2.0",
+            OpenTofu,
+            true,
+        ),
     ] {
         let found = not_followed(&called(source, constraints), recorded, version, client);
         let wanted: BTreeSet<String> = (!belongs).then(|| source.to_owned()).into_iter().collect();
@@ -170,6 +197,38 @@ fn a_strict_reader_refuses_what_it_cannot_compare() {
             printable_path(home.path())
         );
         assert_eq!(error.to_string(), wanted);
+    }
+}
+
+/// The library of clients for the versions of modules has rules of its own for them.
+#[test]
+fn unusual_versions_of_modules_are_not_certain() {
+    for (constraints, version) in [
+        ("!= 1.0.0", "1.0.0+b"),
+        ("= 1.0.0", "1.0.0+b"),
+        ("1.0.0+b", "1.0.0"),
+        ("~> 1.0", "1.0.0-b"),
+        (">= 1.0.0-a", "0.9.0"),
+        ("!= 1.0.0.0", "1.0.0"),
+        (">= 1.0.0", "1.0.0.1"),
+        (">= 0", "0.0.0"),
+    ] {
+        let registry = "registry.opentofu.org/acme/net/aws";
+        let entry = format!(
+            r#"{{"Modules": [{{"Key": "m", "Source": "{registry}", "Version": "{version}", "Dir": "net"}}]}}"#
+        );
+        let home = tree(&[
+            ("main.tf", &called("acme/net/aws", Some(constraints))),
+            ("net/main.tf", &module("net", &[])),
+            (MODULES, &entry),
+        ]);
+        assert_eq!(types(&read(home.path()).unwrap()), ["net"], "{constraints}");
+        let how = ReadAs {
+            is_strict: true,
+            ..read_as(None)
+        };
+        let error = Requirements::read(home.path(), &how).unwrap_err();
+        assert!(matches!(error, Error::Uncertain { .. }), "{constraints}");
     }
 }
 

@@ -149,21 +149,41 @@ impl InstalledModule {
         result
     }
 
+    /// Compares versions by the rules of clients [for modules](crate::clients#installed-modules), which are not those for providers.
     fn has_version(&self, constraints: Option<&str>) -> Belongs {
         let (constraints, version) = match (constraints, &self.version) {
             (None, _) => return Belongs::Yes,
             (Some(_), None) => return Belongs::No,
             (Some(constraints), Some(version)) => (constraints, version),
         };
-        // For modules, clients accept any number of spaces.
-        let words: Vec<&str> = constraints.split_whitespace().collect();
-        let constraints: Result<VersionConstraints, _> = words.join(" ").parse();
+        // The two differ most about pre-releases and metadata.
+        let is_plain = !constraints.contains(['-', '+']) && !version.contains(['-', '+']);
+        let constraints: Vec<String> = constraints.split(',').map(for_providers).collect();
+        let constraints: Result<VersionConstraints, _> = constraints.join(",").parse();
         let version: Result<Version, _> = version.parse();
         match (constraints, version) {
-            (Ok(constraints), Ok(version)) if constraints.admits(&version) => Belongs::Yes,
-            // Another library than that for providers decides about pre-releases.
-            (Ok(_), Ok(version)) if !version.is_prerelease() => Belongs::No,
+            (Ok(constraints), Ok(version)) if is_plain && !version.is_unspecified() => {
+                match constraints.admits(&version) {
+                    true => Belongs::Yes,
+                    false => Belongs::No,
+                }
+            }
             _ => Belongs::Unknown,
         }
     }
+}
+
+/// A comparison of module versions, in the form that it has for providers.
+fn for_providers(comparison: &str) -> String {
+    let comparison = comparison.trim();
+    let version = comparison.trim_start_matches(['=', '!', '<', '>', '~']);
+    let operator = comparison.strip_suffix(version).unwrap_or_default();
+    let version = version.trim_start();
+    let version = version.strip_prefix('v').unwrap_or(version);
+    // The last number may grow, and here it is the only one.
+    let operator = match operator {
+        "~>" if !version.contains('.') => ">=",
+        operator => operator,
+    };
+    format!("{operator} {version}").trim_start().to_owned()
 }
