@@ -17,7 +17,7 @@ fuzz_target!(|input: &[u8]| {
     };
     let module = |name| {
         let host = "registry.opentofu.org".parse().unwrap();
-        let _ = Module::read(&[SourceFile { name, bytes }], &host);
+        let _ = Module::read(&[SourceFile { name, bytes }], None, &host);
     };
     let text = str::from_utf8(bytes);
     match (kind, text) {

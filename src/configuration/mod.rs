@@ -192,7 +192,7 @@ fn read_module(
     let files: Vec<_> = files
         .map(|(name, bytes)| SourceFile { name, bytes })
         .collect();
-    let module = Module::read(&files, default_host).map_err(|source| Error::Module {
+    let module = Module::read(&files, client, default_host).map_err(|source| Error::Module {
         directory: directory.to_owned(),
         source: Box::new(source),
     })?;

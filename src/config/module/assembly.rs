@@ -1,13 +1,16 @@
 //! Combines the statements of the files into a module.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::files::SourceFile;
 use super::{
     Error, Fact, FileError, Module, ModuleCall, ModuleSource, Requirement, Stated, Statement,
+    Target,
 };
 use crate::address::{self, Hostname, ProviderAddr};
 use crate::constraint::VersionConstraints;
+use crate::lockfile::Client;
 
 /// The namespace of providers that are only named by their type.
 const IMPLIED_NAMESPACE: &str = "hashicorp";
@@ -17,6 +20,7 @@ const BUILT_IN: &str = "terraform";
 
 /// The statements that were read so far.
 pub(super) struct Assembly<'a> {
+    client: Option<Client>,
     default_host: &'a Hostname,
     required_at: Option<Position>,
     /// By name; `None` for a provider that is part of the client.
@@ -24,6 +28,8 @@ pub(super) struct Assembly<'a> {
     /// By name and alias.
     configured: BTreeMap<(String, Option<String>), (VersionConstraints, Position)>,
     used: BTreeMap<[String; 3], Used>,
+    /// Each on its own, since several may have the same target.
+    imported: Vec<(Target, Used)>,
     /// By name, with source and version.
     calls: BTreeMap<String, (Option<ModuleSource>, Option<String>)>,
 }
@@ -59,13 +65,15 @@ impl Position {
 }
 
 impl<'a> Assembly<'a> {
-    pub(super) fn new(default_host: &'a Hostname) -> Self {
+    pub(super) fn new(client: Option<Client>, default_host: &'a Hostname) -> Self {
         Self {
+            client,
             default_host,
             required_at: None,
             required: BTreeMap::new(),
             configured: BTreeMap::new(),
             used: BTreeMap::new(),
+            imported: Vec::new(),
             calls: BTreeMap::new(),
         }
     }
@@ -113,11 +121,11 @@ impl<'a> Assembly<'a> {
                 }
             }
             Statement::Used { key, provider } => {
-                let used = self.used.entry(key).or_insert(Used {
-                    provider: None,
-                    place,
-                });
-                used.provider = provider.or(used.provider.take());
+                let is_override = file.is_override();
+                self.add_used(key, Used { provider, place }, is_override);
+            }
+            Statement::Imported { target, provider } => {
+                self.imported.push((target, Used { provider, place }));
             }
             Statement::Call {
                 name,
@@ -130,6 +138,34 @@ impl<'a> Assembly<'a> {
             }
         }
         Ok(())
+    }
+
+    fn add_used(&mut self, mut key: [String; 3], used: Used, is_override: bool) {
+        let [kind, ..] = &mut key;
+        // Terraform ignores them in override files. If the client is not known, the providers of both blocks count.
+        if is_override && kind == "ephemeral" && self.client != Some(Client::OpenTofu) {
+            if self.client.is_some() || used.provider.is_none() {
+                return;
+            }
+            kind.insert_str(0, "overridden ");
+        }
+        match self.used.entry(key) {
+            Entry::Vacant(entry) => {
+                entry.insert(used);
+            }
+            Entry::Occupied(mut known) => {
+                let known = &mut known.get_mut().provider;
+                *known = used.provider.or(known.take());
+            }
+        }
+    }
+
+    /// Whether an import requires a provider that its resource does not. In Terraform, an import into a module or of a resource that is there
+    /// uses the provider of the resource.
+    fn requires(&self, import: &Target) -> bool {
+        let key = ["resource", &import.type_name, &import.name].map(str::to_owned);
+        let is_known = import.is_in_module || self.used.contains_key(&key);
+        !(is_known && self.client == Some(Client::Terraform))
     }
 
     /// Parses a provider source: a type, a namespace and type, or a full address. `None` if the provider is part of the client.
@@ -150,7 +186,13 @@ impl<'a> Assembly<'a> {
 
     /// The module that results from all statements.
     pub(super) fn finish(mut self) -> Result<Module, Error> {
-        for ([_, type_name, _], used) in std::mem::take(&mut self.used) {
+        let mut imported = std::mem::take(&mut self.imported);
+        imported.retain(|(target, _)| self.requires(target));
+        let imported = imported.into_iter();
+        let imported = imported.map(|(target, used)| (target.type_name, used));
+        let used = std::mem::take(&mut self.used).into_iter();
+        let used = used.map(|([_, type_name, _], used)| (type_name, used));
+        for (type_name, used) in used.chain(imported) {
             let implied = type_name.split('_').next().unwrap_or_default();
             let name = used.provider.unwrap_or_else(|| implied.to_owned());
             self.require(&name, VersionConstraints::any(), &used.place)?;

@@ -8,7 +8,7 @@ fn calls(name: &str, text: &str) -> Vec<String> {
         name,
         bytes: text.as_bytes(),
     };
-    let module = Module::read(&[file], &Hostname::default_origin()).unwrap();
+    let module = Module::read(&[file], None, &Hostname::default_origin()).unwrap();
     let line = |(name, call): (&String, &ModuleCall)| {
         let version = call.version.as_deref().unwrap_or("-");
         format!("{name} {:?} {version}", call.source)

@@ -1,7 +1,8 @@
 //! Reads facts from files in JSON, where labels are the names of objects and every block may be a list of blocks.
 
 use super::error::Located;
-use super::{Fact, FileError, MODULE, ModuleSource, Statement, first_name};
+use super::{Fact, FileError, ModuleSource, Statement, Target, first_name};
+use crate::syntax::outline::Expression;
 use crate::syntax::{Section, Value};
 
 /// The statements of a file about providers.
@@ -146,13 +147,10 @@ impl Reader {
     fn read_imported(&mut self, value: &Value) -> Result<(), FileError> {
         for block in sections(value)? {
             let to = text(block, "to")?.unwrap_or_default();
-            let type_name = first_name(&to);
-            if !type_name.is_empty() && type_name != MODULE {
+            if let Some(target) = Target::of(&Expression::of(&to)) {
                 let provider = text(block, "provider")?;
-                self.push(Statement::Used {
-                    key: ["import".to_owned(), type_name, to],
-                    provider: provider.as_deref().map(first_name),
-                });
+                let provider = provider.as_deref().map(first_name);
+                self.push(Statement::Imported { target, provider });
             }
         }
         Ok(())

@@ -8,6 +8,7 @@
 //! | `required_providers { NAME = "VERSION" }`, as of Terraform 0.12 | NAME's | the text |
 //! | `provider "NAME" { version }` | NAME's | `version`, deprecated |
 //! | `resource`, `data`, `ephemeral` `"NAME_…"`, or any with `provider = NAME.ALIAS` | NAME's | none |
+//! | `import { to = NAME_….x }`, or with `provider = NAME.ALIAS` | NAME's | none |
 //!
 //! The provider of NAME is the one in `required_providers`, otherwise `hashicorp/NAME` on the client's default host. `terraform` is part of
 //! the client, so that `terraform_data` and `terraform_remote_state` require nothing.
@@ -25,6 +26,8 @@ pub use files::{SourceFile, is_configuration};
 
 use crate::address::{Hostname, ProviderAddr};
 use crate::constraint::VersionConstraints;
+use crate::lockfile::Client;
+use crate::syntax::outline::Expression;
 
 /// The largest accepted file, in bytes. Generated ones have some hundred KiB.
 pub const LARGEST: usize = 4 << 20;
@@ -84,12 +87,16 @@ impl Module {
     /// Reads the files of one directory, in any order. Files that clients do not read are skipped: by their names, and
     /// `x.tf` beside `x.tofu` (see [`is_configuration`]).
     ///
-    /// `default_host` is the host of sources without one.
+    /// `default_host` is the host of sources without one. Without a client, what either client requires counts.
     ///
     /// # Errors
     /// A file is too large or is neither HCL nor JSON, or clients would refuse what it states about providers.
-    pub fn read(files: &[SourceFile<'_>], default_host: &Hostname) -> Result<Self, Error> {
-        let mut assembly = assembly::Assembly::new(default_host);
+    pub fn read(
+        files: &[SourceFile<'_>],
+        client: Option<Client>,
+        default_host: &Hostname,
+    ) -> Result<Self, Error> {
+        let mut assembly = assembly::Assembly::new(client, default_host);
         for file in files::in_order(files) {
             let refuse = |(line, mistake)| Error {
                 file: file.name.to_owned(),
@@ -162,6 +169,11 @@ enum Statement {
         key: [String; 3],
         provider: Option<String>,
     },
+    /// An `import` block. It has no name, and override files have none.
+    Imported {
+        target: Target,
+        provider: Option<String>,
+    },
     /// A `module` block. An override file may omit either argument.
     Call {
         name: String,
@@ -170,8 +182,40 @@ enum Statement {
     },
 }
 
-/// What the address of a resource in a module begins with.
-const MODULE: &str = "module";
+/// The resource that an `import` block is about.
+#[derive(Clone, Debug)]
+struct Target {
+    is_in_module: bool,
+    type_name: String,
+    name: String,
+}
+
+impl Target {
+    /// Parses `[module.CALL.]…[KIND.]TYPE.NAME`, with indexes anywhere; `None` if it is none, which clients refuse. The kind is `resource` for
+    /// Terraform, and `data` or `ephemeral` for OpenTofu.
+    fn of(address: &Expression<'_>) -> Option<Self> {
+        let names = address.as_names();
+        let mut names = names.as_slice();
+        let mut is_in_module = false;
+        while let ["module", _, inner @ ..] = names {
+            names = inner;
+            is_in_module = true;
+        }
+        if let ["resource" | "data" | "ephemeral", inner @ ..] = names
+            && inner.len() > 1
+        {
+            names = inner;
+        }
+        let [type_name, name, ..] = names else {
+            return None;
+        };
+        Some(Self {
+            is_in_module,
+            type_name: (*type_name).to_owned(),
+            name: (*name).to_owned(),
+        })
+    }
+}
 
 /// The first name of a reference such as `aws.west` that is written as text, as in JSON and for Terraform 0.11.
 fn first_name(reference: &str) -> String {
@@ -182,5 +226,7 @@ fn first_name(reference: &str) -> String {
 
 #[cfg(test)]
 mod call_tests;
+#[cfg(test)]
+mod import_tests;
 #[cfg(test)]
 mod tests;

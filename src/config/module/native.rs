@@ -1,7 +1,7 @@
 //! Reads facts from files in HCL 2.
 
 use super::error::Located;
-use super::{Fact, FileError, MODULE, ModuleSource, Statement, first_name};
+use super::{Fact, FileError, ModuleSource, Statement, Target, first_name};
 use crate::syntax::outline::{self, Block, Body, Expression};
 
 /// The statements of a file about providers.
@@ -108,13 +108,10 @@ fn used(block: &Block<'_>) -> Result<Fact, Located> {
     Ok(fact(block.line, Statement::Used { key, provider }))
 }
 
-/// An `import` block needs the provider of the resource, even if there is no block for that. Of one in a module, the module says which that is.
 fn imported(block: &Block<'_>) -> Option<Fact> {
-    let to = block.body.attributes.get("to")?;
-    let type_name = root(to).filter(|name| name != MODULE)?;
+    let target = Target::of(block.body.attributes.get("to")?)?;
     let provider = block.body.attributes.get("provider").and_then(root);
-    let key = [block.name.to_owned(), type_name, to.text().to_owned()];
-    Some(fact(block.line, Statement::Used { key, provider }))
+    Some(fact(block.line, Statement::Imported { target, provider }))
 }
 
 /// The first name of a reference such as `aws.west`, which may be written as text.

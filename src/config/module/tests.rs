@@ -10,7 +10,7 @@ fn read(files: &[(&str, &str)]) -> Result<Module, Error> {
             bytes: text.as_bytes(),
         })
         .collect();
-    Module::read(&files, &Hostname::default_origin())
+    Module::read(&files, None, &Hostname::default_origin())
 }
 
 /// The requirements, each as `NAME ADDRESS CONSTRAINTS`.
@@ -112,6 +112,7 @@ fn a_module_requires_what_clients_see_in_it() {
             "demo example.com/acme/demo ~> 1.2",
             "dns registry.opentofu.org/hashicorp/dns",
             "google-beta registry.opentofu.org/hashicorp/google-beta",
+            "hidden registry.opentofu.org/hashicorp/hidden",
             "http registry.opentofu.org/hashicorp/http",
             "kept registry.opentofu.org/hashicorp/kept",
             "legacy registry.opentofu.org/hashicorp/legacy ~> 2.0",
@@ -159,6 +160,7 @@ fn json_says_the_same() {
         data "dns_a_record_set" "x" {}
       }
       import { to = kept_thing.x }
+      import { to = module.near.hidden_thing.x }
       module near { source = "./near" }
       module far { source = "acme/far/aws" }
     "#;
@@ -183,7 +185,7 @@ fn json_says_the_same() {
         ]
     );
     assert_eq!(without_places(module.clone()), without_places(other));
-    assert_eq!((module.requirements.len(), module.calls.len()), (7, 2));
+    assert_eq!((module.requirements.len(), module.calls.len()), (8, 2));
     assert_eq!(
         module.requirements["aws"].constraints.to_string(),
         ">= 1.0.0, < 3.0.0"
@@ -197,7 +199,7 @@ fn sources_without_host_mean_the_host_of_the_client() {
         name: "x.tf",
         bytes: text.as_bytes(),
     }];
-    let module = Module::read(&files, &Hostname::predecessor_origin()).unwrap();
+    let module = Module::read(&files, None, &Hostname::predecessor_origin()).unwrap();
     let sources: Vec<_> = module
         .requirements
         .values()

@@ -39,6 +39,23 @@ impl<'a> Scanner<'a> {
         Ok(code)
     }
 
+    /// Reads the part of a reference before a dot: a name with its indexes, or an index that is written as a number between dots.
+    pub(super) fn part_of_reference(&mut self, names: &mut Vec<&'a str>) -> Result<(), Error> {
+        self.space()?;
+        if self.peek().is_some_and(|c| c.is_ascii_digit()) {
+            self.rest = self.rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        } else {
+            names.push(self.name()?);
+        }
+        self.space()?;
+        while self.eat("[") {
+            self.code(&[])?;
+            self.next();
+            self.space()?;
+        }
+        Ok(())
+    }
+
     /// Reads text in quotes, quotes included; `None` if the next character is not a quote.
     pub(super) fn quoted(&mut self) -> Option<&'a str> {
         let from = self.rest;

@@ -25,6 +25,11 @@ impl<'a> Expression<'a> {
         Ok(Self { line, text })
     }
 
+    /// The expression that a string of a JSON document holds.
+    pub fn of(text: &'a str) -> Self {
+        Self { line: 1, text }
+    }
+
     /// The line it begins in, from 1.
     pub fn line(&self) -> usize {
         self.line
@@ -49,6 +54,17 @@ impl<'a> Expression<'a> {
             Parsed::String(text) => Some(text.into_value()),
             _ => None,
         }
+    }
+
+    /// The names in a reference such as `module.net["a"].aws_vpc.main[0]`, without its indexes.
+    pub fn as_names(&self) -> Vec<&'a str> {
+        let mut scanner = self.begin();
+        let mut names = Vec::new();
+        let _ = scanner.part_of_reference(&mut names);
+        while scanner.eat(".") {
+            let _ = scanner.part_of_reference(&mut names);
+        }
+        names
     }
 
     /// The first name of a reference such as `aws.west`.
