@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use crate::authentication::Note;
 use crate::digest::{Digest, from_hex};
 use crate::platform::Platform;
+use crate::text;
 
 use super::Error;
 use super::file_name::ReleaseId;
@@ -25,6 +26,9 @@ const MOST_LINES: usize = 10_000;
 const MOST_OTHERS: usize = 100;
 const LONGEST_OTHER: usize = 300;
 
+/// The byte order mark. Clients read it as part of the first line.
+const MARK: char = '\u{feff}';
+
 /// A parsed checksum document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checksums {
@@ -32,6 +36,7 @@ pub struct Checksums {
     lines: BTreeMap<String, Option<Digest>>,
     /// The first lines that are in a form of other tools.
     others: Vec<OtherLine>,
+    is_utf16: bool,
     notes: Vec<Note>,
 }
 
@@ -48,6 +53,7 @@ impl Checksums {
         let mut read = Self {
             lines: BTreeMap::new(),
             others: Vec::new(),
+            is_utf16: text::is_utf16(document),
             notes: Vec::new(),
         };
         let text = document.strip_suffix(b"\n").unwrap_or(document);
@@ -79,8 +85,14 @@ impl Checksums {
         let Some(name) = name else { return Ok(()) };
         let is_other = digest.is_none() || name.contains(['*', '/', '\\']);
         if is_other && self.others.len() < MOST_OTHERS {
-            let text = line.trim().chars().take(LONGEST_OTHER).collect();
-            self.others.push(OtherLine { number, text });
+            let is_encoding = line.starts_with(MARK);
+            let text = line.trim().replace(MARK, "(byte order mark) ");
+            let text = text.chars().take(LONGEST_OTHER).collect();
+            self.others.push(OtherLine {
+                number,
+                text,
+                is_encoding,
+            });
         }
         match self.lines.get(name) {
             Some(first) if *first != digest => Err(Error::TwoDigests {
@@ -110,9 +122,15 @@ impl Checksums {
 
     /// The error of a file that [`Self::lookup`] does not find.
     pub fn no_line(&self, file_name: &str) -> Error {
+        let utf16 = || OtherLine {
+            number: 1,
+            text: text::Error::Utf16.to_string(),
+            is_encoding: true,
+        };
+        let other = self.in_other_form(file_name).cloned();
         Error::NoLine {
             file_name: file_name.to_owned(),
-            other: self.in_other_form(file_name).cloned(),
+            other: other.or_else(|| self.is_utf16.then(utf16)),
         }
     }
 
@@ -206,8 +224,11 @@ mod tests {
         ] {
             let found = read(&format!("{A}  b.zip\n{line}\r\n"));
             assert_eq!(found.lookup("a.zip"), None);
-            let text = line;
-            let expected = OtherLine { number: 2, text };
+            let expected = OtherLine {
+                number: 2,
+                text: line,
+                is_encoding: false,
+            };
             assert_eq!(found.in_other_form("a.zip"), Some(&expected));
             assert_eq!(found.in_other_form("b.zip"), None);
         }
@@ -216,6 +237,34 @@ mod tests {
         let long = read(&format!("x {A}{A}{A}{A}{A}"));
         let length = long.others.first().map(|line| line.text.len());
         assert_eq!(length, Some(LONGEST_OTHER));
+    }
+
+    #[test]
+    fn another_encoding_is_named() {
+        let line = format!("{A}  a.zip\n");
+        let utf16: Vec<u8> = "\u{feff}"
+            .encode_utf16()
+            .chain(line.encode_utf16())
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        for (document, said) in [
+            (utf16, "UTF-16 text, expected UTF-8".to_owned()),
+            (
+                format!("\u{feff}{line}").into_bytes(),
+                format!("(byte order mark) {A}  a.zip"),
+            ),
+        ] {
+            let found = Checksums::parse(&document).expect("a document");
+            let Error::NoLine { other, .. } = found.no_line("a.zip") else {
+                panic!("another error");
+            };
+            let expected = OtherLine {
+                number: 1,
+                text: said,
+                is_encoding: true,
+            };
+            assert_eq!(other, Some(expected));
+        }
     }
 
     #[test]

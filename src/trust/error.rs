@@ -169,7 +169,7 @@ fn stated(digest: &Option<Digest>) -> String {
 }
 
 fn in_other_form(other: Option<&OtherLine>) -> String {
-    let Some(OtherLine { number, text }) = other else {
+    let Some(OtherLine { number, text, .. }) = other else {
         return String::new();
     };
     let text = printable(text);

@@ -449,5 +449,39 @@ error: registry.opentofu.org/acme/demo 1.0.0 (dist): the checksum document has n
 hint: nothing of this version was written. In the folder of the zips, `sha256sum terraform-provider-*.zip > terraform-provider-TYPE_VERSION_SHA256SUMS`; then sign it again
 ",
         },
+        Case {
+            label: "the document is in UTF-16, as `>` of PowerShell writes it",
+            given: |author| {
+                two_platforms()
+                    .document(|text| text.chars().flat_map(|c| [c, '\0']).collect())
+                    .write(&author.scene.path("dist"))
+            },
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_darwin_arm64.zip`
+  expected HEX, two spaces, the bare file name
+  received in line 1: UTF-16 text, expected UTF-8
+
+hint: nothing of this version was written. Clients read it as UTF-8 without a byte order mark: in PowerShell, `Set-Content -Encoding ascii` writes it so; then sign it again
+",
+        },
+        Case {
+            label: "the document begins with a byte order mark",
+            given: |author| {
+                two_platforms()
+                    .document(|text| format!("\u{feff}{text}"))
+                    .write(&author.scene.path("dist"))
+            },
+            arguments: "push dist --provider acme/demo --key acme.asc --to oci-layout:store",
+            exit: 3,
+            says: r"
+error: registry.opentofu.org/acme/demo 1.0.0 (dist): the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_darwin_arm64.zip`
+  expected HEX, two spaces, the bare file name
+  received in line 1: (byte order mark) f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a  terraform-provider-demo_1.0.0_darwin_arm64.zip
+
+hint: nothing of this version was written. Clients read it as UTF-8 without a byte order mark: in PowerShell, `Set-Content -Encoding ascii` writes it so; then sign it again
+",
+        },
     ]);
 }

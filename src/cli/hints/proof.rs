@@ -38,6 +38,11 @@ pub(super) fn untrusted(error: &trust::Error, address: &str, effect: Effect) -> 
         trust::Error::NotLocked { .. } => {
             "If the lock file was made for other platforms only, name those with `--platform`, or add this one with `tfoci lock`; else this is not the package that was locked"
         }
+        trust::Error::NoLine {
+            other: Some(line), ..
+        } if line.is_encoding => {
+            "Clients read it as UTF-8 without a byte order mark: in PowerShell, `Set-Content -Encoding ascii` writes it so; then sign it again"
+        }
         trust::Error::NoLine { other: Some(_), .. } => {
             "In the folder of the zips, `sha256sum terraform-provider-*.zip > terraform-provider-TYPE_VERSION_SHA256SUMS`; then sign it again"
         }
