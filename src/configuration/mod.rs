@@ -238,6 +238,8 @@ fn joined(directory: &Path, source: &str) -> PathBuf {
 }
 
 #[cfg(test)]
+mod belongs_tests;
+#[cfg(test)]
 mod installed_tests;
 #[cfg(test)]
 mod recorded_source_tests;
