@@ -142,12 +142,22 @@ impl<'a> Assembly<'a> {
 
     fn add_used(&mut self, mut key: [String; 3], used: Used, is_override: bool) {
         let [kind, ..] = &mut key;
-        // Terraform ignores them in override files. If the client is not known, the providers of both blocks count.
-        if is_override && kind == "ephemeral" && self.client != Some(Client::OpenTofu) {
-            if self.client.is_some() || used.provider.is_none() {
+        if is_override {
+            // Terraform ignores ephemeral resources in override files. Where it is not known which block applies, the providers of both count.
+            let (is_ignored, is_open) = match kind.as_str() {
+                "ephemeral" => (
+                    self.client == Some(Client::Terraform),
+                    self.client.is_none(),
+                ),
+                "action" => (false, true),
+                _ => (false, false),
+            };
+            if is_ignored || is_open && used.provider.is_none() {
                 return;
             }
-            kind.insert_str(0, "overridden ");
+            if is_open {
+                kind.insert_str(0, "overridden ");
+            }
         }
         match self.used.entry(key) {
             Entry::Vacant(entry) => {

@@ -86,3 +86,18 @@ fn terraform_does_not_override_ephemeral_resources() {
         assert_eq!(types(&files), wanted, "{main} {changed}");
     }
 }
+
+/// The installed clients have none, so it is not known whether override files apply to them.
+#[test]
+fn both_providers_of_an_overridden_action_count() {
+    let block = |provider: &str| format!("action \"c_x\" \"y\" {{\n {provider}\n}}\n");
+    for (main, changed, wanted) in [
+        ("provider = a", "provider = b", "a b"),
+        ("", "provider = b", "b c"),
+        ("provider = a", "", "a"),
+    ] {
+        let (main, changed) = (block(main), block(changed));
+        let files = [("main.tf", &*main), ("override.tf", &*changed)];
+        assert_eq!(types(&files), [wanted; 3], "{main} {changed}");
+    }
+}

@@ -73,7 +73,7 @@ impl Reader {
             match name {
                 "terraform" => self.read_settings(value)?,
                 "provider" => self.read_configured(value)?,
-                "resource" | "data" | "ephemeral" => self.read_used(name, value)?,
+                "resource" | "data" | "ephemeral" | "action" => self.read_used(name, value)?,
                 "check" => {
                     for (_, check) in labelled(value)? {
                         for check in sections(check)? {

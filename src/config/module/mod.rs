@@ -7,7 +7,7 @@
 //! | `required_providers { NAME = { source, version } }` | `source`, else NAME's | `version` |
 //! | `required_providers { NAME = "VERSION" }`, as of Terraform 0.12 | NAME's | the text |
 //! | `provider "NAME" { version }` | NAME's | `version`, deprecated |
-//! | `resource`, `data`, `ephemeral` `"NAME_…"`, or any with `provider = NAME.ALIAS` | NAME's | none |
+//! | `resource`, `data`, `ephemeral`, `action` `"NAME_…"`, or any with `provider = NAME.ALIAS` | NAME's | none |
 //! | `import { to = NAME_….x }`, or with `provider = NAME.ALIAS` | NAME's | none |
 //!
 //! The provider of NAME is the one in `required_providers`, otherwise `hashicorp/NAME` on the client's default host. `terraform` is part of

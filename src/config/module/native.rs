@@ -16,7 +16,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Fact>, Located> {
                 }
             }
             "provider" => facts.push(configured(block)?),
-            "resource" | "data" | "ephemeral" => facts.push(used(block)?),
+            "resource" | "data" | "ephemeral" | "action" => facts.push(used(block)?),
             "check" => {
                 for data in block.body.blocks("data") {
                     facts.push(used(data)?);

@@ -82,6 +82,7 @@ data "http" "page" {}
 data "terraform_remote_state" "x" {}
 resource "terraform_data" "x" {}
 ephemeral "vault_token" "x" {}
+action "lambda_invoke" "x" {}
 check "health" {
   data "dns_a_record_set" "x" {}
 }
@@ -115,6 +116,7 @@ fn a_module_requires_what_clients_see_in_it() {
             "hidden registry.opentofu.org/hashicorp/hidden",
             "http registry.opentofu.org/hashicorp/http",
             "kept registry.opentofu.org/hashicorp/kept",
+            "lambda registry.opentofu.org/hashicorp/lambda",
             "legacy registry.opentofu.org/hashicorp/legacy ~> 2.0",
             "random registry.opentofu.org/hashicorp/random",
             "vault registry.opentofu.org/hashicorp/vault",
@@ -134,6 +136,7 @@ fn json_says_the_same() {
       "resource": {"//": "x", "aws_instance": {"web": [{"provider": "aws.west"}]}, "null_resource": {"x": {"provider": "${demo.y}"}}},
       "data": [{"http": {"//": "x", "page": {}}}],
       "ephemeral": {"vault_token": {"x": {}}},
+      "action": {"lambda_invoke": {"x": {}}},
       "import": [{"to": "kept_thing.x", "id": "a"}, {"to": "module.near.hidden_thing.x", "id": "b"}],
       "check": {"health": {"data": {"dns_a_record_set": {"x": {}}}}},
       "module": {"near": {"source": "./near"}, "far": {"source": "acme/far/aws"}},
@@ -156,6 +159,7 @@ fn json_says_the_same() {
       resource "null_resource" "x" { provider = demo.y }
       data "http" "page" {}
       ephemeral "vault_token" "x" {}
+      action "lambda_invoke" "x" {}
       check "health" {
         data "dns_a_record_set" "x" {}
       }
@@ -185,7 +189,7 @@ fn json_says_the_same() {
         ]
     );
     assert_eq!(without_places(module.clone()), without_places(other));
-    assert_eq!((module.requirements.len(), module.calls.len()), (8, 2));
+    assert_eq!((module.requirements.len(), module.calls.len()), (9, 2));
     assert_eq!(
         module.requirements["aws"].constraints.to_string(),
         ">= 1.0.0, < 3.0.0"
