@@ -146,7 +146,7 @@ for clients in 1 4; do
     print "TLS, $clients clients" handshakes/s
 done
 
-init() { # SERVER
+init() { # SERVER VERSION
     local began
     rm -rf work && mkdir work
     {
@@ -157,10 +157,14 @@ init() { # SERVER
     echo "provider_installation { network_mirror { url = \"https://127.0.0.1:$(port_of "$1")/mirror/\" } }" >work/client.tfrc
     began=$EPOCHREALTIME
     (cd work && TF_CLI_CONFIG_FILE=client.tfrc CHECKPOINT_DISABLE=1 terraform init -no-color >init.log) || cat work/init.log
-    note "terraform init of ${#alike[@]} providers" "$1" "$(since "$began")"
+    note "terraform init of ${#alike[@]} providers, HTTP/$2" "${1%2}" "$(since "$began")"
 }
-for _ in 1 2 3 4 5; do for server in $all proxy; do init "$server"; done; done
-print "terraform init of ${#alike[@]} providers" s
+# tfoci offers HTTP/2, and clients take it. They are faster over HTTP/1.1, if a server offers nothing else.
+for _ in 1 2 3 4 5; do
+    for server in nginx2 layout registry proxy2; do init "$server" 2; done
+    for server in nginx proxy; do init "$server" 1.1; done
+done
+for version in 2 1.1; do print "terraform init of ${#alike[@]} providers, HTTP/$version" s; done
 
 peak() { awk '/VmHWM/ { print $2 / 1024 " MiB" }' "/proc/$serving/status"; }
 echo "peak memory of the server in front of the registry: $(peak)"
