@@ -194,6 +194,12 @@ impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
         state.good.as_ref().map(|(value, _)| value.clone())
     }
 
+    /// Whether the value has to be loaded again regardless of its age.
+    pub(super) fn is_outdated(&self) -> bool {
+        let state = self.state();
+        state.good_since != state.invalidations
+    }
+
     /// Makes the next request load the value again.
     pub(super) fn invalidate(&self) {
         let mut state = self.state();

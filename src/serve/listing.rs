@@ -139,7 +139,13 @@ impl ProviderListing {
         half.map(|(version, _)| version.clone()).collect()
     }
 
-    /// As [`ProviderListing::offer`], while the origin is unreachable: it offers what it offered before, unless that was too long ago.
+    /// Whether the origin offered versions within this time.
+    pub(super) fn has_offer_within(&self, longest: Duration) -> bool {
+        let is_recent = self.offered_at.is_some_and(|at| at.elapsed() < longest);
+        is_recent && !self.offered.is_empty()
+    }
+
+    /// As [`ProviderListing::offer`], without asking the origin: it offers what it offered before, unless that was too long ago.
     pub(super) fn offer_as_before(
         &mut self,
         old: Option<&Self>,
@@ -150,7 +156,7 @@ impl ProviderListing {
         let old = old.filter(is_usable);
         self.offer(old.map(|old| old.offered.clone()), refused);
         self.offered_at = old.and_then(|old| old.offered_at);
-        self.is_origin_unreachable = true;
+        self.is_origin_unreachable = old.is_some_and(|old| old.is_origin_unreachable);
     }
 
     /// Adds the versions that the origin offers, and hides those that the policy refused.
@@ -178,16 +184,14 @@ impl ProviderListing {
         self.offered_at = Some(Instant::now());
     }
 
-    /// Whether it has a version, or any if none is given, even if that is hidden.
-    pub(super) fn has(&self, version: Option<&Version>) -> bool {
-        match version {
-            None => self.exists,
-            Some(version) => {
-                self.versions.contains_key(version)
-                    || self.hidden.contains_key(version)
-                    || self.offered.contains(version)
-            }
-        }
+    /// Whether it has a version, even if that is hidden.
+    pub(super) fn has(&self, version: &Version) -> bool {
+        self.has_read(version) || self.offered.contains(version)
+    }
+
+    /// Whether the store has a version, even if that is hidden.
+    pub(super) fn has_read(&self, version: &Version) -> bool {
+        self.versions.contains_key(version) || self.hidden.contains_key(version)
     }
 
     /// The versions that clients can install.

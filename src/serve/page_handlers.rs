@@ -49,7 +49,8 @@ impl Service {
         request: &RouteRequest<'_>,
         exchange: &mut Exchange,
     ) -> Result<Response, Response> {
-        let listing = self.store.listing(provider, None, request.client).await;
+        let client = request.client;
+        let listing = self.store.listing(provider, |old| old.exists, client).await;
         let listing = listing.map_err(|reason| self.unavailable(&reason))?;
         exchange.is_stale = is_old(&listing);
         if !listing.value.exists {

@@ -23,7 +23,7 @@ use crate::outcome::Failure;
 use crate::version::Version;
 
 /// How long an answer waits for the store in total. Clients give up after 10 seconds.
-const LONGEST_ANSWER: Duration = Duration::from_millis(8_500);
+pub(super) const LONGEST_ANSWER: Duration = Duration::from_millis(8_500);
 /// How long clients and proxies may cache a package: a year, as usual for content that never changes.
 const YEAR: Duration = Duration::from_secs(31_536_000);
 
@@ -64,7 +64,8 @@ impl Service {
         exchange: &mut Exchange,
         write: impl Fn(&ProviderListing) -> Option<Vec<u8>>,
     ) -> Result<Response, Response> {
-        let listing = self.store.listing(provider, None, request.client).await;
+        let client = request.client;
+        let listing = self.store.listing(provider, |old| old.exists, client).await;
         let listing = listing.map_err(|reason| self.unavailable(&reason))?;
         exchange.is_stale = is_old(&listing);
         let caching = request.caching(listing.lifetime.min(LONGEST_LIST));

@@ -8,6 +8,7 @@ use super::cached::{CachedValue, Unavailable};
 use super::fill::Fill;
 use super::listing::ProviderListing;
 use super::notice::Notice;
+use super::protocol_handlers::LONGEST_ANSWER;
 use super::served_store::ServedStore;
 use crate::address::ProviderAddr;
 use crate::event::Subject;
@@ -44,7 +45,9 @@ impl ServedStore {
             Err(Unavailable::Slow) => filled?,
         }
         self.cached(provider).invalidate();
-        let listing = self.listing(provider, Some(version), client).await?;
+        // The old list offers the version, which is not enough any more.
+        let is_read = |old: &ProviderListing| old.has_read(version);
+        let listing = self.listing(provider, is_read, client).await?;
         if listing.value.offered.contains(version) && !listing.is_stale() {
             fill.forget(provider, version);
         }
@@ -56,6 +59,13 @@ impl ServedStore {
         let fill = self.fill.as_ref();
         fill.map(|fill| fill.failed().others_of(provider))
             .unwrap_or_default()
+    }
+
+    /// Whether the origin need not be asked: the list is read again because the store has changed, and the origin was asked a moment ago. A slow one
+    /// would delay the answer about a version that was just mirrored.
+    pub(super) fn has_recent_offer(&self, old: &ProviderListing) -> bool {
+        let longest = self.ages.fresh.saturating_add(LONGEST_ANSWER);
+        old.has_offer_within(longest) && self.cached(&old.provider).is_outdated()
     }
 
     /// Adds the versions that the origin offers to the list. While the origin is unreachable, these are the ones that it offered before.
@@ -78,6 +88,7 @@ impl ServedStore {
                 self.observer
                     .notice(&Notice::NotFilled { failure: &failure });
                 listing.offer_as_before(old, self.ages.stale, refused);
+                listing.is_origin_unreachable = true;
             }
         }
         Ok(listing)

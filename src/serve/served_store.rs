@@ -55,34 +55,30 @@ pub(super) struct ServedStore {
 }
 
 impl ServedStore {
-    /// Returns the versions of a provider, for a request of `version`, or of the list.
+    /// Returns the versions of a provider. `is_enough` tells whether the request needs nothing that an old list lacks.
     pub(super) async fn listing(
         self: &Arc<Self>,
         provider: &ProviderAddr,
-        version: Option<&Version>,
+        is_enough: impl Fn(&ProviderListing) -> bool,
         client: IpAddr,
     ) -> Result<CachedValue<ProviderListing>, Unavailable<Failure>> {
         let cached = self.cached(provider);
         let mut is_hit = true;
         let listing = cached
-            .get(
-                self.ages,
-                |old| old.has(version),
-                |old| {
-                    is_hit = false;
-                    let is_known = old.as_ref().is_some_and(|old| old.exists);
-                    let permits = match is_known {
-                        true => None,
-                        false => Some(self.new_listings.permits(client, &self.metrics)?),
-                    };
-                    let (this, provider) = (self.clone(), provider.clone());
-                    let (of_client, reading) = permits.unzip();
-                    Some(async move {
-                        let _of_client = of_client;
-                        this.read(&provider, old, reading).await
-                    })
-                },
-            )
+            .get(self.ages, is_enough, |old| {
+                is_hit = false;
+                let is_known = old.as_ref().is_some_and(|old| old.exists);
+                let permits = match is_known {
+                    true => None,
+                    false => Some(self.new_listings.permits(client, &self.metrics)?),
+                };
+                let (this, provider) = (self.clone(), provider.clone());
+                let (of_client, reading) = permits.unzip();
+                Some(async move {
+                    let _of_client = of_client;
+                    this.read(&provider, old, reading).await
+                })
+            })
             .await;
         let count = if is_hit {
             &self.metrics.hits
@@ -103,7 +99,8 @@ impl ServedStore {
         version: &Version,
         client: IpAddr,
     ) -> Result<CachedValue<ProviderListing>, Unavailable<Failure>> {
-        let mut listing = self.listing(provider, Some(version), client).await?;
+        let has_version = |old: &ProviderListing| old.has(version);
+        let mut listing = self.listing(provider, has_version, client).await?;
         if listing.value.offered.contains(version)
             && let Some(fill) = &self.fill
         {
@@ -130,7 +127,7 @@ impl ServedStore {
             TagState::Unchanged => Ok(listing),
             TagState::Moved => {
                 self.cached(provider).invalidate();
-                self.listing(provider, Some(version), client).await
+                self.listing(provider, has_version, client).await
             }
             // An older list is better than none.
             TagState::Unknown => Ok(CachedValue {
@@ -256,6 +253,12 @@ impl ServedStore {
         };
         match fill {
             None => listing.await,
+            Some(fill) if old.is_some_and(|old| self.has_recent_offer(old)) => {
+                let mut listing = listing.await?;
+                let refused = fill.failed().refused_of(provider);
+                listing.offer_as_before(old, Duration::MAX, refused);
+                Ok(listing)
+            }
             Some(fill) => {
                 let (listing, offered) = future::join(listing, fill.offered(provider)).await;
                 self.with_offered(listing, offered, fill, old)

@@ -4,8 +4,8 @@
 pub mod hanging_origin;
 /// A store that the server has filled, and that loses what it had.
 pub mod lost_store;
-/// An origin that keeps its places.
-mod slow_origin;
+/// An origin that keeps its places, or lists slowly.
+pub mod slow_origin;
 
 use std::io::ErrorKind;
 use std::net::TcpListener;

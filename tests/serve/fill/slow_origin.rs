@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use super::{PLATFORMS, base, origin};
 use crate::serve::server::{Server, wait};
 use crate::support::origin::{Fault, Origin, Provider, asks};
@@ -38,6 +40,30 @@ fn a_slow_origin_leaves_places_to_others() {
     for provider in SLOW {
         server.until(&path(provider), |reply| reply.status == 200);
     }
+    server.stop();
+}
+
+/// A fill changes nothing at the origin, so its list is not asked for again.
+pub fn a_filled_version_is_served_although_its_origin_lists_slowly() {
+    let (origin, scene) = origin();
+    origin.latency(asks("versions"), Duration::from_millis(3_500));
+    let include = format!("{}/*/*", origin.host());
+    let store = ["--from", "oci-layout:cache", "--fill"];
+    let server = Server::plain(&scene, &[&store[..], &["--include", &include]].concat());
+    let index = format!("{}/index.json", base(&origin));
+    let both = r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#;
+    assert_eq!(server.get(&index).is(200).text(), both);
+    for version in ["1.0.0", "1.1.0"] {
+        let path = format!("{}/{version}.json", base(&origin));
+        server.get(&path).is(200);
+        let again = server.get(&index).is(200);
+        assert_eq!(
+            (again.text().as_str(), again.header("warning")),
+            (both, None)
+        );
+    }
+    // One for the list, and one for each version that is mirrored.
+    assert_eq!(origin.count(asks("versions")), 3);
     server.stop();
 }
 
