@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use super::error::Error;
 use super::watched_files::{self, LoadedFiles, WatchedFiles};
-use crate::address::ProviderPattern;
+use crate::address::{ProviderAddr, ProviderPattern};
 use crate::digest::Digest;
 use crate::disk;
 use crate::examine::TrustOptions;
@@ -38,6 +38,12 @@ impl CurrentTrust {
     /// The options that apply now. One listing is read with the same options from beginning to end.
     pub(super) fn options(&self) -> Arc<TrustOptions> {
         self.0.load_full()
+    }
+
+    /// Whether these options, which applied before, have the rule for a provider that applies now.
+    pub(super) fn still_says(&self, before: &Arc<TrustOptions>, provider: &ProviderAddr) -> bool {
+        let now = self.options();
+        Arc::ptr_eq(&now, before) || now.policy.is_same_for(&before.policy, provider)
     }
 
     /// Applies another policy.

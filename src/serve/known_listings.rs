@@ -59,6 +59,12 @@ impl KnownListings {
         known.listing.clone()
     }
 
+    /// Drops the lists of all other providers.
+    pub(super) fn retain(&mut self, is_kept: impl Fn(&ProviderAddr) -> bool) {
+        self.all.retain(|provider, _| is_kept(provider));
+        self.weight = self.all.values().map(|known| known.weight).sum();
+    }
+
     /// The lists that were read, however old.
     pub(super) fn read(&self) -> impl Iterator<Item = (&ProviderAddr, Arc<ProviderListing>)> {
         let all = self.all.iter();

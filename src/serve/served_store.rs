@@ -62,6 +62,22 @@ impl ServedStore {
         is_enough: impl Fn(&ProviderListing) -> bool,
         client: IpAddr,
     ) -> Result<CachedValue<ProviderListing>, Unavailable<Failure>> {
+        loop {
+            let trust = self.trust.options();
+            let listing = self.known_listing(provider, &is_enough, client).await;
+            // The list may have been read with a policy that another one has replaced meanwhile.
+            if self.trust.still_says(&trust, provider) {
+                return listing;
+            }
+        }
+    }
+
+    async fn known_listing(
+        self: &Arc<Self>,
+        provider: &ProviderAddr,
+        is_enough: impl Fn(&ProviderListing) -> bool,
+        client: IpAddr,
+    ) -> Result<CachedValue<ProviderListing>, Unavailable<Failure>> {
         let cached = self.cached(provider);
         let mut is_hit = true;
         let listing = cached
@@ -138,13 +154,16 @@ impl ServedStore {
         }
     }
 
-    /// Applies another policy. Every version is verified again before it is served.
+    /// Applies another policy. The versions of each provider whose rule has changed are verified again before they are served.
     pub(super) fn set_policy(&self, policy: Policy) {
+        // Locked until the policy applies, so that no request that begins with it finds a list of the former one.
+        let mut lists = self.lists();
+        let former = self.trust.options();
+        lists.retain(|provider| former.policy.is_same_for(&policy, provider));
         self.trust.replace(policy);
         if let Some(fill) = &self.fill {
             fill.forget_refusals();
         }
-        *self.lists() = KnownListings::default();
     }
 
     /// Returns the providers that the store lists, and those that clients have requested, each with its list if that was read.

@@ -96,6 +96,18 @@ impl Policy {
         }
         Some(rule)
     }
+
+    /// Whether another policy has the same rule for a provider. The line of the trust file that asks for its keys does not matter.
+    pub fn is_same_for(&self, other: &Self, provider: &ProviderAddr) -> bool {
+        let rule = |policy: &Self| {
+            let rule = policy.rule_for(provider)?;
+            Some(Rule {
+                asked_by: None,
+                ..rule
+            })
+        };
+        rule(self) == rule(other)
+    }
 }
 
 fn ring(document: &Document, anchor: Anchor) -> KeyRing {
@@ -137,6 +149,26 @@ mod tests {
             .iter()
             .map(|ring| (ring.name.as_str(), ring.anchor))
             .collect()
+    }
+
+    #[test]
+    fn rules_that_differ_only_in_their_lines_are_the_same() {
+        let demo: ProviderAddr = "example.com/acme/demo".parse().unwrap();
+        let own = "[[provider]]\nmatch = \"example.com/acme/demo\"\nkeys = [\"a.asc\"]\n";
+        let other = "[[provider]]\nmatch = \"example.com/acme/other\"\n";
+        let shadow = "[[provider]]\nmatch = \"example.com/acme/*\"\nunsigned = \"allow\"\n";
+        let is_same = |text: &str| policy(own).is_same_for(&policy(text), &demo);
+        assert!(is_same(&format!("# Ours\n{other}{own}{shadow}")));
+        for text in [
+            "",
+            &own.replace("a.asc", "b.asc"),
+            &format!("{own}expired = \"refuse\"\n"),
+            &format!("{shadow}{own}"),
+        ] {
+            assert!(!is_same(text), "{text}");
+        }
+        assert!(policy(other).is_same_for(&policy(""), &demo));
+        assert!(!policy(shadow).is_same_for(&policy(""), &demo));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::release::KeyRing;
 use super::asked_by::AskedBy;
 
 /// What a release must prove. The default is that of commands that write to a store: a good signature by any key of the release.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
     /// Primary fingerprints of the accepted certificates.
     pub pins: Vec<Fingerprint>,

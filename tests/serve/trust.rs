@@ -4,8 +4,11 @@ use std::os::unix::fs::symlink;
 use rustix::process::Signal;
 use serde_json::Value;
 
+use super::server::wait;
 use super::stores::{BARE, DEMO, HOST, PLATFORMS, Store, package};
+use crate::support::registry::{Registry, matching};
 use crate::support::release::{Mistake, sha256};
+use crate::support::server::gate::Gate;
 use crate::support::signer::Signer;
 use crate::support::tamper;
 
@@ -386,5 +389,59 @@ fn a_trust_file_and_its_keys_are_read_again_when_they_change() {
     server.signal(Signal::HUP);
     server.logs("trust.toml, which stays in use as it was: `key.asc` holds no OpenPGP key");
     server.get(&index).is(200);
+    server.stop();
+}
+
+/// Nothing of a provider has to be read again because of the entry of another one.
+#[test]
+fn a_change_of_another_entry_drops_no_list() {
+    let store = Store::demo();
+    let index = format!("/mirror/{DEMO}/index.json");
+    let entry = |keys: &str| format!("[[provider]]\nmatch = \"{DEMO}\"\nkeys = [\"{keys}\"]\n");
+    store.scene.write("trust.toml", entry("acme.asc"));
+    let server = store.serve(&["--trust", "trust.toml", "--max-age", "0"]);
+    server.get(&index).is(200);
+    let [here, away] = ["store", "away"].map(|name| store.scene.path(name));
+    fs::rename(here, away).unwrap();
+    server.until(&index, |reply| reply.header("warning").is_some());
+    let other = format!("# Others\n[[provider]]\nmatch = \"{BARE}\"\nunsigned = \"allow\"\n");
+    for (own, status) in [("acme.asc", 200), (&Signer::stranger().fingerprint(), 503)] {
+        let reloads = || server.log().matches("Reloaded trust.toml").count();
+        let before = reloads();
+        store.scene.write("trust.toml", other.clone() + &entry(own));
+        server.signal(Signal::HUP);
+        wait(|| reloads() > before, || server.log());
+        server.get(&index).is(status);
+    }
+    server.stop();
+}
+
+#[test]
+fn a_list_that_was_read_with_the_former_policy_is_not_shown() {
+    let registry = Registry::plain();
+    let store = Store::at(registry.host());
+    store.push(DEMO, "1.0.0", None);
+    let index = format!("/mirror/{DEMO}/index.json");
+    let pin = |signer: &Signer| {
+        let key = signer.fingerprint();
+        let text = format!("[[provider]]\nmatch = \"{DEMO}\"\nkeys = [\"{key}\"]\n");
+        store.scene.write("trust.toml", text);
+    };
+    pin(Signer::acme());
+    let server = store.serve(&["--trust", "trust.toml"]);
+    let is_list = || matching("GET", "/tags/list");
+    let gate = Gate::default();
+    registry.forget();
+    registry.always(is_list(), gate.holds("list"));
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| server.get(&index));
+        wait(|| registry.count(is_list()) > 0, || server.log());
+        pin(Signer::stranger());
+        server.signal(Signal::HUP);
+        server.logs("Reloaded trust.toml");
+        gate.open("list");
+        first.join().unwrap().is(404);
+    });
+    server.get(&index).is(404);
     server.stop();
 }
