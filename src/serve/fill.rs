@@ -191,6 +191,14 @@ impl Fill {
         results.retain(|_, one| one.is_refreshing());
     }
 
+    /// Whether a version is being mirrored, or waits for a place.
+    pub(super) fn is_filling(&self, provider: &ProviderAddr, version: &Version) -> bool {
+        let results = self.results.lock();
+        let results = results.unwrap_or_else(PoisonError::into_inner);
+        let result = results.get(&(provider.clone(), version.clone()));
+        result.is_some_and(|one| one.is_refreshing())
+    }
+
     /// Forgets that a version was mirrored, because the store does not have it any more.
     pub(super) fn forget(&self, provider: &ProviderAddr, version: &Version) {
         let results = self.results.lock();

@@ -91,7 +91,16 @@ impl Service {
         let checked = self.store.with_checked_tags(provider, version, client);
         let listing = timeout(LONGEST_ANSWER, checked).await;
         let listing = listing.unwrap_or(Err(Unavailable::Slow));
-        let listing = listing.map_err(|reason| self.unavailable(&reason))?;
+        let listing = listing.map_err(|reason| {
+            let fill = self.store.fill.as_ref();
+            let is_filling = || fill.is_some_and(|fill| fill.is_filling(provider, version));
+            match reason {
+                Unavailable::Slow if is_filling() => answer::unavailable(
+                    "this version is still being mirrored from its origin, or waits for that",
+                ),
+                reason => self.unavailable(&reason),
+            }
+        })?;
         exchange.is_stale = listing.is_stale();
         if let Some(served) = listing.value.versions.get(version) {
             return Ok((served.clone(), listing));

@@ -67,6 +67,23 @@ pub fn a_filled_version_is_served_although_its_origin_lists_slowly() {
     server.stop();
 }
 
+/// The store, which could answer, is not to blame.
+pub fn a_version_that_is_still_being_mirrored_is_named_as_such() {
+    let (origin, scene) = origin();
+    let gate = Gate::default();
+    origin.always(asks("package"), gate.holds("packages"));
+    let include = format!("{}/*/*", origin.host());
+    let store = ["--from", "oci-layout:cache", "--fill"];
+    let server = Server::plain(&scene, &[&store[..], &["--include", &include]].concat());
+    let path = format!("{}/1.1.0.json", base(&origin));
+    let says = "this version is still being mirrored from its origin, or waits for that";
+    assert_eq!(server.get(&path).is(503).text(), format!("{says}\n"));
+    server.logs(says);
+    gate.open("packages");
+    server.until(&path, |reply| reply.status == 200);
+    server.stop();
+}
+
 #[test]
 fn a_fill_that_nobody_waits_for_ends_with_the_server() {
     let (origin, scene) = origin();
