@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
+use futures_util::future::AbortHandle;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
@@ -33,42 +34,49 @@ const LINGER: Duration = Duration::from_secs(1);
 pub(super) struct Activity(Arc<Mutex<ActivityState>>);
 
 struct ActivityState {
-    /// The number of requests whose answers are not sent yet.
-    open: usize,
-    /// When the connection is closed because its client reads nothing of an answer, by the number of the answer.
-    stalled: BTreeMap<u64, Instant>,
-    /// The number of the next answer.
-    next: u64,
+    /// The requests whose answers are not sent yet, by their numbers.
+    open: BTreeMap<u64, OpenAnswer>,
+    /// The number of the last answer.
+    last: u64,
     /// When the last answer ended.
     idle_since: Instant,
     /// When the first byte of the next request's header arrived.
     header_since: Option<Instant>,
 }
 
-impl Activity {
-    pub(super) fn new() -> Self {
+#[derive(Default)]
+struct OpenAnswer {
+    /// When the answer ends because its client reads nothing of it; `None` while it is prepared, or its client reads it.
+    deadline: Option<Instant>,
+    /// Ends the answer, and no other one of the connection. HTTP/1 has none, since a connection has one answer at a time.
+    task: Option<AbortHandle>,
+}
+
+impl Default for Activity {
+    fn default() -> Self {
         Self(Arc::new(Mutex::new(ActivityState {
-            open: 0,
-            stalled: BTreeMap::new(),
-            next: 0,
+            open: BTreeMap::new(),
+            last: 0,
             idle_since: Instant::now(),
             header_since: None,
         })))
     }
+}
 
+impl Activity {
     fn state(&self) -> std::sync::MutexGuard<'_, ActivityState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the connection has no answer to send.
     pub(super) fn is_idle(&self) -> bool {
-        self.state().open == 0
+        self.state().open.is_empty()
     }
 
     /// Whether a part of a header has arrived, and the connection has no answer to send.
     fn has_partial_header(&self) -> bool {
         let state = self.state();
-        state.open == 0 && state.header_since.is_some()
+        state.open.is_empty() && state.header_since.is_some()
     }
 
     /// Records that bytes arrived. `is_partial` means that they end in the middle of a header or frame.
@@ -76,7 +84,7 @@ impl Activity {
         let mut state = self.state();
         if !is_partial {
             state.header_since = None;
-        } else if state.open == 0 {
+        } else if state.open.is_empty() {
             state.header_since.get_or_insert_with(Instant::now);
         }
     }
@@ -84,20 +92,42 @@ impl Activity {
     /// Records that a request began. It ends when the returned value is dropped.
     pub(super) fn begin(&self) -> OpenRequest {
         let mut state = self.state();
-        state.open += 1;
         state.header_since = None;
-        state.next += 1;
+        state.last += 1;
+        let number = state.last;
+        state.open.insert(number, OpenAnswer::default());
         OpenRequest {
             activity: self.clone(),
-            number: state.next,
+            number,
+        }
+    }
+
+    /// Records what ends the answer that began last.
+    pub(super) fn runs_in(&self, task: AbortHandle) {
+        let mut state = self.state();
+        let last = state.last;
+        if let Some(answer) = state.open.get_mut(&last) {
+            answer.task = Some(task);
+        }
+    }
+
+    /// Ends the answers of which their clients have read nothing for too long: behind a proxy, others of the connection are for other clients.
+    pub(super) fn end_stalled(&self) {
+        let now = Instant::now();
+        let state = self.state();
+        let is_late = |answer: &&OpenAnswer| answer.deadline.is_some_and(|end| now >= end);
+        for answer in state.open.values().filter(is_late) {
+            answer.task.iter().for_each(AbortHandle::abort);
         }
     }
 
     /// When the connection is closed unless something happens; `None` while an answer is prepared, or its client reads it.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let state = self.state();
-        if state.open > 0 {
-            return state.stalled.values().min().copied();
+        if !state.open.is_empty() {
+            let deadlines = state.open.values().map(|answer| answer.deadline);
+            let deadlines: Option<Vec<_>> = deadlines.collect();
+            return deadlines?.into_iter().max();
         }
         let idle = state.idle_since + IDLE;
         Some(
@@ -117,22 +147,25 @@ pub(super) struct OpenRequest {
 impl OpenRequest {
     /// Records that the client has to read the sent bytes before the server reads more of the answer. It may take this long.
     pub(super) fn waits_for_client(&self, longest: Duration) {
-        let mut state = self.activity.state();
-        let end = Instant::now() + longest;
-        state.stalled.insert(self.number, end);
+        self.set_deadline(Some(Instant::now() + longest));
     }
 
     /// Records that the client has read them.
     pub(super) fn was_read(&self) {
-        self.activity.state().stalled.remove(&self.number);
+        self.set_deadline(None);
+    }
+
+    fn set_deadline(&self, deadline: Option<Instant>) {
+        if let Some(answer) = self.activity.state().open.get_mut(&self.number) {
+            answer.deadline = deadline;
+        }
     }
 }
 
 impl Drop for OpenRequest {
     fn drop(&mut self) {
         let mut state = self.activity.state();
-        state.stalled.remove(&self.number);
-        state.open = state.open.saturating_sub(1);
+        state.open.remove(&self.number);
         state.idle_since = Instant::now();
     }
 }
@@ -243,28 +276,42 @@ mod tests {
 
     #[test]
     fn only_an_answer_that_the_client_does_not_read_has_a_deadline() {
-        let activity = Activity::new();
+        let activity = Activity::default();
         let idle = activity.deadline().unwrap();
         assert!(idle <= Instant::now() + IDLE);
         let [first, second] = [activity.begin(), activity.begin()];
         assert_eq!(activity.deadline(), None, "answers are prepared");
-        first.waits_for_client(STALLED);
-        let stalled = activity.deadline().unwrap();
-        assert!(stalled <= Instant::now() + STALLED);
+        first.waits_for_client(UNREAD);
+        assert_eq!(activity.deadline(), None, "one is prepared");
         second.waits_for_client(STALLED);
-        assert_eq!(activity.deadline(), Some(stalled), "the older one decides");
-        let document = activity.begin();
-        document.waits_for_client(UNREAD);
-        assert!(activity.deadline().unwrap() <= Instant::now() + UNREAD);
-        drop(document);
-        assert_eq!(activity.deadline(), Some(stalled));
-        first.was_read();
-        assert!(activity.deadline().unwrap() > stalled);
-        drop(second);
+        let stalled = activity.deadline().unwrap();
+        assert!(stalled > Instant::now() + UNREAD, "the later one decides");
+        assert!(stalled <= Instant::now() + STALLED);
+        second.was_read();
         assert_eq!(activity.deadline(), None, "the client reads the other one");
+        drop(second);
+        let unread = activity.deadline().unwrap();
+        assert!(unread <= Instant::now() + UNREAD);
         first.waits_for_client(STALLED);
         drop(first);
         let idle = activity.deadline().unwrap();
         assert!(idle <= Instant::now() + IDLE && idle < stalled, "idle");
+    }
+
+    #[test]
+    fn each_stalled_answer_ends_at_its_own_deadline() {
+        let activity = Activity::default();
+        let begin = || {
+            let (request, task) = (activity.begin(), AbortHandle::new_pair());
+            activity.runs_in(task.0.clone());
+            (request, task.0)
+        };
+        let [(late, of_late), (early, of_early), (_prepared, of_prepared)] =
+            [(); 3].map(|()| begin());
+        late.waits_for_client(Duration::ZERO);
+        early.waits_for_client(UNREAD);
+        activity.end_stalled();
+        let ended = [of_late, of_early, of_prepared].map(|task| task.is_aborted());
+        assert_eq!(ended, [true, false, false]);
     }
 }

@@ -8,6 +8,8 @@
 //! | package | [`STALLED`](super::activity::STALLED) without a byte that the client reads; a slow reader has no limit |
 //! | any other answer | [`UNREAD`](super::activity::UNREAD) without a byte that the client reads |
 //! | concurrent requests | [`MOST_STREAMS`] over HTTP/2 |
+//!
+//! Over HTTP/2, an answer that its client does not read ends alone, as long as the connection has another one.
 
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -70,7 +72,7 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     service: Arc<Service>,
     draining: watch::Receiver<bool>,
 ) {
-    let activity = Activity::new();
+    let activity = Activity::default();
     let watched = TokioIo::new(TrackedConnection::new(stream, activity.clone()));
     let requests = {
         let activity = activity.clone();
@@ -84,7 +86,7 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             }
         })
     };
-    let new_requests = NewRequests::default();
+    let new_requests = NewRequests::of(activity.clone());
     let builder = builder(new_requests.clone());
     let connection = builder.serve_connection(watched, requests);
     let tasks = ConnectionTasks::new(connection, new_requests);
@@ -134,6 +136,8 @@ async fn until_end<C: Future>(
                 if activity.deadline().is_some_and(|deadline| Instant::now() >= deadline) {
                     shut_down(tasks.connection());
                     last = Some(Instant::now() + CLOSING);
+                } else {
+                    activity.end_stalled();
                 }
             }
             changed = draining.changed(), if last.is_none() => {

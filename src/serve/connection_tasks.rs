@@ -9,28 +9,45 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-use futures_util::StreamExt as _;
-use futures_util::future::BoxFuture;
+use futures_util::future::{self, BoxFuture};
 use futures_util::stream::FuturesUnordered;
 use futures_util::task::AtomicWaker;
+use futures_util::{FutureExt as _, StreamExt as _};
 use hyper::rt::Executor;
+
+use super::activity::Activity;
 
 /// How often the connection and its requests are polled before the task yields to others. They transfer about 1 MiB of a package in this time.
 const MOST_POLLS: usize = 16;
 
 /// The executor of hyper: it collects the new requests.
 #[derive(Clone, Default)]
-pub(super) struct NewRequests(Arc<Mutex<Vec<BoxFuture<'static, ()>>>>);
+pub(super) struct NewRequests {
+    all: Arc<Mutex<Vec<BoxFuture<'static, ()>>>>,
+    activity: Activity,
+}
 
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for NewRequests {
+    /// hyper calls this right after it has begun the request. To drop the request resets its stream: hyper does not poll the body of an answer
+    /// while the client reads nothing, so the body could not end it.
     fn execute(&self, request: F) {
-        self.lock().push(Box::pin(request));
+        let (request, task) = future::abortable(request);
+        self.activity.runs_in(task);
+        self.lock().push(request.map(drop).boxed());
     }
 }
 
 impl NewRequests {
+    /// The requests of a connection.
+    pub(super) fn of(activity: Activity) -> Self {
+        Self {
+            activity,
+            ..Self::default()
+        }
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<BoxFuture<'static, ()>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

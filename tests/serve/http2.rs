@@ -19,6 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The kinds of frames.
 pub const DATA: u8 = 0;
 pub const HEADERS: u8 = 1;
+pub const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
 const GOAWAY: u8 = 7;

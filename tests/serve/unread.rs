@@ -4,9 +4,10 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::{Duration, Instant};
 
 use super::http::{Connection, Reply};
-use super::http2::{Client, DATA, END_STREAM, HEADERS, WINDOW_UPDATE};
-use super::server::Server;
-use super::stores::{DEMO, Store};
+use super::http2::{Client, DATA, END_STREAM, HEADERS, RST_STREAM, WINDOW_UPDATE};
+use super::package_faults::large;
+use super::server::{Server, wait};
+use super::stores::{DEMO, Store, package};
 use crate::support::registry::Registry;
 use crate::support::tamper;
 
@@ -132,6 +133,32 @@ pub fn pages_that_nobody_reads_have_limits_of_memory_and_time() {
     assert!(took > Duration::from_secs(9), "{took:?}");
     assert!(took < Duration::from_secs(60), "{took:?}");
     read(&server, 1, "more.test").is(200);
+    server.stop();
+}
+
+/// Behind a proxy, the answers of one connection are those of many clients.
+pub fn an_answer_that_nobody_reads_ends_alone() {
+    let store = Store::empty();
+    store.push_release(DEMO, "1.0.0", &large(&["linux_amd64"], 1 << 20));
+    let server = store.serve_tls(&[]);
+    let mut client = Client::from(source(1), server.address, 0);
+    client.ask(&page(), "server.test", END_STREAM);
+    let package = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", "linux_amd64"));
+    let package = client.ask(&package, "server.test", END_STREAM);
+    let mut next = || {
+        client.send(WINDOW_UPDATE, 0, package, &1_u32.to_be_bytes());
+        loop {
+            let (kind, ..) = client.frame().expect("the connection goes on");
+            if [DATA, RST_STREAM].contains(&kind) {
+                return kind;
+            }
+        }
+    };
+    wait(|| next() == RST_STREAM, || server.log());
+    assert_eq!([next(), next()], [DATA; 2]);
+    assert!(!client.is_going_away);
+    server.logs(&format!("GET {}: ", page()));
+    drop(client);
     server.stop();
 }
 
