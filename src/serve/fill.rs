@@ -12,22 +12,22 @@ use std::time::{Duration, SystemTime};
 use futures_util::future::{Either, select};
 use tokio::sync::{oneshot, watch};
 
-use super::cached::{Ages, Cached, Unavailable};
+use super::cached::{Ages, Cached, CachedValue, Unavailable};
 use super::current_trust::CurrentTrust;
 use super::failed_versions::FailedVersions;
 use super::fill_places::FillPlaces;
 use super::notice::{Notice, Observer};
-use super::origin_lists::OriginLists;
+use super::origin_lists::{OriginList, OriginLists};
 use crate::address::{Hostname, ProviderAddr, ProviderPattern};
 use crate::constraint::VersionConstraints;
 use crate::error::Category;
-use crate::event::Reporter;
+use crate::event::{Reporter, Subject};
 use crate::http::Http;
 use crate::jobs;
 use crate::mirror::{self, Task, VersionFilter};
 use crate::outcome::{At, Change, Failure, Problem, Published};
 use crate::platform::Platforms;
-use crate::source::{AvailableVersion, Source};
+use crate::source::{self, AvailableVersion, Source};
 use crate::store::RepoMut;
 use crate::version::Version;
 
@@ -87,7 +87,7 @@ pub(super) struct Fill {
     trust: Arc<CurrentTrust>,
     ages: Ages,
     observer: Arc<dyn Observer>,
-    lists: OriginLists,
+    lists: Arc<OriginLists>,
     places: FillPlaces,
     /// Whether the server ends.
     ending: watch::Sender<bool>,
@@ -99,23 +99,19 @@ impl Fill {
     pub(super) fn new(
         settings: FillSettings,
         trust: Arc<CurrentTrust>,
-        fresh: Duration,
+        ages: Ages,
         observer: Arc<dyn Observer>,
     ) -> Self {
         Self {
             observer,
             settings,
             trust,
-            // A mirrored version is then found in the store.
-            ages: Ages {
-                fresh,
-                stale: Duration::ZERO,
-            },
-            lists: OriginLists::new(),
+            ages,
+            lists: Arc::new(OriginLists::new()),
             places: FillPlaces::new(MOST_REMEMBERED),
             ending: watch::Sender::new(false),
             results: Mutex::default(),
-            failed: FailedVersions::new((fresh * REFUSAL).max(LEAST_REFUSAL)),
+            failed: FailedVersions::new((ages.fresh * REFUSAL).max(LEAST_REFUSAL)),
         }
     }
 
@@ -136,25 +132,31 @@ impl Fill {
             && self.trust.options().rule_for(provider).is_ok()
     }
 
-    /// The versions that the origin offers, without those that the policy refused; `None` if the origin does not have the provider.
+    /// The versions that the origin offers, without those that the policy refused; none if the origin does not have the provider.
     ///
     /// # Errors
     /// The origin is unreachable, or too slow.
     pub(super) async fn offered(
-        &self,
+        self: &Arc<Self>,
         provider: &ProviderAddr,
-    ) -> Result<Option<BTreeSet<Version>>, Failure> {
-        let source = &self.settings.source;
-        let available = match self.lists.versions(source, provider).await {
+    ) -> Result<CachedValue<OriginList>, Failure> {
+        let (this, asked) = (self.clone(), provider.clone());
+        let asking = async move { this.ask(&asked).await };
+        let fails = |error| self.unlisted(provider, error);
+        self.lists.list(provider, self.ages, asking, fails).await
+    }
+
+    /// The failure to list the versions of a provider.
+    fn unlisted(&self, provider: &ProviderAddr, error: source::Error) -> Failure {
+        let at = At::Source(self.settings.source.place(provider));
+        Problem::from(error).of(Subject::provider(provider), at)
+    }
+
+    async fn ask(&self, provider: &ProviderAddr) -> Result<Option<BTreeSet<Version>>, Failure> {
+        let available = match self.settings.source.available_versions(provider).await {
             Ok(available) => available,
-            Err(error) => {
-                let problem = Problem::from(error);
-                if problem.category() == Category::NotFound {
-                    return Ok(None);
-                }
-                let at = At::Source(source.place(provider));
-                return Err(problem.of(crate::event::Subject::provider(provider), at));
-            }
+            Err(error) if error.category() == Category::NotFound => return Ok(None),
+            Err(error) => return Err(self.unlisted(provider, error)),
         };
         // A version without a package for the wanted platforms could never be mirrored.
         let wanted = &self.settings.platforms;
@@ -242,8 +244,13 @@ impl Fill {
             let new = || Arc::new(Cached::with_longest_refresh(LONGEST_FILL));
             results.entry(key).or_insert_with(new).clone()
         };
+        let ages = Ages {
+            // A mirrored version is then found in the store.
+            stale: Duration::ZERO,
+            ..self.ages
+        };
         let answer = mirrored.get(
-            self.ages,
+            ages,
             |_| true,
             |_| {
                 let place = self.places.place(provider.hostname())?;

@@ -22,7 +22,7 @@ const CONCURRENT_VERSIONS: usize = 8;
 const MOST_DOCUMENTS: usize = 16 << 20;
 /// The most versions of a provider that are listed because the origin offers them: twice as many as the providers with the most versions have. An
 /// origin that offers tens of thousands would otherwise take the memory for all lists. `tfoci help deployment` states this number.
-const MOST_OFFERED: usize = 1_000;
+pub(super) const MOST_OFFERED: usize = 1_000;
 
 /// A provider in the store.
 #[derive(Debug)]

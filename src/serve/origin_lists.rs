@@ -1,53 +1,161 @@
 //! Asks origins for their lists of versions.
 //!
-//! Clients name origins and providers, and an origin may give no answer for minutes. What the store has must not wait for that.
+//! Clients name origins and providers, and an origin may give no answer for minutes. What the store has must not wait for that. A list that comes
+//! later serves the next list of the store: some origins always need longer.
 
+use std::collections::{BTreeSet, HashMap};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
+use super::cached::{Ages, Cached, CachedValue, Unavailable};
+use super::listing::MOST_OFFERED;
 use super::quota::Quota;
 use crate::address::{Hostname, ProviderAddr};
-use crate::source::{AvailableVersions, Error, Source};
+use crate::outcome::Failure;
+use crate::source::Error;
+use crate::version::Version;
 
 /// How long a list of the store waits for that of the origin. It is shorter than requests wait for a list, so that even the first request of a
 /// provider gets what the store has. `tfoci help deployment` states this number.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// The most lists that wait for origins. One origin has half of them: as many as providers that are read for the first time.
 const MOST: usize = 256;
+/// The most lists that origins may give later, with those that came and were not used yet. A thousand versions take about 100 KB.
+const MOST_LATE: usize = 32;
+
+/// The versions that an origin has; `None` if it does not have the provider.
+type Versions = Option<BTreeSet<Version>>;
 
 /// The lists that origins are asked for.
 pub(super) struct OriginLists {
-    all: Semaphore,
-    of_origin: Quota<Hostname>,
+    waiting: Places,
+    late: Places,
+    /// Those that are asked for, and those that came too late.
+    asked: Mutex<HashMap<ProviderAddr, Arc<Cached<OriginList, Failure>>>>,
+}
+
+/// The list of an origin.
+pub(super) struct OriginList {
+    pub(super) versions: Versions,
+    /// The place of a list that came too late, held until it is used.
+    _late: Option<Permits>,
 }
 
 impl OriginLists {
     pub(super) fn new() -> Self {
         Self {
-            all: Semaphore::new(MOST),
-            of_origin: Quota::half_of(MOST),
+            waiting: Places::new(MOST),
+            late: Places::new(MOST_LATE),
+            asked: Mutex::default(),
         }
     }
 
-    /// Lists the versions of a provider.
+    /// Lists the versions of a provider, which `asking` asks its origin for. The list is stale if it came too late, and is older than
+    /// [`Ages::fresh`]. `fails` makes a failure of an error.
     ///
     /// # Errors
-    /// The source does not have the provider, cannot be read, or is too slow.
-    pub(super) async fn versions(
-        &self,
-        source: &Source,
+    /// The origin cannot be asked, or is too slow.
+    pub(super) async fn list(
+        self: &Arc<Self>,
         provider: &ProviderAddr,
-    ) -> Result<AvailableVersions, Error> {
-        // Without a queue, requests that nobody waits for any more take no memory.
-        let of_origin = self.of_origin.of(provider.hostname().clone());
-        let (Ok(_own), Ok(_any)) = (of_origin.try_acquire(), self.all.try_acquire()) else {
-            return Err(Error::Busy);
-        };
-        let versions = source.available_versions(provider);
-        let versions = tokio::time::timeout(LONGEST_WAIT, versions).await;
-        versions.unwrap_or(Err(Error::Late {
+        ages: Ages,
+        asking: impl Future<Output = Result<Versions, Failure>> + Send + 'static,
+        fails: impl Fn(Error) -> Failure,
+    ) -> Result<CachedValue<OriginList>, Failure> {
+        let late = fails(Error::Late {
             limit: LONGEST_WAIT,
-        }))
+        });
+        let asked = self.asked_for(provider);
+        let mut is_busy = false;
+        let load = |_| {
+            // Without a queue, requests that nobody waits for any more take no memory.
+            let permits = self.waiting.take(provider);
+            is_busy = permits.is_none();
+            let (this, provider) = (self.clone(), provider.clone());
+            Some(this.ask(provider, permits?, asking, late.clone()))
+        };
+        let list = timeout(LONGEST_WAIT, asked.get(ages, |_| true, load)).await;
+        let Ok(list) = list else {
+            return Err(late);
+        };
+        if !asked.is_refreshing() {
+            self.asked().remove(provider);
+        }
+        list.map_err(|reason| match reason {
+            Unavailable::Failed(failure) => Failure::clone(&failure),
+            Unavailable::Slow if is_busy => fails(Error::Busy),
+            Unavailable::Slow => late,
+        })
+    }
+
+    async fn ask(
+        self: Arc<Self>,
+        provider: ProviderAddr,
+        waiting: Permits,
+        asking: impl Future<Output = Result<Versions, Failure>>,
+        late: Failure,
+    ) -> Result<OriginList, Failure> {
+        let mut asking = pin!(asking);
+        if let Ok(versions) = timeout(LONGEST_WAIT, &mut asking).await {
+            return versions.map(|versions| OriginList {
+                versions,
+                _late: None,
+            });
+        }
+        drop(waiting);
+        let place = self.late.take(&provider).or_else(|| {
+            self.asked().retain(|_, one| one.is_refreshing());
+            self.late.take(&provider)
+        });
+        let place = place.ok_or(late)?;
+        let versions = asking.await?;
+        Ok(OriginList {
+            versions: versions.map(|all| all.into_iter().rev().take(MOST_OFFERED).collect()),
+            _late: Some(place),
+        })
+    }
+
+    /// The list of a provider, which is asked for, or came too late; an empty one if there is none.
+    fn asked_for(&self, provider: &ProviderAddr) -> Arc<Cached<OriginList, Failure>> {
+        let mut asked = self.asked();
+        // Failures that came too late have no place.
+        if asked.len() >= 2 * MOST {
+            asked.retain(|_, one| one.is_refreshing());
+        }
+        asked.entry(provider.clone()).or_default().clone()
+    }
+
+    fn asked(&self) -> MutexGuard<'_, HashMap<ProviderAddr, Arc<Cached<OriginList, Failure>>>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A limit of lists. One origin has half of them.
+struct Places {
+    all: Arc<Semaphore>,
+    of_origin: Quota<Hostname>,
+}
+
+/// A place of an origin, and one of all.
+type Permits = [OwnedSemaphorePermit; 2];
+
+impl Places {
+    fn new(most: usize) -> Self {
+        Self {
+            all: Arc::new(Semaphore::new(most)),
+            of_origin: Quota::half_of(most),
+        }
+    }
+
+    /// A place for the list of a provider; `None` if all are taken.
+    fn take(&self, provider: &ProviderAddr) -> Option<Permits> {
+        let of_origin = self.of_origin.of(provider.hostname().clone());
+        let own = of_origin.try_acquire_owned().ok()?;
+        let any = self.all.clone().try_acquire_owned().ok()?;
+        Some([own, any])
     }
 }

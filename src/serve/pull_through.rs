@@ -8,6 +8,7 @@ use super::cached::{CachedValue, Unavailable};
 use super::fill::Fill;
 use super::listing::ProviderListing;
 use super::notice::Notice;
+use super::origin_lists::OriginList;
 use super::protocol_handlers::LONGEST_ANSWER;
 use super::served_store::ServedStore;
 use crate::address::ProviderAddr;
@@ -75,14 +76,17 @@ impl ServedStore {
     pub(super) fn with_offered(
         &self,
         listing: Result<ProviderListing, Failure>,
-        offered: Result<Option<BTreeSet<Version>>, Failure>,
+        offered: Result<CachedValue<OriginList>, Failure>,
         fill: &Fill,
         old: Option<&ProviderListing>,
     ) -> Result<ProviderListing, Failure> {
         let mut listing = listing?;
         let refused = fill.failed().refused_of(&listing.provider);
         match offered {
-            Ok(offered) => listing.offer(offered, refused),
+            Ok(offered) => {
+                listing.offer(offered.value.versions.clone(), refused);
+                listing.is_origin_unreachable = offered.is_stale();
+            }
             Err(failure) if !listing.exists => return Err(failure),
             Err(failure) => {
                 self.observer

@@ -173,9 +173,9 @@ fn service(
     let clients = [store.http].into_iter().chain(origins);
     let metrics = Arc::new(Metrics::new(clients.collect()));
     let trust = Arc::new(CurrentTrust::new(settings.trust));
-    let (fresh, filling) = (settings.ages.fresh, observer.clone());
+    let (ages, filling) = (settings.ages, observer.clone());
     let fill = settings.fill;
-    let fill = fill.map(|fill| Fill::new(fill, trust.clone(), fresh, filling));
+    let fill = fill.map(|fill| Fill::new(fill, trust.clone(), ages, filling));
     let served_store = ServedStore {
         fill: fill.map(Arc::new),
         endpoint: store.endpoint,

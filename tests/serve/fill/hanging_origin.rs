@@ -1,7 +1,7 @@
 use std::sync::mpsc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::PLATFORMS;
+use super::{PLATFORMS, base, origin};
 use crate::serve::server::Server;
 use crate::serve::store_faults::{PATIENCE, SLACK};
 use crate::support::origin::{Fault, Origin, Provider, asks};
@@ -106,5 +106,19 @@ pub fn an_origin_that_gives_no_list_stops_no_first_reads() {
         server.get(&format!("/mirror/{stored}/index.json")).is(200);
     });
     server.logs("too many requests wait for this origin");
+    server.stop();
+}
+
+/// Some origins always need longer than a list of the store waits.
+pub fn a_list_that_comes_late_serves_the_next_request() {
+    let (origin, scene) = origin();
+    origin.latency(asks("versions"), Duration::from_secs(6));
+    let server = serve(&scene, &origin, &[]);
+    let index = format!("{}/index.json", base(&origin));
+    server.get(&index).is(503);
+    server.logs("the origin has not listed its versions within 5 seconds");
+    let late = server.until(&index, |reply| reply.status == 200);
+    assert_eq!(late.text(), r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#);
+    assert_eq!(origin.count(asks("versions")), 1);
     server.stop();
 }
