@@ -4,7 +4,8 @@ use super::listing::ProviderListing;
 use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
 
-/// Reports each version that is hidden, unsigned, or made for another provider, unless the old list had it in the same state.
+/// Reports each version that is hidden, unsigned, or made for another provider, unless the old list had it in the same state; and that the store
+/// has no version any more. A registry that lost everything answers as one that never had it.
 pub(super) fn report(
     new: &ProviderListing,
     old: Option<&ProviderListing>,
@@ -32,6 +33,11 @@ pub(super) fn report(
                 problem: &hidden.problem,
             });
         }
+    }
+    let had_any = |old: &ProviderListing| !old.versions.is_empty();
+    if old.is_some_and(had_any) && new.versions.is_empty() && new.hidden.is_empty() {
+        let provider = &new.provider;
+        observer.notice(&Notice::Emptied { provider });
     }
     report_others(new, old, observer);
 }

@@ -87,6 +87,8 @@ pub enum Notice<'a> {
         version: &'a Version,
         authentication: &'a Authentication,
     },
+    /// The store has no version of a provider any more.
+    Emptied { provider: &'a ProviderAddr },
     /// Versions were made for another provider. The repository template may give both providers the same repository.
     OtherProvider {
         /// The provider that clients request.

@@ -409,3 +409,22 @@ fn many_readers_cost_few_requests_below() {
     }
     assert!(registry.seen().len() <= 3, "{:#?}", registry.seen());
 }
+
+/// A registry without the provider, unlike an empty layout, is no sign of an outage.
+#[test]
+fn the_log_says_once_that_a_registry_has_lost_a_provider() {
+    let registry = Registry::plain();
+    let store = Store::at(registry.host());
+    store.push(DEMO, "1.0.0", None);
+    let server = store.serve(&["--max-age", "0"]);
+    server.get(INDEX).is(200);
+    registry.repository(&format!("mirror/{DEMO}"), |repository| {
+        repository.tags.clear();
+    });
+    for _ in 0..2 {
+        server.get(INDEX).is(404);
+    }
+    let says = format!("Warning the store has no version of {DEMO} any more\n");
+    let log = server.stop();
+    assert_eq!(log.matches(&says).count(), 1, "{log}");
+}

@@ -29,6 +29,7 @@ impl Event {
         let (name, tone, verb) = match notice {
             Notice::Hidden { .. } => ("hidden", Tone::Warning, "Hidden"),
             Notice::Unsigned { .. } => ("unsigned", Tone::Warning, "Unsigned"),
+            Notice::Emptied { .. } => ("emptied", Tone::Warning, "Warning"),
             Notice::OtherProvider { .. } => ("other-provider", Tone::Warning, "Warning"),
             Notice::OtherNames { .. } => ("certificate-names", Tone::Warning, "Warning"),
             Notice::Expires { .. } => ("certificate-expires", Tone::Warning, "Warning"),
@@ -79,6 +80,9 @@ fn text(notice: &Notice<'_>) -> String {
             version,
             authentication,
         } => format!("{provider} {version}: {authentication}; on the network mirror only"),
+        Notice::Emptied { provider } => {
+            format!("the store has no version of {provider} any more")
+        }
         Notice::OtherProvider {
             provider,
             version,
