@@ -18,6 +18,8 @@ mod installs;
 mod interrupted;
 /// Messages.
 mod messages;
+/// Mirrors, which have no signatures.
+mod mirrors;
 /// Other commands that ask origins.
 mod origins;
 /// The plugin cache.

@@ -134,9 +134,12 @@ pub struct InstalledPackage {
     /// The size of the zip in bytes.
     #[serde(skip)]
     pub size: u64,
-    /// The `zh` hash and, except in a dry run, the `h1` hashes of the directory and of the zip.
+    /// The `zh` hash, if it is known, and, except in a dry run, the `h1` hashes of the directory and of the zip.
     #[serde(skip)]
     pub hashes: Vec<PackageHash>,
+    /// The `zh` of the zip that was compared, or would be in a real run; `None` for a package that was there with a locked `h1`.
+    #[serde(skip)]
+    pub zh: Option<PackageHash>,
     /// The `h1` of the unpacked directory, which clients record; `None` in a dry run.
     #[serde(skip)]
     pub h1: Option<PackageHash>,
@@ -330,6 +333,7 @@ impl<'a> Installer<'a> {
                 size: 0,
                 hashes: Vec::new(),
                 h1: None,
+                zh: None,
                 has_two_h1: false,
             });
         }

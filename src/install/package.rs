@@ -35,9 +35,22 @@ pub(super) struct PackageInstallation<B> {
     pub(super) reporter: Arc<dyn Reporter>,
 }
 
+/// What is at the path of a package.
+struct Delivered {
+    transfer: Transfer,
+    /// Its `h1`; `None` in a dry run.
+    hashes: Option<Hashes>,
+    /// The `zh` of the zip that was compared with it, or would be; `None` if a locked `h1` was enough, because nobody has read the zip then.
+    zh: Option<PackageHash>,
+}
+
 impl<B: PackageBlob> PackageInstallation<B> {
     pub(super) async fn install(self) -> Result<InstalledPackage, Problem> {
-        let (transfer, hashes) = self.deliver().await?;
+        let Delivered {
+            transfer,
+            hashes,
+            zh,
+        } = self.deliver().await?;
         let has_two_h1 = hashes
             .as_ref()
             .is_some_and(|hashes| hashes.zip != hashes.directory);
@@ -60,22 +73,18 @@ impl<B: PackageBlob> PackageInstallation<B> {
             path: self.place.path().to_owned(),
             transfer,
             size,
-            hashes: self
-                .package
-                .zh()
-                .into_iter()
-                .chain(h1.into_iter().flatten())
-                .collect(),
+            hashes: zh.iter().cloned().chain(h1.into_iter().flatten()).collect(),
             h1: directory,
+            zh,
             has_two_h1,
             platform: self.package.platform,
         })
     }
 
-    async fn deliver(&self) -> Result<(Transfer, Option<Hashes>), Problem> {
+    async fn deliver(&self) -> Result<Delivered, Problem> {
         self.place.refuse_other_form()?;
         if let Some(there) = self.place.packed_already(&self.package).await? {
-            return Ok((Transfer::Present, Some(there)));
+            return Ok(self.compared(Transfer::Present, Some(there)));
         }
         if let Some(there) = self.unpacked_already().await? {
             return Ok(there);
@@ -108,7 +117,7 @@ impl<B: PackageBlob> PackageInstallation<B> {
         {
             if let Some(unpacked) = self.unpack_arriving(next, &mut body, &locks).await? {
                 let (transfer, hashes) = unpacked;
-                return Ok((transfer, Some(hashes)));
+                return Ok(self.compared(transfer, Some(hashes)));
             }
             body = download.start().await?;
             next = download.next(&mut body).await?;
@@ -125,7 +134,15 @@ impl<B: PackageBlob> PackageInstallation<B> {
             place.move_into_place(staged, &file_name, &accept)
         });
         let (transfer, hashes) = settled.await?;
-        Ok((transfer, Some(hashes)))
+        Ok(self.compared(transfer, Some(hashes)))
+    }
+
+    fn compared(&self, transfer: Transfer, hashes: Option<Hashes>) -> Delivered {
+        Delivered {
+            transfer,
+            hashes,
+            zh: self.package.zh(),
+        }
     }
 
     /// Unpacks the package while the rest of its `body` arrives. `None` if it is verified, and has to be unpacked from a file.
@@ -146,7 +163,7 @@ impl<B: PackageBlob> PackageInstallation<B> {
     }
 
     /// An unpacked package that is there with a locked `h1`, if that is enough.
-    async fn unpacked_already(&self) -> Result<Option<(Transfer, Option<Hashes>)>, Problem> {
+    async fn unpacked_already(&self) -> Result<Option<Delivered>, Problem> {
         if !self.trusts_lock {
             return Ok(None);
         }
@@ -155,7 +172,11 @@ impl<B: PackageBlob> PackageInstallation<B> {
             .unpacked_already(&self.locked, self.dry_run, &self.locks);
         Ok(found.await?.map(|(transfer, h1)| {
             let (zip, directory) = (h1.clone(), h1);
-            (transfer, Some(Hashes { zip, directory }))
+            Delivered {
+                transfer,
+                hashes: Some(Hashes { zip, directory }),
+                zh: None,
+            }
         }))
     }
 
@@ -179,16 +200,16 @@ impl<B: PackageBlob> PackageInstallation<B> {
     }
 
     /// The outcome of a real run. If the path exists, this downloads the package to a temporary file and compares the two.
-    async fn plan(&self) -> Result<(Transfer, Option<Hashes>), Problem> {
+    async fn plan(&self) -> Result<Delivered, Problem> {
         if !self.place.is_occupied()? {
-            return Ok((Transfer::Planned, None));
+            return Ok(self.compared(Transfer::Planned, None));
         }
         let mut writer = TempFileWriter::new()?;
         self.download().to(|chunk| writer.write(chunk)).await?;
         let (zip, place) = (writer.finish(), self.place.clone());
         let file_name = self.package.file_name.clone();
         let hashes = jobs::in_thread(move || place.compare_with(&zip, &file_name)).await?;
-        Ok((Transfer::Present, Some(hashes)))
+        Ok(self.compared(Transfer::Present, Some(hashes)))
     }
 
     fn download(&self) -> Download<'_, B> {

@@ -122,6 +122,39 @@ pub(super) fn lines<L>(release: &Verified<Release<L>>) -> Result<BTreeSet<Packag
 }
 
 impl Recorded {
+    /// Packages of which only the lock file says that they are those of the release. Nothing new is recorded of them, except the `h1` of a
+    /// locked zip.
+    pub(super) fn by_lock(
+        locked: &BTreeSet<PackageHash>,
+        installed: Vec<InstalledPackage>,
+    ) -> Self {
+        let mut hashes = locked.clone();
+        let is_locked = |one: &&InstalledPackage| {
+            let zh = one.zh.as_ref();
+            zh.is_some_and(|zh| locked.contains(zh))
+        };
+        hashes.extend(
+            installed
+                .iter()
+                .filter(is_locked)
+                .filter_map(|one| one.h1.clone()),
+        );
+        Self {
+            authentication: Authentication {
+                status: Status::Unverified,
+                anchor: Some(Anchor::Lock),
+                fingerprint: None,
+                notes: Vec::new(),
+            },
+            hashes,
+            reported: Reported::default(),
+            installed,
+            unpacked: Unpacked::Some,
+            only: None,
+            zips: None,
+        }
+    }
+
     /// The release, compared with what a lock file has of this version. `believes_origin` says whether its client records what the origin
     /// reports.
     pub(super) fn compared<'a>(
@@ -272,20 +305,7 @@ impl Journey<'_> {
         let Some(installed) = installed.await.map_err(fail)? else {
             return Ok(None);
         };
-        Ok(Some(Recorded {
-            authentication: Authentication {
-                status: Status::Unverified,
-                anchor: Some(Anchor::Lock),
-                fingerprint: None,
-                notes: Vec::new(),
-            },
-            hashes: locked.clone(),
-            reported: Reported::default(),
-            installed,
-            unpacked: Unpacked::Some,
-            only: None,
-            zips: None,
-        }))
+        Ok(Some(Recorded::by_lock(locked, installed)))
     }
 
     /// Installs the packages for the wanted platforms, or downloads them to hash them, and adds their hashes.
@@ -303,7 +323,7 @@ impl Journey<'_> {
             return Ok(Vec::new());
         };
         let installed = installer.deliver(&release, &at, locked).await?;
-        hashes.extend(release.packages.iter().filter_map(|package| package.zh()));
+        hashes.extend(installed.packages.iter().filter_map(|one| one.zh.clone()));
         hashes.extend(installed.packages.iter().filter_map(|one| one.h1.clone()));
         Ok(installed.packages)
     }

@@ -40,11 +40,14 @@ impl Journey<'_> {
         let subject = Subject::version(provider, available.version.version());
         let at = || At::Source(source.place(provider));
         let fail = |problem: Problem| problem.of(subject.clone(), at());
+        let is_by_lock = self.is_by_lock(task, source, locked);
         let request = Request {
             provider,
             source,
             available,
-            rule: self.rule_for_source(task, source, locked).map_err(fail)?,
+            rule: self
+                .rule_for_source(task, source, is_by_lock)
+                .map_err(fail)?,
         };
         // An origin cannot be trusted more than its signatures, and a mirror has none.
         let is_trusted = options.trust_store && !source.has_checksum_documents();
@@ -81,6 +84,9 @@ impl Journey<'_> {
                 .read(packages, &subject, at(), locked, &mut hashes)
                 .await?;
         }
+        if is_by_lock {
+            return Ok(Recorded::by_lock(locked, installed));
+        }
         Ok(Recorded {
             authentication,
             hashes,
@@ -110,26 +116,33 @@ impl Journey<'_> {
         }
     }
 
-    /// The rule for a provider at a source. A source without signatures is believed only if the user says so. Without a rule of the user,
-    /// a package that is installed may also match the lock file, which is all that clients ask for.
+    /// The rule for a provider at a source. A source without signatures is believed only if the user or the lock file says so.
     fn rule_for_source(
         &self,
         task: &Task,
         source: &Source,
-        locked: &BTreeSet<PackageHash>,
+        is_by_lock: bool,
     ) -> Result<Rule, Problem> {
-        let trust = &self.options.trust;
-        let rule = trust.rule_at_source(&task.provider)?;
-        let is_locked =
-            self.installer.is_some() && !locked.is_empty() && !trust.has_own_rule(&task.provider);
-        let is_allowed = self.options.trust_store && !rule.pinned() || is_locked;
-        Ok(match is_allowed && !source.has_checksum_documents() {
+        let rule = self.options.trust.rule_at_source(&task.provider)?;
+        let is_allowed = self.options.trust_store && !source.has_checksum_documents();
+        Ok(match is_allowed && !rule.pinned() || is_by_lock {
             true => Rule {
                 unsigned: Unsigned::Allow,
                 ..rule
             },
             false => rule,
         })
+    }
+
+    /// Whether the lock file alone decides about packages: those of a source without signatures that are installed, if the user says nothing else.
+    /// Clients ask for no more.
+    fn is_by_lock(&self, task: &Task, source: &Source, locked: &BTreeSet<PackageHash>) -> bool {
+        let options = self.options;
+        self.installer.is_some()
+            && !locked.is_empty()
+            && !source.has_checksum_documents()
+            && !options.trust_store
+            && !options.trust.has_own_rule(&task.provider)
     }
 
     /// The verified release with the packages for these platforms, and the hashes that the source reports of all.

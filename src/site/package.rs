@@ -46,13 +46,15 @@ impl PackageWriting {
             authentication: self.authentication,
         });
         let h1 = hashes.as_ref().map(|hashes| hashes.zip.clone());
-        let mut all: Vec<_> = h1.into_iter().chain(self.package.zh()).collect();
+        let zh = self.package.zh();
+        let mut all: Vec<_> = h1.into_iter().chain(zh.clone()).collect();
         all.sort();
         Ok(InstalledPackage {
             path: self.folder.path(&self.name),
             transfer,
             size,
             hashes: all,
+            zh,
             has_two_h1: hashes
                 .as_ref()
                 .is_some_and(|hashes| hashes.zip != hashes.directory),

@@ -19,7 +19,7 @@ use crate::support::signer::Signer;
 
 use super::{origin, platforms, read, scene};
 
-const LOCK: &str = ".terraform.lock.hcl";
+pub const LOCK: &str = ".terraform.lock.hcl";
 
 /// A project that requires two providers.
 pub fn project(scene: &Scene, origin: &Origin, directory: &str) {
@@ -46,12 +46,12 @@ fn given() -> (Origin, Scene) {
     (origin, scene)
 }
 
-fn install(scene: &Scene, arguments: &str) -> Run {
+pub fn install(scene: &Scene, arguments: &str) -> Run {
     let all = format!("install --chdir ours {arguments}");
     scene.tfoci(all.split_whitespace())
 }
 
-fn providers(scene: &Scene, directory: &str) -> BTreeMap<String, String> {
+pub fn providers(scene: &Scene, directory: &str) -> BTreeMap<String, String> {
     judge::tree(&scene.path(format!("{directory}/.terraform/providers")))
 }
 
@@ -275,50 +275,6 @@ fn a_locked_package_that_the_pinned_key_did_not_sign_is_refused() {
         said.contains("acme/other 3.1.4   it matches the lock file\n"),
         "{said}"
     );
-}
-
-/// A mirror has no signatures. Clients compare its packages with the lock file.
-#[test]
-fn a_mirror_gives_what_is_locked() {
-    let origin = origin();
-    let scene = scene(&origin);
-    scene.write(
-        "ours/main.tf",
-        "terraform {\n  required_providers {\n    x = { source = \"hashicorp/null\" }\n  }\n}\n",
-    );
-    scene.write("acme.asc", Signer::acme().public_armored());
-    let mirror = format!("--from network-mirror:{}", origin.mirror_url());
-    let arrives = |arguments: &str, code: i32| {
-        let _ = fs::remove_dir_all(scene.path("ours/.terraform"));
-        let run = install(&scene, &format!("{mirror} {arguments}")).exits(code);
-        let at = scene.path("ours/.terraform/providers");
-        let there = at.is_dir().then(|| providers(&scene, "ours"));
-        let mut there = there.iter().flat_map(BTreeMap::keys);
-        let is_there = there.any(|path| path.contains("/terraform-provider-null"));
-        assert_eq!(is_there, code == 0, "{arguments}");
-        run.stderr
-    };
-    // Nothing is locked.
-    arrives("", 3);
-    arrives("--trust-store", 0);
-    let lock = read(&scene, &format!("ours/{LOCK}"));
-    for arguments in ["", "--locked"] {
-        arrives(arguments, 0);
-        assert_eq!(read(&scene, &format!("ours/{LOCK}")), lock, "{arguments}");
-    }
-    // A lock file is no signature.
-    let said = arrives("--locked --key acme.asc", 3);
-    assert!(said.contains("\n  expected a signature by "), "{said}");
-    // Hashes of other packages.
-    let others = lock.lines().map(|line| match line.trim_start() {
-        hash if hash.starts_with("\"zh:") => format!("    \"zh:{}\",\n", "0".repeat(64)),
-        hash if hash.starts_with("\"h1:") => format!("    \"h1:{}=\",\n", "A".repeat(43)),
-        _ => format!("{line}\n"),
-    });
-    scene.write(format!("ours/{LOCK}"), others.collect::<String>());
-    for arguments in ["", "--locked"] {
-        arrives(arguments, 3);
-    }
 }
 
 #[test]

@@ -1,0 +1,77 @@
+//! `tfoci install` without `--into` from mirrors, which have no signatures.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use crate::support::origin::{Origin, asks, lie};
+use crate::support::scene::Scene;
+use crate::support::signer::Signer;
+
+use super::installs::{LOCK, install, providers};
+use super::{origin, platforms, read, scene};
+
+/// A project that requires a provider which a network mirror has, and the option that names the mirror.
+fn given() -> (Origin, Scene, String) {
+    let origin = origin();
+    let scene = scene(&origin);
+    scene.write(
+        "ours/main.tf",
+        "terraform {\n  required_providers {\n    x = { source = \"hashicorp/null\" }\n  }\n}\n",
+    );
+    let mirror = format!("--from network-mirror:{}", origin.mirror_url());
+    (origin, scene, mirror)
+}
+
+/// A mirror has no signatures. Clients compare its packages with the lock file.
+#[test]
+fn a_mirror_gives_what_is_locked() {
+    let (_origin, scene, mirror) = given();
+    scene.write("acme.asc", Signer::acme().public_armored());
+    let arrives = |arguments: &str, code: i32| {
+        let _ = fs::remove_dir_all(scene.path("ours/.terraform"));
+        let run = install(&scene, &format!("{mirror} {arguments}")).exits(code);
+        let at = scene.path("ours/.terraform/providers");
+        let there = at.is_dir().then(|| providers(&scene, "ours"));
+        let mut there = there.iter().flat_map(BTreeMap::keys);
+        let is_there = there.any(|path| path.contains("/terraform-provider-null"));
+        assert_eq!(is_there, code == 0, "{arguments}");
+        run.stderr
+    };
+    // Nothing is locked.
+    arrives("", 3);
+    arrives("--trust-store", 0);
+    let lock = read(&scene, &format!("ours/{LOCK}"));
+    for arguments in ["", "--locked"] {
+        arrives(arguments, 0);
+        assert_eq!(read(&scene, &format!("ours/{LOCK}")), lock, "{arguments}");
+    }
+    // A lock file is no signature.
+    let said = arrives("--locked --key acme.asc", 3);
+    assert!(said.contains("\n  expected a signature by "), "{said}");
+    // Hashes of other packages.
+    let others = lock.lines().map(|line| match line.trim_start() {
+        hash if hash.starts_with("\"zh:") => format!("    \"zh:{}\",\n", "0".repeat(64)),
+        hash if hash.starts_with("\"h1:") => format!("    \"h1:{}=\",\n", "A".repeat(43)),
+        _ => format!("{line}\n"),
+    });
+    let others: String = others.collect();
+    scene.write(format!("ours/{LOCK}"), &others);
+    for arguments in ["", "--locked"] {
+        arrives(arguments, 3);
+        assert_eq!(read(&scene, &format!("ours/{LOCK}")), others, "{arguments}");
+    }
+}
+
+/// Of a package that is there with a locked `h1`, tfoci reads no zip, so that a mirror could state any hash of it.
+#[test]
+fn a_mirror_adds_no_hash_to_the_lock_file() {
+    let (origin, scene, mirror) = given();
+    let here = &platforms()[0];
+    install(&scene, &format!("{mirror} --trust-store --platform all")).succeeds();
+    let lock = read(&scene, &format!("ours/{LOCK}"));
+    let hashes = format!("archives/{here}/hashes");
+    let stated = serde_json::json!([format!("zh:{}", "0".repeat(64))]);
+    origin.always(asks("mirror-version"), lie::says(&hashes, stated));
+    install(&scene, &format!("{mirror} --platform all")).succeeds();
+    assert_eq!(read(&scene, &format!("ours/{LOCK}")), lock);
+}
