@@ -299,7 +299,7 @@ pub async fn document<F>(mut body: Body<F>, expected: Expected) -> Result<Vec<u8
 ///
 /// # Errors
 /// The response announces another length than `size`.
-pub fn received<F: 'static>(answer: Answer, from: u64, size: Option<u64>) -> Opened<F> {
+pub fn received<F: 'static>(mut answer: Answer, from: u64, size: Option<u64>) -> Opened<F> {
     let is_part = answer.status() == StatusCode::PARTIAL_CONTENT;
     let announced = match is_part {
         true => answer.range().and_then(|range| range.total),

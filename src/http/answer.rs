@@ -131,37 +131,29 @@ impl Answer {
         marks.iter().any(|name| self.headers.contains_key(name))
     }
 
-    /// Reads the whole body now, at most `limit` bytes, so that the request can be retried if the connection is lost.
-    pub(super) async fn read(mut self, limit: u64) -> Result<Self, Error> {
+    /// Reads the body now, so that the request can be retried if the connection is lost. After an error, the answer has what came before it, at most
+    /// `limit` bytes.
+    pub(super) async fn read(&mut self, limit: u64) -> Result<(), Error> {
         // The body may hold a token, and a buffer that grows leaves copies of it in memory. The server's announced size is trusted up to
         // `SMALL` only.
         let announced = self.content_length().unwrap_or_default();
         let announced = usize::try_from(announced.min(limit).min(SMALL)).unwrap_or_default();
-        let (url, mut all) = (self.shown(), Vec::with_capacity(announced));
-        let mut chunks = Box::pin(body_stream(self.body, url.clone()));
-        while let Some(chunk) = chunks.next().await {
-            all.extend_from_slice(&chunk?);
-            if all.len() as u64 > limit {
-                return Err(Error::Large { url, limit });
+        let mut all = Vec::with_capacity(announced);
+        let mut chunks = Box::pin(self.chunks());
+        let read = loop {
+            match chunks.next().await {
+                Some(Ok(chunk)) => all.extend_from_slice(&chunk),
+                Some(Err(error)) => break Err(error),
+                None => break Ok(()),
             }
-        }
+            if all.len() as u64 > limit {
+                all.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+                let url = self.shown();
+                break Err(Error::Large { url, limit });
+            }
+        };
         self.body = AnswerBody::Read(all);
-        Ok(self)
-    }
-
-    /// Reads up to `limit` bytes of the body for an error message, and ignores errors. A shorter body is read to its end, so that the connection
-    /// can be reused.
-    pub(super) async fn read_start(mut self, limit: u64) -> Self {
-        let (url, mut read) = (self.shown(), Vec::new());
-        let mut chunks = Box::pin(body_stream(self.body, url.clone()));
-        while (read.len() as u64) < limit
-            && let Some(Ok(chunk)) = chunks.next().await
-        {
-            read.extend_from_slice(&chunk);
-        }
-        read.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-        self.body = AnswerBody::Read(read);
-        self
+        read
     }
 
     /// The body that was read: all of it, or the start of that of an error. It is empty if the body is a stream.
@@ -192,55 +184,49 @@ impl Answer {
         }
     }
 
-    /// The body as a stream.
-    pub fn chunks(self) -> impl Stream<Item = Result<Bytes, Error>> + Send + 'static {
+    /// The body as a stream, which takes it out of the answer.
+    pub fn chunks(&mut self) -> impl Stream<Item = Result<Bytes, Error>> + Send + 'static + use<> {
         let url = self.shown();
-        body_stream(self.body, url)
+        let body = std::mem::replace(&mut self.body, AnswerBody::Read(Vec::new()));
+        futures_util::stream::unfold((Some(body), Bytes::new()), move |(body, mut unread)| {
+            let url = url.clone();
+            async move {
+                let mut incoming = match body? {
+                    AnswerBody::Read(bytes) if bytes.is_empty() => return None,
+                    AnswerBody::Read(bytes) => return Some((Ok(bytes.into()), (None, unread))),
+                    AnswerBody::Incoming(incoming) => incoming,
+                };
+                if let Some(piece) = piece(&mut unread) {
+                    return Some((Ok(piece), (Some(AnswerBody::Incoming(incoming)), unread)));
+                }
+                let (limit, began) = (incoming.stall, Instant::now());
+                let left = incoming.entry.received.left(limit);
+                let error = match tokio::time::timeout(left, incoming.response.chunk()).await {
+                    Ok(Ok(Some(mut chunk))) => {
+                        let received = &mut incoming.entry.received;
+                        received.passed(chunk.len(), began.elapsed());
+                        let piece = piece(&mut chunk).unwrap_or_default();
+                        return Some((Ok(piece), (Some(AnswerBody::Incoming(incoming)), chunk)));
+                    }
+                    Ok(Ok(None)) => return None,
+                    Ok(Err(source)) => Error::transport(url, &source, None),
+                    Err(_) => Error::Silent {
+                        url,
+                        silence: match incoming.entry.received.moves() {
+                            true => Silence::SlowDownload,
+                            false => Silence::Download,
+                        },
+                        limit,
+                    },
+                };
+                Some((Err(error), (None, Bytes::new())))
+            }
+        })
     }
 }
 
 /// The largest piece of a body in bytes.
 const PIECE: usize = 64 << 10;
-
-fn body_stream(
-    body: AnswerBody,
-    url: Shown,
-) -> impl Stream<Item = Result<Bytes, Error>> + Send + 'static {
-    futures_util::stream::unfold((Some(body), Bytes::new()), move |(body, mut unread)| {
-        let url = url.clone();
-        async move {
-            let mut incoming = match body? {
-                AnswerBody::Read(bytes) if bytes.is_empty() => return None,
-                AnswerBody::Read(bytes) => return Some((Ok(bytes.into()), (None, unread))),
-                AnswerBody::Incoming(incoming) => incoming,
-            };
-            if let Some(piece) = piece(&mut unread) {
-                return Some((Ok(piece), (Some(AnswerBody::Incoming(incoming)), unread)));
-            }
-            let (limit, began) = (incoming.stall, Instant::now());
-            let left = incoming.entry.received.left(limit);
-            let error = match tokio::time::timeout(left, incoming.response.chunk()).await {
-                Ok(Ok(Some(mut chunk))) => {
-                    let received = &mut incoming.entry.received;
-                    received.passed(chunk.len(), began.elapsed());
-                    let piece = piece(&mut chunk).unwrap_or_default();
-                    return Some((Ok(piece), (Some(AnswerBody::Incoming(incoming)), chunk)));
-                }
-                Ok(Ok(None)) => return None,
-                Ok(Err(source)) => Error::transport(url, &source, None),
-                Err(_) => Error::Silent {
-                    url,
-                    silence: match incoming.entry.received.moves() {
-                        true => Silence::SlowDownload,
-                        false => Silence::Download,
-                    },
-                    limit,
-                },
-            };
-            Some((Err(error), (None, Bytes::new())))
-        }
-    })
-}
 
 /// A copy of the first piece of a chunk, which is removed; `None` if the chunk is empty.
 ///

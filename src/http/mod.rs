@@ -268,14 +268,19 @@ impl Http {
             stall: settings.timeouts.stall,
             _permit: permit,
         };
-        let answer = Answer::new(incoming, request.secrets.clone());
+        let mut answer = Answer::new(incoming, request.secrets.clone());
         match request.body_use {
             BodyUse::Whole(limit) if answer.status().is_success() => {
-                deadline.hold(answer.shown(), answer.read(limit)).await
+                let shown = answer.shown();
+                deadline.hold(shown, answer.read(limit)).await?;
             }
-            BodyUse::Stream if answer.status().is_success() => Ok(answer),
-            _ => Ok(answer.read_start(LARGEST_REFUSAL).await),
+            BodyUse::Stream if answer.status().is_success() => {}
+            _ => {
+                // The start suffices for a message. A shorter body is read to its end, so that the connection can be used again.
+                let _read = answer.read(LARGEST_REFUSAL).await;
+            }
         }
+        Ok(answer)
     }
 
     /// Sends a request and waits for the headers of the response.

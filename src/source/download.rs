@@ -70,7 +70,7 @@ impl<'a> PackageDownload<'a> {
             Some(opened) => opened.take(&location.access.http).await,
             None => None,
         };
-        let answer = match opened {
+        let mut answer = match opened {
             Some(answer) => answer,
             None => location.ask(self.size, self.etag.as_deref()).await?,
         };

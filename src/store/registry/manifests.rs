@@ -74,7 +74,7 @@ impl Registry {
                 )
             }
         };
-        let Some(answer) = self
+        let Some(mut answer) = self
             .request_manifest(Method::GET, repository, &reference, &accept)
             .await?
         else {
