@@ -27,6 +27,7 @@ use std::task::{Context, Poll, ready};
 use bytes::{Buf as _, Bytes};
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use reqwest::StatusCode;
+use reqwest::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::disk;
@@ -314,7 +315,10 @@ pub fn received<F: 'static>(mut answer: Answer, from: u64, size: Option<u64>) ->
         }
         _ => {}
     }
-    let is_whole = size.is_some() && answer.is_framed();
+    // Without these headers, a lost connection looks like the end of the body.
+    let mut framing = [CONTENT_LENGTH, TRANSFER_ENCODING].into_iter();
+    let is_framed = framing.any(|name| answer.header(name).is_some());
+    let is_whole = size.is_some() && is_framed;
     Ok(Body {
         is_whole,
         skip: if is_part { 0 } else { from },

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
-use reqwest::header::{CONTENT_LENGTH, HeaderMap, HeaderName, LOCATION, TRANSFER_ENCODING};
+use reqwest::header::{CONTENT_LENGTH, HeaderMap, HeaderName, LOCATION};
 use reqwest::{Response, StatusCode};
 use tokio::time::Instant;
 use url::Url;
@@ -123,12 +123,6 @@ impl Answer {
     /// The length of the body in bytes, as `Content-Length` announces it.
     pub fn content_length(&self) -> Option<u64> {
         self.header(CONTENT_LENGTH)?.parse().ok()
-    }
-
-    /// Whether the response has `Content-Length` or `Transfer-Encoding`. Without them, a lost connection looks like the end of the body.
-    pub fn is_framed(&self) -> bool {
-        let marks = [CONTENT_LENGTH, TRANSFER_ENCODING];
-        marks.iter().any(|name| self.headers.contains_key(name))
     }
 
     /// Reads the body now, so that the request can be retried if the connection is lost. After an error, the answer has what came before it, at most

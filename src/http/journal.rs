@@ -91,7 +91,7 @@ impl Drop for JournalEntry {
     fn drop(&mut self) {
         if let Some(mut exchange) = self.exchange.take() {
             exchange.sent = self.sent;
-            exchange.received = self.received.bytes();
+            exchange.received = self.received.bytes;
             exchange.elapsed = self.started.elapsed();
             self.journal.report(Event::Requested(exchange));
         }
@@ -102,18 +102,14 @@ impl Drop for JournalEntry {
 /// passed in it. Time spent waiting for the other side of the transfer does not count.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flow {
-    bytes: u64,
+    /// The number of bytes that have passed.
+    pub(super) bytes: u64,
     /// The bytes that had passed when the window began.
     before: u64,
     waited: Duration,
 }
 
 impl Flow {
-    /// The number of bytes that have passed.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
     /// The time that the server has left in this window.
     pub(super) fn left(&self, silence: Duration) -> Duration {
         silence.saturating_sub(self.waited)
@@ -151,6 +147,6 @@ mod tests {
         assert_eq!(flow.left(silence), silence);
         flow.passed(0, silence + silence);
         assert_eq!(flow.left(silence), Duration::ZERO);
-        assert_eq!(flow.bytes(), 65_536);
+        assert_eq!(flow.bytes, 65_536);
     }
 }

@@ -76,7 +76,7 @@ impl Progress {
         let state = self.state();
         match state.stage {
             Stage::Answering => state.size,
-            _ => state.flow.bytes(),
+            _ => state.flow.bytes,
         }
     }
 
@@ -122,7 +122,7 @@ impl Progress {
         state.flow.passed(bytes.unwrap_or_default(), waited);
         state.stage = match state.size {
             _ if bytes.is_none() => Stage::Giving,
-            size if state.flow.bytes() < size => Stage::Taking,
+            size if state.flow.bytes < size => Stage::Taking,
             0..=SMALL => Stage::Answering,
             _ => Stage::Committing,
         };
