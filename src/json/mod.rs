@@ -21,8 +21,8 @@ mod visit;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 pub use error::{Counted, Error, Fault};
@@ -120,7 +120,9 @@ impl<'a> Object<'a> {
     /// The object has the member twice, or its value has another type.
     pub fn value<T: Deserialize<'a>>(&mut self, name: &'static str) -> Result<Option<T>, Error> {
         let found = self.take(name)?;
-        found.map(|value| plain(value, name)).transpose()
+        let parsed = found.map(|value| serde_json::from_str(value.get()));
+        let parsed = parsed.transpose();
+        parsed.map_err(|mistake| Error::from(mistake).within(name))
     }
 
     /// Removes a mandatory member and parses its value.
@@ -241,11 +243,6 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Parses the value of the member with this name.
-fn plain<'a, T: Deserialize<'a>>(value: &'a RawValue, name: &str) -> Result<T, Error> {
-    serde_json::from_str(value.get()).map_err(|mistake| Error::from(mistake).within(name))
-}
-
 /// Parses a list of at most `most` items, each with `read`.
 ///
 /// # Errors
@@ -312,11 +309,6 @@ fn depth(bytes: &[u8]) -> usize {
         deepest = deepest.max(depth);
     }
     deepest
-}
-
-/// The canonical JSON of a value that tfoci writes: no white space, members in the order of declaration.
-pub(crate) fn to_raw(value: &impl Serialize) -> Result<Box<RawValue>, serde_json::Error> {
-    serde_json::value::to_raw_value(value)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::descriptor_platform::DescriptorPlatform;
 use super::parsed::{ListedDescriptor, ManifestKind, ParsedManifest};
@@ -14,7 +14,7 @@ use super::{
 use crate::address::ProviderAddr;
 use crate::authentication::Note;
 use crate::digest::Digest;
-use crate::json::{self, Counted, to_raw};
+use crate::json::{self, Counted};
 use crate::platform::Platform;
 use crate::version::Version;
 
@@ -180,7 +180,7 @@ impl Index {
         self.entries
             .retain(|entry| entry.platform().as_ref() != Some(platform));
         self.entries.push(ListedDescriptor {
-            raw: to_raw(&descriptor)?,
+            raw: to_raw_value(&descriptor)?,
             descriptor,
         });
         Ok(())
