@@ -34,10 +34,10 @@ impl Limits {
 
     /// Refuses a zip of `length` bytes whose entries exceed the limits by their names or announced sizes.
     pub(super) fn allow(&self, records: &[Record], length: u64) -> Result<(), Error> {
-        let mut tree = Tree::new(self.entries);
-        records
-            .iter()
-            .try_for_each(|record| tree.add(&record.name))?;
+        let mut tree = Tree::default();
+        for record in records {
+            tree.add(&record.name, self.entries)?;
+        }
         let limit = self.most_unpacked(length);
         let received = records
             .iter()

@@ -119,7 +119,7 @@ impl<R: BufRead> Stream<R> {
             left: limits.most_unpacked(length),
             current: None,
             read: Vec::new(),
-            tree: Tree::new(limits.entries),
+            tree: Tree::default(),
             zip: Contents::new(),
             directory: Contents::new(),
         }
@@ -155,7 +155,8 @@ impl<R: BufRead> Stream<R> {
         let sizes = sizes.widen(&name, [fixed.size, fixed.compressed]);
         let [size, compressed] = sizes.map_err(unsuited)?;
         self.skip(variable);
-        self.tree.add(&name).map_err(unsuited)?;
+        let added = self.tree.add(&name, self.limits.entries);
+        added.map_err(unsuited)?;
         let method = method(&fixed).ok_or(Stop::Unsuited)?;
         let has_descriptor = fixed.flags & DESCRIPTOR != 0;
         let inflate = || Decompress::new(false);

@@ -7,26 +7,16 @@ use std::collections::HashMap;
 use super::Error;
 
 /// Counts the files and directories that names of entries make.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Tree {
-    limit: u64,
     files: u64,
     /// The number of each directory, by that of the directory above it and its name in there. The top has number 0.
     directories: HashMap<(usize, String), usize>,
 }
 
 impl Tree {
-    /// Nothing, to which at most `limit` files and directories may be added.
-    pub(super) fn new(limit: u64) -> Self {
-        Self {
-            limit,
-            files: 0,
-            directories: HashMap::new(),
-        }
-    }
-
-    /// Adds the name of an entry. That of a directory ends with a slash.
-    pub(super) fn add(&mut self, name: &str) -> Result<(), Error> {
+    /// Adds the name of an entry, unless there are then more than `limit` files and directories. The name of a directory ends with a slash.
+    pub(super) fn add(&mut self, name: &str, limit: u64) -> Result<(), Error> {
         if !name.ends_with('/') {
             self.files += 1;
         }
@@ -36,14 +26,9 @@ impl Tree {
             let next = self.directories.len() + 1;
             let found = self.directories.entry((at, element.to_owned()));
             at = *found.or_insert(next);
-            self.check()?;
         }
-        self.check()
-    }
-
-    fn check(&self) -> Result<(), Error> {
-        match self.files + self.directories.len() as u64 > self.limit {
-            true => Err(Error::Tree { limit: self.limit }),
+        match self.files + self.directories.len() as u64 > limit {
+            true => Err(Error::Tree { limit }),
             false => Ok(()),
         }
     }
@@ -56,8 +41,8 @@ mod tests {
     /// How many files and directories the names make.
     fn count(names: &[&str]) -> u64 {
         let accepts = |limit: u64| {
-            let mut tree = Tree::new(limit);
-            names.iter().all(|name| tree.add(name).is_ok())
+            let mut tree = Tree::default();
+            names.iter().all(|name| tree.add(name, limit).is_ok())
         };
         (0..).find(|limit| accepts(*limit)).unwrap()
     }
