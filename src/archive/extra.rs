@@ -50,15 +50,6 @@ impl<'a> Extra<'a> {
 
     /// Reads the sizes and the position of the entry `name`. Those whose 32-bit fields are at their maximum are in the 64-bit field.
     pub fn widen<const N: usize>(&self, name: &str, narrow: [u32; N]) -> Result<[u64; N], Error> {
-        self.widened(narrow).ok_or_else(|| Error::Entry64 {
-            name: name.to_owned(),
-            short: narrow.to_vec(),
-            long: self.sizes.map(numbers),
-        })
-    }
-
-    /// The numbers; `None` if they contradict each other.
-    fn widened<const N: usize>(&self, narrow: [u32; N]) -> Option<[u64; N]> {
         let full = narrow.iter().filter(|n| **n == u32::MAX).count();
         let value = self.sizes.unwrap_or_default();
         // The standard lists only the numbers at their maximum. Some writers list all; then the others must be equal.
@@ -73,10 +64,16 @@ impl<'a> Extra<'a> {
             match fields.u64() {
                 Some(value) if is_full || value == *number => *number = value,
                 None if !is_full => {}
-                _ => return None,
+                _ => {
+                    return Err(Error::Entry64 {
+                        name: name.to_owned(),
+                        short: narrow.to_vec(),
+                        long: self.sizes.map(numbers),
+                    });
+                }
             }
         }
-        Some(wide)
+        Ok(wide)
     }
 }
 
@@ -101,14 +98,15 @@ mod tests {
             sizes: Some(&value),
             unicode_path: None,
         };
-        extra.widened(narrow)
+        extra.widen("name", narrow).ok()
     }
 
     #[test]
     fn full_fields_are_read_in_order() {
         const FULL: u32 = u32::MAX;
-        assert_eq!(Extra::default().widened([1, 2, 3]), Some([1, 2, 3]));
-        assert_eq!(Extra::default().widened([1, FULL]), None);
+        let without = Extra::default();
+        assert_eq!(without.widen("name", [1, 2, 3]).ok(), Some([1, 2, 3]));
+        assert!(without.widen("name", [1, FULL]).is_err());
         assert_eq!(widen(&[9], [1, FULL, 3]), Some([1, 9, 3]));
         assert_eq!(widen(&[9, 8], [FULL, 2, FULL]), Some([9, 2, 8]));
         assert_eq!(widen(&[9, 2, 3], [FULL, 2, 3]), Some([9, 2, 3]));
@@ -131,7 +129,7 @@ mod tests {
         #[test]
         fn never_panics(bytes: Vec<u8>, narrow: [u32; 3]) {
             if let Ok(extra) = Extra::of_entry("name", &bytes) {
-                let _ = extra.widened(narrow);
+                let _ = extra.widen("name", narrow);
             }
         }
     }
