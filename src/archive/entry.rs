@@ -16,20 +16,11 @@ pub enum EntryType {
     Directory,
 }
 
-/// How the content of an entry is stored.
+/// How the content of an entry is stored, by its number in headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compression {
-    Stored,
-    Deflate,
-}
-
-impl Compression {
-    pub fn number(self) -> u16 {
-        match self {
-            Self::Stored => 0,
-            Self::Deflate => 8,
-        }
-    }
+    Stored = 0,
+    Deflate = 8,
 }
 
 /// One entry of the central directory.

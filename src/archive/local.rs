@@ -196,7 +196,7 @@ impl Header {
             (
                 Field::Method,
                 false,
-                record.method.number().into(),
+                record.method as u64,
                 self.method.into(),
             ),
             (Field::Crc32, true, record.crc.into(), crc),
