@@ -105,7 +105,11 @@ impl<'a> Raw<'a> {
             return Err(Error::MultiPart);
         }
         let (kind, mode) = self.kind(&name)?;
-        let method = self.method(&name)?;
+        let method = match self.method {
+            0 => Compression::Stored,
+            8 => Compression::Deflate,
+            method => return Err(Error::Method { name, method }),
+        };
         let extra = Extra::of_entry(&name, self.extra)?;
         let narrow = [self.size, self.compressed, self.header];
         let [size, compressed, header] = extra.widen(&name, narrow)?;
@@ -131,17 +135,6 @@ impl<'a> Raw<'a> {
             size,
             header,
         })
-    }
-
-    fn method(&self, name: &str) -> Result<Compression, Error> {
-        match self.method {
-            0 => Ok(Compression::Stored),
-            8 => Ok(Compression::Deflate),
-            method => Err(Error::Method {
-                name: name.to_owned(),
-                method,
-            }),
-        }
     }
 
     /// The type of the entry, and its permission bits if the zip was made on Unix.

@@ -76,7 +76,9 @@ fn record(tail: &[u8], start: u64) -> Result<Option<usize>, Error> {
     let mut found = None;
     let mut last = None;
     for at in signatures {
-        let end = comment_end(tail, at);
+        let comment = tail.get(at + RECORD_SIZE - 2..);
+        let comment = comment.and_then(|length| Fields(length).u16());
+        let end = comment.map(|length| at + RECORD_SIZE + usize::from(length));
         if end == Some(tail.len()) && found.replace(at).is_some() {
             return Err(Error::Ends);
         }
@@ -94,11 +96,6 @@ fn record(tail: &[u8], start: u64) -> Result<Option<usize>, Error> {
             received: start + tail.len() as u64,
         }),
     }
-}
-
-fn comment_end(tail: &[u8], at: usize) -> Option<usize> {
-    let mut length = Fields(tail.get(at + RECORD_SIZE - 2..)?);
-    Some(at + RECORD_SIZE + usize::from(length.u16()?))
 }
 
 /// The error for a file without an end record: it is not a zip, or it is truncated.
