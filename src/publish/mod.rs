@@ -112,6 +112,8 @@ pub struct Snapshot<'a> {
 /// The release to publish, with the documents that another store has for it.
 pub struct Edition<'a, B> {
     pub(crate) release: &'a Verified<Release<B>>,
+    /// The version of the release, in reports.
+    pub(crate) subject: Subject,
     /// The index of another store and everything below it except packages. It is copied unchanged if the tag is free.
     pub(crate) index: Option<ContentGraph<Blob<B>>>,
     /// The evidence of another store. If evidence is written, it is this.
@@ -127,15 +129,12 @@ impl<'a, B> Edition<'a, B> {
     pub fn of(release: &'a Verified<Release<B>>) -> Self {
         Self {
             release,
+            subject: Subject::version(&release.provider, &release.version),
             index: None,
             evidence: None,
             snapshot: None,
             delivered: None,
         }
-    }
-
-    fn subject(&self) -> Subject {
-        Subject::version(&self.release.provider, &self.release.version)
     }
 }
 
@@ -157,7 +156,7 @@ pub async fn publish<B: BlobSource>(
         false => to.lock(&**reporter).await?,
     };
     let warn = |reporter: &Arc<dyn Reporter>, warning| {
-        let subject = edition.subject();
+        let subject = edition.subject.clone();
         reporter.report(Event::Warning { subject, warning });
     };
     let mut snapshot = edition.snapshot;
@@ -223,7 +222,7 @@ async fn changes<B>(
     let changes = replacement::changes(edition.release, publication, to).await;
     changes.unwrap_or_else(|| {
         reporter.report(Event::Warning {
-            subject: edition.subject(),
+            subject: edition.subject.clone(),
             warning: Warning::ReplacesUnreadable,
         });
         Vec::new()

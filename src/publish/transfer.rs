@@ -55,7 +55,7 @@ impl TransferOutcomes {
         let delivered =
             delivered.filter(|((_, delivers), earlier)| **delivers || earlier.is_some());
         reporter.report(Event::Planned {
-            subject: edition.subject(),
+            subject: edition.subject.clone(),
             packages: edition.release.packages.len(),
             bytes: delivered
                 .map(|((package, _), _)| package.expected.size)
@@ -103,7 +103,7 @@ impl TransferOutcomes {
         for (blob, _) in unproven_blobs(publication) {
             let expected = blob.expected();
             let transfer = planned(to.has_blob(&expected).await?);
-            reporter.report(carried(edition.subject(), expected, transfer));
+            reporter.report(carried(edition.subject.clone(), expected, transfer));
             self.beside.push((expected, transfer));
         }
         Ok(())
@@ -312,7 +312,7 @@ async fn unproven<B: BlobSource>(
     let blobs = blobs.map(|(blob, what)| (blob.clone(), what));
     jobs::run(limit, blobs, |(blob, what)| {
         let (to, reporter) = (to.clone(), Arc::clone(reporter));
-        let subject = edition.subject();
+        let subject = edition.subject.clone();
         async move {
             let expected = blob.expected();
             let watched = ReportedBlob::start(blob, &subject, &reporter);
