@@ -120,7 +120,13 @@ impl Folder {
         let documents = |kind: FileKind, limit| -> Result<Vec<Document>, Error> {
             let found = files.iter().filter(|file| file.kind == kind);
             let found = found.take(MOST_SIGNATURES);
-            found.map(|file| self.document(&file.name, limit)).collect()
+            let read = found.map(|file| {
+                Ok(Document {
+                    bytes: disk::read_regular(&self.directory.join(&file.name), limit)?,
+                    name: file.name.clone(),
+                })
+            });
+            read.collect()
         };
         let checksums = documents(FileKind::Checksums, limits::CHECKSUMS)?;
         let Some(checksums) = checksums.into_iter().next() else {
@@ -257,13 +263,6 @@ impl Folder {
         }
         zips.sort_by(|a, b| a.platform.cmp(&b.platform));
         Ok(zips)
-    }
-
-    fn document(&self, name: &str, limit: u64) -> Result<Document, Error> {
-        Ok(Document {
-            name: name.to_owned(),
-            bytes: disk::read_regular(&self.directory.join(name), limit)?,
-        })
     }
 }
 
