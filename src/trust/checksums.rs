@@ -46,8 +46,8 @@ impl Checksums {
     /// # Errors
     /// The document has more than 4 MiB or 10,000 names, or a name has two digests: clients would use the first, other tools the last.
     pub fn parse(document: &[u8]) -> Result<Self, Error> {
-        let limit = limits::CHECKSUMS;
-        if let Some(received) = limits::excess(document, limit) {
+        let (limit, received) = (limits::CHECKSUMS, document.len() as u64);
+        if received > limit {
             return Err(Error::LongDocument { received, limit });
         }
         let mut read = Self {

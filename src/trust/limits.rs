@@ -10,9 +10,3 @@ pub const SIGNATURE: u64 = 64 << 10;
 
 /// The most bytes of one key ring: the largest real key file has 16 KiB, and certificates with many foreign signatures have more.
 pub const KEYS: u64 = 4 << 20;
-
-/// The length of a document in bytes, if it exceeds the limit.
-pub(super) fn excess(document: &[u8], limit: u64) -> Option<u64> {
-    let length = document.len() as u64;
-    (length > limit).then_some(length)
-}

@@ -68,8 +68,8 @@ impl Certificates {
     }
 
     fn add(&mut self, ring: &KeyRing) -> Result<(), Error> {
-        let limit = limits::KEYS;
-        if let Some(received) = limits::excess(&ring.bytes, limit) {
+        let (limit, received) = (limits::KEYS, ring.bytes.len() as u64);
+        if received > limit {
             return Err(Error::LongKeys {
                 name: ring.name.clone(),
                 received,
