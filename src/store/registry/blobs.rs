@@ -114,7 +114,17 @@ impl<B: BlobSource> Upload<'_, B> {
         let mut strategy = UploadStrategy::new(support, learnt, size);
         let mut retry = Retry::new(RETRIES);
         loop {
-            match self.attempt(strategy.mode()).await {
+            let Some(opened) = self.begin().await? else {
+                return Ok(Transfer::Mounted);
+            };
+            let put = match strategy.mode() {
+                UploadMode::Whole => self.put(opened).await,
+                UploadMode::Chunks(length) => match ChunkedUpload::new(self, opened, length) {
+                    Ok(upload) => upload.run().await,
+                    Err(refused) => Err(refused),
+                },
+            };
+            match put {
                 Ok(put) => return Ok(put),
                 Err(UploadError::Fatal(error)) => return Err(error),
                 Err(UploadError::ModeRefused(error)) => {
@@ -137,16 +147,6 @@ impl<B: BlobSource> Upload<'_, B> {
                     strategy.retry(is_cut);
                 }
             }
-        }
-    }
-
-    async fn attempt(&self, mode: UploadMode) -> Result<Transfer, UploadError<B::Failure>> {
-        let Some(opened) = self.begin().await? else {
-            return Ok(Transfer::Mounted);
-        };
-        match mode {
-            UploadMode::Whole => self.put(opened).await,
-            UploadMode::Chunks(length) => ChunkedUpload::new(self, opened, length)?.run().await,
         }
     }
 }
