@@ -110,24 +110,6 @@ impl Progress {
         }
     }
 
-    /// Counts bytes that were passed on to be sent; `None` while their source has none. The HTTP library stops reading at the announced size.
-    fn count_sent(&self, bytes: Option<usize>) {
-        let state = &mut *self.state();
-        let now = Instant::now();
-        let waited = match state.stage {
-            Stage::Taking => now - state.since,
-            _ => Duration::ZERO,
-        };
-        state.since = now;
-        state.flow.passed(bytes.unwrap_or_default(), waited);
-        state.stage = match state.size {
-            _ if bytes.is_none() => Stage::Giving,
-            size if state.flow.bytes < size => Stage::Taking,
-            0..=SMALL => Stage::Answering,
-            _ => Stage::Committing,
-        };
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -142,6 +124,7 @@ fn in_pieces(bytes: Bytes) -> BoxStream<'static, io::Result<Bytes>> {
     pieces.boxed()
 }
 
+/// A body whose bytes are counted as they are passed on to be sent.
 struct TrackedBody {
     chunks: BoxStream<'static, io::Result<Bytes>>,
     progress: Progress,
@@ -152,11 +135,26 @@ impl Stream for TrackedBody {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let polled = self.chunks.poll_next_unpin(context);
-        match &polled {
-            Poll::Pending => self.progress.count_sent(None),
-            Poll::Ready(Some(Ok(bytes))) => self.progress.count_sent(Some(bytes.len())),
-            Poll::Ready(Some(Err(_)) | None) => {}
-        }
+        let bytes = match &polled {
+            Poll::Pending => 0,
+            Poll::Ready(Some(Ok(bytes))) => bytes.len(),
+            Poll::Ready(Some(Err(_)) | None) => return polled,
+        };
+        let state = &mut *self.progress.state();
+        let now = Instant::now();
+        let waited = match state.stage {
+            Stage::Taking => now - state.since,
+            _ => Duration::ZERO,
+        };
+        state.since = now;
+        state.flow.passed(bytes, waited);
+        // The HTTP library stops reading at the announced size.
+        state.stage = match state.size {
+            _ if polled.is_pending() => Stage::Giving,
+            size if state.flow.bytes < size => Stage::Taking,
+            0..=SMALL => Stage::Answering,
+            _ => Stage::Committing,
+        };
         polled
     }
 }
