@@ -111,11 +111,11 @@ impl PackageLocation {
             (_, Some(etag)) => rest().header(IF_RANGE, etag),
         };
         let answer = self.access.send(RequestKind::Package, request).await?;
-        let is_rest = answer.range().is_some_and(|range| range.start == from);
+        let is_other = || answer.range().is_none_or(|range| range.start != from);
         match answer.status() {
             // The server does not support this range: request the whole package.
             StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE
-                if from > 0 && !is_rest =>
+                if from > 0 && is_other() =>
             {
                 // This response holds a permit for a download.
                 drop(answer);
