@@ -29,9 +29,23 @@ impl Requested {
     pub(super) fn read(arguments: &Arguments, session: &Session) -> Result<Self, CommandError> {
         let file = arguments.file.as_deref();
         let file = file.map(|path| mirror_file(path, session.default_host()));
+        let items = arguments.providers.iter().map(|text| {
+            let selection = session.selection(text)?;
+            let is_any = selection.constraints.is_any();
+            Ok(Item {
+                provider: selection.provider,
+                filter: VersionFilter {
+                    versions: selection.constraints,
+                    newest: is_any.then_some(1),
+                    prereleases: false,
+                    platforms: Platforms::All,
+                },
+                to: Vec::new(),
+            })
+        });
         Ok(Self {
             file: file.transpose()?,
-            items: addresses(arguments, session)?,
+            items: items.collect::<Result<_, CommandError>>()?,
         })
     }
 
@@ -172,24 +186,6 @@ fn policy(
         session.policy(&arguments.trust, trust.as_ref())?
     };
     Ok(policy.with_allow_unsigned(unsigned))
-}
-
-fn addresses(arguments: &Arguments, session: &Session) -> Result<Vec<Item>, CommandError> {
-    let item = |text: &String| {
-        let selection = session.selection(text)?;
-        let is_any = selection.constraints.is_any();
-        Ok(Item {
-            provider: selection.provider,
-            filter: VersionFilter {
-                versions: selection.constraints,
-                newest: is_any.then_some(1),
-                prereleases: false,
-                platforms: Platforms::All,
-            },
-            to: Vec::new(),
-        })
-    };
-    arguments.providers.iter().map(item).collect()
 }
 
 /// The providers that one configuration requires, each with the version that `init` would select.
