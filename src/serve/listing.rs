@@ -38,7 +38,7 @@ pub struct ProviderListing {
     /// The versions that are mirrored from the origin when a client requests them: the newest of those that the origin offers.
     pub offered: BTreeSet<Version>,
     /// When the origin said so; `None` if it was not asked.
-    offered_at: Option<Instant>,
+    pub(super) offered_at: Option<Instant>,
     /// Whether the origin could not be asked this time, so that it may have versions that are missing here.
     pub is_origin_unreachable: bool,
     /// The size of all documents in bytes. Versions share equal ones.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
@@ -41,6 +41,8 @@ pub(super) struct OriginLists {
 /// The list of an origin.
 pub(super) struct OriginList {
     pub(super) versions: Versions,
+    /// When the origin said so.
+    pub(super) at: Instant,
     /// The place of a list that came too late, held until it is used.
     _late: Option<Permits>,
 }
@@ -103,19 +105,30 @@ impl OriginLists {
         if let Ok(versions) = timeout(LONGEST_WAIT, &mut asking).await {
             return versions.map(|versions| OriginList {
                 versions,
+                at: Instant::now(),
                 _late: None,
             });
         }
         drop(waiting);
-        let place = self.late.take(&provider).or_else(|| {
-            self.asked().retain(|_, one| one.is_refreshing());
-            self.late.take(&provider)
-        });
-        let place = place.ok_or(late)?;
+        let place = self.late_place(&provider).ok_or(late)?;
         let versions = asking.await?;
         Ok(OriginList {
             versions: versions.map(|all| all.into_iter().rev().take(MOST_OFFERED).collect()),
+            at: Instant::now(),
             _late: Some(place),
+        })
+    }
+
+    /// A place for a list that comes late, if need be in the place of lists that nobody has used: of the same origin, if it has no other.
+    fn late_place(&self, provider: &ProviderAddr) -> Option<Permits> {
+        self.late.take(provider).or_else(|| {
+            let host = provider.hostname();
+            let is_full = self.late.is_full_for(host);
+            let is_spared = |other: &ProviderAddr| is_full && other.hostname() != host;
+            let mut asked = self.asked();
+            asked.retain(|other, one| one.is_refreshing() || is_spared(other));
+            drop(asked);
+            self.late.take(provider)
         })
     }
 
@@ -157,5 +170,48 @@ impl Places {
         let own = of_origin.try_acquire_owned().ok()?;
         let any = self.all.clone().try_acquire_owned().ok()?;
         Some([own, any])
+    }
+
+    /// Whether an origin has all of its places.
+    fn is_full_for(&self, host: &Hostname) -> bool {
+        self.of_origin.of(host.clone()).available_permits() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AGES: Ages = Ages {
+        fresh: Duration::from_secs(60),
+        stale: Duration::from_secs(60),
+    };
+
+    /// Holds a list that came late.
+    async fn hold(lists: &OriginLists, address: &str) {
+        let provider = address.parse().expect("an address");
+        let list = OriginList {
+            versions: None,
+            at: Instant::now(),
+            _late: lists.late_place(&provider),
+        };
+        assert!(list._late.is_some(), "{address}");
+        let load = |_| Some(async { Ok(list) });
+        let held = lists.asked_for(&provider).get(AGES, |_| true, load).await;
+        assert!(held.is_ok(), "{address}");
+        // The task that read it ends.
+        tokio::task::yield_now().await;
+    }
+
+    #[tokio::test]
+    async fn an_origin_evicts_only_late_lists_of_its_own() {
+        let lists = OriginLists::new();
+        hold(&lists, "b.test/acme/demo").await;
+        for number in 0..=MOST_LATE {
+            hold(&lists, &format!("a.test/acme/p{number}")).await;
+        }
+        let other: ProviderAddr = "b.test/acme/demo".parse().expect("an address");
+        assert!(lists.asked().contains_key(&other));
+        assert!(lists.asked().len() <= 1 + MOST_LATE / 2);
     }
 }

@@ -85,6 +85,7 @@ impl ServedStore {
         match offered {
             Ok(offered) => {
                 listing.offer(offered.value.versions.clone(), refused);
+                listing.offered_at = Some(offered.value.at);
                 listing.is_origin_unreachable = offered.is_stale();
             }
             Err(failure) if !listing.exists => return Err(failure),
