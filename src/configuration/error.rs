@@ -91,7 +91,7 @@ pub enum Mistake {
     #[error("two entries are about the module `{}`", printable(.key))]
     Entries { key: String },
     /// Clients never write such a path.
-    #[error("the directory `{}` of the module `{}` has a shorter form", printable(.directory), printable(.key))]
+    #[error("the directory `{}` of the module `{}` is not in its shortest form, which clients write", printable(.directory), printable(.key))]
     Directory { directory: String, key: String },
 }
 

@@ -62,7 +62,7 @@ fn a_local_module_whose_entry_leads_elsewhere_is_refused() {
     }
 }
 
-/// Clients follow a link when they install a local module. From a recorded directory, they lead on by its words.
+/// Clients follow a link when they install a local module. The path of a recorded directory they take as text.
 #[test]
 fn a_recorded_directory_is_not_followed_through_links() {
     for (source, entries, wanted) in [
@@ -105,6 +105,7 @@ fn entries_below_a_module_without_its_own_do_not_count() {
     let net = ("m.n", REMOTE, "net");
     assert_eq!(files(&[("m", "./m", "m"), net]), "m net root");
     assert_eq!(files(&[("m", "./old", "m"), net]), "m root");
+    assert_eq!(files(&[("m", "./m", "gone"), net]), "m root");
     assert_eq!(files(&[net]), "m root");
 }
 
@@ -191,11 +192,11 @@ fn a_list_of_modules_with_two_readings_is_refused() {
         ),
         (
             r#"{"Modules": [{"Key": "m", "Dir": "ln/../m"}]}"#.to_owned(),
-            "the directory `ln/../m` of the module `m` has a shorter form",
+            "the directory `ln/../m` of the module `m` is not in its shortest form, which clients write",
         ),
         (
             r#"{"Modules": [{"Key": "m", "Dir": "./m"}]}"#.to_owned(),
-            "the directory `./m` of the module `m` has a shorter form",
+            "the directory `./m` of the module `m` is not in its shortest form, which clients write",
         ),
     ] {
         let home = tree(&[("main.tf", ""), (MODULES, &text)]);

@@ -79,7 +79,7 @@ fn parse(document: &Value, root: &Path) -> Result<BTreeMap<String, InstalledModu
         };
         let key = text("Key")?.ok_or(Mistake::Shape)?;
         let directory = text("Dir")?.ok_or(Mistake::Shape)?;
-        // Behind a link, clients list one directory then, and read the files of another.
+        // If such a path leads through a link, clients list the files of one directory, and read those of another.
         if clean(&directory) != directory {
             return Err(Mistake::Directory { directory, key });
         }
@@ -156,7 +156,7 @@ impl InstalledModule {
             (Some(_), None) => return Belongs::No,
             (Some(constraints), Some(version)) => (constraints, version),
         };
-        // The two differ most about pre-releases and metadata.
+        // Both rules differ most about pre-releases and metadata.
         let is_plain = !constraints.contains(['-', '+']) && !version.contains(['-', '+']);
         let constraints: Vec<String> = constraints.split(',').map(for_providers).collect();
         let constraints: Result<VersionConstraints, _> = constraints.join(",").parse();

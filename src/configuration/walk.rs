@@ -45,7 +45,7 @@ pub(super) struct Walk<'a> {
 /// A module that is called, or the root module.
 struct Called {
     directory: PathBuf,
-    /// The directory from which the paths in it lead on, by their words. The client follows the links of the root, and those of a local
+    /// The directory from which the paths in it lead on, taken as text. The client follows the links of the root, and those of a local
     /// module when it installs it, but not those of a directory that is recorded in `modules.json`.
     base: PathBuf,
     /// The directory of the module that calls it.
@@ -128,6 +128,9 @@ impl Walk<'_> {
         let entry = self.installed.get(&key).filter(|_| caller.is_installed);
         let entry = entry.map(|entry| (entry, entry.belongs_to(call, &self.registries)));
         let entry = entry.filter(|(_, belongs)| *belongs != Belongs::No);
+        // It also installs a local module anew whose directory is gone.
+        let is_local = matches!(call.source, ModuleSource::Local(_));
+        let entry = entry.filter(|(entry, _)| !is_local || entry.directory.is_dir());
         let called = |directory: PathBuf, base: PathBuf| Called {
             directory,
             base,
@@ -138,7 +141,7 @@ impl Walk<'_> {
         match (&call.source, entry) {
             (ModuleSource::Local(path), _) => {
                 let directory = joined(&caller.base, path);
-                let base = match entry.filter(|(entry, _)| entry.directory.is_dir()) {
+                let base = match entry {
                     Some((entry, _)) => {
                         refuse_other(&directory, entry, caller)?;
                         entry.directory.clone()
