@@ -156,6 +156,7 @@ impl<'a> Assembly<'a> {
                 return;
             }
             if is_open {
+                // A key of its own keeps the provider of the other block.
                 kind.insert_str(0, "overridden ");
             }
         }

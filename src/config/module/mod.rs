@@ -169,7 +169,7 @@ enum Statement {
         key: [String; 3],
         provider: Option<String>,
     },
-    /// An `import` block. It has no name, and override files have none.
+    /// An `import` block. Override files may not have such blocks.
     Imported {
         target: Target,
         provider: Option<String>,
@@ -191,7 +191,7 @@ struct Target {
 }
 
 impl Target {
-    /// Parses `[module.CALL.]…[KIND.]TYPE.NAME`, with indexes anywhere; `None` if it is none, which clients refuse. The kind is `resource` for
+    /// Parses `[module.CALL.]…[KIND.]TYPE.NAME`, with indexes anywhere; `None` if it is no such address, which clients refuse. The kind is `resource` for
     /// Terraform, and `data` or `ephemeral` for OpenTofu.
     fn of(address: &Expression<'_>) -> Option<Self> {
         let names = address.as_names();
