@@ -20,7 +20,7 @@ const MOST: usize = 4_000;
 pub(crate) struct ContentGraph<L> {
     /// The manifest that the tag refers to.
     pub(crate) root: RawManifest,
-    /// The manifests below it, in batches that can be written concurrently; each comes after those that it refers to.
+    /// The manifests below it, in batches that can be written concurrently. A manifest is in a later batch than those that it refers to.
     pub(crate) manifests: Vec<Vec<RawManifest>>,
     /// The blobs below it, without duplicates.
     pub(crate) blobs: Vec<L>,

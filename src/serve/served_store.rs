@@ -55,7 +55,7 @@ pub(super) struct ServedStore {
 }
 
 impl ServedStore {
-    /// Returns the versions of a provider. `is_enough` tells whether the request needs nothing that an old list lacks.
+    /// Returns the versions of a provider. `is_enough` tells whether an old list has all that the request needs.
     pub(super) async fn listing(
         self: &Arc<Self>,
         provider: &ProviderAddr,
