@@ -103,7 +103,7 @@ impl Activity {
     }
 
     /// Records what ends the answer that began last.
-    pub(super) fn runs_in(&self, task: AbortHandle) {
+    pub(super) fn ends_with(&self, task: AbortHandle) {
         let mut state = self.state();
         let last = state.last;
         if let Some(answer) = state.open.get_mut(&last) {
@@ -303,7 +303,7 @@ mod tests {
         let activity = Activity::default();
         let begin = || {
             let (request, task) = (activity.begin(), AbortHandle::new_pair());
-            activity.runs_in(task.0.clone());
+            activity.ends_with(task.0.clone());
             (request, task.0)
         };
         let [(late, of_late), (early, of_early), (_prepared, of_prepared)] =

@@ -32,7 +32,7 @@ impl<F: Future<Output = ()> + Send + 'static> Executor<F> for NewRequests {
     /// while the client reads nothing, so the body could not end it.
     fn execute(&self, request: F) {
         let (request, task) = future::abortable(request);
-        self.activity.runs_in(task);
+        self.activity.ends_with(task);
         self.lock().push(request.map(drop).boxed());
     }
 }

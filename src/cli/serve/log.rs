@@ -96,7 +96,7 @@ impl Log {
     }
 
     /// Warns if the registry has a port, and the store has providers of the same host without one, which clients do not find here.
-    pub(super) fn with_port(&self, registry: Option<&Hostname>, providers: &[ProviderAddr]) {
+    pub(super) fn warn_of_port(&self, registry: Option<&Hostname>, providers: &[ProviderAddr]) {
         let Some((registry, (host, _port))) =
             registry.and_then(|host| Some((host, host.as_ascii().split_once(':')?)))
         else {

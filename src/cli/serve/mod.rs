@@ -267,7 +267,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     }
     let reporting = async {
         let providers = report_contents(&endpoint, &store, &arguments, session, &log).await;
-        log.with_port(provider_host.as_ref(), &providers);
+        log.warn_of_port(provider_host.as_ref(), &providers);
         std::future::pending::<()>().await;
     };
     let serving = server.run(interrupted, reload.clone());
