@@ -148,6 +148,17 @@ fn hashes_of_a_mirror_are_locked_if_the_user_trusts_it() {
     assert!(!run.stderr.contains("Warning"), "{}", run.stderr);
     assert_eq!(read(&scene, LOCK).matches("zh:").count(), 2);
     assert_eq!(origin.count(asks("package")), 0);
+    // The lock file may have packages for platforms that the mirror lacks.
+    let other = format!("zh:{}", "0".repeat(64));
+    let locked = read(&scene, LOCK);
+    let more = locked.replace("hashes = [\n", &format!("hashes = [\n    \"{other}\",\n"));
+    scene.write(LOCK, more);
+    let run = lock(&scene, &format!("{mirror} --trust-store --check")).succeeds();
+    let said = format!(
+        "   Warning {null} 3.2.1: the lock file has hashes that match no package of network-mirror:{url}. They may be of platforms that it lacks: `--from STORE` with a pinned key, or `--from origin`, compares them: {other}\n"
+    );
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    scene.write(LOCK, locked);
     // Keys of other providers may be pinned meanwhile.
     let other = "[[provider]]\nmatch = \"example.com/*/*\"\nkeys = [\"acme.asc\"]\n";
     scene.write("trust.toml", other);

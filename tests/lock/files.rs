@@ -398,6 +398,8 @@ fn an_h1_of_a_missing_package_is_not_passed_over() {
     let differs =
         "   Differs project/.terraform.lock.hcl: it has hashes that could not be compared\n";
     assert!(run.stderr.contains(differs), "{}", run.stderr);
+    let advice = "hint: `tfoci lock` keeps such hashes: add the missing platforms to the store, or check with `--from origin`; or delete the lines, and run it\n";
+    assert!(run.stderr.ends_with(advice), "{}", run.stderr);
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(document["providers"][0]["uncompared"][0], planted);
     // With all packages, it is known that the hash is of none.

@@ -119,6 +119,9 @@ impl LockOutcome {
         if flaws.values().any(|flaw| *flaw == Flaw::Strangers) {
             printer.advise("`tfoci lock` keeps such hashes: to be rid of them, delete their lines or the provider's block, and run it");
         }
+        if flaws.values().any(|flaw| *flaw == Flaw::Uncompared) {
+            printer.advise("`tfoci lock` keeps such hashes: add the missing platforms to the store, or check with `--from origin`; or delete the lines, and run it");
+        }
         let is_complete = failures.is_empty() && request.writing != Writing::DryRun;
         let is_usable = is_complete && is_for_here(&locked) && flaws.is_empty();
         if request.installs && is_usable && !locked.is_empty() {

@@ -140,11 +140,18 @@ impl LostH1<'_> {
 
 fn warn(subject: &Subject, locked: &Locked, directories: &str, printer: &Printer) {
     if !locked.strangers.is_empty() {
-        let text = format!(
-            "{subject}: the lock file{directories} has hashes that match no package of this release, and clients accept packages with these hashes. Either a package was published again, or the lock file was changed; compare it with its last version before you use or remove them: {}",
-            listed(&locked.strangers, MANY)
-        );
-        printer.warning(&text);
+        // A mirror does not say which packages the release has.
+        let what = match locked.place.is_mirror() {
+            true => format!(
+                "hashes that match no package of {}. They may be of platforms that it lacks: `--from STORE` with a pinned key, or `--from origin`, compares them",
+                locked.place
+            ),
+            false => "hashes that match no package of this release, and clients accept packages with these hashes. Either a package was published again, or the lock file was changed; compare it with its last version before you use or remove them".to_owned(),
+        };
+        let strangers = listed(&locked.strangers, MANY);
+        printer.warning(&format!(
+            "{subject}: the lock file{directories} has {what}: {strangers}"
+        ));
     }
     if let Some(Uncompared { hashes, platforms }) = &locked.uncompared {
         let text = format!(
