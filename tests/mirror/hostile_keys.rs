@@ -151,8 +151,8 @@ fn a_signal_ends_a_run_that_checks_such_keys() {
 #[cfg(target_os = "linux")]
 #[test]
 fn large_rings_take_little_memory() {
-    // The executable takes 25 MiB for itself in a development build.
-    const MOST: u64 = 72 << 10;
+    // The executable takes 29 MiB for itself in a development build.
+    const MOST: u64 = 76 << 10;
     let author = Author::with_release();
     let primary = dsa(2_048, 256);
     let [mut ring, other] = [&primary, &dsa(2_040, 256)].map(|key| certificate(key, &NUMBERS, 1));
