@@ -247,7 +247,7 @@ hint: `tfoci install --from oci-layout:store --into DIR` writes a filesystem mir
             "error: the repository template `h.example/{namespace}` is wrong
   it does not refer to `type`, of which there can be any number
 
-hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name the one provider whose repository it is
+hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name only providers that it tells apart, such as `'example.com/*/*'` without `{hostname}`
 ",
         ),
         // Clients accept this template, and install every provider from one repository.
@@ -258,7 +258,7 @@ hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name the
   it does not refer to `namespace`, of which there can be any number
   it does not refer to `type`, of which there can be any number
 
-hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name the one provider whose repository it is
+hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name only providers that it tells apart, such as `'example.com/*/*'` without `{hostname}`
 ",
         ),
         (
@@ -266,7 +266,7 @@ hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name the
             "error: the repository template `h.example/acme/demo` is wrong
   it does not refer to `type`, of which there are 2
 
-hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name the one provider whose repository it is
+hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name only providers that it tells apart, such as `'example.com/*/*'` without `{hostname}`
 ",
         ),
         (

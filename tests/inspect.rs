@@ -129,7 +129,7 @@ fn a_version_signed_by_an_unpinned_key_is_refused() {
             ["--trust", "trust.toml"],
             format!("{other} (named by trust.toml, line 3)"),
             format!(
-                "add an entry for this provider alone above the one in trust.toml, line 3, with the keys of all its releases: `match = \"registry.opentofu.org/acme/demo\"`, `keys = [\"{FINGERPRINT}\"]`"
+                "add an entry for this provider alone above the one in trust.toml, line 3: `match = \"registry.opentofu.org/acme/demo\"`, and `keys` with those of its other releases and \"{FINGERPRINT}\""
             ),
         ),
     ] {

@@ -252,7 +252,7 @@ hint: did you mean `oci-layout:dist/sub`?
 error: the repository template `registry.example.net/acme/{namespace}` is wrong
   it does not refer to `type`, of which there are 2
 
-hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name the one provider whose repository it is
+hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name only providers that it tells apart, such as `'example.com/*/*'` without `{hostname}`
 ",
         },
         Case {

@@ -140,7 +140,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-pr
   expected [ACME] `Acme Provider Signing (test key) <security@acme.example>` (named by --key)
   received [STRANGER]
 
-hint: nothing of this version was written. If its author has changed keys, get the new one from the author and name it with `--key FILE`
+hint: nothing of this version was written. If its author has changed keys, get the new one from the author (`tfoci help trust`, if that is you) and name it with `--key FILE`
 ",
         },
         Case {
@@ -153,7 +153,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-pr
   expected [ACME] `Acme Provider Signing (test key) <security@acme.example>` (named by --key)
   received [STRANGER]
 
-hint: nothing of this version was written. If its author has changed keys, get the new one from the author and name it with `--key FILE`
+hint: nothing of this version was written. If its author has changed keys, get the new one from the author (`tfoci help trust`, if that is you) and name it with `--key FILE`
 ",
         },
         Case {
@@ -289,7 +289,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-pr
   expected AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA (named by trust.toml, line 3)
   received [ACME]
 
-hint: nothing of this version was written. If its author has changed keys, get the new one from the author and add an entry for this provider alone above the one in trust.toml, line 3, with the keys of all its releases: `match = "registry.opentofu.org/acme/demo"`, `keys = ["FILE"]`
+hint: nothing of this version was written. If its author has changed keys, get the new one from the author (`tfoci help trust`, if that is you) and add an entry for this provider alone above the one in trust.toml, line 3: `match = "registry.opentofu.org/acme/demo"`, and `keys` with those of its other releases and "FILE"
 "#,
         },
         Case {
@@ -342,7 +342,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-pr
   expected [STRANGER] (named by trust.toml, line 3)
   received [ACME] `Acme Provider Signing (test key) <security@acme.example>`
 
-hint: nothing of this version was written. If the author says that this key is theirs, add an entry for this provider alone above the one in trust.toml, line 3, with the keys of all its releases: `match = "registry.opentofu.org/acme/demo"`, `keys = ["[ACME]"]`
+hint: nothing of this version was written. If the author says that this key is theirs, add an entry for this provider alone above the one in trust.toml, line 3: `match = "registry.opentofu.org/acme/demo"`, and `keys` with those of its other releases and "[ACME]"
 "#,
         },
         Case {

@@ -121,6 +121,18 @@ error: example.com/acme/none (filesystem-mirror:mirror): the mirror has no such 
 hint: name the directory above the hosts: packages lie in HOSTNAME/NAMESPACE/TYPE below it
 ",
         );
+    // The mirror may have the provider of another host.
+    scene
+        .mirror(&format!("registry.opentofu.org/acme/demo {from} {ALLOW}"))
+        .says(
+            1,
+            "
+error: registry.opentofu.org/acme/demo (filesystem-mirror:mirror): the mirror has no such provider
+  expected packages in mirror/registry.opentofu.org/acme/demo
+
+hint: name the directory above the hosts: packages lie in HOSTNAME/NAMESPACE/TYPE below it. If another host is meant: `acme/demo` means registry.opentofu.org/acme/demo, and `--default-host HOST` changes that
+",
+        );
     fs::remove_dir_all(scene.path("mirror")).unwrap();
     scene.mirror(&format!("{ADDRESS} {from} {ALLOW}")).says(
         1,

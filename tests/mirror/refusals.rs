@@ -114,7 +114,13 @@ impl Asked {
             let answered = format!("answered {status}: it went wrong");
             let tried = format!("tried {}", self.tried);
             let error = self.error("was refused", &[&answered, &tried]);
-            self.meets(Fault::status(status), 1, &error, self.hint);
+            let hint = match (status, self.hint) {
+                (403, TOKEN) => format!(
+                    "{TOKEN}. A web server without tokens answers 403 too, if it may not read the file or a directory above it"
+                ),
+                (_, hint) => hint.to_owned(),
+            };
+            self.meets(Fault::status(status), 1, &error, &hint);
         }
         for (status, times, hint) in [
             (500, 2, FAILS),

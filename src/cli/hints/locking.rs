@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tfoci::address::DEFAULT_HOST;
+use tfoci::address::{DEFAULT_HOST, ProviderAddr};
 use tfoci::configuration;
 use tfoci::error::printable_path;
 use tfoci::lock::target;
@@ -42,43 +42,52 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
             "the store has nothing that proves the packages. `--trust-store` believes its hashes; \
              `tfoci mirror` stores signatures with the packages"
         }
-        // No option accepts an unsigned release of a provider with a pinned key.
-        Problem::Trust(trust::Error::NotSigned { .. }) if is_mirror(&failure.at) => {
+        Problem::Trust(error) if is_mirror(&failure.at) => {
             let address = &failure.subject.as_ref()?.provider;
-            return Some(format!(
-                "a mirror of packages has no signatures. `--from STORE` and `--from origin` find them. To believe the mirror instead, \
-                 pin no key for {address}, and name `--trust-store` in place of `--require-pinned`"
-            ));
+            return unsigned_mirror(error, address).or_else(|| unsigned(error, failure));
         }
-        Problem::Trust(error @ trust::Error::NotSigned { .. }) => {
-            let provider = &failure.subject.as_ref()?.provider;
-            let (needs, unpin) = mirroring::not_signed(error, provider)?;
-            return Some(Effect::ReadOnly.hint(&(needs + &unpin)));
+        Problem::Trust(error) => return unsigned(error, failure),
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+/// What to do about a mirror, whose protocol has no signatures.
+fn unsigned_mirror(error: &trust::Error, address: &ProviderAddr) -> Option<String> {
+    let find = "a mirror of packages has no signatures.";
+    match error {
+        // No option accepts an unsigned release of a provider with a pinned key.
+        trust::Error::NotSigned { .. } => Some(format!(
+            "{find} `--from STORE` and `--from origin` find them. To believe the mirror instead, \
+             pin no key for {address}, and name `--trust-store` in place of `--require-pinned`"
+        )),
+        trust::Error::NoDocument | trust::Error::NoSignature => Some(format!(
+            "{find} `--from STORE --trust FILE` and `--from origin` find them. Without \
+             either, `--trust-store` locks every platform by the hashes that the mirror states, and `--allow-unsigned {address}` downloads and hashes the packages of `--platform`"
+        )),
+        _ => None,
+    }
+}
+
+/// What to do about a release that nobody has signed.
+fn unsigned(error: &trust::Error, failure: &Failure) -> Option<String> {
+    let address = &failure.subject.as_ref()?.provider;
+    match error {
+        trust::Error::NotSigned { .. } => {
+            let (needs, unpin) = mirroring::not_signed(error, address)?;
+            Some(Effect::ReadOnly.hint(&(needs + &unpin)))
         }
-        Problem::Trust(trust::Error::NoDocument | trust::Error::NoSignature)
-            if is_mirror(&failure.at) =>
-        {
-            let address = failure.subject.as_ref()?.provider.to_string();
-            return Some(format!(
-                "a mirror of packages has no signatures. `--from STORE --trust FILE` and `--from origin` find them. Without \
-                 either, `--trust-store` locks every platform by the hashes that the mirror states, and `--allow-unsigned {address}` downloads and hashes the packages of `--platform`"
-            ));
-        }
-        Problem::Trust(
-            error @ (trust::Error::NoDocument | trust::Error::NoSignature | trust::Error::NoKey),
-        ) => {
-            let address = failure.subject.as_ref()?.provider.to_string();
+        trust::Error::NoDocument | trust::Error::NoSignature | trust::Error::NoKey => {
             let key = match error {
                 trust::Error::NoKey => Effect::ReadOnly.hint(mirroring::NO_KEY) + ". ",
                 _ => String::new(),
             };
-            return Some(format!(
+            Some(format!(
                 "{key}`--allow-unsigned {address}` accepts it, and downloads the packages of `--platform`"
-            ));
+            ))
         }
-        _ => return None,
-    };
-    Some(text.to_owned())
+        _ => None,
+    }
 }
 
 /// A hint for a configuration or a lock file that cannot be used.

@@ -142,7 +142,7 @@ fn journey(failure: &Failure, effect: Effect) -> Option<String> {
     let text = match &*failure.problem {
         Problem::Endpoint(error) => return stores::address(error),
         Problem::Mapping(error) => return stores::mapping(error),
-        Problem::Source(error) => return origins::at_source(error, effect),
+        Problem::Source(error) => return origins::of_provider(error, &address, effect),
         Problem::Package { source, .. } => return origins::of_package(source, effect),
         // A blob that this machine or the network kept from tfoci may be whole.
         Problem::Unread(error @ (store::Error::Blob { .. } | store::Error::Missing { .. }))

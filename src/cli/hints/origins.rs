@@ -1,5 +1,6 @@
 //! Hints about sources that do not provide a version or package.
 
+use tfoci::address::DEFAULT_HOST;
 use tfoci::credentials::tokens;
 use tfoci::disk;
 use tfoci::error::printable;
@@ -24,6 +25,21 @@ pub(super) fn of_package(error: &PackageError, effect: Effect) -> Option<String>
     Some(text.to_owned())
 }
 
+/// As [`at_source`]. An address without a host may mean another provider than the one that a mirror lacks.
+pub(super) fn of_provider(error: &source::Error, address: &str, effect: Effect) -> Option<String> {
+    let hint = at_source(error, effect)?;
+    let short = address.strip_prefix(DEFAULT_HOST);
+    let short = short.and_then(|rest| rest.strip_prefix('/'));
+    match (error, short) {
+        (source::Error::NotServed { .. } | source::Error::NotMirrored { .. }, Some(short)) => {
+            Some(format!(
+                "{hint}. If another host is meant: `{short}` means {address}, and `--default-host HOST` changes that"
+            ))
+        }
+        _ => Some(hint),
+    }
+}
+
 /// Suggests what to do if a source fails.
 pub(super) fn at_source(error: &source::Error, effect: Effect) -> Option<String> {
     let text = match error {
@@ -31,6 +47,15 @@ pub(super) fn at_source(error: &source::Error, effect: Effect) -> Option<String>
         source::Error::Credentials(error) => return reach::credentials(error),
         source::Error::Disk(disk::Error::TempFile { .. }) => {
             "packages of unknown size or hash are downloaded there first. Free some space, name another directory with TMPDIR, or download one at a time with `--jobs 1`"
+        }
+        source::Error::Unauthorized {
+            tried: tried @ source::AuthTried::NoToken { .. },
+            status: 403,
+            ..
+        } => {
+            return authenticate(tried).map(|hint| {
+                format!("{hint}. A web server without tokens answers 403 too, if it may not read the file or a directory above it")
+            });
         }
         source::Error::Unauthorized { tried, .. } => return authenticate(tried),
         source::Error::Status {

@@ -138,7 +138,7 @@ pub(super) fn unpin(asked_by: Option<&AskedBy>, address: &str) -> String {
 /// How to pin a key for one provider, whose entry is about others too: there, its owner could sign for all of them.
 fn entry_above(entry: &AskedBy, address: &str, key: &str) -> String {
     format!(
-        "add an entry for this provider alone above the one in {entry}, with the keys of all its releases: `match = \"{address}\"`, `keys = [\"{key}\"]`"
+        "add an entry for this provider alone above the one in {entry}: `match = \"{address}\"`, and `keys` with those of its other releases and \"{key}\""
     )
 }
 
@@ -156,7 +156,7 @@ fn refused(reason: &trust::SignatureErrorKind, address: &str) -> Option<String> 
         }
         trust::SignatureErrorKind::OtherKey { expected, .. } => {
             return Some(format!(
-                "If its author has changed keys, get the new one from the author and {}",
+                "If its author has changed keys, get the new one from the author (`tfoci help trust`, if that is you) and {}",
                 name_too(expected, address)
             ));
         }

@@ -258,7 +258,7 @@ fn template(error: &TemplateError) -> Option<String> {
         && let [TemplateProblem::Missing { .. }, ..] = problems.as_slice()
     {
         return Some(
-            "put `{hostname}`, `{namespace}` and `{type}` into the address; or name the one provider whose repository it is"
+            "put `{hostname}`, `{namespace}` and `{type}` into the address; or name only providers that it tells apart, such as `'example.com/*/*'` without `{hostname}`"
                 .to_owned(),
         );
     }
