@@ -256,6 +256,18 @@ hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name onl
 ",
         },
         Case {
+            label: "a template whose symbols a shell replaced by nothing",
+            given: NOTHING,
+            arguments: "install acme/demo acme/other --from registry.example.net/acme/// --into out",
+            exit: 2,
+            says: r"
+error: the repository template `registry.example.net/acme///` is wrong
+  it does not refer to `type`, of which there are 2
+
+hint: put the template in single quotes: between double quotes a shell replaces `${…}` by nothing. `{namespace}` needs no quotes
+",
+        },
+        Case {
             label: "no directory",
             given: NOTHING,
             arguments: "push dist --provider acme/demo --to oci-layout:",

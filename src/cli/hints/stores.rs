@@ -229,6 +229,9 @@ fn levels(levels: &LevelsError) -> String {
     }
 }
 
+/// A shell has replaced symbols by nothing.
+const EMPTIED: &str = "put the template in single quotes: between double quotes a shell replaces `${…}` by nothing. `{namespace}` needs no quotes";
+
 /// Shells replace an unquoted `${…}` by nothing. A template without placeholders is often meant as a directory.
 fn template(error: &TemplateError) -> Option<String> {
     use tfoci::oci::repository_name::RepositoryErrorKind;
@@ -254,9 +257,12 @@ fn template(error: &TemplateError) -> Option<String> {
     {
         return Some(format!("did you mean `{meant}`?"));
     }
-    if let TemplateError::Template { problems, .. } = error
+    if let TemplateError::Template { text, problems } = error
         && let [TemplateProblem::Missing { .. }, ..] = problems.as_slice()
     {
+        if text.contains("//") {
+            return Some(EMPTIED.to_owned());
+        }
         return Some(
             "put `{hostname}`, `{namespace}` and `{type}` into the address; or name only providers that it tells apart, such as `'example.com/*/*'` without `{hostname}`"
                 .to_owned(),
@@ -274,9 +280,7 @@ fn template(error: &TemplateError) -> Option<String> {
                 ));
             }
         },
-        RepositoryErrorKind::EmptyComponent | RepositoryErrorKind::Separator { .. } => {
-            "put the template in single quotes: between double quotes a shell replaces `${…}` by nothing. `{namespace}` needs no quotes"
-        }
+        RepositoryErrorKind::EmptyComponent | RepositoryErrorKind::Separator { .. } => EMPTIED,
         RepositoryErrorKind::Scheme => {
             "leave out the scheme: tfoci speaks HTTPS, and plain HTTP with `--plain-http HOST`. A network mirror is read with `--from network-mirror:URL`, where the command takes it"
         }
