@@ -6,6 +6,7 @@
 //! | --- | --- |
 //! | signed by a pinned key, or by a key that the origin served over verified TLS | every line of its checksum document |
 //! | from a store, with `--trust-store` | the digests of its packages |
+//! | from a mirror, locked already and installed now, if the user has no rule for it | what is locked, and the `h1` of a locked zip |
 //! | anything else that the policy accepts | the digests of the packages for the wanted platforms, which are downloaded and hashed |
 //!
 //! For its default origin, `tofu` also records what the origin reports without a signature, and so does tfoci for it where no key is

@@ -135,6 +135,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "URL", value_parser = server_url, help_heading = "Server")]
     url: Option<Url>,
     /// The host in the addresses of the provider registry; by default that of --url
+    ///
+    /// It is needed if the repository template has no `${hostname}`: every provider then has this host.
     #[arg(long = "registry-host", value_name = "HOST", value_parser = Hostname::from_ascii, help_heading = "Server")]
     provider_host: Option<Hostname>,
     /// File with the server's certificates, in PEM
