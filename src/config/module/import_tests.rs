@@ -1,18 +1,12 @@
 //! Which providers `import` blocks and override files require, by client.
 
+use super::tests::read_for;
 use super::*;
 
 /// The types of the providers that a module requires for each client, and if it is not known.
 fn types(files: &[(&str, &str)]) -> [String; 3] {
-    let files: Vec<_> = files
-        .iter()
-        .map(|(name, text)| SourceFile {
-            name,
-            bytes: text.as_bytes(),
-        })
-        .collect();
     [Some(Client::OpenTofu), Some(Client::Terraform), None].map(|client| {
-        let module = Module::read(&files, client, &Hostname::default_origin()).unwrap();
+        let module = read_for(client, files).unwrap();
         let names: Vec<&str> = module.requirements.keys().map(String::as_str).collect();
         names.join(" ")
     })

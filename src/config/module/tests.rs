@@ -3,6 +3,10 @@ use proptest::prelude::*;
 use super::*;
 
 fn read(files: &[(&str, &str)]) -> Result<Module, Error> {
+    read_for(None, files)
+}
+
+pub(super) fn read_for(client: Option<Client>, files: &[(&str, &str)]) -> Result<Module, Error> {
     let files: Vec<_> = files
         .iter()
         .map(|(name, text)| SourceFile {
@@ -10,7 +14,7 @@ fn read(files: &[(&str, &str)]) -> Result<Module, Error> {
             bytes: text.as_bytes(),
         })
         .collect();
-    Module::read(&files, None, &Hostname::default_origin())
+    Module::read(&files, client, &Hostname::default_origin())
 }
 
 /// The requirements, each as `NAME ADDRESS CONSTRAINTS`.
