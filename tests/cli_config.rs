@@ -245,7 +245,7 @@ hint: `tfoci install --from oci-layout:store --into DIR` writes a filesystem mir
         (
             &["acme/*", "--from", "h.example/{namespace}"],
             "error: the repository template `h.example/{namespace}` is wrong
-  it does not refer to `type`, of which there can be any number
+  it does not refer to `type`, in which the providers can differ
 
 hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name only providers that it tells apart, such as `'example.com/*/*'` without `{hostname}`
 ",
@@ -254,9 +254,9 @@ hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name onl
         (
             &["*/*/*", "acme/demo", "--from", "h.example/acme/demo"],
             "error: the repository template `h.example/acme/demo` is wrong
-  it does not refer to `hostname`, of which there can be any number
-  it does not refer to `namespace`, of which there can be any number
-  it does not refer to `type`, of which there can be any number
+  it does not refer to `hostname`, in which the providers can differ
+  it does not refer to `namespace`, in which the providers can differ
+  it does not refer to `type`, in which the providers can differ
 
 hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name only providers that it tells apart, such as `'example.com/*/*'` without `{hostname}`
 ",
@@ -264,7 +264,7 @@ hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name onl
         (
             &["acme/demo", "acme/more", "--from", "h.example/acme/demo"],
             "error: the repository template `h.example/acme/demo` is wrong
-  it does not refer to `type`, of which there are 2
+  it does not refer to `type`, in which the providers differ
 
 hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name only providers that it tells apart, such as `'example.com/*/*'` without `{hostname}`
 ",

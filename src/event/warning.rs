@@ -14,7 +14,9 @@ use crate::version::Version;
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Warning {
     /// The title of the artifact names another provider, as it does if two addresses lead to one repository.
-    #[error("this artifact was made for {0}")]
+    #[error(
+        "this artifact was made for {0}; the address of the store may give both providers one repository"
+    )]
     MadeFor(ProviderAddr),
     /// The store lists the provider without a version: all were withdrawn, and registries keep the empty repository.
     #[error("{0} has no version of it any more")]

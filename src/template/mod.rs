@@ -187,10 +187,10 @@ impl RepositoryTemplate {
         Symbol::ALL.into_iter().filter_map(move |symbol| {
             let values = values(symbol);
             let values = match values.len() {
-                _ if values.contains(&None) => Values::Any,
-                0 => Values::Any,
+                _ if values.contains(&None) => Values::Unknown,
+                0 => Values::Unknown,
                 1 => return None,
-                count => Values::Count(count),
+                _ => Values::Differ,
             };
             (!self.references.contains(&symbol))
                 .then_some(TemplateProblem::Missing { symbol, values })

@@ -39,7 +39,7 @@ pub enum TemplateProblem {
     #[error("{0}")]
     Refused(Construct),
     /// Two providers would share a repository, because the template omits a symbol.
-    #[error("it does not refer to `{symbol}`, of which there {values}")]
+    #[error("it does not refer to `{symbol}`, in which the providers {values}")]
     Missing { symbol: Symbol, values: Values },
     /// An expression cannot be evaluated.
     #[error("`{}` {mistake}", printable(.expression))]
@@ -71,20 +71,20 @@ impl From<Construct> for TemplateProblem {
     }
 }
 
-/// The number of different values of a symbol.
+/// Whether a symbol has different values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
-    /// Unknown, because the providers are unknown.
-    Any,
-    /// A known number.
-    Count(usize),
+    /// Perhaps: the providers are unknown.
+    Unknown,
+    /// Two providers have different values.
+    Differ,
 }
 
 impl fmt::Display for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Any => f.write_str("can be any number"),
-            Self::Count(count) => write!(f, "are {count}"),
-        }
+        f.write_str(match self {
+            Self::Unknown => "can differ",
+            Self::Differ => "differ",
+        })
     }
 }

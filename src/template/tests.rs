@@ -191,11 +191,11 @@ fn providers_must_not_share_a_repository() {
     assert_eq!(missing(&["a.example/acme/one"]), "");
     assert_eq!(
         missing(&three),
-        "the repository template `reg.io/x` is wrong\n  it does not refer to `hostname`, of which there are 2\n  it does not refer to `type`, of which there are 2"
+        "the repository template `reg.io/x` is wrong\n  it does not refer to `hostname`, in which the providers differ\n  it does not refer to `type`, in which the providers differ"
     );
     assert_eq!(
         missing(&[]),
-        "the repository template `reg.io/x` is wrong\n  it does not refer to `hostname`, of which there can be any number\n  it does not refer to `namespace`, of which there can be any number\n  it does not refer to `type`, of which there can be any number"
+        "the repository template `reg.io/x` is wrong\n  it does not refer to `hostname`, in which the providers can differ\n  it does not refer to `namespace`, in which the providers can differ\n  it does not refer to `type`, in which the providers can differ"
     );
     assert!(check("reg.io/${hostname}/${type}", &three).is_ok());
     // A name in a branch is a reference, a key is none.

@@ -46,12 +46,12 @@ const PROBLEMS: [(&str, &str, &str); 18] = [
     (
         "oci_mirror { repository_template = \"known.example/${hostname}/${type}\" }",
         "template",
-        "line 2: problem: the repository template is wrong: it does not refer to `namespace`, of which there can be any number",
+        "line 2: problem: the repository template is wrong: it does not refer to `namespace`, in which the providers can differ",
     ),
     (
         "oci_mirror {\n repository_template = \"known.example/x\"\n include = [\"*/*/*\", \"a.example/acme/demo\"]\n}",
         "template",
-        "line 2: problem: the repository template is wrong: it does not refer to `hostname`, of which",
+        "line 2: problem: the repository template is wrong: it does not refer to `hostname`, in which the providers can",
     ),
     (
         "oci_mirror { repository_template = \"known.example/${host}\" }",

@@ -250,7 +250,7 @@ hint: did you mean `oci-layout:dist/sub`?
             exit: 2,
             says: r"
 error: the repository template `registry.example.net/acme/{namespace}` is wrong
-  it does not refer to `type`, of which there are 2
+  it does not refer to `type`, in which the providers differ
 
 hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name only providers that it tells apart, such as `'example.com/*/*'` without `{hostname}`
 ",
@@ -262,7 +262,7 @@ hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name onl
             exit: 2,
             says: r"
 error: the repository template `registry.example.net/acme///` is wrong
-  it does not refer to `type`, of which there are 2
+  it does not refer to `type`, in which the providers differ
 
 hint: put the template in single quotes: between double quotes a shell replaces `${…}` by nothing. `{namespace}` needs no quotes
 ",

@@ -182,6 +182,14 @@ fn options_of_other_tools() {
             "site --from oci-layout:store --into site",
             "a store is named with `--to`; directories are written by `tfoci site DIR` and `tfoci install --into DIR`",
         ),
+        (
+            "install acme/demo --from oci-layout:store --into out --client tofu",
+            "every client can install from the folder that `--into` names: leave out `--client`",
+        ),
+        (
+            "install acme/demo --client tofu --from oci-layout:store --into out",
+            "every client can install from the folder that `--into` names: leave out `--client`",
+        ),
         ("list --to oci-layout:store", "did you mean `--from`?"),
         (
             "versions acme/demo --to oci-layout:store",

@@ -205,7 +205,7 @@ fn an_artifact_of_another_provider_is_read_with_a_warning() {
         "other.example/acme/demo",
     ];
     author.push(&exact).succeeds();
-    const WARNING: &str = "   Warning registry.opentofu.org/acme/demo 1.0.0: this artifact was made for other.example/acme/demo\n";
+    const WARNING: &str = "   Warning registry.opentofu.org/acme/demo 1.0.0: this artifact was made for other.example/acme/demo; the address of the store may give both providers one repository\n";
     let run = author.tfoci(&[
         "inspect",
         "acme/demo@1.0.0",

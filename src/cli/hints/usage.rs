@@ -20,6 +20,7 @@ pub(in crate::cli) fn tip(error: &clap::Error, arguments: &[OsString]) -> Option
         .or_else(|| check_tip(error))
         .or_else(|| destination_tip(error, arguments))
         .or_else(|| fill_tip(error))
+        .or_else(|| folder_tip(error))
         .or_else(|| version_tip(error, arguments))
         .or_else(|| provider_tip(error, arguments))
 }
@@ -31,6 +32,23 @@ fn fill_tip(error: &clap::Error) -> Option<String> {
     };
     missing.iter().any(|option| option == "--fill").then(|| {
         "these options choose what `--fill` mirrors; without it, the server has what the store has"
+            .to_owned()
+    })
+}
+
+/// Why `install --into` takes no `--client`.
+fn folder_tip(error: &clap::Error) -> Option<String> {
+    let is_about =
+        |kind, option: &str| text(error, kind).is_some_and(|text| text.starts_with(option));
+    let kinds = [
+        (ContextKind::InvalidArg, ContextKind::PriorArg),
+        (ContextKind::PriorArg, ContextKind::InvalidArg),
+    ];
+    let mut kinds = kinds.into_iter();
+    let is_both =
+        kinds.any(|(one, other)| is_about(one, "--into ") && is_about(other, "--client "));
+    is_both.then(|| {
+        "every client can install from the folder that `--into` names: leave out `--client`"
             .to_owned()
     })
 }
