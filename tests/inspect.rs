@@ -129,7 +129,7 @@ fn a_version_signed_by_an_unpinned_key_is_refused() {
             ["--trust", "trust.toml"],
             format!("{other} (named by trust.toml, line 3)"),
             format!(
-                "add an entry for this provider alone above the one in trust.toml, line 3: `match = \"registry.opentofu.org/acme/demo\"`, and `keys` with those of its other releases and \"{FINGERPRINT}\""
+                "add an entry for this provider alone, above the one in trust.toml, line 3: `match = \"registry.opentofu.org/acme/demo\"`, with \"{FINGERPRINT}\" and the keys of its other releases in `keys`"
             ),
         ),
     ] {
@@ -144,7 +144,7 @@ fn a_version_signed_by_an_unpinned_key_is_refused() {
                 "error: {ABOUT}: the stored version does not verify\n  \
                  the signature `SHA256SUMS.sig` is by a key that is not pinned\n    \
                  expected {expected}\n    received {FINGERPRINT} `{USER_ID}`\n\nhint: this version is not signed by a key that you named. \
-                 If the author says that this key is theirs, {advice}; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE {} FILE` lists the versions that verify\n",
+                 If the author says that this key is theirs, {advice}; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE {} FILE` lists the versions that verify; `'registry.opentofu.org/acme/demo@!= VERSION'` leaves this one out\n",
                 pin[0],
             )
         );

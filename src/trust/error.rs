@@ -151,7 +151,7 @@ pub enum Error {
 
 /// A package that does not have the digest that the checksum document lists.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` does not match its checksum\n  expected {expected} (checksum document)\n  received {received} (package)", printable(.file_name))]
+#[error("`{}` does not match its checksum\n  expected {expected} (checksum document)\n  received {received} ({})", printable(.file_name), if *.is_stated { "stated by its source" } else { "package" })]
 pub struct Mismatch {
     /// The package's file name.
     pub file_name: String,
@@ -159,6 +159,20 @@ pub struct Mismatch {
     pub expected: Digest,
     /// The digest of the package.
     pub received: Digest,
+    /// Whether the package was not read, and its source or store states the digest.
+    pub is_stated: bool,
+}
+
+impl Mismatch {
+    /// The mismatch of a package that was not read.
+    pub(super) fn stated(file_name: String, expected: Digest, received: Digest) -> Self {
+        Self {
+            file_name,
+            expected,
+            received,
+            is_stated: true,
+        }
+    }
 }
 
 fn stated(digest: &Option<Digest>) -> String {

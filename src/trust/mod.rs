@@ -182,11 +182,8 @@ fn matches_its_line<L>(
     match checksums.lookup(&package.file_name) {
         None => Err(checksums.no_line(&package.file_name)),
         Some(expected) if expected != package.expected.digest => {
-            Err(Error::Mismatch(Box::new(Mismatch {
-                file_name: file_name(),
-                expected,
-                received: package.expected.digest,
-            })))
+            let mismatch = Mismatch::stated(file_name(), expected, package.expected.digest);
+            Err(Error::Mismatch(Box::new(mismatch)))
         }
         Some(_) => Ok(()),
     }

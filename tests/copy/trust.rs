@@ -66,7 +66,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store/registry.opentofu
     expected [STRANGER] `Another Author (test key) <else@stranger.example>` (named by --key)
     received [ACME] `Acme Provider Signing (test key) <security@acme.example>`
 
-hint: this version is not signed by a key that you named. If the author says that this key is theirs, name its file by another `--key FILE`; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE --key FILE` lists the versions that verify
+hint: this version is not signed by a key that you named. If the author says that this key is theirs, name its file by another `--key FILE`; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE --key FILE` lists the versions that verify; `'registry.opentofu.org/acme/demo@!= VERSION'` leaves this one out
 ");
     assert!(is_empty(&author));
     copy(&author, FROM, TO, &[]).succeeds();

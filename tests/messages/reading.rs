@@ -287,7 +287,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the stored vers
     expected [STRANGER] `Another Author (test key) <else@stranger.example>` (named by --key)
     received [ACME] `Acme Provider Signing (test key) <security@acme.example>`
 
-hint: this version is not signed by a key that you named. If the author says that this key is theirs, name its file by another `--key FILE`; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE --key FILE` lists the versions that verify
+hint: this version is not signed by a key that you named. If the author says that this key is theirs, name its file by another `--key FILE`; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE --key FILE` lists the versions that verify; `'registry.opentofu.org/acme/demo@!= VERSION'` leaves this one out
 ",
         },
         Case {
@@ -318,7 +318,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the stored vers
     expected a signature by acme.asc (named by trust.toml, line 3)
     received none
 
-hint: it was stored without a signature. If its author does not sign, add an entry for registry.opentofu.org/acme/demo above the one in trust.toml, line 3, with `unsigned = "allow"` and without `keys`: it unpins all versions of this provider; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE --trust FILE` lists the versions that verify
+hint: it was stored without a signature. If its author does not sign, add an entry for registry.opentofu.org/acme/demo above the one in trust.toml, line 3, with `unsigned = "allow"` and without `keys`: it unpins all versions of this provider; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE --trust FILE` lists the versions that verify; `'registry.opentofu.org/acme/demo@!= VERSION'` leaves this one out
 "#,
         },
         Case {
@@ -332,7 +332,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the stored vers
     expected a signature by acme.asc (named by trust.toml, line 3)
     received none
 
-hint: it was stored without a signature, and `--allow-unsigned` does not apply to a provider with pinned keys. If its author does not sign, add an entry for registry.opentofu.org/acme/demo above the one in trust.toml, line 3, with `unsigned = "allow"` and without `keys`: it unpins all versions of this provider; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE --trust FILE` lists the versions that verify
+hint: it was stored without a signature, and `--allow-unsigned` does not apply to a provider with pinned keys. If its author does not sign, add an entry for registry.opentofu.org/acme/demo above the one in trust.toml, line 3, with `unsigned = "allow"` and without `keys`: it unpins all versions of this provider; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE --trust FILE` lists the versions that verify; `'registry.opentofu.org/acme/demo@!= VERSION'` leaves this one out
 "#,
         },
         Case {
@@ -346,7 +346,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): the stored vers
     expected a signature by acme.asc (named by --key)
     received none
 
-hint: it was stored without a signature. If its author does not sign, leave out `--key`; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE --key FILE` lists the versions that verify
+hint: it was stored without a signature. If its author does not sign, leave out `--key`; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE --key FILE` lists the versions that verify; `'registry.opentofu.org/acme/demo@!= VERSION'` leaves this one out
 ",
         },
     ]);

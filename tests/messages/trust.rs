@@ -214,6 +214,24 @@ hint: `gpg --export --armor FINGERPRINT` writes one
 ",
         },
         Case {
+            label: "a signature in place of a key",
+            given: |author| {
+                two_platforms().write(&author.scene.path("dist"));
+                let signature = "dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig";
+                let signature = author.scene.path(signature);
+                std::fs::copy(signature, author.scene.path("key.sig")).unwrap();
+            },
+            arguments: "inspect acme/demo@1.0.0 --from oci-layout:store --key key.sig",
+            exit: 2,
+            says: r"
+error: `key.sig` holds no OpenPGP key
+  expected a public key, armored or binary
+  named by --key
+
+hint: `gpg --export --armor FINGERPRINT` writes one
+",
+        },
+        Case {
             label: "a trust file in place of a key",
             given: |author| {
                 let entry = "[[provider]]\nmatch = \"*/*/*\"\n";
@@ -289,7 +307,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-pr
   expected AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA (named by trust.toml, line 3)
   received [ACME]
 
-hint: nothing of this version was written. If its author has changed keys, get the new one from the author (`tfoci help trust`, if that is you) and add an entry for this provider alone above the one in trust.toml, line 3: `match = "registry.opentofu.org/acme/demo"`, and `keys` with those of its other releases and "FILE"
+hint: nothing of this version was written. If its author has changed keys, get the new one from the author (`tfoci help trust`, if that is you) and add an entry for this provider alone, above the one in trust.toml, line 3: `match = "registry.opentofu.org/acme/demo"`, with "FILE" and the keys of its other releases in `keys`
 "#,
         },
         Case {
@@ -342,7 +360,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-pr
   expected [STRANGER] (named by trust.toml, line 3)
   received [ACME] `Acme Provider Signing (test key) <security@acme.example>`
 
-hint: nothing of this version was written. If the author says that this key is theirs, add an entry for this provider alone above the one in trust.toml, line 3: `match = "registry.opentofu.org/acme/demo"`, and `keys` with those of its other releases and "[ACME]"
+hint: nothing of this version was written. If the author says that this key is theirs, add an entry for this provider alone, above the one in trust.toml, line 3: `match = "registry.opentofu.org/acme/demo"`, with "[ACME]" and the keys of its other releases in `keys`
 "#,
         },
         Case {

@@ -142,6 +142,8 @@ hint: nothing of this version was written. One checksum document has to list the
     .ends(3);
     let hint = "hint: nothing of this version was written. Clients refuse this release, too: its author has to publish it again\n";
     assert!(said.ends_with(hint), "{said}");
+    let stated = " (checksum document)\n  received sha256:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec (stated by its source)\n";
+    assert!(said.contains(stated), "{said}");
     OriginScene::release(folder().mistake(Mistake::ZipsUnlisted)).demo("").says(3, "
 error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the checksum document has no SHA-256 for `terraform-provider-demo_1.0.0_linux_amd64.zip`
 

@@ -347,7 +347,7 @@ error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by
   expected [STRANGER] (named by trust.toml, line 3)
   received [ACME] `Acme Provider Signing (test key) <security@acme.example>`
 
-hint: the store keeps its copy of this version, which clients install: `tfoci inspect` with the same trust file says whether that one verifies. If not, withdraw it (`tfoci help maintenance`); or, if its author says that this key is theirs, add an entry for this provider alone above the one in trust.toml, line 3: `match = "[ORIGIN]/acme/demo"`, and `keys` with those of its other releases and "[ACME]"
+hint: the store keeps its copy of this version, which clients install: `tfoci inspect` with the same trust file says whether that one verifies. If not, withdraw it (`tfoci help maintenance`); or, if its author says that this key is theirs, add an entry for this provider alone, above the one in trust.toml, line 3: `match = "[ORIGIN]/acme/demo"`, with "[ACME]" and the keys of its other releases in `keys`
 "#);
     assert_eq!(stage.tree(), before);
 }

@@ -190,7 +190,7 @@ fn the_log_advises_what_the_trust_file_can_say() {
     let other = pinned.replace("acme.asc", &Signer::stranger().fingerprint());
     let says = hint(&[], &other);
     assert!(
-        says.contains(". If the author says that this key is theirs, add an entry for this provider alone above") && !says.contains("!="),
+        says.contains(". If the author says that this key is theirs, add an entry for this provider alone, above") && !says.contains("!="),
         "{says}"
     );
 }

@@ -138,7 +138,7 @@ pub(super) fn unpin(asked_by: Option<&AskedBy>, address: &str) -> String {
 /// How to pin a key for one provider, whose entry is about others too: there, its owner could sign for all of them.
 fn entry_above(entry: &AskedBy, address: &str, key: &str) -> String {
     format!(
-        "add an entry for this provider alone above the one in {entry}: `match = \"{address}\"`, and `keys` with those of its other releases and \"{key}\""
+        "add an entry for this provider alone, above the one in {entry}: `match = \"{address}\"`, with \"{key}\" and the keys of its other releases in `keys`"
     )
 }
 

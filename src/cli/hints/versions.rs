@@ -178,7 +178,9 @@ fn verified(asked_by: Option<&AskedBy>, address: &str) -> String {
         Some(AskedBy::Option) => "--key",
         Some(AskedBy::TrustFile { .. }) | None => "--trust",
     };
-    format!("`tfoci versions {address} --from STORE {trust} FILE` lists the versions that verify")
+    format!(
+        "`tfoci versions {address} --from STORE {trust} FILE` lists the versions that verify; `'{address}@!= VERSION'` leaves this one out"
+    )
 }
 
 /// Users forget the host most often: an address of two parts is on the default host. A layout may also lie in a directory nearby.

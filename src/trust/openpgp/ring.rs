@@ -121,9 +121,12 @@ impl CertificateCopy {
     }
 }
 
-/// Whether a file can hold a key. Files as programs write them are not decoded.
+/// Whether a file can hold a key. Files as programs write them are not decoded, unless they begin with a signature: somebody may have named
+/// that of a release.
 pub(in crate::trust) fn may_hold_key(file: &[u8]) -> bool {
-    let is_packet = file.first().is_some_and(|first| first & 0x80 != 0);
+    let is_signature = |first: &u8| matches!(first, 0x88..=0x8b | 0xc2);
+    let mut first = file.first().into_iter();
+    let is_packet = first.any(|first| first & 0x80 != 0 && !is_signature(first));
     let is_found = |element: &RingElement| matches!(element, RingElement::Certificate(_));
     is_packet || position(file, BEGIN).is_some() || read(file).iter().any(is_found)
 }
