@@ -38,8 +38,11 @@ pub enum Error {
         others: Vec<String>,
     },
     /// The source does not have the provider.
-    #[error("the origin has no such provider")]
-    NoProvider,
+    #[error("the origin has no such provider\n  from {url}\n  answered 404")]
+    NoProvider {
+        /// The list of its versions.
+        url: Shown,
+    },
     /// A network mirror responded with 404: it lacks the provider, or the URL is wrong.
     #[error("the mirror has no such provider\n  from {url}\n  answered 404")]
     NotServed {
@@ -362,7 +365,7 @@ impl Error {
             Self::Disk(error) => error.category(),
             Self::Credentials(error) => error.category(),
             Self::NoService { .. }
-            | Self::NoProvider
+            | Self::NoProvider { .. }
             | Self::NotServed { .. }
             | Self::NotMirrored { .. }
             | Self::NoDirectory { .. }

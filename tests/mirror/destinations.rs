@@ -178,7 +178,7 @@ fn a_source_that_has_nothing_is_reported_for_both() {
         .ends(1);
     for name in ["a", "b"] {
         let error = format!(
-            "error: [ORIGIN]/acme/gone to oci-layout:store/{name}/[ORIGIN]/acme/gone ([ORIGIN]): the origin has no such provider\n"
+            "error: [ORIGIN]/acme/gone to oci-layout:store/{name}/[ORIGIN]/acme/gone ([ORIGIN]): the origin has no such provider\n  from https://[ORIGIN]/v1/providers/acme/gone/versions\n  answered 404\n"
         );
         assert!(said.contains(&error), "{said}");
     }

@@ -93,6 +93,8 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): the service discovery document has another
     );
     refused("discovery", lie::says("providers.v1", "/v1/providers"), 1, "
 error: [ORIGIN]/acme/demo ([ORIGIN]): the origin has no such provider
+  from https://[ORIGIN]/v1/acme/demo/versions
+  answered 404
 
 hint: the full address counts: the same name on another host is another provider. A private one may need a token
 ");

@@ -166,7 +166,7 @@ fn refused_lists_of_versions() {
     VERSIONS.meets(
         Fault::status(404),
         1,
-        "error: [ORIGIN]/acme/demo ([ORIGIN]): the origin has no such provider\n",
+        "error: [ORIGIN]/acme/demo ([ORIGIN]): the origin has no such provider\n  from https://[ORIGIN]/v1/providers/acme/demo/versions\n  answered 404\n",
         "the full address counts: the same name on another host is another provider. A private one may need a token",
     );
 }

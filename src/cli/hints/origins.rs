@@ -103,7 +103,7 @@ fn lacking(error: &source::Error) -> Option<String> {
         source::Error::NoService { .. } => {
             "if the provider registry is on another host, a `host` block in the CLI configuration names it"
         }
-        source::Error::NoProvider => {
+        source::Error::NoProvider { .. } => {
             "the full address counts: the same name on another host is another provider. A private one may need a token"
         }
         source::Error::NotServed { .. } => {

@@ -208,7 +208,8 @@ impl Origin {
         let path = [provider.namespace(), provider.type_name(), "versions"];
         let answer = self.ask(&service, &path, LARGEST_JSON).await?;
         if answer.status() == StatusCode::NOT_FOUND {
-            return Err(Error::NoProvider);
+            let url = answer.shown();
+            return Err(Error::NoProvider { url });
         }
         let what = Document::Versions;
         let answer = fetch::successful(&what, answer, &service.auth)?;
