@@ -93,7 +93,11 @@ pub fn userinfo(text: &str) -> Option<&str> {
     let has_port = parts
         .next()
         .is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
-    let is_port = has_port && (parts.count() == 2 || after.starts_with("sha"));
+    // An IP address has more dots than a version.
+    let is_version = after.starts_with(|c: char| c.is_ascii_digit())
+        && after.matches('.').count() < 3
+        && !after.contains('/');
+    let is_port = has_port && (parts.count() == 2 || is_version || after.starts_with("sha"));
     (!name.contains(is_odd) && !directories.contains(&name) && !is_port).then_some(before)
 }
 
@@ -137,6 +141,8 @@ mod tests {
             (":h@h.example/x", Some(":h")),
             ("h.example:8443/acme/demo@1.0.0", None),
             ("h.example:8443/demo@sha256:00", None),
+            ("h.example:8443/tofu/h.example/acme/demo@1.0.0", None),
+            ("me:123/x@10.0.0.1", Some("me:123/x")),
             ("acme/demo@1.0.0", None),
             ("oci-layout:/home/me@work", None),
             ("/home/a:b@c", None),

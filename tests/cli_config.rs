@@ -199,7 +199,7 @@ fn a_block_that_clients_may_be_unable_to_use_has_a_warning() {
     let url = |url| print(&["a.example/*/*", "--url", url]).succeeds().stderr;
     assert_eq!(
         url("https://m.example"),
-        "      Note https://m.example/ fits a site that `tfoci site` wrote. The network mirror of `tfoci serve` is at https://m.example/mirror/\n"
+        "      Note https://m.example/ is right for a site that `tfoci site` wrote. The network mirror of `tfoci serve` is at https://m.example/mirror/\n"
     );
     assert_eq!(url("https://m.example/mirror"), "");
     let every = ["cli-config", "--url", "https://m.example:8443/mirror/"];

@@ -288,7 +288,7 @@ fn a_template_with_more_levels_than_the_repositories_have() {
     let stderr = run.stderr.replace(registry.host(), "HOST");
     assert_eq!(
         stderr,
-        "error: no repository of the registry matches HOST/{namespace}/{type}\n  received no repository\n"
+        "error: no repository of the registry matches HOST/{namespace}/{type}\n  received no repository\n\nhint: the registry is empty, or hides its repositories from this user: a provider that the command names needs no list\n"
     );
 }
 

@@ -193,7 +193,7 @@ pub enum Error {
     /// Two segments, and the caller has no default host.
     #[error("the pattern `{}` has two parts, and needs three\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all", printable(.text))]
     NoHost { text: String },
-    #[error("the pattern `{}` has something after a `*`\n  expected `*` in every segment after the first `*`", printable(.text))]
+    #[error("the pattern `{}` has something after a `*`\n  expected `*` in every segment after the first `*`, or a pattern for each value of it", printable(.text))]
     Nesting { text: String },
     /// A `*` inside a segment.
     #[error("the pattern `{}` has a `*` within a segment\n  expected `*` for the whole segment", printable(.text))]
@@ -307,11 +307,11 @@ mod tests {
             ),
             (
                 "*/demo",
-                "the pattern `*/demo` has something after a `*`\n  expected `*` in every segment after the first `*`",
+                "the pattern `*/demo` has something after a `*`\n  expected `*` in every segment after the first `*`, or a pattern for each value of it",
             ),
             (
                 "*/acme/*",
-                "the pattern `*/acme/*` has something after a `*`\n  expected `*` in every segment after the first `*`",
+                "the pattern `*/acme/*` has something after a `*`\n  expected `*` in every segment after the first `*`, or a pattern for each value of it",
             ),
             (
                 "*.example.com/*/*",

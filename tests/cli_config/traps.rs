@@ -209,7 +209,7 @@ fn notes_do_not_fail_the_check() {
         (
             "network_mirror { url = \"https://m.example\" }".to_owned(),
             "url_without_path",
-            "line 2: note: `https://m.example/` fits a site that `tfoci site` wrote: the network mirror of `tfoci serve` is at `https://m.example/mirror/`",
+            "line 2: note: `https://m.example/` is right for a site that `tfoci site` wrote: the network mirror of `tfoci serve` is at `https://m.example/mirror/`",
         ),
         // tfoci reads these credentials, and clients do not.
         (

@@ -18,7 +18,7 @@ fn installed(author: &Author) {
 
 #[test]
 fn a_filesystem_mirror_in_the_place_of_a_store() {
-    const HINT: &str = "it is a filesystem mirror, as `tfoci install --into` writes it, and no store. `mirror`, `versions`, `inspect` and `lock` take it as `--from filesystem-mirror:folder`";
+    const HINT: &str = "it is a filesystem mirror, as `tfoci install --into` writes it, and no store. `mirror`, `versions`, `inspect`, `lock`, and `install` without `--into`, take it as `--from filesystem-mirror:folder`";
     let author = Author::new();
     installed(&author);
     let run = |arguments: &str| {

@@ -105,6 +105,27 @@ fn selections() {
     );
 }
 
+/// The name of a repository with a port, and a version as an address has it.
+#[test]
+fn references() {
+    for (repository, version) in [
+        ("localhost:5000/tofu/a.example/acme/demo", "@1.0.0"),
+        ("ghcr.io/acme/a.example/acme/demo", ""),
+    ] {
+        refused(
+            &[
+                "install",
+                &format!("{repository}{version}"),
+                "--into",
+                "out",
+            ],
+            &format!(
+                "`{repository}` is not a provider address\n  expected HOSTNAME/NAMESPACE/TYPE\n\nhint: a version in a repository is `{repository}:VERSION`, as `push` prints it"
+            ),
+        );
+    }
+}
+
 #[test]
 fn constraints() {
     for (constraint, part, problem) in [

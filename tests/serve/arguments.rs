@@ -427,6 +427,11 @@ fn files_of_tokens_and_keys_have_hints_that_show_how_to_make_one() {
     let tokens = refused(&["--tokens", "tokens.txt"]);
     let hint = "\n\nhint: `tfoci help deployment` shows how to make a token\n";
     assert!(tokens.ends_with(hint), "{tokens}");
+    let missing = refused(&["--tokens", "none.txt"]);
+    assert!(missing.ends_with(hint), "{missing}");
+    let missing = refused(&["--tokens", "one.txt", "--signing-key", "none.key"]);
+    let hint = "\n\nhint: `openssl rand -base64 32` makes a key; `tfoci help deployment` describes the file\n";
+    assert!(missing.ends_with(hint), "{missing}");
     assert_eq!(
         refused(&["--tokens", "one.txt", "--signing-key", "hex.key"]),
         "error: hex.key is not a file of signing keys

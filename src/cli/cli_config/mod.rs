@@ -207,7 +207,7 @@ fn network_mirror(
     }
     if url.path() == "/" {
         let text = format!(
-            "{url} fits a site that `tfoci site` wrote. The network mirror of `tfoci serve` is at {url}mirror/"
+            "{url} is right for a site that `tfoci site` wrote. The network mirror of `tfoci serve` is at {url}mirror/"
         );
         session.printer.line(Tone::Plain, "Note", &text);
     }

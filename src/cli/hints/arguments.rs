@@ -112,9 +112,19 @@ fn address(text: &str) -> Option<String> {
         _ => {}
     }
     let (host, rest) = text.split_once('/')?;
-    let is_host = host.contains('.') && !rest.contains('/');
-    is_host.then(|| {
-        let host = printable(host);
-        format!("an address with a host has three parts: `{host}/NAMESPACE/TYPE`")
-    })
+    if !host.contains(['.', ':']) {
+        return None;
+    }
+    match rest.matches('/').count() {
+        0 => {
+            let host = printable(host);
+            Some(format!(
+                "an address with a host has three parts: `{host}/NAMESPACE/TYPE`"
+            ))
+        }
+        1 => None,
+        _ => Some(format!(
+            "a version in a repository is `{shown}:VERSION`, as `push` prints it"
+        )),
+    }
 }

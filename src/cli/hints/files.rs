@@ -29,7 +29,7 @@ pub(super) fn home(error: &CommandError) -> Option<String> {
 }
 
 /// The path of a file or directory that does not exist.
-fn missing(error: &CommandError) -> Option<&Path> {
+pub(super) fn missing(error: &CommandError) -> Option<&Path> {
     if let CommandError::NoSuchTrustFile { path, .. } = error {
         return Some(path);
     }

@@ -56,6 +56,9 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
         } => {
             "write the template like such a name: the same beginning, and as many levels in the same order"
         }
+        CommandError::NoRepositoryMatches { .. } => {
+            "the registry is empty, or hides its repositories from this user: a provider that the command names needs no list"
+        }
         CommandError::OtherDirectory { .. } => {
             "nothing was written. Name another directory; it need not exist"
         }
@@ -120,7 +123,7 @@ fn unusable(error: &Unusable) -> String {
 /// Explains that a directory is a filesystem mirror.
 pub(super) fn is_mirror(directory: &Path) -> String {
     format!(
-        "it is a filesystem mirror, as `tfoci install --into` writes it, and no store. `mirror`, `versions`, `inspect` and `lock` take it as `--from filesystem-mirror:{}`",
+        "it is a filesystem mirror, as `tfoci install --into` writes it, and no store. `mirror`, `versions`, `inspect`, `lock`, and `install` without `--into`, take it as `--from filesystem-mirror:{}`",
         printable_path(directory)
     )
 }

@@ -43,9 +43,21 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
             ))
         }
         CommandError::Serve(error) => not_started(error).map(str::to_owned),
+        CommandError::File { named_by, .. } if files::missing(error).is_some() => {
+            let text = match named_by.as_str() {
+                "--tokens" => TOKENS,
+                "--signing-key" => SIGNING_KEY,
+                _ => return None,
+            };
+            Some(text.to_owned())
+        }
         _ => None,
     }
 }
+
+const TOKENS: &str = "`tfoci help deployment` shows how to make a token";
+const SIGNING_KEY: &str =
+    "`openssl rand -base64 32` makes a key; `tfoci help deployment` describes the file";
 
 /// Suggests how the server speaks to clients. `plain_host` is a host that `--plain-http` names.
 fn no_tls(plain_host: Option<&str>) -> String {
@@ -79,16 +91,14 @@ fn not_started(error: &serve::Error) -> Option<&'static str> {
         serve::Error::Tokens {
             source: serve::TokensError::Empty | serve::TokensError::Line { .. },
             ..
-        } => Some("`tfoci help deployment` shows how to make a token"),
+        } => Some(TOKENS),
         serve::Error::Keys {
             source:
                 serve::KeyError::Malformed { .. }
                 | serve::KeyError::Hex { .. }
                 | serve::KeyError::Count { count: 0 },
             ..
-        } => Some(
-            "`openssl rand -base64 32` makes a key; `tfoci help deployment` describes the file",
-        ),
+        } => Some(SIGNING_KEY),
         _ => None,
     }
 }

@@ -72,7 +72,7 @@ pub enum TrapKind {
     #[error("`{}` has no slash at its end: clients drop what follows the last one", printable(.url))]
     NoSlash { url: String },
     /// `tfoci serve` has its network mirror below `/mirror/`.
-    #[error("`{url}` fits a site that `tfoci site` wrote: the network mirror of `tfoci serve` is at `{url}mirror/`", url = printable(.url))]
+    #[error("`{url}` is right for a site that `tfoci site` wrote: the network mirror of `tfoci serve` is at `{url}mirror/`", url = printable(.url))]
     NoPath { url: String },
     /// Clients put the host of a provider into the URL of a mirror, where a port breaks it.
     #[error("clients refuse to ask a network mirror for {}: the host has a port", list(.providers))]
