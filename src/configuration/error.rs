@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::Position;
 use crate::config::module;
 use crate::disk;
 use crate::error::{Category, printable, printable_path};
@@ -20,12 +21,14 @@ pub enum Error {
     #[error("the name of {} is not UTF-8 text", printable_path(.path))]
     FileName { path: PathBuf },
     /// A called module does not exist.
-    #[error("a called module is missing\n  expected {}\n  called in {}", printable_path(.directory), printable_path(.caller))]
+    #[error("a called module is missing\n  expected {}\n  source {}\n  called in {position}", printable_path(.directory), printable(.address))]
     Missing {
         /// The directory of the module.
         directory: PathBuf,
-        /// The directory of the module that calls it.
-        caller: PathBuf,
+        /// The source, as written.
+        address: String,
+        /// The call.
+        position: Position,
     },
     /// A directory without configuration files.
     #[error("no configuration is in {}\n  expected files such as main.tf", printable_path(.directory))]

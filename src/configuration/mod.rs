@@ -19,7 +19,7 @@ use crate::disk;
 use crate::error::printable_path;
 use crate::lockfile::{self, Client};
 pub use error::{Error, Mistake};
-use walk::Walk;
+use walk::{Caller, Walk};
 
 /// The most files of one module. Large ones have some hundreds.
 const MOST_FILES: usize = 10_000;
@@ -42,24 +42,38 @@ pub struct Requirements {
     pub not_followed: BTreeSet<String>,
 }
 
-/// A statement that requires a provider, for messages: `versions.tf:7 (>= 1.0)`.
+/// Where a file states something, for messages: `versions.tf:7`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StatedAt {
+pub struct Position {
     /// The path of the file.
     pub path: PathBuf,
     /// The line, from 1; `None` in JSON.
     pub line: Option<usize>,
+}
+
+/// A statement that requires a provider, for messages: `versions.tf:7 (>= 1.0)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatedAt {
+    /// Where it is.
+    pub position: Position,
     /// The versions that it admits.
     pub constraints: VersionConstraints,
 }
 
-impl fmt::Display for StatedAt {
+impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.strip_prefix(".").unwrap_or(&self.path);
         write!(f, "{}", printable_path(path))?;
-        if let Some(line) = self.line {
-            write!(f, ":{line}")?;
+        match self.line {
+            Some(line) => write!(f, ":{line}"),
+            None => Ok(()),
         }
+    }
+}
+
+impl fmt::Display for StatedAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.position)?;
         match self.constraints.is_any() {
             true => Ok(()),
             false => write!(f, " ({})", self.constraints.as_written()),
@@ -123,8 +137,10 @@ impl Requirements {
         self.modules += 1;
         for requirement in module.requirements.values() {
             let statements = requirement.stated.iter().map(|one| StatedAt {
-                path: directory.join(&one.file),
-                line: one.line,
+                position: Position {
+                    path: directory.join(&one.file),
+                    line: one.line,
+                },
                 constraints: one.constraints.clone(),
             });
             let all = self.stated.entry(requirement.source.clone()).or_default();
@@ -135,13 +151,14 @@ impl Requirements {
 }
 
 /// The canonical path, without symbolic links.
-fn one_path(directory: &Path, caller: Option<&Path>) -> Result<PathBuf, Error> {
+fn one_path(directory: &Path, caller: Option<&Caller>) -> Result<PathBuf, Error> {
     let result = directory.canonicalize();
     let result = result.map_err(|source| disk::Error::at(disk::Action::Read, directory, source));
     match (result, caller) {
         (Err(error), Some(caller)) if error.is_not_found() => Err(Error::Missing {
             directory: directory.to_owned(),
-            caller: caller.to_owned(),
+            address: caller.address.clone(),
+            position: caller.position.clone(),
         }),
         (result, _) => Ok(result?),
     }

@@ -133,7 +133,7 @@ fn what_cannot_be_read_is_named() {
     for (root, message, category) in [
         (
             "missing",
-            "a called module is missing\n  expected [HOME]/missing/gone\n  called in [HOME]/missing",
+            "a called module is missing\n  expected [HOME]/missing/gone\n  source ./gone\n  called in [HOME]/missing/main.tf:1",
             Category::NotFound,
         ),
         ("nowhere", "cannot read [HOME]/nowhere", Category::NotFound),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::modules_json::{Belongs, InstalledModule};
-use super::{Error, Requirements, followed, joined, one_path, read_module};
+use super::{Error, Position, Requirements, followed, joined, one_path, read_module};
 use crate::address::Hostname;
 use crate::config::module::{ModuleCall, ModuleSource};
 use crate::lockfile::Client;
@@ -48,11 +48,32 @@ struct Called {
     /// The directory from which the paths in it lead on, taken as text. The client follows the links of the root, and those of a local
     /// module when it installs it, but not those of a directory that is recorded in `modules.json`.
     base: PathBuf,
-    /// The directory of the module that calls it.
-    caller: Option<PathBuf>,
+    caller: Option<Caller>,
     key: String,
     /// Whether the client has installed it, or would install it and all that it calls anew.
     is_installed: bool,
+}
+
+/// The call of a module, for messages.
+pub(super) struct Caller {
+    /// The source, as written.
+    pub(super) address: String,
+    pub(super) position: Position,
+}
+
+impl Caller {
+    fn of(module: &Called, call: &ModuleCall) -> Self {
+        let (ModuleSource::Local(address)
+        | ModuleSource::Elsewhere(address)
+        | ModuleSource::Computed(address)) = &call.source;
+        Self {
+            address: address.clone(),
+            position: Position {
+                path: module.directory.join(&call.file),
+                line: call.line,
+            },
+        }
+    }
 }
 
 impl Walk<'_> {
@@ -94,7 +115,7 @@ impl Walk<'_> {
 
     /// The calls in a module. It is read once.
     fn calls(&mut self, called: &Called) -> Result<Rc<BTreeMap<String, ModuleCall>>, Error> {
-        let path = one_path(&called.directory, called.caller.as_deref())?;
+        let path = one_path(&called.directory, called.caller.as_ref())?;
         if let Some(known) = self.read.get(&path) {
             return Ok(Rc::clone(known));
         }
@@ -134,7 +155,7 @@ impl Walk<'_> {
         let called = |directory: PathBuf, base: PathBuf| Called {
             directory,
             base,
-            caller: Some(caller.directory.clone()),
+            caller: Some(Caller::of(caller, call)),
             key,
             is_installed: entry.is_some(),
         };

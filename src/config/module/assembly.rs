@@ -30,8 +30,8 @@ pub(super) struct Assembly<'a> {
     used: BTreeMap<[String; 3], Used>,
     /// Each on its own, since several may have the same target.
     imported: Vec<(Target, Used)>,
-    /// By name, with source and version.
-    calls: BTreeMap<String, (Option<ModuleSource>, Option<String>)>,
+    /// By name.
+    calls: BTreeMap<String, Call>,
 }
 
 /// The file and line of a statement, for messages.
@@ -44,6 +44,13 @@ struct Position {
 struct Used {
     provider: Option<String>,
     place: Position,
+}
+
+/// A `module` block. Either argument may be in another file.
+#[derive(Default)]
+struct Call {
+    source: Option<(ModuleSource, Position)>,
+    version: Option<String>,
 }
 
 impl Position {
@@ -133,8 +140,9 @@ impl<'a> Assembly<'a> {
                 version,
             } => {
                 let call = self.calls.entry(name).or_default();
-                call.0 = source.or(call.0.take());
-                call.1 = version.or(call.1.take());
+                let source = source.map(|source| (source, place));
+                call.source = source.or(call.source.take());
+                call.version = version.or(call.version.take());
             }
         }
         Ok(())
@@ -213,13 +221,16 @@ impl<'a> Assembly<'a> {
         }
         let required = self.required.into_iter();
         // Clients refuse a call without source.
-        let calls = self
-            .calls
-            .into_iter()
-            .filter_map(|(name, (source, version))| {
-                let source = source?;
-                Some((name, ModuleCall { source, version }))
-            });
+        let calls = self.calls.into_iter().filter_map(|(name, call)| {
+            let (source, Position { file, line }) = call.source?;
+            let call = ModuleCall {
+                source,
+                version: call.version,
+                file,
+                line,
+            };
+            Some((name, call))
+        });
         Ok(Module {
             requirements: required
                 .filter_map(|(name, one)| Some((name, one?)))

@@ -48,6 +48,10 @@ pub struct ModuleCall {
     pub source: ModuleSource,
     /// The constraints on its versions, as written. They may be computed.
     pub version: Option<String>,
+    /// The name of the file that has the source.
+    pub file: String,
+    /// The line of the block in this file, from 1; `None` in JSON.
+    pub line: Option<usize>,
 }
 
 /// A provider that a module requires.
