@@ -223,7 +223,7 @@ fn stores_that_no_client_can_read_are_refused() {
         (
             &["--from", TEMPLATE, "--client", "terraform"][..],
             "error: terraform cannot install from an OCI registry
-  expected `--into DIR` for a filesystem mirror, or `--url URL` for a network mirror
+  expected `--into DIR` for a filesystem mirror, `--url URL` for a network mirror, or `--client tofu`
 
 hint: `tfoci install --into DIR` writes a filesystem mirror from the registry
 ",
@@ -346,4 +346,20 @@ fn the_block_in_the_readme_is_printed() {
     let printed = print(&["example.com/acme/*", "--from", template]).succeeds();
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(words(&block("hcl", "oci_mirror {")), words(&printed.stdout));
+}
+
+/// Terraform users name its default host once, in the environment, and `lock` then writes for Terraform.
+#[test]
+fn the_default_host_of_terraform_says_which_client_it_is_for() {
+    let scene = Scene::new().env("TFOCI_DEFAULT_HOST", "registry.terraform.io");
+    let arguments = ["cli-config", "acme/demo", "--from", TEMPLATE];
+    let run = scene.tfoci(arguments).exits(2);
+    let says = "error: terraform cannot install from an OCI registry\n";
+    assert!(run.stderr.starts_with(says), "{}", run.stderr);
+    let run = scene.tfoci(arguments.into_iter().chain(["--client", "tofu"]));
+    let included = "include             = [\"registry.terraform.io/acme/demo\"]";
+    assert!(run.succeeds().stdout.contains(included));
+    let run = scene.tfoci(["cli-config", "--check", "--format", "json"]);
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(document["client"], "terraform");
 }

@@ -143,10 +143,9 @@ pub(super) enum Color {
 }
 
 /// A client, as users write it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum ClientName {
     /// OpenTofu
-    #[default]
     Tofu,
     /// Terraform
     Terraform,

@@ -160,7 +160,7 @@ pub(super) enum CommandError {
     NotAStore { text: String },
     /// Terraform as the client of an OCI registry.
     #[error(
-        "terraform cannot install from an OCI registry\n  expected `--into DIR` for a filesystem mirror, or `--url URL` for a network mirror"
+        "terraform cannot install from an OCI registry\n  expected `--into DIR` for a filesystem mirror, `--url URL` for a network mirror, or `--client tofu`"
     )]
     NoOci,
     /// A client that would have to read an OCI layout.

@@ -65,9 +65,10 @@ pub(super) struct Arguments {
     /// The https URL of a network mirror
     #[arg(long, value_name = "URL", conflicts_with = "check")]
     url: Option<String>,
-    /// The client that reads it; for terraform, `NAMESPACE/TYPE` is on registry.terraform.io
-    #[arg(long, value_enum, default_value_t)]
-    client: ClientName,
+    /// The client that reads it; for terraform, `NAMESPACE/TYPE` is on registry.terraform.io [default: terraform if the default host is
+    /// registry.terraform.io, otherwise tofu]
+    #[arg(long, value_enum)]
+    client: Option<ClientName>,
     /// Check the configuration that the client uses
     #[arg(long)]
     check: bool,
@@ -86,11 +87,14 @@ struct Document<'a> {
 
 /// Prints the block for a mirror; with `--check`, the traps in the client's configuration.
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
+    let named = arguments.client.map(Client::from);
+    let client = named.or_else(|| session.implied_client());
+    let client = client.unwrap_or(Client::OpenTofu);
     if arguments.check {
-        return check::run(arguments.client.into(), session);
+        return check::run(client, session);
     }
-    let patterns = patterns(arguments, session)?;
-    let (mirror, comment) = mirror(arguments, &patterns, session)?;
+    let patterns = patterns(arguments, client, session)?;
+    let (mirror, comment) = mirror(arguments, client, &patterns, session)?;
     let method = mirror.method();
     let include = patterns.iter().map(ToString::to_string).collect();
     let view = ProviderInstallationView::new(mirror, include, comment);
@@ -100,7 +104,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     }
     session.printer.document(&Document {
         schema: json::SCHEMA,
-        client: Client::from(arguments.client).program(),
+        client: client.program(),
         method,
         include: view.include(),
         configuration,
@@ -111,9 +115,10 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
 /// The patterns, each once. Those of two segments are on the default host of the client, unless `--default-host` names another one.
 fn patterns(
     arguments: &Arguments,
+    client: Client,
     session: &Session,
 ) -> Result<Vec<ProviderPattern>, CommandError> {
-    let host = session.default_host_of(arguments.client.into());
+    let host = session.default_host_of(client);
     let mut patterns = Vec::new();
     for text in &arguments.providers {
         let pattern = ProviderPattern::parse(text, &host)?;
@@ -127,6 +132,7 @@ fn patterns(
 /// The mirror, and a comment about its contents.
 fn mirror(
     arguments: &Arguments,
+    client: Client,
     include: &[ProviderPattern],
     session: &Session,
 ) -> Result<(Mirror, Option<String>), CommandError> {
@@ -168,7 +174,7 @@ fn mirror(
     let Some(endpoint) = endpoint else {
         return Err(CommandError::NoStore { provider: None });
     };
-    if arguments.client == ClientName::Terraform {
+    if client == Client::Terraform {
         return Err(CommandError::NoOci);
     }
     Ok((oci_mirror(&endpoint, include, session)?, None))

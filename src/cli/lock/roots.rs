@@ -98,10 +98,8 @@ fn read_one(
     request: &LockRequest,
     session: &Session,
 ) -> Result<Root, CommandError> {
-    // A user who names the default host of Terraform, as `TFOCI_DEFAULT_HOST` in CI, wants a lock file for Terraform.
-    let is_terraform = *session.default_host() == Client::Terraform.default_host();
-    let assumed = (is_terraform && !lock_file.exists()).then_some(Client::Terraform);
-    let target = LockTarget::read(lock_file, request.client.or(assumed), how)?;
+    let implied = session.implied_client().filter(|_| !lock_file.exists());
+    let target = LockTarget::read(lock_file, request.client.or(implied), how)?;
     Ok(Root {
         directory: directory.to_owned(),
         required: required(directory, target.client(), request, session)?,

@@ -177,6 +177,12 @@ impl Session {
         named.unwrap_or_else(|| client.default_host())
     }
 
+    /// The client of the default host. A user who names that of Terraform, as `TFOCI_DEFAULT_HOST` in CI, uses Terraform.
+    pub(super) fn implied_client(&self) -> Option<Client> {
+        let terraform = Client::Terraform;
+        (self.default_host == terraform.default_host()).then_some(terraform)
+    }
+
     /// Whether `--plain-http` names a registry, with or without its port.
     pub(super) fn uses_plain_http(&self, registry: &str) -> bool {
         let bare = HostPort::parse(registry).map_or(registry, |parsed| parsed.host);
