@@ -87,6 +87,11 @@ impl LockTarget {
         self.client_of(self.file.as_ref())
     }
 
+    /// The client that wrote the file; `None` without a file or a header.
+    pub fn written_by(&self) -> Option<Client> {
+        self.file.as_ref()?.written_by
+    }
+
     fn client_of(&self, file: Option<&LockFile>) -> Client {
         let written_by = file.and_then(|file| file.written_by);
         self.client.or(written_by).unwrap_or(Client::OpenTofu)

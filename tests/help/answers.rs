@@ -29,6 +29,23 @@ fn lock_says_what_check_warns_of_and_what_differs() {
 }
 
 #[test]
+fn the_client_that_nobody_names_is_told() {
+    let default = "[default: the one that wrote the lock file; without a file, terraform if the default host is registry.terraform.io; otherwise tofu]";
+    says("install", &[default]);
+    says(
+        "lock",
+        &[
+            default,
+            "Directories of both clients need a run for each client, with its directories. Or name a place for both with `--from`, and no `--client`: each lock file is then for the client that wrote it.",
+        ],
+    );
+    says(
+        "cli-config",
+        &["[default: terraform if the default host is registry.terraform.io, otherwise tofu]"],
+    );
+}
+
+#[test]
 fn credentials_say_which_hosts_get_a_token_and_which_file_gives_clients_an_authority() {
     says(
         "credentials",

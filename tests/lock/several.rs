@@ -103,7 +103,7 @@ fn directories_of_different_clients_are_refused_without_from() {
         let arguments: Vec<&str> = arguments.split(' ').collect();
         assert_eq!(
             author.tfoci(&arguments).exits(2).stderr,
-            "error: the directories are of different clients\n  tofu: clean\n  terraform: other\n\nhint: run it once for each client, or name one for all with `--client`\n"
+            "error: the directories are of different clients\n  tofu: clean\n  terraform: other\n\nhint: run it once for each client, with its directories. Or name a place for both with `--from`: each file is then for the client that wrote it\n"
         );
     }
     lock(&author, &ORDERS[0], &[]).succeeds();
@@ -122,10 +122,67 @@ fn the_default_host_of_terraform_says_which_client_a_new_project_is_for() {
     author.push(&["--provider", address]).succeeds();
     let lock = ["lock", "--from", "oci-layout:store", "--key", "acme.asc"];
     let named = ["--default-host", "registry.terraform.io"];
-    author.tfoci(&[&lock[..], &named].concat()).succeeds();
+    let run = author.tfoci(&[&lock[..], &named].concat()).succeeds();
+    // In a repository of both clients, nobody should lock a project for the other one without knowing.
+    let note = "      Note .terraform.lock.hcl is for terraform, since the default host is registry.terraform.io; `--client tofu` makes it one of tofu\n";
+    assert!(run.stderr.starts_with(note), "{}", run.stderr);
+    let run = author.tfoci(&[&lock[..], &named].concat()).succeeds();
+    assert!(!run.stderr.contains("Note"), "{}", run.stderr);
     let text = read(&author.scene, LOCK);
     assert!(
         text.contains("by \"terraform init\"") && text.contains(address),
         "{text}"
     );
+}
+
+/// A project of Terraform and one of OpenTofu, in a store that has the provider for both.
+fn of_both_clients() -> Author {
+    let author = projects();
+    let address = "registry.terraform.io/acme/demo";
+    author.push(&["--provider", address]).succeeds();
+    std::fs::remove_file(author.scene.path(format!("other/{LOCK}"))).unwrap();
+    lock(&author, &["other"], &["--client", "terraform"]).succeeds();
+    author
+}
+
+/// What `lock --client` did to a file of the other client could not be told from an ordinary change.
+#[test]
+fn a_lock_file_of_the_other_client_is_named() {
+    let author = of_both_clients();
+    let file = format!("other/{LOCK}");
+    let before = read(&author.scene, &file);
+    lock(&author, &ORDERS[0], &["--check"]).succeeds();
+    for order in ORDERS {
+        let run = lock(&author, &order, &["--check", "--client", "tofu"]).exits(4);
+        let hint = "\n\nhint: other/.terraform.lock.hcl was written by terraform: check it in a run with `--client terraform`, or without `--client`. `tfoci lock` with the same options makes it one of tofu\n";
+        assert!(run.stderr.ends_with(hint), "{}", run.stderr);
+    }
+    let warning = "   Warning other/.terraform.lock.hcl was written by terraform, and `--client tofu` treats it as one of tofu: use `--client terraform` for it, in a run of its own\n";
+    let plan = lock(&author, &ORDERS[0], &["--dry-run", "--client", "tofu"]);
+    assert!(plan.succeeds().stderr.starts_with(warning));
+    assert_eq!(read(&author.scene, &file), before);
+    let run = lock(&author, &ORDERS[0], &["--client", "tofu"]).succeeds();
+    assert!(run.stderr.starts_with(warning), "{}", run.stderr);
+    let run = lock(&author, &ORDERS[0], &["--client", "tofu"]).succeeds();
+    assert!(!run.stderr.contains("written by"), "{}", run.stderr);
+}
+
+/// `tfoci lock` alone would find the file up to date.
+#[test]
+fn what_a_file_of_the_other_client_lacks_is_locked_for_the_client_that_installs() {
+    let author = of_both_clients();
+    let store = ["--from", "oci-layout:store", "--key", "acme.asc"];
+    let install = |more: &[&str]| {
+        let locked = ["install", "--locked", "--chdir", "clean"];
+        author.tfoci(&[&locked[..], &store, more].concat())
+    };
+    let run = install(&["--client", "terraform"]).exits(4);
+    assert_eq!(
+        run.stderr,
+        "error: clean/.terraform.lock.hcl does not lock what the configuration requires\n  registry.terraform.io/acme/demo is not in it\n\nhint: the file is not one of terraform: leave out `--client`, or run `tfoci lock --h1 --client terraform`, which adds it; commit the file\n"
+    );
+    author.scene.write(format!("clean/{LOCK}"), "");
+    let run = install(&[]).exits(4);
+    let hint = "\nhint: `tfoci lock` brings it up to date; commit the file\n";
+    assert!(run.stderr.ends_with(hint), "{}", run.stderr);
 }

@@ -12,7 +12,11 @@ pub(in crate::cli) enum LockDifference {
     NoFile,
     /// A required provider is not in the file.
     #[error("{provider} is not in it")]
-    Missing { provider: ProviderAddr },
+    Missing {
+        provider: ProviderAddr,
+        /// The client of `--client`, if the file is not one of it.
+        client: Option<Client>,
+    },
     /// The file has no `h1` of a required provider.
     #[error("the entry of {provider} has no `h1`, by which clients check what is installed")]
     NoH1 { provider: ProviderAddr },

@@ -104,7 +104,7 @@ pub(super) fn command(error: &CommandError) -> Option<String> {
             "add it to `required_providers`, or name another directory with `--chdir`"
         }
         CommandError::TwoClients { .. } => {
-            "run it once for each client, or name one for all with `--client`"
+            "run it once for each client, with its directories. Or name a place for both with `--from`: each file is then for the client that wrote it"
         }
         CommandError::NamedTwice(_) => "name it once: `ADDR@'A, B'` joins constraints",
         CommandError::NoMethod { .. } => {
@@ -178,8 +178,17 @@ fn differs(difference: &LockDifference) -> String {
             "`tfoci lock --h1` with the same `--client`, `--from` and `--trust` writes it for this machine, and with `--platform` for others; commit the file"
                 .to_owned()
         }
-        LockDifference::Missing { .. } => {
+        LockDifference::Missing { client: None, .. } => {
             "`tfoci lock` brings it up to date; commit the file".to_owned()
+        }
+        LockDifference::Missing {
+            client: Some(client),
+            ..
+        } => {
+            let client = client.program();
+            format!(
+                "the file is not one of {client}: leave out `--client`, or run `tfoci lock --h1 --client {client}`, which adds it; commit the file"
+            )
         }
     }
 }

@@ -57,6 +57,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "STORE", help_heading = "Source")]
     from: Option<String>,
     /// The directory of the configuration; may be repeated [default: this directory]
+    ///
+    /// Directories of both clients need a run for each client, with its directories. Or name a place for both with `--from`, and no `--client`:
+    /// each lock file is then for the client that wrote it.
     #[arg(long, value_name = "DIR", help_heading = "Selection")]
     chdir: Vec<PathBuf>,
     /// Download for this platform, such as linux_amd64, or `all`; may be repeated [default: this machine's]

@@ -33,6 +33,8 @@ pub(super) struct LockOutcome {
     /// The client that the first lock file is for.
     client: Client,
     directories: Vec<String>,
+    /// The clients that wrote lock files which are to be of the other client, by the numbers of the files.
+    others: BTreeMap<usize, Client>,
     /// The lines that state the constraints of each provider, for each lock file.
     stated: BTreeMap<(usize, ProviderAddr), Vec<String>>,
     /// What each lock file locked before.
@@ -68,11 +70,14 @@ impl LockOutcome {
                 Some(((file, provider.clone()), locked))
             })
         });
+        let others = roots.iter().enumerate();
+        let others = others.filter_map(|(file, root)| Some((file, root.other_client()?)));
         Self {
             found,
             files: Vec::new(),
             client: client.unwrap_or(Client::OpenTofu),
             directories: directories.collect(),
+            others: others.collect(),
             stated: stated.collect(),
             locked: locked.collect(),
         }
@@ -113,9 +118,7 @@ impl LockOutcome {
         if request.is_strict_check() {
             self.note_unchecked(printer);
         }
-        if self.is_stale(&flaws, request) {
-            printer.advise("`tfoci lock` with the same options writes it");
-        }
+        self.advise_of_stale(&flaws, request, printer);
         if flaws.values().any(|flaw| *flaw == Flaw::Strangers) {
             printer.advise("`tfoci lock` keeps such hashes: to be rid of them, delete their lines or the provider's block, and run it");
         }
@@ -163,15 +166,31 @@ impl LockOutcome {
         })
     }
 
-    /// Whether `lock --check` found a file that `lock` would write.
-    fn is_stale(&self, flaws: &BTreeMap<usize, Flaw>, request: &LockRequest) -> bool {
-        let is_check = request.is_check();
-        let mut files = self.files.iter().enumerate();
-        is_check
-            && files.any(|(file, (_, changed))| match changed {
-                Some(Ok(change)) => !flaws.contains_key(&file) && !stays(change, request),
-                _ => false,
-            })
+    /// Says what to do about files that `lock --check` found, and that `lock` would write.
+    fn advise_of_stale(
+        &self,
+        flaws: &BTreeMap<usize, Flaw>,
+        request: &LockRequest,
+        printer: &Printer,
+    ) {
+        let files = self.files.iter().enumerate();
+        let files = files.filter(|(file, (_, changed))| match changed {
+            Some(Ok(change)) => !flaws.contains_key(file) && !stays(change, request),
+            _ => false,
+        });
+        let stale: Vec<_> = files.filter(|_| request.is_check()).collect();
+        let mut of_other = stale.iter().filter_map(|(file, (path, _))| {
+            let other = self.others.get(file)?.program();
+            Some((printable_path(path), other))
+        });
+        match of_other.next() {
+            None if stale.is_empty() => {}
+            None => printer.advise("`tfoci lock` with the same options writes it"),
+            Some((path, other)) => printer.advise(&format!(
+                "{path} was written by {other}: check it in a run with `--client {other}`, or without `--client`. `tfoci lock` with the same options makes it one of {}",
+                self.client.program()
+            )),
+        }
     }
 
     /// The directories of a version, if the run has several.

@@ -19,7 +19,8 @@ pub(in crate::cli) struct LockOptions {
     /// Select the newest versions that the configuration admits, even if others are locked
     #[arg(long, help_heading = "Selection")]
     pub(in crate::cli) upgrade: bool,
-    /// The client whose lock file and packages these are [default: the one that wrote the lock file, otherwise tofu]
+    /// The client whose lock file and packages these are [default: the one that wrote the lock file; without a file, terraform if the default
+    /// host is registry.terraform.io; otherwise tofu]
     #[arg(long, value_enum, help_heading = "Lock file")]
     pub(in crate::cli) client: Option<ClientName>,
     #[command(flatten)]

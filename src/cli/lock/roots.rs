@@ -23,6 +23,14 @@ pub(super) struct Root {
     pub(super) required: BTreeMap<ProviderAddr, Required>,
 }
 
+impl Root {
+    /// The client that wrote the lock file, if `--client` names the other one.
+    pub(super) fn other_client(&self) -> Option<Client> {
+        let client = self.target.client();
+        self.target.written_by().filter(|other| *other != client)
+    }
+}
+
 /// The constraints of a directory on the versions of a provider.
 pub(super) struct Required {
     /// The acceptable versions.

@@ -12,7 +12,7 @@ use tfoci::event::Reporter;
 use tfoci::hash::PackageHash;
 use tfoci::install::{self, DirectoryKind, Form, Installer};
 use tfoci::lock::{LockResult, Task, Wanted, lock};
-use tfoci::lockfile::LockedProvider;
+use tfoci::lockfile::{Client, LockedProvider};
 
 use super::methods::Methods;
 use super::outcome::LockOutcome;
@@ -20,6 +20,7 @@ use super::request::{LockRequest, Writing};
 use super::roots::{self, Required, Root, Roots};
 use crate::cli::Ending;
 use crate::cli::error::{CommandError, LockDifference};
+use crate::cli::printer::Tone;
 use crate::cli::progress::{PresentVersions, Progress};
 use crate::cli::session::{Session, data_directory, has_data_directory};
 
@@ -41,6 +42,9 @@ pub(in crate::cli) async fn update(
     if request.is_locked_install() {
         let is_locked = |root| is_locked(root, &request);
         roots.iter().try_for_each(is_locked)?;
+    }
+    for root in &roots {
+        tell_client(root, &request, session);
     }
     if !request.installs && request.providers.is_empty() {
         roots
@@ -98,7 +102,11 @@ fn is_locked(root: &Root, request: &LockRequest) -> Result<(), CommandError> {
         .find(|one| root.target.locked(one).is_none())
     {
         let provider = missing.clone();
-        return Err(differs(LockDifference::Missing { provider }));
+        let client = request.client;
+        return Err(differs(LockDifference::Missing {
+            provider,
+            client: client.filter(|client| root.target.written_by() != Some(*client)),
+        }));
     }
     // With addresses, the lock file may have other providers too.
     let is_all = request.providers.is_empty();
@@ -123,6 +131,29 @@ fn is_locked(root: &Root, request: &LockRequest) -> Result<(), CommandError> {
             Err(differs(LockDifference::NoH1 { provider }))
         }
         None => Ok(()),
+    }
+}
+
+/// Says for which client a lock file is, if the user may not expect it.
+fn tell_client(root: &Root, request: &LockRequest, session: &Session) {
+    let (target, printer) = (&root.target, &session.printer);
+    let path = printable_path(target.path());
+    let client = target.client().program();
+    if let Some(other) = root.other_client().map(Client::program)
+        // The hint of a check says it.
+        && request.writing != Writing::Locked
+    {
+        printer.warning(&format!(
+            "{path} was written by {other}, and `--client {client}` treats it as one of {client}: use `--client {other}` for it, in a run of its own"
+        ));
+    }
+    let is_new = !target.exists() && !root.required.is_empty();
+    if is_new && request.client.is_none() && target.client() == Client::Terraform {
+        let host = session.default_host();
+        let text = format!(
+            "{path} is for terraform, since the default host is {host}; `--client tofu` makes it one of tofu"
+        );
+        printer.line(Tone::Plain, "Note", &text);
     }
 }
 
