@@ -21,11 +21,17 @@ use crate::cli::error::CommandError;
 pub(super) const ENCODING: &str =
     "save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does";
 
-/// A hint for a path with `~`, which a shell replaces only at the beginning of a word.
+/// A hint for a path with `~`, which a shell replaces only at the beginning of a word, or with a quoted pattern.
 pub(super) fn home(error: &CommandError) -> Option<String> {
     let path = missing(error)?;
-    let has_tilde = path.iter().any(|part| part == "~");
-    has_tilde.then(|| "tfoci does not expand `~`: write the whole path".to_owned())
+    let text = match path.iter().any(|part| part == "~") {
+        true => "tfoci does not expand `~`: write the whole path",
+        false if path.to_string_lossy().contains('*') => {
+            "tfoci does not expand patterns such as `*`: name each path"
+        }
+        false => return None,
+    };
+    Some(text.to_owned())
 }
 
 /// The path of a file or directory that does not exist.
