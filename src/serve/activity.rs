@@ -28,6 +28,9 @@ pub(super) const UNREAD: Duration = Duration::from_secs(10);
 /// How long the server reads and drops the bytes that a refused client still sends. The answer arrives within a second, and a client cannot
 /// hold the connection for longer.
 const LINGER: Duration = Duration::from_secs(1);
+/// How long the server reads and drops what a client over HTTP/2 sends after the last answer, and how long the client may take to read the end of
+/// that answer. Some 200 KB wait for it in the operating system and in the buffers of hyper and TLS.
+pub(super) const LAST_BYTES: Duration = Duration::from_secs(10);
 
 /// The state of a connection, shared by the connection and its requests.
 #[derive(Clone)]
@@ -71,6 +74,13 @@ impl Activity {
     /// Whether the connection has no answer to send.
     pub(super) fn is_idle(&self) -> bool {
         self.state().open.is_empty()
+    }
+
+    /// Whether the client of an idle connection may still read the end of the last answer.
+    pub(super) fn may_be_unread(&self) -> bool {
+        let state = self.state();
+        let has_answered = state.last > 0 && state.header_since.is_none();
+        has_answered && state.idle_since.elapsed() < LAST_BYTES
     }
 
     /// Whether a part of a header has arrived, and the connection has no answer to send.
@@ -173,12 +183,13 @@ impl Drop for OpenRequest {
 /// A connection that records when bytes arrive.
 ///
 /// If it is closed while the client still sends, it reads and drops the bytes for [`LINGER`]. Otherwise the operating system would reset the
-/// connection, and the client might lose the answer with the reason of the refusal.
+/// connection, and the client might lose the answer with the reason of the refusal. A client over HTTP/2 sends a `WINDOW_UPDATE` for what it
+/// has read, so it may take [`LAST_BYTES`] to close the connection.
 pub(super) struct TrackedConnection<S> {
     stream: CoalescedWrites<S>,
     activity: Activity,
     frames: Frames,
-    /// Ends after [`LINGER`]; `None` before the connection is closed.
+    /// Ends after [`LINGER`] or [`LAST_BYTES`]; `None` before the connection is closed.
     lingering: Option<Pin<Box<Sleep>>>,
 }
 
@@ -249,13 +260,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TrackedConnection<S> {
         let this = &mut *self;
         if this.lingering.is_none() {
             ready!(Pin::new(&mut this.stream).poll_shutdown(context))?;
-            if !this.activity.has_partial_header() {
+            if !this.frames.is_http2() && !this.activity.has_partial_header() {
                 return Poll::Ready(Ok(()));
             }
         }
+        let longest = match this.frames.is_http2() {
+            true => LAST_BYTES,
+            false => LINGER,
+        };
         let lingering = this
             .lingering
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep(LINGER)));
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep(longest)));
         if lingering.as_mut().poll(context).is_ready() {
             return Poll::Ready(Ok(()));
         }

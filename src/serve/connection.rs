@@ -29,7 +29,7 @@ use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
-use super::activity::{Activity, OpenRequest, STALLED, TrackedConnection, UNREAD};
+use super::activity::{Activity, LAST_BYTES, OpenRequest, STALLED, TrackedConnection, UNREAD};
 use super::answer::{self, Reason, Response};
 use super::connection_tasks::{ConnectionTasks, NewRequests};
 use super::exchange::Exchange;
@@ -143,12 +143,17 @@ async fn until_end<C: Future>(
             changed = draining.changed(), if last.is_none() => {
                 if changed.is_err() || *draining.borrow() {
                     shut_down(tasks.connection());
-                    // A partial header has `CLOSING` to arrive, and answers have the grace of the server, which then aborts this task.
+                    // Answers have the grace of the server, which then aborts this task.
                     if !activity.is_idle() {
                         let _ended = tasks.await;
                         return;
                     }
-                    last = Some(Instant::now() + CLOSING);
+                    // A partial header has `CLOSING` to arrive.
+                    let longest = match activity.may_be_unread() {
+                        true => LAST_BYTES,
+                        false => CLOSING,
+                    };
+                    last = Some(Instant::now() + longest);
                 }
             }
         }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use tokio::net::TcpSocket;
 
 use crate::support::tls::Authority;
 
@@ -232,13 +233,26 @@ pub fn socket_from(source: IpAddr, address: SocketAddr) -> TcpStream {
     prepared(tcp_from(source, address))
 }
 
-/// From another address of this machine. The standard library cannot choose one.
+/// A connection that leaves most of what arrives to the operating system of the server.
+pub fn small_socket(address: SocketAddr) -> TcpStream {
+    let small = |socket: &TcpSocket| socket.set_recv_buffer_size(16 << 10).unwrap();
+    prepared(tcp_with(address, small))
+}
+
+/// From another address of this machine.
 fn tcp_from(source: IpAddr, address: SocketAddr) -> TcpStream {
+    tcp_with(address, |socket| {
+        socket.bind(SocketAddr::new(source, 0)).unwrap()
+    })
+}
+
+/// A connection with options that the standard library does not have.
+fn tcp_with(address: SocketAddr, prepare: impl FnOnce(&TcpSocket)) -> TcpStream {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_io().build().unwrap();
     let stream = runtime.block_on(async {
-        let socket = tokio::net::TcpSocket::new_v4().unwrap();
-        socket.bind(SocketAddr::new(source, 0)).unwrap();
+        let socket = TcpSocket::new_v4().unwrap();
+        prepare(&socket);
         let stream = socket.connect(address).await.unwrap();
         stream.into_std().unwrap()
     });

@@ -96,6 +96,22 @@ impl Client {
         Self::of(http::socket_from(source, address), window)
     }
 
+    /// Connects, and leaves most of what arrives to the operating system of the server.
+    pub fn slow(address: SocketAddr) -> Self {
+        Self::of(http::small_socket(address), MOST)
+    }
+
+    /// Tells the server that the client has read bytes of the first answer.
+    pub fn has_read(&mut self, bytes: usize) {
+        let bytes = u32::try_from(bytes).unwrap().to_be_bytes();
+        for number in [0, 1] {
+            // The server may have closed the connection meanwhile.
+            let _sent = self
+                .stream
+                .write_all(&frame(WINDOW_UPDATE, 0, number, &bytes));
+        }
+    }
+
     fn of(stream: TcpStream, window: u32) -> Self {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut stream = http::handshake(stream, &[b"h2"]).unwrap();
