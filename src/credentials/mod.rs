@@ -13,8 +13,9 @@
 //! one of them is invalid, whereas tfoci skips only the invalid source and [reports](SourceReport) it. A file that the user named must be
 //! valid.
 //!
-//! The CLI configuration is read once, for registries and origins. No source is read before the first request for credentials. Passwords
-//! and tokens are [`Secret`](crate::secret::Secret)s. No message contains a secret or the output of a credential helper.
+//! The CLI configuration is read once, for registries and origins. No source is read before the first request for credentials. All of them are
+//! read again after a server has refused a credential: those of cloud registries are valid for some hours. Passwords and tokens are
+//! [`Secret`](crate::secret::Secret)s. No message contains a secret or the output of a credential helper.
 
 mod credential;
 mod docker;
@@ -45,8 +46,8 @@ pub use store::{CredentialStore, Location};
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use url::Url;
 
@@ -60,23 +61,33 @@ use registry::RegistryCredentials;
 
 /// The time limit of a credential helper. The user may have to unlock a key ring.
 const HELPER_TIMEOUT: Duration = Duration::from_secs(10);
+/// The pause between two times that all sources are read again. A registry may refuse any number of requests.
+const PAUSE: Duration = Duration::from_secs(15);
 
 /// All credentials. Clones share the files that were read and the answers of helpers.
 #[derive(Clone, Debug, Default)]
 pub struct Credentials(Arc<Sources>);
 
-/// The sources. Each is read when it is first needed.
+/// The sources, and what was read from them.
 #[derive(Debug)]
 struct Sources {
     locations: Locations,
     helper_timeout: Duration,
-    cli_config: OnceLock<Result<CliConfigFile, Error>>,
-    registries: OnceLock<Result<RegistryCredentials, Error>>,
-    origins: OnceLock<Result<OriginCredentials, Error>>,
+    read: RwLock<Arc<ReadSources>>,
+    /// When they were last read again.
+    renewed: tokio::sync::Mutex<Instant>,
     /// The pairs of host and source that were reported.
     reported: Mutex<HashSet<(String, Option<FoundIn>)>>,
     /// Whether the sources for OCI registries were reported.
     sources_reported: Once,
+}
+
+/// The contents of the sources. Each is read when it is first needed.
+#[derive(Debug, Default)]
+struct ReadSources {
+    cli_config: OnceLock<Result<CliConfigFile, Error>>,
+    registries: OnceLock<Result<RegistryCredentials, Error>>,
+    origins: OnceLock<Result<OriginCredentials, Error>>,
 }
 
 impl Default for Sources {
@@ -84,9 +95,8 @@ impl Default for Sources {
         Self {
             locations: Locations::default(),
             helper_timeout: HELPER_TIMEOUT,
-            cli_config: OnceLock::new(),
-            registries: OnceLock::new(),
-            origins: OnceLock::new(),
+            read: RwLock::default(),
+            renewed: tokio::sync::Mutex::new(Instant::now()),
             reported: Mutex::default(),
             sources_reported: Once::new(),
         }
@@ -112,6 +122,34 @@ impl Credentials {
         }))
     }
 
+    /// Finds the credential for a repository whose registry has refused the one before. Reads all sources again, and asks their helpers again,
+    /// unless that was done a moment ago. What was read before stays in use until there is a credential.
+    pub(crate) async fn again_for_repository(
+        &self,
+        host: &str,
+        repository: &str,
+    ) -> Option<Credential> {
+        let mut renewed = self.0.renewed.lock().await;
+        if renewed.elapsed() >= PAUSE {
+            let fresh = Arc::new(ReadSources::default());
+            let found = match self.registries(&fresh) {
+                Ok(registries) => registries.find(host, repository).await,
+                Err(error) => Err(error),
+            };
+            if matches!(found, Ok(Some(_))) {
+                *self.0.read.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+            }
+            *renewed = Instant::now();
+        }
+        drop(renewed);
+        self.for_repository(host, repository).await.ok().flatten()
+    }
+
+    fn read(&self) -> Arc<ReadSources> {
+        let read = self.0.read.read().unwrap_or_else(PoisonError::into_inner);
+        read.clone()
+    }
+
     /// Finds the credential for a repository of an OCI registry; `None` if there is none. The most specific entry is used, or the first
     /// of several equally specific ones. If an entry has no credential or fails, the next one is tried.
     ///
@@ -122,7 +160,8 @@ impl Credentials {
         host: &str,
         repository: &str,
     ) -> Result<Option<Credential>, Error> {
-        self.registries()?.find(host, repository).await
+        let read = self.read();
+        self.registries(&read)?.find(host, repository).await
     }
 
     /// Whether a file that clients read has an entry for this repository. Helpers are not run, so the entry may turn out to have no
@@ -132,7 +171,7 @@ impl Credentials {
     /// A file that the user named is invalid.
     pub fn clients_have(&self, repository: &Repository) -> Result<bool, Error> {
         let (host, name) = repository.host_and_name();
-        Ok(self.registries()?.clients_have(host, name))
+        Ok(self.registries(&self.read())?.clients_have(host, name))
     }
 
     /// The file of credentials for a repository that [clients do not read](crate::clients#credential-files).
@@ -141,7 +180,7 @@ impl Credentials {
     /// A file that the user named is invalid.
     pub fn unread_by_clients(&self, repository: &Repository) -> Result<Option<PathBuf>, Error> {
         let (host, name) = repository.host_and_name();
-        Ok(self.registries()?.unread_by_clients(host, name))
+        Ok(self.registries(&self.read())?.unread_by_clients(host, name))
     }
 
     /// Finds the token for a provider registry or a network mirror; `None` if there is none. If a source fails, the next one is tried.
@@ -149,7 +188,8 @@ impl Credentials {
     /// # Errors
     /// A source failed and no other has a token, or a file that the user named is invalid.
     pub async fn for_origin(&self, host: &Hostname) -> Result<Option<Credential>, Error> {
-        self.origins()?.token(host).await
+        let read = self.read();
+        self.origins(&read)?.token(host).await
     }
 
     /// Finds the username and password for the host of a package's URL; `None` if there is none.
@@ -157,20 +197,20 @@ impl Credentials {
     /// # Errors
     /// A file that the user named is invalid.
     pub fn for_package(&self, url: &Url) -> Result<Option<Credential>, Error> {
-        Ok(self.origins()?.login(url))
+        Ok(self.origins(&self.read())?.login(url))
     }
 
     /// The services in the `host` block of a host; `None` if there is none. They replace the host's own discovery document.
     ///
     /// # Errors
     /// A file that the user named is invalid.
-    pub fn services(&self, host: &Hostname) -> Result<Option<&BTreeMap<String, String>>, Error> {
-        Ok(self.origins()?.services(host))
+    pub fn services(&self, host: &Hostname) -> Result<Option<BTreeMap<String, String>>, Error> {
+        Ok(self.origins(&self.read())?.services(host).cloned())
     }
 
     /// The sources for OCI registries in order, with their state; empty until a registry requires a credential.
     pub fn registry_sources(&self) -> Vec<SourceReport> {
-        match self.0.registries.get() {
+        match self.read().registries.get() {
             Some(Ok(registries)) => registries.sources(),
             Some(Err(_)) | None => Vec::new(),
         }
@@ -180,8 +220,8 @@ impl Credentials {
     ///
     /// # Errors
     /// A file that the user named is invalid.
-    pub fn origin_sources(&self) -> Result<&[SourceReport], Error> {
-        Ok(self.origins()?.sources())
+    pub fn origin_sources(&self) -> Result<Vec<SourceReport>, Error> {
+        Ok(self.origins(&self.read())?.sources().to_vec())
     }
 
     /// Reports once for each host and source that a credential of this source, or no credential, is used for the host.
@@ -215,38 +255,31 @@ impl Credentials {
         }
     }
 
-    fn registries(&self) -> Result<&RegistryCredentials, Error> {
-        let Sources {
-            locations,
-            helper_timeout,
-            registries,
-            ..
-        } = &*self.0;
-        let read = || RegistryCredentials::read(locations, self.cli_config()?, *helper_timeout);
-        registries.get_or_init(read).as_ref().map_err(Clone::clone)
+    fn registries<'a>(&self, read: &'a ReadSources) -> Result<&'a RegistryCredentials, Error> {
+        let all = &self.0;
+        let found = read.registries.get_or_init(|| {
+            RegistryCredentials::read(&all.locations, self.cli_config(read)?, all.helper_timeout)
+        });
+        found.as_ref().map_err(Clone::clone)
     }
 
-    fn origins(&self) -> Result<&OriginCredentials, Error> {
-        let Sources {
-            locations,
-            helper_timeout,
-            origins,
-            ..
-        } = &*self.0;
-        let read = || {
-            let config = self.cli_config()?;
-            Ok(OriginCredentials::read(locations, config, *helper_timeout))
-        };
-        origins.get_or_init(read).as_ref().map_err(Clone::clone)
+    fn origins<'a>(&self, read: &'a ReadSources) -> Result<&'a OriginCredentials, Error> {
+        let all = &self.0;
+        let found = read.origins.get_or_init(|| {
+            let config = self.cli_config(read)?;
+            Ok(OriginCredentials::read(
+                &all.locations,
+                config,
+                all.helper_timeout,
+            ))
+        });
+        found.as_ref().map_err(Clone::clone)
     }
 
-    fn cli_config(&self) -> Result<&CliConfigFile, Error> {
-        let Sources {
-            locations,
-            cli_config,
-            ..
-        } = &*self.0;
-        let config = cli_config.get_or_init(|| locations.read_cli_config());
+    fn cli_config<'a>(&self, read: &'a ReadSources) -> Result<&'a CliConfigFile, Error> {
+        let config = read
+            .cli_config
+            .get_or_init(|| self.0.locations.read_cli_config());
         config.as_ref().map_err(Clone::clone)
     }
 }

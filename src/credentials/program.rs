@@ -1,18 +1,17 @@
 //! Runs credential helpers.
 //!
 //! The time and the output of a helper are limited, and messages never contain its output. Each helper runs once per registry or host; its
-//! answer is cached, even if it is an error.
+//! answer is cached, an error for a while.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::io;
 use std::process::{ExitStatus, Stdio};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
-use tokio::sync::Mutex;
 use zeroize::Zeroizing;
 
 use super::{Error, HelperAction};
@@ -103,9 +102,15 @@ async fn exchange(child: &mut Child, input: &[u8]) -> io::Result<(Option<ExitSta
     Ok((Some(child.wait().await?), output))
 }
 
+/// How long the failure of a helper counts. A key ring that was locked may be open then; without the pause, each request would wait for a
+/// helper that hangs.
+const FAILURE: Duration = Duration::from_secs(60);
+
 /// The cached answers of helpers.
 #[derive(Debug)]
-pub(super) struct Answers<K, V>(Mutex<HashMap<K, Result<Option<V>, Error>>>);
+pub(super) struct Answers<K, V>(Mutex<HashMap<K, Arc<AnswerCell<V>>>>);
+
+type AnswerCell<V> = tokio::sync::Mutex<Option<(Result<Option<V>, Error>, Instant)>>;
 
 impl<K, V> Default for Answers<K, V> {
     fn default() -> Self {
@@ -120,13 +125,53 @@ impl<K: Eq + Hash, V: Clone> Answers<K, V> {
         question: K,
         ask: impl Future<Output = Result<Option<V>, Error>>,
     ) -> Result<Option<V>, Error> {
+        let cell = {
+            let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            answers.entry(question).or_default().clone()
+        };
         // The lock is held while the helper runs, so that two tasks do not run it for the same host and prompt the user twice.
-        let mut answers = self.0.lock().await;
-        if let Some(known) = answers.get(&question) {
-            return known.clone();
+        let mut known = cell.lock().await;
+        if let Some((answer, since)) = &*known
+            && (answer.is_ok() || since.elapsed() < FAILURE)
+        {
+            return answer.clone();
         }
         let answer = ask.await;
-        answers.insert(question, answer.clone());
+        *known = Some((answer.clone(), Instant::now()));
         answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// While the helper of one registry hangs, others are read.
+    #[tokio::test]
+    async fn an_answer_does_not_wait_for_the_helper_of_another_host() {
+        let answers = Answers::<&str, u32>::default();
+        let known = || answers.get("known", async { Ok(Some(1)) });
+        assert!(matches!(known().await, Ok(Some(1))));
+        let hanging = answers.get("hanging", std::future::pending());
+        tokio::select! {
+            biased;
+            _never = hanging => panic!("the helper hangs"),
+            again = known() => assert!(matches!(again, Ok(Some(1)))),
+        }
+    }
+
+    /// Concurrent questions prompt the user once, and a failure is not repeated by each request.
+    #[tokio::test]
+    async fn a_failure_counts_for_a_while() {
+        let answers = Answers::<&str, u32>::default();
+        let failed = || Error::HelperFailed {
+            helper: "helper".to_owned(),
+            action: HelperAction::Get,
+            status: Some(1),
+        };
+        let first = answers.get("host", async { Err(failed()) });
+        let second = answers.get("host", async { Ok(Some(1)) });
+        let (first, second) = tokio::join!(first, second);
+        assert!(first.is_err() && second.is_err());
     }
 }

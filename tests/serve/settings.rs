@@ -8,8 +8,11 @@ use rustls::pki_types::pem::PemObject as _;
 
 use super::http::certificate;
 use super::server::{Server, wait};
-use super::stores::{DEMO, HOST, Store};
+use super::stores::{DEMO, HOST, Store, package};
 use crate::support::docker_registry::Program;
+use crate::support::registry::access::Tokens;
+use crate::support::registry::quirks::Personality;
+use crate::support::registry::{Access, Registry};
 use crate::support::signer::Signer;
 use crate::support::tls::Authority;
 
@@ -92,6 +95,36 @@ pub fn a_certificate_is_read_again_when_its_files_change() {
     let second = replace(&store);
     server.logs("Reloaded");
     assert!(certificate(server.address) == second);
+}
+
+/// Passwords of cloud registries are valid for some hours, and their programs write new ones into the file.
+pub fn the_registry_accepts_what_replaced_its_password() {
+    let tokens = |user| match Access::of(Personality::Harbor) {
+        // Every request needs a new one, and so the password.
+        Access::Bearer(tokens) => Access::Bearer(Tokens {
+            user,
+            expires_in: Some(1),
+            ..tokens
+        }),
+        other => other,
+    };
+    let passwords: fn(&'static str) -> Access = |user| Access::Basic { user };
+    for access in [passwords, tokens] {
+        let registry = Registry::plain();
+        let store = Store::at(registry.host());
+        store.push(DEMO, "1.0.0", None);
+        let requires = |user| {
+            registry.require(access(user));
+            store.scene.write("auth.json", registry.authfile());
+        };
+        requires("robot");
+        let server = store.serve(&["--authfile", "auth.json", "--max-age", "1"]);
+        let zip = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", "linux_amd64"));
+        server.get(&zip).is(200);
+        requires("successor");
+        server.until(&zip, |reply| reply.status == 200);
+        server.stop();
+    }
 }
 
 /// A pipe with this content for the first program that reads it, as `<(cat FILE)` is.

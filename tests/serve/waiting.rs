@@ -27,6 +27,7 @@ fn limits_retries_and_ages() {
         package_faults::a_package_that_changes_while_it_is_sent_never_arrives_whole,
         package_faults::a_package_that_the_registry_spoils_never_arrives_whole,
         settings::a_certificate_is_read_again_when_its_files_change,
+        settings::the_registry_accepts_what_replaced_its_password,
         client_quota::one_client_cannot_have_all_packages,
         unread::pages_that_nobody_reads_have_limits_of_memory_and_time,
         store_faults::every_refusal_of_the_registry_is_503_and_never_404,

@@ -62,7 +62,7 @@ Examples:
 /// the lists that it has read, and after --max-stale answers 503, never 404. Lines of the log have no time, which journald and container
 /// runtimes add. With --format json they have one.
 ///
-/// SIGTERM and SIGINT end the server with exit code 0: idle connections at once, downloads within --grace. A second signal ends downloads, too.
+/// SIGTERM and SIGINT end the server with exit code 0: idle connections within ten seconds, downloads within --grace. A second signal ends downloads, too.
 /// SIGHUP makes it read the certificate, tokens, signing keys, trust file and keys again; it also notices when these files change. It
 /// reads a pipe only once.
 #[derive(Args)]
@@ -228,7 +228,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let endpoint = session.endpoint(&arguments.from)?;
     let http = session.http()?;
     let settings = settings::of(&arguments, &endpoint, session)?;
-    let registry = session.registry(&http);
+    let registry = session.registry(&http).renewing();
     let policy = settings.trust.policy.clone();
     let log = Arc::new(Log {
         printer: session.printer.clone(),

@@ -151,7 +151,7 @@ impl Session {
     pub(super) fn origin_access(&self, http: Http) -> Result<source::Access, CommandError> {
         self.check_named()?;
         let credentials = self.credentials();
-        report_considered(credentials.origin_sources()?, &self.printer);
+        report_considered(&credentials.origin_sources()?, &self.printer);
         Ok(source::Access {
             http,
             credentials,

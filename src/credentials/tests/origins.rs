@@ -58,8 +58,8 @@ fn a_host_is_the_same_in_every_spelling() {
     let last = credentials
         .origin_sources()
         .unwrap()
-        .iter()
-        .map(ToString::to_string);
+        .into_iter()
+        .map(|source| source.to_string());
     let last: Vec<_> = last
         .filter(|line| line.contains("not a registry"))
         .collect();

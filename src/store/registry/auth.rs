@@ -71,7 +71,7 @@ struct Token {
 pub(super) struct Auth {
     http: Http,
     base: Url,
-    credential: Option<Credential>,
+    credential: Mutex<Option<Arc<Credential>>>,
     scheme: SharedScheme,
     tokens: tokio::sync::Mutex<HashMap<Scope, Token>>,
 }
@@ -86,10 +86,28 @@ impl Auth {
         Self {
             http,
             base,
-            credential,
+            credential: Mutex::new(credential.map(Arc::new)),
             scheme,
             tokens: tokio::sync::Mutex::default(),
         }
+    }
+
+    pub(super) fn credential(&self) -> Option<Arc<Credential>> {
+        let credential = self.credential.lock();
+        credential.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn basic(&self) -> Option<Authorization> {
+        self.credential()?.basic()
+    }
+
+    /// Uses this credential from now on.
+    pub(super) async fn renew(&self, found: Arc<Credential>) {
+        {
+            let credential = self.credential.lock();
+            *credential.unwrap_or_else(PoisonError::into_inner) = Some(found);
+        }
+        self.tokens.lock().await.clear();
     }
 
     /// The secret for a scope; `None` before the first challenge, and where there is no credential.
@@ -101,7 +119,7 @@ impl Auth {
             .clone();
         match scheme {
             None => Ok(None),
-            Some(AuthScheme::Basic) => Ok(self.credential.as_ref().and_then(Credential::basic)),
+            Some(AuthScheme::Basic) => Ok(self.basic()),
             Some(AuthScheme::Bearer { realm, service }) => self
                 .token(scope, &realm, service.as_deref())
                 .await
@@ -126,7 +144,7 @@ impl Auth {
     /// Whether requests are sent without credentials, or with a token that the registry gives to anonymous users.
     pub(super) fn is_anonymous(&self) -> bool {
         let scheme = self.scheme.lock().unwrap_or_else(PoisonError::into_inner);
-        self.credential.is_none() && matches!(*scheme, Some(AuthScheme::Bearer { .. }))
+        self.credential().is_none() && matches!(*scheme, Some(AuthScheme::Bearer { .. }))
     }
 
     /// Reads the challenge of a 401. `false` if sending the request again would not help.
@@ -153,7 +171,7 @@ impl Auth {
             None => Ok(false),
             // Concurrent requests without credentials may all get a challenge; each of them is sent again.
             Some(AuthScheme::Basic) => {
-                let basic = self.credential.as_ref().and_then(Credential::basic);
+                let basic = self.basic();
                 Ok(basic.is_some() && basic.as_ref() != used)
             }
             Some(AuthScheme::Bearer { .. }) => {
@@ -176,7 +194,7 @@ impl Auth {
         realm: &Url,
         service: Option<&str>,
     ) -> Result<Authorization, Error> {
-        if let Some(access) = self.credential.as_ref().and_then(Credential::bearer) {
+        if let Some(access) = self.credential().and_then(|one| one.bearer()) {
             return Ok(access);
         }
         // Locked while fetching, so that tasks that wait for the same token share it.
@@ -216,11 +234,9 @@ impl Auth {
     }
 
     fn token_request(&self, scope: &Scope, realm: &Url, service: Option<&str>) -> Request {
-        if let Some(token) = self
-            .credential
-            .as_ref()
-            .and_then(Credential::identity_token)
-        {
+        let credential = self.credential();
+        let credential = credential.as_deref();
+        if let Some(token) = credential.and_then(Credential::identity_token) {
             // Escaped, the token is at most three times as long. A form that grew would leave copies of it behind.
             let size = 3 * token.reveal().len() + LARGEST_FORM;
             let mut form = url::form_urlencoded::Serializer::new(String::with_capacity(size));
@@ -242,7 +258,7 @@ impl Auth {
         url.query_pairs_mut()
             .extend_pairs(service.map(|service| ("service", service)))
             .extend_pairs(scope.0.iter().map(|scope| ("scope", scope.as_str())));
-        let basic = self.credential.as_ref().and_then(Credential::basic);
+        let basic = credential.and_then(Credential::basic);
         Request::new(Method::GET, url, &self.base)
             .whole(LARGEST_TOKEN)
             .for_token()
@@ -254,10 +270,7 @@ impl Auth {
         Error::Unauthorized {
             host: self.host(),
             token_server: authority(by).filter(|_| !self.is_own(by)),
-            tried: self
-                .credential
-                .as_ref()
-                .map(|credential| credential.found_in.clone()),
+            tried: self.credential().map(|one| one.found_in.clone()),
             status: status.as_u16(),
             answer,
         }
@@ -270,7 +283,7 @@ impl Auth {
         repository: Repository,
         answer: &str,
     ) -> Option<Error> {
-        let credential = self.credential.as_ref()?;
+        let credential = self.credential()?;
         Some(Error::Forbidden {
             username: credential.username().map(str::to_owned),
             action,

@@ -47,6 +47,8 @@ use session::{Host, RepositorySession, RepositorySessions};
 pub struct Registry {
     http: Http,
     credentials: Credentials,
+    /// Whether credentials that a registry refuses are read again.
+    renews: bool,
     hosts: Arc<Mutex<HashMap<String, Host>>>,
     sessions: Arc<tokio::sync::Mutex<RepositorySessions>>,
     /// Limits uploads in chunks that are so long that several would take too much memory.
@@ -59,9 +61,19 @@ impl Registry {
         Self {
             http,
             credentials,
+            renews: false,
             hosts: Arc::default(),
             sessions: Arc::default(),
             long_chunks: Arc::new(Semaphore::new(1)),
+        }
+    }
+
+    /// Reads credentials again that a registry refuses: those of cloud registries are valid for some hours, and the process runs for weeks. A
+    /// command that a user waits for should rather fail: a credential helper could ask the user a second time.
+    pub fn renewing(self) -> Self {
+        Self {
+            renews: true,
+            ..self
         }
     }
 

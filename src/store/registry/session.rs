@@ -37,6 +37,8 @@ pub(super) struct Host {
 
 /// Access to one repository of a registry, with the credential for it.
 pub(super) struct RepositorySession {
+    /// The repository, with its host; `None` if the credential is the caller's.
+    repository: Option<Repository>,
     pub(super) known: KnownRegistry,
     /// The root of the registry's API.
     pub(super) base: Url,
@@ -70,6 +72,7 @@ impl Registry {
             shared.scheme,
         );
         let session = RepositorySession {
+            repository: None,
             known,
             base,
             auth,
@@ -130,13 +133,12 @@ impl Registry {
     ) -> Result<(Arc<RepositorySession>, &'a str), Error> {
         let text = repository.as_str();
         let (host, name) = repository.host_and_name();
-        // Locked while credentials are searched, so that a credential helper runs only once.
-        let mut sessions = self.sessions.lock().await;
-        if let Some((_, session)) = sessions.iter().find(|(other, _)| other == text) {
-            return Ok((Arc::clone(session), name));
+        if let Some(session) = find(&*self.sessions.lock().await, text) {
+            return Ok((session, name));
         }
         let known = KnownRegistry::of(host);
         let base = self.http.base(known.api_host(host))?;
+        // Not locked while a credential helper runs: others may read repositories whose credentials are known.
         let found = self.credentials.for_repository(host, name).await;
         let chosen = found.as_ref().ok().and_then(Option::as_ref);
         let found_in = chosen.map(|credential| &credential.found_in);
@@ -157,12 +159,18 @@ impl Registry {
             .clone();
         let auth = Auth::new(self.http.clone(), base.clone(), credential, scheme);
         let session = Arc::new(RepositorySession {
+            repository: Some(repository.clone()),
             known,
             base,
             auth,
             cache,
             uploads,
         });
+        let mut sessions = self.sessions.lock().await;
+        // Another task may have been faster.
+        if let Some(session) = find(&sessions, text) {
+            return Ok((session, name));
+        }
         if sessions.len() == MOST_SESSIONS {
             sessions.pop_front();
         }
@@ -170,8 +178,43 @@ impl Registry {
         Ok((session, name))
     }
 
-    /// Sends a request with the current credentials; authenticates again on 401 and retries transient failures.
+    /// Sends a request with the current credentials; authenticates again on 401 and retries transient failures. If the registry refuses a
+    /// credential, it is [read again](Registry::renewing).
     pub(super) async fn send(
+        &self,
+        session: &RepositorySession,
+        scope: &Scope,
+        request: impl Fn() -> Request,
+    ) -> Result<Answer, Error> {
+        let used = session.auth.credential();
+        let answer = self.authenticated(session, scope, &request).await;
+        let is_refused = match &answer {
+            Ok(answer) => session.refuses(answer),
+            Err(error) => matches!(error, Error::Unauthorized { .. }),
+        };
+        if is_refused
+            && let Some(used) = used
+            && let Some(found) = self.other_credential(session, &used).await
+        {
+            session.auth.renew(found).await;
+            return self.authenticated(session, scope, request).await;
+        }
+        answer
+    }
+
+    /// The credential for a repository, if it is another one than what the registry has refused.
+    async fn other_credential(
+        &self,
+        session: &RepositorySession,
+        refused: &Credential,
+    ) -> Option<Arc<Credential>> {
+        let repository = session.repository.as_ref().filter(|_| self.renews)?;
+        let (host, name) = repository.host_and_name();
+        let found = self.credentials.again_for_repository(host, name).await?;
+        (found != *refused).then(|| Arc::new(found))
+    }
+
+    async fn authenticated(
         &self,
         session: &RepositorySession,
         scope: &Scope,
@@ -227,6 +270,13 @@ impl Registry {
     }
 }
 
+/// The session for a repository, if there is one.
+fn find(sessions: &RepositorySessions, repository: &str) -> Option<Arc<RepositorySession>> {
+    let mut sessions = sessions.iter();
+    let (_, session) = sessions.find(|(other, _)| other == repository)?;
+    Some(Arc::clone(session))
+}
+
 impl RepositorySession {
     /// The URL that tells whether the host is a registry.
     fn root(&self) -> Result<Url, Error> {
@@ -234,6 +284,13 @@ impl RepositorySession {
         Ok(url.map_err(|_| crate::http::Error::Url {
             url: self.base.clone().into(),
         })?)
+    }
+
+    /// Whether an answer of the registry refuses the credential. ECR answers 403 to one that has expired.
+    fn refuses(&self, answer: &Answer) -> bool {
+        let status = answer.status();
+        let is_refusal = status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN;
+        is_refusal && self.auth.is_own(answer.url())
     }
 
     /// The error of a host whose answer to the request for its version is not that of a registry.

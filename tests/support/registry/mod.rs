@@ -114,6 +114,11 @@ impl Registry {
         self.service().access.user()
     }
 
+    /// Requires other credentials from now on.
+    pub fn require(&self, access: Access) {
+        self.service().access = access;
+    }
+
     /// The docker configuration with the credentials, if the registry requires them.
     pub fn authfile(&self) -> String {
         let auth = self.user().map(|user| {
