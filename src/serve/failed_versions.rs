@@ -103,6 +103,13 @@ impl FailedVersions {
         versions.insert(version, failed);
     }
 
+    /// Forgets the failure of a version.
+    pub(super) fn forget(&self, (provider, version): &(ProviderAddr, Version)) {
+        if let Some(versions) = self.lock().get_mut(provider) {
+            versions.remove(version);
+        }
+    }
+
     /// Forgets all failures, because the policy changed.
     pub(super) fn clear(&self) {
         self.lock().clear();

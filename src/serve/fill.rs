@@ -311,7 +311,12 @@ impl Fill {
         };
         let notice = Notice::NotFilled { failure: &failure };
         self.observer.notice(&notice);
-        self.failed.remember((provider, version), failure.clone());
+        let of_version = (provider, version);
+        self.failed.remember(of_version.clone(), failure.clone());
+        // The policy has changed meanwhile. If it changes after this, all failures are forgotten.
+        if !self.trust.still_says(&trust, &of_version.0) {
+            self.failed.forget(&of_version);
+        }
         Err(failure)
     }
 

@@ -1,9 +1,12 @@
 use std::time::Duration;
 
-use super::{PLATFORMS, base, origin};
+use rustix::process::Signal;
+
+use super::{PLATFORMS, base, origin, start};
 use crate::serve::server::{Server, wait};
 use crate::support::origin::{Fault, Origin, Provider, asks};
 use crate::support::server::gate::Gate;
+use crate::support::signer::Signer;
 
 /// Each is of another provider, since the layout of a provider has one writer.
 const SLOW: [&str; 6] = [
@@ -64,6 +67,32 @@ pub fn a_filled_version_is_served_although_its_origin_lists_slowly() {
     }
     // One for the list, and one for each version that is mirrored.
     assert_eq!(origin.count(asks("versions")), 3);
+    server.stop();
+}
+
+/// What the trust file says when the origin answers counts, and not what it said when a client asked.
+#[test]
+fn a_refusal_does_not_outlast_the_trust_file_that_it_is_by() {
+    let (origin, scene) = origin();
+    let gate = Gate::default();
+    origin.always(asks("document"), gate.holds("document"));
+    let trust = |signer: &Signer| {
+        let key = signer.fingerprint();
+        let entry = format!("[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"{key}\"]\n");
+        scene.write("trust.toml", entry);
+    };
+    trust(Signer::stranger());
+    let server = start(&scene, &origin, &["--trust", "trust.toml"]);
+    let path = format!("{}/1.1.0.json", base(&origin));
+    let mut asking = server.connect();
+    asking.request("GET", &path, &[]);
+    wait(|| origin.count(asks("document")) > 0, || server.log());
+    trust(Signer::acme());
+    server.signal(Signal::HUP);
+    server.logs("Reloaded trust.toml");
+    gate.open("document");
+    server.logs("is by a key that is not pinned");
+    server.until(&path, |reply| reply.status == 200);
     server.stop();
 }
 
