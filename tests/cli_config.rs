@@ -225,7 +225,7 @@ fn stores_that_no_client_can_read_are_refused() {
             "error: terraform cannot install from an OCI registry
   expected `--into DIR` for a filesystem mirror, `--url URL` for a network mirror, or `--client tofu`
 
-hint: `tfoci install --into DIR` writes a filesystem mirror from the registry
+hint: `tfoci install --into DIR` writes a filesystem mirror from the registry. `registry.terraform.io` as the default host means terraform, unless `--client` says otherwise
 ",
         ),
         (

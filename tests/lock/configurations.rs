@@ -131,7 +131,7 @@ fn hashes_of_a_mirror_are_locked_if_the_user_trusts_it() {
     let run = lock(&scene, &format!("{mirror} --key acme.asc")).exits(3);
     let null = "registry.opentofu.org/hashicorp/null";
     let hint = format!(
-        "hint: a mirror of packages has no signatures. `--from STORE` and `--from origin` find them. To believe the mirror instead, pin no key for {null}, and name `--trust-store` in place of `--require-pinned`\n"
+        "hint: a mirror of packages has no signatures. `--from STORE` and `--from origin` find them. To believe the mirror instead, pin no key for {null}: `install` then takes what the lock file has, and `lock --trust-store` what the mirror has\n"
     );
     assert!(run.stderr.contains(&hint), "{}", run.stderr);
     let said = "the release has no checksum document\n  expected a signature by ";

@@ -22,7 +22,7 @@ pub(super) const ENCODING: &str =
     "save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does";
 
 /// A hint for a path with `~`, which a shell replaces only at the beginning of a word, or with a quoted pattern.
-pub(super) fn home(error: &CommandError) -> Option<String> {
+pub(super) fn unexpanded(error: &CommandError) -> Option<String> {
     let path = missing(error)?;
     let text = match path.iter().any(|part| part == "~") {
         true => "tfoci does not expand `~`: write the whole path",

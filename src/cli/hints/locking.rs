@@ -59,7 +59,7 @@ fn unsigned_mirror(error: &trust::Error, address: &ProviderAddr) -> Option<Strin
         // No option accepts an unsigned release of a provider with a pinned key.
         trust::Error::NotSigned { .. } => Some(format!(
             "{find} `--from STORE` and `--from origin` find them. To believe the mirror instead, \
-             pin no key for {address}, and name `--trust-store` in place of `--require-pinned`"
+             pin no key for {address}: `install` then takes what the lock file has, and `lock --trust-store` what the mirror has"
         )),
         trust::Error::NoDocument | trust::Error::NoSignature => Some(format!(
             "{find} `--from STORE --trust FILE` and `--from origin` find them. Without \

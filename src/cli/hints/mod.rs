@@ -58,7 +58,7 @@ impl Effect {
 /// A suggestion for this error, if there is one.
 pub(super) fn of(error: &CommandError) -> Option<String> {
     let all = [
-        files::home,
+        files::unexpanded,
         of_journey,
         locking::command,
         arguments::hint,

@@ -48,16 +48,8 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
         CommandError::NothingProven {
             is_listed: false, ..
         } => "`--all` shows the reasons",
-        CommandError::NoRepositoryMatches {
-            meant: Some(meant), ..
-        } => return Some(format!("did you mean `{}`?", printable(meant))),
-        CommandError::NoRepositoryMatches {
-            example: Some(_), ..
-        } => {
-            "write the template like such a name: the same beginning, and as many levels in the same order"
-        }
-        CommandError::NoRepositoryMatches { .. } => {
-            "the registry is empty, or hides its repositories from this user: a provider that the command names needs no list"
+        CommandError::NoRepositoryMatches { meant, example, .. } => {
+            return Some(no_repository(meant.as_deref(), example.is_some()));
         }
         CommandError::OtherDirectory { .. } => {
             "nothing was written. Name another directory; it need not exist"
@@ -65,11 +57,25 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
         CommandError::NoSiteDirectory { address } => return Some(site_directory(address)),
         CommandError::IntoStore { .. } => "`tfoci copy --to STORE` copies into a store",
         CommandError::NoOci => {
-            "`tfoci install --into DIR` writes a filesystem mirror from the registry"
+            "`tfoci install --into DIR` writes a filesystem mirror from the registry. `registry.terraform.io` as the default host means terraform, unless `--client` says otherwise"
         }
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+/// Suggests another template for a registry whose repositories do not match it.
+fn no_repository(meant: Option<&str>, has_any: bool) -> String {
+    let text = match meant {
+        Some(meant) => return format!("did you mean `{}`?", printable(meant)),
+        None if has_any => {
+            "write the template like such a name: the same beginning, and as many levels in the same order"
+        }
+        None => {
+            "the registry is empty, or hides its repositories from this user: a provider that the command names needs no list"
+        }
+    };
+    text.to_owned()
 }
 
 /// Suggests where the directory of a site stands.
