@@ -103,7 +103,7 @@ pub(super) struct Arguments {
 /// What to do if the destination has the version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum How {
-    /// Add missing platforms; refuse different zips
+    /// Add missing platforms and a new signature; refuse different zips
     #[default]
     Merge,
     /// Refuse the version, even if it is the same

@@ -186,7 +186,7 @@ fn a_missing_package_is_reported_with_source_and_destination() {
         "
 error: {PROVIDER} 1.0.0 linux_amd64 (oci-layout:store/{PROVIDER}, for oci-layout:other/{PROVIDER}): the package sha256:{hex} is missing
 
-hint: the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`. This version was not tagged
+hint: the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`. This version was not copied
 "
     ));
 }

@@ -95,7 +95,7 @@ error: {PROVIDER} 1.0.0 linux_amd64 ([FROM]/{NAME}, for [TO]/{NAME}): the packag
     expected {zip}
     received sha256:f914b7a188efab02eadc0b59787ae7abda5d2e3eedbfdc220e9f8fef136e0625
 
-hint: a registry keeps the bytes that it has, even if the right ones are uploaded. Its operator has to delete this blob from the storage of the registry; then `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes it again. This version was not tagged
+hint: a registry keeps the bytes that it has, even if the right ones are uploaded. Its operator has to delete this blob from the storage of the registry; then `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes it again. This version was not copied
 "
     ));
     assert_eq!(to.tags(NAME), []);
@@ -115,7 +115,7 @@ fn a_missing_package_is_reported_as_the_sources_failure() {
     run.says(&format!("
 error: {PROVIDER} 1.0.0 linux_amd64 ([FROM]/{NAME}, for [TO]/{NAME}): the package {zip} is missing
 
-hint: the registry has lost it. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again. This version was not tagged
+hint: the registry has lost it. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again. This version was not copied
 "));
     assert_eq!(to.tags(NAME), []);
 }
@@ -132,7 +132,7 @@ fn a_missing_manifest_stops_the_copy_before_the_first_write() {
     between(run, from.host(), to.host()).says(&format!("
 error: {PROVIDER} 1.0.0 ([FROM]/{NAME}, for [TO]/{NAME}): the platform manifest {entry} is missing
 
-hint: the registry has lost it. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again. This version was not tagged
+hint: the registry has lost it. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again. This version was not copied
 "));
     assert_eq!(to.count(|seen| seen.method != "GET"), 0);
 }

@@ -110,7 +110,7 @@ error: registry.opentofu.org/acme/one 2.0.0 linux_amd64 (oci-layout:store/regist
     expected sha256:9a6bbfe9e50de4fcac99e350bd8378c8296419e940d41117899bbf10b298d058
     received sha256:4a51571b886922872dde8faccbab4e46aa167ab62ee876efc0d41f15cf55c922
 
-hint: the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`. This version was not tagged
+hint: the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`. This version was not copied
     Copied registry.opentofu.org/acme/two 1.0.0   1 package   signed [ACME ID] (embedded) by the key beside it, not pinned
     Copied 3 versions, 3 packages (0 B copied, 3 reused) in [TIME]
     Failed 2: registry.opentofu.org/acme/none, registry.opentofu.org/acme/one 2.0.0 linux_amd64

@@ -36,7 +36,7 @@ fn the_client_that_nobody_names_is_told() {
         "lock",
         &[
             default,
-            "Directories of both clients need a run for each client, with its directories. Or name a place for both with `--from`, and no `--client`: each lock file is then for the client that wrote it.",
+            "Directories of both clients need a run for each client, with its directories. Or name a place for both with `--from`, and no `--client`: each lock file is then for the client that wrote it, and a new one for the client that `--client` names as its default.",
         ],
     );
     says(

@@ -377,7 +377,7 @@ fn the_last_hint_of_an_installation_names_the_client_of_the_lock_file() {
         let run = author.tfoci(&["install", provider, "--from", "oci-layout:store"]);
         let said = run.succeeds().stderr;
         let end = format!(
-            "\n`{client} plan` and `{client} apply` work now. Where a backend or modules need `init`:\n\n  {client} init -plugin-dir=.terraform/providers\n"
+            "\n`{client} plan` and `{client} apply` work now, unless the configuration has a backend or calls modules. That needs first:\n\n  {client} init -plugin-dir=.terraform/providers\n"
         );
         assert!(said.ends_with(&end), "{said}");
         fs::remove_file(&lock).unwrap();

@@ -167,6 +167,20 @@ fn a_lock_file_of_the_other_client_is_named() {
     assert!(!run.stderr.contains("written by"), "{}", run.stderr);
 }
 
+/// Beside those of Terraform, one that is new may be meant for Terraform too.
+#[test]
+fn a_new_lock_file_beside_those_of_terraform_is_named() {
+    let author = of_both_clients();
+    std::fs::remove_file(author.scene.path(format!("clean/{LOCK}"))).unwrap();
+    let note = "      Note clean/.terraform.lock.hcl is for tofu, since it is new; `--client terraform`, in a run of its own, makes it one of terraform\n";
+    for order in ORDERS {
+        let run = lock(&author, &order, &["--dry-run"]).succeeds();
+        assert!(run.stderr.starts_with(note), "{}", run.stderr);
+    }
+    let run = lock(&author, &["clean"], &["--dry-run"]).succeeds();
+    assert!(!run.stderr.contains("Note"), "{}", run.stderr);
+}
+
 /// `tfoci lock` alone would find the file up to date.
 #[test]
 fn what_a_file_of_the_other_client_lacks_is_locked_for_the_client_that_installs() {

@@ -244,6 +244,30 @@ hint: did you mean `oci-layout:dist/sub`?
 ",
         },
         Case {
+            label: "a directory to read from without its prefix",
+            given: |author| {
+                author.scene.write("dist/sub/file", "");
+            },
+            arguments: "install acme/demo --from dist/sub --into out",
+            exit: 2,
+            says: r"
+error: registry.opentofu.org/acme/demo (dist/sub): `dist/sub` names one repository, and not that of `registry.opentofu.org/acme/demo`
+
+hint: did you mean `oci-layout:dist/sub`?
+",
+        },
+        Case {
+            label: "a directory to serve without its prefix",
+            given: NOTHING,
+            arguments: "serve --from media/disk --plain-http",
+            exit: 2,
+            says: r"
+error: media/disk names one repository for several providers
+
+hint: a directory is written `oci-layout:DIR`; the template of a registry has `{hostname}`, `{namespace}` and `{type}`
+",
+        },
+        Case {
             label: "a template that does not tell providers apart",
             given: NOTHING,
             arguments: "install acme/demo acme/other --from registry.example.net/acme/{namespace} --into out",

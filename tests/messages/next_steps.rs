@@ -219,7 +219,7 @@ fn the_next_command_of_an_installation_into_another_directory() {
         "terraform {\n  required_providers {\n    demo = { source = \"acme/demo\" }\n  }\n}\n",
     );
     let run = run(&author, "install --chdir project --from oci-layout:store").succeeds();
-    let end = "\n`tofu -chdir=project plan` and `tofu -chdir=project apply` work now. Where a backend or modules need `init`:\n\n  tofu -chdir=project init -plugin-dir=.terraform/providers\n";
+    let end = "\n`tofu -chdir=project plan` and `tofu -chdir=project apply` work now, unless the configuration has a backend or calls modules. That needs first:\n\n  tofu -chdir=project init -plugin-dir=.terraform/providers\n";
     assert!(run.stderr.ends_with(end), "{}", run.stderr);
 }
 

@@ -307,7 +307,7 @@ error: registry.opentofu.org/acme/demo 1.0.0 (dist): the signature `terraform-pr
   expected AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA (named by trust.toml, line 3)
   received [ACME]
 
-hint: nothing of this version was written. If its author has changed keys, get the new one from the author (`tfoci help trust`, if that is you) and add an entry for this provider alone, above the one in trust.toml, line 3: `match = "registry.opentofu.org/acme/demo"`, with "FILE" and the keys of its other releases in `keys`
+hint: nothing of this version was written. If its author has changed keys, get the new one from the author (`tfoci help trust`, if that is you) and add an entry for this provider alone, above the one in trust.toml, line 3: `match = "registry.opentofu.org/acme/demo"`, with its file and the keys of its other releases in `keys`
 "#,
         },
         Case {

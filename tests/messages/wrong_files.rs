@@ -259,16 +259,22 @@ fn merge_conflicts_in_lock_files() {
     for (text, line) in [(sides, 1), (LOCK.replace("}", hashes), 4)] {
         let author = Author::new();
         author.scene.write("main.tf", "");
-        author.scene.write(".terraform.lock.hcl", text);
+        author.scene.write(".terraform.lock.hcl", &text);
         let said = format!(
             "  `<<<<<<<` begins a merge conflict that is not resolved\n    at line {line}\n\n{hint}"
         );
         let lock = ["lock", "acme.test/acme/demo", "--from", "oci-layout:store"];
         let mirror = ["mirror", "--from-lock", ".", "--to", "oci-layout:store"];
-        for (arguments, code) in [(&lock[..], 1), (&mirror[..], 2)] {
+        for (arguments, code, path) in [(&lock[..], 1, ""), (&mirror[..], 2, "./")] {
             let run = author.tfoci(arguments).exits(code);
+            let said = said.replace("--ours ", &format!("--ours {path}"));
             assert!(run.stderr.ends_with(&said), "{}", run.stderr);
         }
+        author.scene.write("live/main.tf", "");
+        author.scene.write("live/.terraform.lock.hcl", &text);
+        let run = author.tfoci(&["lock", "--chdir", "live"]).exits(1);
+        let ours = "`git checkout --ours live/.terraform.lock.hcl`";
+        assert!(run.stderr.contains(ours), "{}", run.stderr);
     }
 }
 

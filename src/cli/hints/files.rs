@@ -157,13 +157,13 @@ fn disk(error: &CommandError) -> Option<&disk::Error> {
 }
 
 /// A hint for a lock file that was damaged on its way.
-pub(super) fn lock(error: &lockfile::Error) -> Option<String> {
+pub(super) fn lock(path: &Path, error: &lockfile::Error) -> Option<String> {
     match &error.kind {
         LockFileErrorKind::Hcl(SyntaxError::Text(text::Error::Utf16)) => Some(ENCODING.to_owned()),
-        LockFileErrorKind::Conflict => Some(
-            "resolve it; or run `git checkout --ours .terraform.lock.hcl`, and then `tfoci lock`"
-                .to_owned(),
-        ),
+        LockFileErrorKind::Conflict => Some(format!(
+            "resolve it; or run `git checkout --ours {}`, and then `tfoci lock`",
+            printable_path(path)
+        )),
         _ => None,
     }
 }

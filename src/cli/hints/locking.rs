@@ -95,7 +95,7 @@ pub(super) fn command(error: &CommandError) -> Option<String> {
     let text = match error {
         CommandError::LockDiffers { difference, .. } => return Some(differs(difference)),
         CommandError::LockTarget(error) => return target(error),
-        CommandError::LockFile { source, .. } => return files::lock(source),
+        CommandError::LockFile { path, source } => return files::lock(path, source),
         CommandError::ModuleMissing {
             client, directory, ..
         } => return Some(get(*client, directory)),
@@ -215,7 +215,7 @@ fn differs(difference: &LockDifference) -> String {
 /// A hint for a lock file that cannot be updated.
 fn target(error: &target::Error) -> Option<String> {
     match error {
-        target::Error::Malformed { source, .. } => files::lock(source).or_else(|| {
+        target::Error::Malformed { path, source } => files::lock(path, source).or_else(|| {
             Some(
                 "clients refuse it too. Restore it, or remove it to select all versions anew"
                     .to_owned(),

@@ -67,7 +67,8 @@ pub(super) fn hint(failure: &Failure, effect: Effect) -> Option<String> {
         }
         Problem::NoPin { .. } => {
             return Some(format!(
-                "run it once with `--pin-new` instead of `--require-pinned`, and review the key that it pins for {provider}; or add an entry to the trust file by hand. `--trust FILE`, or `trust` in a mirror file, names the trust file"
+                "run it once with `--pin-new` instead of `--require-pinned`, and review the key that it pins for {provider}; or add an entry to the trust file by hand. `--trust FILE`, or `trust` in a mirror file, names the trust file{}",
+                versions::other_host(&provider.to_string())
             ));
         }
         Problem::Withdrawn { .. } => {

@@ -149,7 +149,7 @@ fn journey(failure: &Failure, effect: Effect) -> Option<String> {
             if !error.is_about_access() =>
         {
             let repair = stores::damaged(error, &failure.at);
-            return Some(format!("{repair}. This version was not tagged"));
+            return Some(format!("{repair}. This version was not copied"));
         }
         Problem::Store(error @ (store::Error::Blob { .. } | store::Error::Missing { .. }))
             if !error.is_about_access() =>

@@ -96,7 +96,7 @@ pub(super) fn pin(expected: &ExpectedKeys, received: &NamedKey, address: &str) -
             entry @ AskedBy::TrustFile {
                 is_shared: true, ..
             },
-        ) => entry_above(entry, address, &key),
+        ) => entry_above(entry, address, &format!("\"{key}\"")),
         Some(entry @ AskedBy::TrustFile { .. }) => format!("add \"{key}\" to `keys` in {entry}"),
         Some(AskedBy::Option) | None => "name its file by another `--key FILE`".to_owned(),
     }
@@ -109,7 +109,7 @@ pub(super) fn name_too(expected: &ExpectedKeys, address: &str) -> String {
             entry @ AskedBy::TrustFile {
                 is_shared: true, ..
             },
-        ) => entry_above(entry, address, "FILE"),
+        ) => entry_above(entry, address, "its file"),
         Some(entry @ AskedBy::TrustFile { .. }) => format!("add its file to `keys` in {entry}"),
         Some(AskedBy::Option) | None => "name it with `--key FILE`".to_owned(),
     }
@@ -138,7 +138,7 @@ pub(super) fn unpin(asked_by: Option<&AskedBy>, address: &str) -> String {
 /// How to pin a key for one provider, whose entry is about others too: there, its owner could sign for all of them.
 fn entry_above(entry: &AskedBy, address: &str, key: &str) -> String {
     format!(
-        "add an entry for this provider alone, above the one in {entry}: `match = \"{address}\"`, with \"{key}\" and the keys of its other releases in `keys`"
+        "add an entry for this provider alone, above the one in {entry}: `match = \"{address}\"`, with {key} and the keys of its other releases in `keys`"
     )
 }
 

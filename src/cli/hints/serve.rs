@@ -29,8 +29,9 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
             Some(meant) => format!("leave out `--exact-repository`, and name {meant}"),
             None => "leave out `--exact-repository`: it is for stores of one provider".to_owned(),
         }),
-        CommandError::OneRepository { .. } => {
-            Some("put `{hostname}`, `{namespace}` and `{type}` into the address".to_owned())
+        CommandError::OneRepository { text, .. } => {
+            const TEMPLATE: &str = "put `{hostname}`, `{namespace}` and `{type}` into the address";
+            Some(stores::directory(text).unwrap_or_else(|| TEMPLATE.to_owned()))
         }
         CommandError::Serve(serve::Error::TlsKey {
             key,

@@ -39,8 +39,9 @@ pub(super) fn mapping(error: &MappingError) -> Option<String> {
     let text = match error {
         MappingError::Template(error) => return template(error),
         MappingError::Levels(error) => return Some(levels(error)),
-        MappingError::OneRepository { .. } => {
-            "put `{hostname}`, `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`"
+        MappingError::OneRepository { text, .. } => {
+            const EXACT: &str = "put `{hostname}`, `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`";
+            return Some(directory(text).unwrap_or_else(|| EXACT.to_owned()));
         }
         MappingError::NoType { .. } => {
             "add `{type}` to the template; or, for this one repository, `--exact-repository`"
@@ -48,6 +49,18 @@ pub(super) fn mapping(error: &MappingError) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+/// Suggests a layout in place of what could be the name of one repository. Those of registries begin with a host, which has a dot or a port.
+pub(super) fn directory(text: &str) -> Option<String> {
+    if Path::new(text).is_dir() {
+        return Some(format!("did you mean `oci-layout:{}`?", printable(text)));
+    }
+    let host = text.split('/').next().unwrap_or_default();
+    let is_host = host == "localhost" || host.contains(['.', ':']);
+    (!is_host).then(|| {
+        "a directory is written `oci-layout:DIR`; the template of a registry has `{hostname}`, `{namespace}` and `{type}`".to_owned()
+    })
 }
 
 /// Suggests how to create a repository.

@@ -32,7 +32,8 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
         }
         Problem::NoPin { .. } => {
             return Some(format!(
-                "name the key with `--key FILE`, or pin its fingerprint for `{address}` in a trust file"
+                "name the key with `--key FILE`, or pin its fingerprint for `{address}` in a trust file{}",
+                other_host(address)
             ));
         }
         Problem::NoVersion { available, .. } if available.is_empty() => {
@@ -60,6 +61,16 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
         problem => not_written(problem)?,
     };
     Some(text.to_owned())
+}
+
+/// A note that the user may mean a provider of another host, if the address is on the host that tfoci adds.
+pub(super) fn other_host(address: &str) -> String {
+    match address.split_once('/') {
+        Some((DEFAULT_HOST, short)) => format!(
+            ". Without a host, `{short}` means {address}: `--default-host registry.terraform.io` is for Terraform's"
+        ),
+        _ => String::new(),
+    }
 }
 
 /// Suggests what to do about a version or package that was not written because of what is there.

@@ -59,7 +59,7 @@ pub(super) struct Arguments {
     /// The directory of the configuration; may be repeated [default: this directory]
     ///
     /// Directories of both clients need a run for each client, with its directories. Or name a place for both with `--from`, and no `--client`:
-    /// each lock file is then for the client that wrote it.
+    /// each lock file is then for the client that wrote it, and a new one for the client that `--client` names as its default.
     #[arg(long, value_name = "DIR", help_heading = "Selection")]
     chdir: Vec<PathBuf>,
     /// Download for this platform, such as linux_amd64, or `all`; may be repeated [default: this machine's]

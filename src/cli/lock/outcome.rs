@@ -381,6 +381,6 @@ fn print_next(client: Client, request: &LockRequest, session: &Session) {
     let data = data_directory();
     let directory = printable_path(&data.join("providers"));
     session.printer.say(&format!(
-        "\n`{client} plan` and `{client} apply` work now. Where a backend or modules need `init`:\n\n  {client} init -plugin-dir={directory}"
+        "\n`{client} plan` and `{client} apply` work now, unless the configuration has a backend or calls modules. That needs first:\n\n  {client} init -plugin-dir={directory}"
     ));
 }

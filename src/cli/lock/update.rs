@@ -43,8 +43,10 @@ pub(in crate::cli) async fn update(
         let is_locked = |root| is_locked(root, &request);
         roots.iter().try_for_each(is_locked)?;
     }
+    let is_terraform = |root: &Root| root.target.client() == Client::Terraform;
+    let is_mixed = roots.iter().any(is_terraform);
     for root in &roots {
-        tell_client(root, &request, session);
+        tell_client(root, is_mixed, &request, session);
     }
     if !request.installs && request.providers.is_empty() {
         roots
@@ -134,8 +136,8 @@ fn is_locked(root: &Root, request: &LockRequest) -> Result<(), CommandError> {
     }
 }
 
-/// Says for which client a lock file is, if the user may not expect it.
-fn tell_client(root: &Root, request: &LockRequest, session: &Session) {
+/// Says for which client a lock file is, if the user may not expect it. `is_mixed` means that the run is for Terraform too.
+fn tell_client(root: &Root, is_mixed: bool, request: &LockRequest, session: &Session) {
     let (target, printer) = (&root.target, &session.printer);
     let path = printable_path(target.path());
     let client = target.client().program();
@@ -148,13 +150,21 @@ fn tell_client(root: &Root, request: &LockRequest, session: &Session) {
         ));
     }
     let is_new = !target.exists() && !root.required.is_empty();
-    if is_new && request.client.is_none() && target.client() == Client::Terraform {
-        let host = session.default_host();
-        let text = format!(
-            "{path} is for terraform, since the default host is {host}; `--client tofu` makes it one of tofu"
-        );
-        printer.line(Tone::Plain, "Note", &text);
+    if !is_new || request.client.is_some() || !is_mixed {
+        return;
     }
+    let text = match target.client() {
+        Client::Terraform => {
+            let host = session.default_host();
+            format!(
+                "{path} is for terraform, since the default host is {host}; `--client tofu` makes it one of tofu"
+            )
+        }
+        Client::OpenTofu => format!(
+            "{path} is for tofu, since it is new; `--client terraform`, in a run of its own, makes it one of terraform"
+        ),
+    };
+    printer.line(Tone::Plain, "Note", &text);
 }
 
 /// The providers in a lock file that are not required.
