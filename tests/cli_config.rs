@@ -205,7 +205,7 @@ fn a_block_that_clients_may_be_unable_to_use_has_a_warning() {
     let every = ["cli-config", "--url", "https://m.example:8443/mirror/"];
     assert_eq!(
         Scene::new().tfoci(every).succeeds().stderr,
-        "      Note clients install no provider of m.example:8443 from a network mirror, because the host has a port; the page at https://m.example:8443/ shows a block for `tfoci serve`\n"
+        "      Note providers whose addresses begin with m.example:8443/ cannot come from a network mirror, and all others can; for `tfoci serve`, its page at https://m.example:8443/ shows a block that has both\n"
     );
     assert_eq!(
         print(&["--into", "later"]).succeeds().stderr,

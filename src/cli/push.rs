@@ -42,11 +42,11 @@ Examples:
 /// upload. It writes the tag of the version last, so clients never see a part of a version. The reference of the version goes to stdout.
 ///
 /// By hand, in the folder of the zips, where S is terraform-provider-TYPE_VERSION_SHA256SUMS: `sha256sum terraform-provider-*.zip > S` writes
-/// it, and `gpg --detach-sign --output S.sig S` signs it.
+/// it (name the provider manifest too, if there is one), and `gpg --detach-sign --output S.sig S` signs it.
 ///
 /// The provider manifest, terraform-provider-TYPE_VERSION_manifest.json, says which plugin protocols the provider speaks; one that speaks
-/// only 6.0 needs it. It may also lie in the folder or the one above it as terraform-registry-manifest.json, as in the sources, if
-/// SHA256SUMS lists it.
+/// only 6.0 needs it. As terraform-registry-manifest.json, its name in the sources, it may lie in the folder, or in the one above if
+/// SHA256SUMS lists it. If SHA256SUMS does not list it, nobody has signed it, and tfoci adds the word `unlisted-manifest`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

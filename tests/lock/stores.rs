@@ -231,7 +231,7 @@ fn another_release_of_a_locked_version_is_refused() {
     other.push_unsigned(&["--key", "stranger.asc"]).succeeds();
     let store = format!("oci-layout:{}", other.scene.path("store").display());
     let key = format!("--key={}", other.scene.path("stranger.asc").display());
-    let hint = "hint: the version was published again with other packages, or this is not the release that was locked. Do not use it before its author confirms it; then delete its entry from the lock file, and run `tfoci lock` again\n";
+    let hint = "hint: the version was published again with other packages, this is not the release that was locked, or the lock file was changed by hand: compare it with its last version. Else do not use the release before its author confirms it; then delete its entry from the lock file, and run `tfoci lock` again\n";
     for (trust, said) in [
         ("--platform=linux_amd64", "is not in the lock file"),
         ("--trust-store", "is not in the lock file"),

@@ -207,7 +207,7 @@ fn network_mirror(
     }
     if let (Some(port), Some(host), true) = (url.port(), url.host_str(), include.is_empty()) {
         let text = format!(
-            "clients install no provider of {host}:{port} from a network mirror, because the host has a port; the page at https://{host}:{port}/ shows a block for `tfoci serve`"
+            "providers whose addresses begin with {host}:{port}/ cannot come from a network mirror, and all others can; for `tfoci serve`, its page at https://{host}:{port}/ shows a block that has both"
         );
         session.printer.line(Tone::Plain, "Note", &text);
     }
