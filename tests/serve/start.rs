@@ -46,7 +46,10 @@ fn a_registry_with_a_port_that_no_provider_has_is_reported() {
     let warning = format!(
         "Warning no provider begins with {HOST}:8443/. Those that begin with {HOST}/ need port 443, or `--registry-host {HOST}`\n"
     );
-    store.serve(&["--url", &url]).logs(&warning);
+    let server = store.serve(&["--url", &url]);
+    server.logs(&warning);
+    let said = server.stop();
+    assert!(!said.contains("has no provider of"), "{said}");
     for arguments in [
         &["--url", &url, "--registry-host", HOST][..],
         &["--url", "https://other.test:8443"],
@@ -55,6 +58,26 @@ fn a_registry_with_a_port_that_no_provider_has_is_reported() {
         server.logs("Serving 1 provider\n");
         let said = server.stop();
         assert!(!said.contains("no provider begins with"), "{said}");
+    }
+}
+
+/// The host of the URL is easily not that of the providers.
+#[test]
+fn a_registry_without_providers_is_noted() {
+    let store = Store::demo();
+    let note = "Note the store has no provider of other.test, so the provider registry serves none, and the network mirror all; `--registry-host HOST` is for those of another host\n";
+    let url = ["--url", "https://other.test"];
+    store.serve(&url).logs(note);
+    let of_host = format!("https://{HOST}");
+    for arguments in [
+        &["--url", &of_host][..],
+        &[&url[..], &["--registry-host", HOST]].concat(),
+        &[],
+    ] {
+        let server = store.serve(arguments);
+        server.logs("Serving 1 provider\n");
+        let said = server.stop();
+        assert!(!said.contains("has no provider of"), "{said}");
     }
 }
 

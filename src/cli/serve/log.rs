@@ -115,6 +115,23 @@ impl Log {
         }
     }
 
+    /// Says that the provider registry serves nothing, if the store has no provider of the host of the URL, which is its host by default.
+    pub(super) fn note_of_host(&self, registry: Option<&Hostname>, providers: &[ProviderAddr]) {
+        let Some(registry) = registry.filter(|_| !providers.is_empty()) else {
+            return;
+        };
+        let name = registry.as_ascii();
+        // A warning is about those that only lack the port.
+        let name_alone = name.split_once(':').map_or(name, |(host, _)| host);
+        let mut hosts = providers.iter().map(|one| one.hostname().as_ascii());
+        if hosts.all(|host| host != name && host != name_alone) {
+            let text = format!(
+                "the store has no provider of {registry}, so the provider registry serves none, and the network mirror all; `--registry-host HOST` is for those of another host"
+            );
+            self.event("no-registry", Tone::Plain, "Note", text);
+        }
+    }
+
     /// Prints which URL the pages name, if only the proxy in front of the server has it.
     pub(super) fn unnamed(&self, provider_host: Option<&Hostname>) {
         let named = match provider_host {

@@ -270,6 +270,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let reporting = async {
         let providers = report_contents(&endpoint, &store, &arguments, session, &log).await;
         log.warn_of_port(provider_host.as_ref(), &providers);
+        if arguments.provider_host.is_none() && !arguments.fill {
+            log.note_of_host(provider_host.as_ref(), &providers);
+        }
         std::future::pending::<()>().await;
     };
     let serving = server.run(interrupted, reload.clone());
