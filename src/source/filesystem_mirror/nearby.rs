@@ -129,15 +129,13 @@ fn is_platform(entry: &DirEntry) -> bool {
     is_named && entry.path().is_dir()
 }
 
-/// Whether it is the name of a host. Hosts have a dot or a port; without that, most directories would be hosts.
+/// Whether it is probably the name of a host. Most hosts have a dot or a port; without that, most directories would be hosts.
 fn is_host(name: &OsStr) -> bool {
-    hostname(name).is_some()
+    name.to_string_lossy().contains(['.', '_', ':']) && hostname(name).is_some()
 }
 
 fn hostname(name: &OsStr) -> Option<Hostname> {
-    let name = name
-        .to_str()
-        .filter(|name| name.contains(['.', '_', ':']))?;
+    let name = name.to_str()?;
     let written = name.parse().ok();
     written.or_else(|| Hostname::from_path_segment(name).ok())
 }
@@ -167,6 +165,14 @@ mod tests {
         ] {
             assert_eq!(is_mirror(with(&[path]).path()), expected, "{path}");
         }
+    }
+
+    #[test]
+    fn what_a_pattern_names_is_found_below_a_host_without_a_dot() {
+        let directory = with(&["localhost/acme/demo/1.0.0/linux_amd64"]);
+        let lacks = |pattern: &str| lacks(directory.path(), &pattern.parse().unwrap());
+        assert!(!lacks("localhost/acme/demo"));
+        assert!(lacks("localhost/acme/other"));
     }
 
     #[cfg(unix)]
