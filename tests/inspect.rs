@@ -160,8 +160,7 @@ fn require_pinned_without_a_pinned_key_is_a_usage_error() {
     assert_eq!(
         inspect(&pushed(), &["--require-pinned"]).exits(2).stderr,
         format!(
-            "error: {ABOUT}: no key is pinned\n\nhint: name the key with `--key FILE`, or pin its fingerprint for \
-             `registry.opentofu.org/acme/demo` in a trust file. Without a host, `acme/demo` means registry.opentofu.org/acme/demo: `--default-host registry.terraform.io` is for Terraform's\n"
+            "error: {ABOUT}: no key is pinned\n\nhint: pin its fingerprint or key file for `registry.opentofu.org/acme/demo` in a trust file; or name the key with `--key FILE`, which replaces the key files of a trust file. Without a host, `acme/demo` means registry.opentofu.org/acme/demo: `--default-host registry.terraform.io` is for Terraform's\n"
         )
     );
 }

@@ -51,7 +51,7 @@ fn require_pinned_without_a_pin_is_a_usage_error() {
     run.says("
 error: registry.opentofu.org/acme/demo (oci-layout:store): no key is pinned
 
-hint: name the key with `--key FILE`, or pin its fingerprint for `registry.opentofu.org/acme/demo` in a trust file. Without a host, `acme/demo` means registry.opentofu.org/acme/demo: `--default-host registry.terraform.io` is for Terraform's
+hint: pin its fingerprint or key file for `registry.opentofu.org/acme/demo` in a trust file; or name the key with `--key FILE`, which replaces the key files of a trust file. Without a host, `acme/demo` means registry.opentofu.org/acme/demo: `--default-host registry.terraform.io` is for Terraform's
 ");
     assert!(is_empty(&author));
 }

@@ -250,7 +250,7 @@ fn a_trust_file_that_matches_nothing_is_named_where_pins_are_required() {
         says: r"
 error: example.com/acme/demo: no key is pinned
 
-hint: name the key with `--key FILE`, or pin its fingerprint for `example.com/acme/demo` in a trust file
+hint: pin its fingerprint or key file for `example.com/acme/demo` in a trust file; or name the key with `--key FILE`, which replaces the key files of a trust file
 ",
     }]);
 }

@@ -23,7 +23,7 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
             "check the path; `tfoci mirror --pin-new` creates a new one, with the keys that it sees"
         }
         CommandError::NoTrustFile => {
-            "name it with `--trust FILE`: it is created if it does not exist"
+            "name it with `--trust FILE`, or by `trust` in the mirror file: it is created if it does not exist"
         }
         CommandError::NotPinned { .. } => {
             "pin them by hand: a table with `match` and `keys`, before any other that matches the provider"

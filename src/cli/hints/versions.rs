@@ -32,7 +32,7 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
         }
         Problem::NoPin { .. } => {
             return Some(format!(
-                "name the key with `--key FILE`, or pin its fingerprint for `{address}` in a trust file{}",
+                "pin its fingerprint or key file for `{address}` in a trust file; or name the key with `--key FILE`, which replaces the key files of a trust file{}",
                 other_host(address)
             ));
         }

@@ -73,7 +73,7 @@ fn keys_are_pinned_in_the_named_trust_file() {
         "
 error: there is no trust file into which new keys could be written
 
-hint: name it with `--trust FILE`: it is created if it does not exist
+hint: name it with `--trust FILE`, or by `trust` in the mirror file: it is created if it does not exist
 ",
     );
 }
