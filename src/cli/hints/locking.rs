@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tfoci::address::{DEFAULT_HOST, ProviderAddr};
+use tfoci::address::ProviderAddr;
 use tfoci::configuration;
 use tfoci::error::{printable, printable_path};
 use tfoci::lock::target;
@@ -11,7 +11,7 @@ use tfoci::outcome::{At, Failure, PackageError, Problem};
 use tfoci::trust;
 use tfoci::version::Version;
 
-use super::{Effect, files, mirroring};
+use super::{Effect, files, mirroring, versions};
 use crate::cli::error::{CommandError, LockDifference, Meant};
 
 /// A hint for a provider that was not locked; `None` if it is that of other commands.
@@ -33,7 +33,7 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         }
         Problem::NoProvider => {
             let address = failure.subject.as_ref()?.provider.to_string();
-            let short = address.strip_prefix(DEFAULT_HOST)?.strip_prefix('/')?;
+            let short = versions::without_host(&address)?;
             return Some(format!(
                 "`{short}` means {address}; with `--client terraform`, registry.terraform.io/{short}. `tfoci list --from STORE` lists the providers"
             ));

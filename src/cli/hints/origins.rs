@@ -1,13 +1,12 @@
 //! Hints about sources that do not provide a version or package.
 
-use tfoci::address::DEFAULT_HOST;
 use tfoci::credentials::tokens;
 use tfoci::disk;
 use tfoci::error::printable;
 use tfoci::outcome::PackageError;
 use tfoci::source;
 
-use super::{Effect, reach};
+use super::{Effect, reach, versions};
 
 /// A web page in place of a document.
 const PAGE: &str =
@@ -28,9 +27,7 @@ pub(super) fn of_package(error: &PackageError, effect: Effect) -> Option<String>
 /// As [`at_source`]. An address without a host may mean another provider than the one that a mirror lacks.
 pub(super) fn of_provider(error: &source::Error, address: &str, effect: Effect) -> Option<String> {
     let hint = at_source(error, effect)?;
-    let short = address.strip_prefix(DEFAULT_HOST);
-    let short = short.and_then(|rest| rest.strip_prefix('/'));
-    match (error, short) {
+    match (error, versions::without_host(address)) {
         (source::Error::NotServed { .. } | source::Error::NotMirrored { .. }, Some(short)) => {
             Some(format!(
                 "{hint}. If another host is meant: `{short}` means {address}, and `--default-host HOST` changes that"

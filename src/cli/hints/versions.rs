@@ -65,12 +65,17 @@ pub(super) fn hint(problem: &Problem, address: &str) -> Option<String> {
 
 /// A note that the user may mean a provider of another host, if the address is on the host that tfoci adds.
 pub(super) fn other_host(address: &str) -> String {
-    match address.split_once('/') {
-        Some((DEFAULT_HOST, short)) => format!(
+    match without_host(address) {
+        Some(short) => format!(
             ". Without a host, `{short}` means {address}: `--default-host registry.terraform.io` is for Terraform's"
         ),
-        _ => String::new(),
+        None => String::new(),
     }
+}
+
+/// How a user may have written the address of a provider on the default host.
+pub(super) fn without_host(address: &str) -> Option<&str> {
+    address.strip_prefix(DEFAULT_HOST)?.strip_prefix('/')
 }
 
 /// Suggests what to do about a version or package that was not written because of what is there.
@@ -210,11 +215,11 @@ pub(super) fn no_provider(address: &str, at: &At) -> String {
     if let Some(meant) = meant.filter(|meant| meant != place) {
         return format!("did you mean {meant}?");
     }
-    match address.split_once('/') {
-        Some((DEFAULT_HOST, short)) => format!(
+    match without_host(address) {
+        Some(short) => format!(
             "perhaps it was not mirrored or pushed there yet; `tfoci list --from STORE` lists the providers. Without a host, `{short}` means {address}: for another host write HOST/{short}, or `--default-host HOST`"
         ),
-        _ => "`tfoci list --from STORE` lists the providers of the store, with their hosts"
+        None => "`tfoci list --from STORE` lists the providers of the store, with their hosts"
             .to_owned(),
     }
 }
