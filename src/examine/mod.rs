@@ -93,10 +93,12 @@ pub struct Examined<B> {
 }
 
 impl<B> Examined<B> {
-    /// A warning if the title of the artifact names another provider, as it does if two addresses lead to one repository.
+    /// A warning if the title of the artifact names another provider, as it does if two addresses lead to one repository. Where keys are required,
+    /// it is a failed verification instead.
     pub fn warning(&self, provider: &ProviderAddr) -> Option<Warning> {
         let other = self.artifact.index.other_provider(provider)?;
-        Some(Warning::MadeFor(other))
+        let is_refused = matches!(self.proof, Err(Problem::OtherProvider { .. }));
+        (!is_refused).then_some(Warning::MadeFor(other))
     }
 
     /// The verified release. Reports how it was authenticated, and before that the [warning](Self::warning).

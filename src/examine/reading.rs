@@ -166,6 +166,9 @@ impl StoredProvider {
             Err(error) if error.is_about_access() => (None, Err(Problem::Store(error))),
             Err(error) => (None, Err(Problem::Unreadable(error))),
         };
+        // Two addresses may have one repository, and no signature covers the address. Keys are required of this provider, not of that other one.
+        let other = Problem::of_another(&artifact.index, &self.provider);
+        let other = other.filter(|_| policy.rule.pinned());
         Ok(Examined {
             version: version.clone(),
             tag,
@@ -173,7 +176,7 @@ impl StoredProvider {
             packages,
             evidence: raw,
             protocols,
-            proof,
+            proof: other.map_or(proof, Err),
         })
     }
 

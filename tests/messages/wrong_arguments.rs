@@ -3,6 +3,7 @@
 use super::{Case, check};
 use crate::support::author::Author;
 use crate::support::scene::Scene;
+use crate::support::signer::Signer;
 
 const NOTHING: fn(&Author) = |_| {};
 
@@ -222,6 +223,61 @@ fn an_artifact_of_another_provider_is_read_with_a_warning() {
     let arguments: Vec<&str> = arguments.split(' ').collect();
     let run = author.tfoci(&arguments).succeeds();
     assert!(run.stderr.contains(WARNING), "{}", run.stderr);
+}
+
+/// Both providers may be by one author, and no signature covers the address.
+#[test]
+fn an_artifact_of_another_provider_is_refused_where_keys_are_required() {
+    let author = Author::new();
+    author.with_release_in_place();
+    let exact = [
+        "--exact-repository",
+        "--provider",
+        "other.example/acme/demo",
+    ];
+    author.push(&exact).succeeds();
+    let pin = Signer::acme().fingerprint();
+    let entry = "[[provider]]\nmatch = \"*/*/*\"\n";
+    author.scene.write("any.toml", entry);
+    let pinned = format!("{entry}keys = [\"{pin}\"]\n");
+    author.scene.write("pinned.toml", pinned);
+    for command in [
+        "inspect acme/demo@1.0.0",
+        "versions acme/demo --all",
+        "install acme/demo --into out --platform linux_amd64",
+        "lock acme/demo",
+        "site public acme/demo",
+        "copy acme/demo --to oci-layout:other --rebuild-index",
+        "copy acme/demo --to oci-layout:other",
+    ] {
+        for trust in [
+            "--key acme.asc",
+            "--key acme.asc --require-pinned",
+            "--trust pinned.toml",
+        ] {
+            let arguments = format!("{command} {trust} --from oci-layout:store --exact-repository");
+            let arguments: Vec<&str> = arguments.split(' ').collect();
+            let run = author.tfoci(&arguments).exits(3);
+            let told = run.stderr + &run.stdout;
+            assert!(
+                told.contains("the repository has this version of another provider"),
+                "{command}: {told}"
+            );
+            assert!(
+                !told.contains("this artifact was made for"),
+                "{command}: {told}"
+            );
+        }
+    }
+    let arguments =
+        "inspect acme/demo@1.0.0 --trust any.toml --from oci-layout:store --exact-repository";
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let run = author.tfoci(&arguments).succeeds();
+    assert!(
+        run.stderr.contains("this artifact was made for"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]

@@ -338,6 +338,11 @@ fn versions_of_another_provider_are_served_with_a_warning() {
     fs::rename(store.repository(DEMO), &repository).unwrap();
     warnings(&["1.1.0 and an older version", "1.2.0"]);
     server.stop();
+    // Where keys are required, such versions are hidden.
+    let server = store.serve(&["--key", "acme.asc"]);
+    server.get(&format!("/mirror/{OTHER}/index.json")).is(404);
+    server.logs("the repository has this version of another provider");
+    server.stop();
 }
 
 #[test]
