@@ -65,6 +65,8 @@ pub enum Note {
     WeakDocument,
     /// The signature declares a wrong length for one of its numbers. It was parsed with the correct length.
     RepairedMpi,
+    /// An earlier signature in the same file is not good. Clients try no signature after it, and refuse the file.
+    SecondSignature,
     /// A key that the source provides cannot be parsed and was skipped.
     SkippedKey,
     /// The checksum document has a blank line. Clients crash on it if it comes from an origin.
@@ -99,6 +101,7 @@ impl Note {
             Self::WeakSelfSignature => "weak-self-signature",
             Self::WeakDocument => "weak-document",
             Self::RepairedMpi => "repaired-mpi",
+            Self::SecondSignature => "second-signature",
             Self::SkippedKey => "skipped-key",
             Self::BlankLine => "blank-line",
             Self::DirectoryEntries => "directory-entries",
@@ -225,6 +228,7 @@ mod tests {
         for note in [
             Note::ExpiredKey,
             Note::WeakSelfSignature,
+            Note::SecondSignature,
             Note::DirectoryEntries,
             Note::UnlistedProviderManifest,
             Note::MissingProviderManifest,

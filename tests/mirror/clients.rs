@@ -7,12 +7,18 @@ use super::origin_scene::OriginScene;
 use crate::clients::run;
 use crate::support::origin::Provider;
 use crate::support::programs::has;
+use crate::support::release::{ReleaseFolder, Signing};
+use crate::support::signer::Signer;
 
 /// An origin of `acme/demo` for this machine and another, and a project that needs it.
 fn with_project() -> OriginScene {
     let here = Platform::current().to_string();
     let platforms = [here.as_str(), "plan9_mips"];
-    let provider = Provider::demo(&platforms).version("1.1.0", &platforms);
+    project_of(Provider::demo(&platforms).version("1.1.0", &platforms))
+}
+
+/// An origin of this provider, and a project that needs it.
+fn project_of(provider: Provider) -> OriginScene {
     let mut scene = OriginScene::of([provider]);
     let required = "terraform {\n  required_providers {\n    demo = { source = \"[ORIGIN]/acme/demo\" }\n  }\n}\n";
     scene.write("project/main.tf", scene.named(required));
@@ -83,5 +89,38 @@ fn providers_mirror_writes_the_packages_that_tfoci_mirrors() {
             .collect();
         assert_eq!(theirs, mirrored(&scene), "{client}");
         assert_eq!(theirs.len(), 2);
+    }
+}
+
+/// A good signature whose byte at this place is another one.
+fn with_byte(document: &[u8], place: usize, byte: u8) -> Vec<u8> {
+    let mut signature = Signer::acme().sign_detached(document);
+    signature[place] = byte;
+    signature
+}
+
+#[test]
+fn a_signature_behind_another_is_noted_if_clients_refuse_it() {
+    let firsts: [(Signing, bool); 5] = [
+        (|_| Signer::acme().sign_detached(b"another document"), true),
+        (|document| Signer::stranger().sign_detached(document), false),
+        // An unknown version, type, and hash algorithm.
+        (|document| with_byte(document, 2, 9), false),
+        (|document| with_byte(document, 3, 0x10), true),
+        (|document| with_byte(document, 5, 99), false),
+    ];
+    for (place, (first, is_noted)) in firsts.into_iter().enumerate() {
+        let here = Platform::current().to_string();
+        let folder = ReleaseFolder::new("demo", "1.1.0").platform(&here);
+        let folder = folder.first_signature(first);
+        let scene = project_of(Provider::new("acme/demo").release(folder));
+        let said = scene.demo("").ends(0);
+        let note = " second-signature\n";
+        assert_eq!(said.contains(note), is_noted, "{place}: {said}");
+        for client in ["terraform", "tofu"].into_iter().filter(|name| has(name)) {
+            let arguments = ["init", "-input=false", "-no-color"];
+            let ran = run(&scene.scene, &scene.path("project"), client, arguments);
+            ran.exits(i32::from(is_noted));
+        }
     }
 }

@@ -42,8 +42,12 @@ pub struct ReleaseFolder {
     v_in_names: bool,
     mistake: Option<Mistake>,
     signer: &'static Signer,
+    first_signature: Option<Signing>,
     document: Option<Change>,
 }
+
+/// Makes the signature of a checksum document.
+pub type Signing = fn(&[u8]) -> Vec<u8>;
 
 /// A change of a checksum document before it is signed.
 type Change = Arc<dyn Fn(&str) -> String + Send + Sync>;
@@ -76,6 +80,7 @@ impl ReleaseFolder {
             v_in_names: false,
             mistake: None,
             signer: Signer::acme(),
+            first_signature: None,
             document: None,
         }
     }
@@ -175,6 +180,12 @@ impl ReleaseFolder {
         self
     }
 
+    /// Puts another signature before the good one, into the same file.
+    pub fn first_signature(mut self, of_document: Signing) -> Self {
+        self.first_signature = Some(of_document);
+        self
+    }
+
     /// Changes the checksum document before it is signed.
     pub fn document(mut self, change: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         self.document = Some(Arc::new(change));
@@ -269,7 +280,11 @@ impl ReleaseFolder {
             Some(Mistake::SignatureBroken) => Some(b"no signature".to_vec()),
             Some(Mistake::SignatureArmored) => Some(self.signer.sign_armored(document)),
             Some(Mistake::SignatureByStranger) => Some(Signer::stranger().sign_detached(document)),
-            _ => Some(self.signer.sign_detached(document)),
+            _ => {
+                let first = self.first_signature.map(|first| first(document));
+                let good = self.signer.sign_detached(document);
+                Some([first.unwrap_or_default(), good].concat())
+            }
         }
     }
 }

@@ -12,7 +12,9 @@ use crate::authentication::{Anchor, Note};
 use crate::fingerprint::{Fingerprint, Issuer};
 use crate::release::Document;
 use crate::trust::budget::{Budget, OverBudget};
-use crate::trust::{Error, ExpectedKeys, NamedKey, SignatureError, SignatureErrorKind, limits};
+use crate::trust::{
+    Error, ExpectedKeys, NamedKey, SignatureError, SignatureErrorKind, UnsupportedSignature, limits,
+};
 
 use super::certificate::{Certificate, Offered};
 use super::certificates::{Certificates, MOST_NAMES};
@@ -136,6 +138,8 @@ impl Verification<'_> {
             Err(reason) => return Ok(Err(reason)),
         };
         let mut best = SignatureErrorKind::Malformed;
+        // Clients try the first signature that they can read and whose key they know, and no other.
+        let mut is_second = false;
         for packet in packets {
             self.tried += 1;
             if self.tried > MOST_SIGNATURES {
@@ -145,11 +149,22 @@ impl Verification<'_> {
             let Ok(Packet::Signature(signature)) = Packet::from_bytes(&packet.bytes) else {
                 continue;
             };
-            match self.signature(&signature)? {
+            let judged = self.signature(&signature)?;
+            is_second |= matches!(
+                judged,
+                Err(SignatureErrorKind::Altered { .. }
+                    | SignatureErrorKind::Revoked { .. }
+                    | SignatureErrorKind::Unsupported {
+                        received: UnsupportedSignature::Type(_) | UnsupportedSignature::Undated
+                    })
+            );
+            match judged {
                 Ok(mut good) => {
                     good.signature = place;
                     good.notes
                         .extend(packet.repaired.then_some(Note::RepairedMpi));
+                    good.notes
+                        .extend(is_second.then_some(Note::SecondSignature));
                     return Ok(Ok(good));
                 }
                 Err(reason) if reached(&best) < reached(&reason) => best = reason,
@@ -220,7 +235,6 @@ impl Verification<'_> {
                         signature: 0,
                         signer: description::of(certificate, self.question.now),
                         anchor: certificate.anchor,
-                        certificate: certificate.armoured(),
                         notes,
                     }));
                 }
