@@ -1,5 +1,6 @@
 //! `tfoci trust`: checks of trust files, and the entry that applies to a provider.
 
+use sequoia_openpgp::types::ReasonForRevocation;
 use serde_json::Value;
 
 use crate::support::author::Author;
@@ -470,4 +471,60 @@ fn the_keys_that_may_sign_are_named_or_counted() {
         let line = format!("unsigned  refused: a release needs a signature by {by}\n");
         assert!(run.stdout.contains(&line), "{}", run.stdout);
     }
+}
+
+/// The copies of a key that its fingerprint, a file and an option name are judged together.
+#[test]
+fn a_copy_of_a_pinned_key_is_described_with_its_revocation() {
+    let entry = "[[provider]]\nmatch = \"a.example/acme/demo\"\nkeys = [\"[ACME]\"]\n";
+    let author = Author::with_trust(entry);
+    let pin = Signer::acme().fingerprint();
+    let revoked = Signer::acme().armored_revoked(ReasonForRevocation::KeySuperseded);
+    author.scene.write(format!("keys/{pin}.asc"), revoked);
+    let key = ACME.replace("does not expire   acme.asc", "revoked   ");
+    let warning = "the key [ACME] in keys/[ACME].asc is revoked: signatures by it are refused\n";
+    let run = author.trust("check trust.toml").succeeds();
+    let line = format!("key       {key}keys/[ACME].asc\n");
+    assert!(run.stdout.contains(&line), "{}", run.stdout);
+    run.says(&format!("   Warning trust.toml, line 2: {warning}"));
+    let show = "show a.example/acme/demo --trust trust.toml";
+    let run = author.trust(show).succeeds();
+    assert!(run.stdout.contains(&line), "{}", run.stdout);
+    run.says(&format!("   Warning {warning}"));
+    let run = author.trust(&format!("{show} --key acme.asc")).succeeds();
+    assert_eq!(run.stdout.matches(&key).count(), 1, "{}", run.stdout);
+    assert!(
+        run.stderr.contains("the key [ACME] in acme.asc is revoked"),
+        "{}",
+        run.stderr
+    );
+
+    author.scene.write(format!("keys/{pin}.asc"), "nonsense");
+    author.trust("check trust.toml").exits(2).says(
+        "error: `keys/[ACME].asc` holds no OpenPGP key
+  expected a public key, armored or binary
+  named by `keys` in trust.toml, line 3
+
+hint: `gpg --export --armor FINGERPRINT` writes one
+",
+    );
+}
+
+/// A folder has no keys, and neither has a store without evidence.
+#[test]
+fn a_copy_of_a_pinned_key_is_the_key_of_a_release() {
+    let author = Author::with_release();
+    let pin = Signer::acme().fingerprint();
+    let text = format!("[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"{pin}\"]\n");
+    author.scene.write("trust.toml", text);
+    let trust = ["--trust", "trust.toml"];
+    author.push_unsigned(&trust).exits(3);
+    let key = Signer::acme().public_armored();
+    author.scene.write(format!("keys/{pin}.asc"), key);
+    let run = author.push_unsigned(&trust).succeeds();
+    assert!(
+        run.stderr.contains("signed [ACME ID] (pinned)"),
+        "{}",
+        run.stderr
+    );
 }

@@ -16,7 +16,7 @@ use tfoci::platform::Platform;
 use tfoci::publish::{EvidencePolicy, Existing, Options};
 use tfoci::push::{Request, push};
 use tfoci::store::OtherWriters;
-use tfoci::trust::{self, Rule};
+use tfoci::trust::{self, Budget, Rule};
 
 use super::Ending;
 use super::arguments::Trust;
@@ -206,9 +206,8 @@ fn warn_of_expired_key(published: &Published, rule: &Rule, now: SystemTime, sess
     let Some(fingerprint) = authentication.fingerprint.as_ref().filter(|_| is_expired) else {
         return;
     };
-    let described = rule.keys.iter().cloned();
-    let described = described.filter_map(|ring| trust::describe(ring, now).ok());
-    let mut keys = described.flatten();
+    let described = trust::describe(&rule.keys, now, &Budget::default()).unwrap_or_default();
+    let mut keys = described.into_iter().flatten();
     let key = keys.find(|key| key.fingerprint == *fingerprint);
     let end = key.and_then(|key| key.expires).filter(|end| *end <= now);
     let what = match end {

@@ -14,7 +14,7 @@ use crate::disk;
 use crate::examine::TrustOptions;
 use crate::release::Document;
 use crate::text;
-use crate::trust::{Policy, TrustFile, check_key_file};
+use crate::trust::{self, Policy, TrustFile};
 
 /// The files that a policy comes from, and what the command line adds to it.
 #[derive(Clone, Debug, Default)]
@@ -98,14 +98,18 @@ impl TrustFiles {
                 source,
             })?;
             file.path.clone_from(path);
-            let beside = path.parent().unwrap_or(Path::new(""));
-            policy = file.resolve(|key| key_file(&beside.join(&key.path), digests))?;
+            policy = file.resolve(|key| {
+                let path = path.with_file_name(&key.path);
+                if key.copy_of.is_some() && !disk::exists(&path)? {
+                    return Ok(None);
+                }
+                key_file(&path, digests, |bytes| key.check(bytes)).map(Some)
+            })?;
         }
         let keys = self.keys.iter().map(|path| {
-            Ok(Document {
-                name: path.display().to_string(),
-                bytes: key_file(path, digests)?,
-            })
+            let name = path.display().to_string();
+            let bytes = key_file(path, digests, |bytes| trust::check_key_file(&name, bytes))?;
+            Ok(Document { name, bytes })
         });
         let keys = keys.collect::<Result<_, Error>>()?;
         let policy = policy.with_keys(keys);
@@ -113,11 +117,14 @@ impl TrustFiles {
     }
 }
 
-/// Reads a file of keys.
-fn key_file(path: &Path, digests: &mut Vec<Digest>) -> Result<Vec<u8>, Error> {
+/// Reads a file of keys, and checks it.
+fn key_file(
+    path: &Path,
+    digests: &mut Vec<Digest>,
+    check: impl FnOnce(&[u8]) -> Result<(), trust::Error>,
+) -> Result<Vec<u8>, Error> {
     let bytes = read(path, digests)?;
-    let name = path.display().to_string();
-    check_key_file(&name, &bytes).map_err(|source| Error::Trust {
+    check(&bytes).map_err(|source| Error::Trust {
         path: path.to_owned(),
         source,
     })?;

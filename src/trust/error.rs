@@ -98,6 +98,12 @@ pub enum Error {
     /// A key file of the user contains no certificate.
     #[error("`{}` holds no OpenPGP key\n  expected a public key, armored or binary", printable(.name))]
     NotAKey { name: String },
+    /// The copy of a key is one of other keys.
+    #[error("`{}` holds another key than its name says\n  received {}", printable(.name), listed(.received))]
+    OtherCopy {
+        name: String,
+        received: Vec<Fingerprint>,
+    },
     /// A key file of the user was armored, and then stored in another encoding.
     #[error("`{}` is UTF-16 text\n  expected a public key, armored or binary", printable(.name))]
     EncodedKey { name: String },
@@ -238,6 +244,7 @@ impl Error {
             Self::Unsupported | Self::NoPlace => Category::Unsupported,
             Self::TrustFile(_)
             | Self::UnsignedPin { .. }
+            | Self::OtherCopy { .. }
             | Self::Pattern(_)
             | Self::KeyId { .. }
             | Self::OtherForm { .. }

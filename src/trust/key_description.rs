@@ -19,6 +19,8 @@ pub struct KeyDescription {
     pub expires: Option<SystemTime>,
     /// Whether its owner revoked it.
     pub is_revoked: bool,
+    /// What decides about its signatures, armored; `None` if it cannot be written. The same keys always give the same bytes.
+    pub certificate: Option<Vec<u8>>,
     /// Whether any of its keys may sign, apart from expiry.
     pub can_sign: bool,
 }

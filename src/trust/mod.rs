@@ -69,7 +69,6 @@ struct Proof {
     authentication: Authentication,
     checksums: Option<Checksums>,
     signature: Option<Document>,
-    certificate: Option<Vec<u8>>,
     signer: Option<KeyDescription>,
 }
 
@@ -132,12 +131,17 @@ pub fn verify_within<L>(
     Ok(Verified(release, proof))
 }
 
-/// The keys of a key file, in the order of their fingerprints. `now` is the time used to decide what its owner says of a key.
+/// The keys of each key file, in the order of their fingerprints, as all copies of a key together describe it. `now` is the time used to decide what
+/// its owner says of it.
 ///
 /// # Errors
-/// The file has no key, is too long, has too many keys, or reading it costs too much work.
-pub fn describe(ring: KeyRing, now: SystemTime) -> Result<Vec<KeyDescription>, Error> {
-    openpgp::describe(ring, now, &Budget::default())
+/// A file has no key, is too long, has too many keys, or reading them costs too much work.
+pub fn describe(
+    rings: &[KeyRing],
+    now: SystemTime,
+    budget: &Budget,
+) -> Result<Vec<Vec<KeyDescription>>, Error> {
+    openpgp::describe(rings, now, budget)
 }
 
 /// Checks that a lock file lists the zip of a package.
@@ -235,14 +239,12 @@ impl Proof {
             (None, Some(_)) => Status::Checksum,
             (None, None) => Status::Unverified,
         };
-        let (mut anchor, mut fingerprint, mut signature) = (None, None, None);
-        let (mut certificate, mut signer) = (None, None);
+        let (mut anchor, mut fingerprint, mut signature, mut signer) = (None, None, None, None);
         if let Some(good) = good {
             notes.extend(good.notes);
             anchor = Some(good.anchor);
             fingerprint = Some(good.signer.fingerprint.clone());
             signature = release.signatures.get(good.signature).cloned();
-            certificate = good.certificate;
             signer = Some(good.signer);
         }
         // A key from the origin is trusted only if the connection was verified. Other anchors do not depend on the connection.
@@ -265,7 +267,6 @@ impl Proof {
             },
             checksums,
             signature,
-            certificate,
             signer,
         }
     }
@@ -305,7 +306,7 @@ impl<L> Verified<Release<L>> {
 
     /// The certificate of the good signature, alone and armoured. The same keys always give the same bytes.
     pub fn certificate(&self) -> Option<&[u8]> {
-        self.1.certificate.as_deref()
+        self.signer()?.certificate.as_deref()
     }
 
     /// The key of the good signature, as it describes itself.

@@ -59,7 +59,8 @@ pub fn pin(
     match found {
         Some((place, entry)) if entry.has_keys() => {
             let pins: BTreeSet<&Fingerprint> = entry.pins.iter().collect();
-            if !entry.files.is_empty() || !pins.into_iter().eq(earlier) {
+            let mut files = entry.files.iter();
+            if files.any(|file| file.copy_of.is_none()) || !pins.into_iter().eq(earlier) {
                 return Ok(None);
             }
             edit(text, |file| replace_keys(file, place, list(keys)))

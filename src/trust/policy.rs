@@ -50,7 +50,8 @@ impl Policy {
     }
 
     /// Adds keys from the command line, for every provider. They replace an entry's key files and are themselves pinned. If
-    /// the entry has fingerprints, these keys only provide the certificates, which must match the fingerprints.
+    /// the entry has fingerprints, these keys only provide the certificates, which must match the fingerprints, as do the copies beside the trust
+    /// file.
     #[must_use]
     pub fn with_keys(mut self, keys: Vec<Document>) -> Self {
         self.keys.extend(keys);
@@ -83,11 +84,9 @@ impl Policy {
             } else {
                 Anchor::Embedded
             };
-            rule.keys = self
-                .keys
-                .iter()
-                .map(|document| ring(document, anchor))
-                .collect();
+            rule.keys.retain(|ring| ring.anchor != Anchor::Pinned);
+            let given = self.keys.iter().map(|document| ring(document, anchor));
+            rule.keys.extend(given);
         }
         rule.names_unsigned = allowed;
         // Pinned keys require signatures, and `--allow-unsigned` does not change that.
@@ -129,7 +128,10 @@ mod tests {
     fn policy(text: &str) -> Policy {
         TrustFile::parse(text)
             .expect("a trust file")
-            .resolve(|key| Ok::<_, ()>(key.path.display().to_string().into_bytes()))
+            .resolve(|key| match key.copy_of {
+                Some(_) => Ok::<_, ()>(None),
+                None => Ok(Some(key.path.display().to_string().into_bytes())),
+            })
             .expect("its keys")
     }
 

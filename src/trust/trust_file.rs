@@ -10,7 +10,7 @@
 //! ```
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer};
 
@@ -20,11 +20,11 @@ use crate::fingerprint::{Fingerprint, in_other_form, key_id_digits};
 use crate::release::KeyRing;
 use crate::toml;
 
-use super::Error;
 use super::asked_by::AskedBy;
 use super::lines::{EntryLines, lines};
 use super::policy::{Policy, PolicyEntry};
 use super::rule::{Expired, Rule, Unsigned, Weak};
+use super::{Error, check_key_file, openpgp};
 
 /// A parsed trust file, whose key files have not been read yet.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +48,7 @@ pub struct TrustEntry {
     pub pins: Vec<Fingerprint>,
     /// The comments behind them, which say whose keys these are.
     pub comments: HashMap<Fingerprint, String>,
-    /// The values of its `keys` that are paths and not fingerprints.
+    /// The values of its `keys` that are paths, and the copies of the keys that its fingerprints name.
     pub files: Vec<KeyFile>,
     /// Whether it has any other field than `match` and `keys`.
     pub has_rules: bool,
@@ -60,13 +60,15 @@ pub struct TrustEntry {
     pub weak: Weak,
 }
 
-/// A key file that a trust file names.
+/// A key file that a trust file names, or the copy of a key that it names by its fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyFile {
     /// The path as it is written. A relative path is relative to the trust file.
     pub path: PathBuf,
     /// The line that names it, from 1.
     pub line: usize,
+    /// The key of a copy. The file need not exist. What it says of the key, such as its revocation, counts beside what other copies say.
+    pub copy_of: Option<Fingerprint>,
 }
 
 /// The tables of the file. Unknown fields are errors, so that a misspelt `unsigned` does not silently leave the default.
@@ -139,16 +141,16 @@ impl TrustFile {
         Ok(entries.collect())
     }
 
-    /// Reads the key files with `read`, each once.
+    /// Reads the key files with `read`, each once. It returns `None` for a copy that does not exist.
     ///
     /// # Errors
     /// The first error of `read`.
     pub fn resolve<E>(
         self,
-        mut read: impl FnMut(&KeyFile) -> Result<Vec<u8>, E>,
+        mut read: impl FnMut(&KeyFile) -> Result<Option<Vec<u8>>, E>,
     ) -> Result<Policy, E> {
         let mut entries = Vec::new();
-        let mut contents: HashMap<PathBuf, Vec<u8>> = HashMap::new();
+        let mut contents: HashMap<PathBuf, Option<Vec<u8>>> = HashMap::new();
         for entry in self.entries {
             let mut rule = entry.rule_without_files();
             rule.asked_by = entry.has_keys().then(|| AskedBy::TrustFile {
@@ -165,7 +167,7 @@ impl TrustFile {
                         content
                     }
                 };
-                rule.keys.push(file.ring(content));
+                rule.keys.extend(content.map(|content| file.ring(content)));
             }
             entries.push(PolicyEntry {
                 line: entry.line,
@@ -215,10 +217,13 @@ impl TrustEntry {
         Ok(entry)
     }
 
-    /// Adds a text of `keys`. A file counts once.
+    /// Adds a text of `keys`.
     fn add(&mut self, key: String, line: usize) -> Result<(), Error> {
         match (key.parse(), key_id_digits(&key)) {
-            (Ok(fingerprint), _) => self.pins.push(fingerprint),
+            (Ok(fingerprint), _) => {
+                self.add_file(KeyFile::copy_of(&fingerprint, line));
+                self.pins.push(fingerprint);
+            }
             (Err(_), None) => {
                 if let Some(expected) = in_other_form(&key) {
                     return Err(Error::OtherForm {
@@ -227,15 +232,23 @@ impl TrustEntry {
                     }
                     .in_line(line));
                 }
-                let path = PathBuf::from(key);
-                if !self.files.iter().any(|file| file.path == path) {
-                    self.files.push(KeyFile { path, line });
-                }
+                self.add_file(KeyFile {
+                    path: PathBuf::from(key),
+                    line,
+                    copy_of: None,
+                });
             }
             (Err(_), Some(..=16)) => return Err(Error::KeyId { text: key }.in_line(line)),
             (Err(error), Some(_)) => return Err(Error::Fingerprint(error).in_line(line)),
         }
         Ok(())
+    }
+
+    /// Adds a file, which counts once.
+    fn add_file(&mut self, file: KeyFile) {
+        if !self.files.iter().any(|known| known.path == file.path) {
+            self.files.push(file);
+        }
     }
 
     /// Whether it names any key.
@@ -258,12 +271,41 @@ impl TrustEntry {
 }
 
 impl KeyFile {
-    /// The bytes of the file as a ring of pinned keys. They are not parsed yet.
+    /// The file `keys/FINGERPRINT.asc`, which a fingerprint in this line names.
+    pub fn copy_of(fingerprint: &Fingerprint, line: usize) -> Self {
+        Self {
+            path: Path::new("keys").join(format!("{fingerprint}.asc")),
+            line,
+            copy_of: Some(fingerprint.clone()),
+        }
+    }
+
+    /// The bytes of the file as a ring of keys. They are not parsed yet. The keys are pinned, except in a copy: its fingerprint pins that key.
     pub fn ring(&self, bytes: Vec<u8>) -> KeyRing {
         KeyRing {
             name: self.path.display().to_string(),
             bytes,
-            anchor: Anchor::Pinned,
+            anchor: match self.copy_of {
+                Some(_) => Anchor::Embedded,
+                None => Anchor::Pinned,
+            },
+        }
+    }
+
+    /// Checks that the file is no other file, and that a copy has its key and no other.
+    ///
+    /// # Errors
+    /// As [`check_key_file`], [`Error::OtherCopy`], or the keys of a copy cannot be read.
+    pub fn check(&self, bytes: &[u8]) -> Result<(), Error> {
+        let name = self.path.display().to_string();
+        check_key_file(&name, bytes)?;
+        let Some(expected) = &self.copy_of else {
+            return Ok(());
+        };
+        let received = openpgp::fingerprints(&self.ring(bytes.to_vec()))?;
+        match received.iter().all(|key| key == expected) {
+            true => Ok(()),
+            false => Err(Error::OtherCopy { name, received }),
         }
     }
 }
@@ -336,7 +378,7 @@ mod tests {
         let mut read = Vec::new();
         let policy = file.resolve(|key| {
             read.push(key.path.clone());
-            Ok::<_, ()>(Vec::new())
+            Ok::<_, ()>(Some(Vec::new()))
         });
         assert_eq!(read, [PathBuf::from("x.asc"), PathBuf::from("y.asc")]);
         let rule = policy

@@ -133,7 +133,7 @@ fn versions_mirrored_before_a_run_was_stopped_are_pinned() {
             "
     Copied [ORIGIN]/acme/other 1.0.0   1 package, 409 B   signed [STRANGER ID] (origin)
     Pinned [ORIGIN]/acme/other   [STRANGER] in trust.toml   Another Author (test key) <else@stranger.example>, Ed25519, first seen with 1.0.0
-      Note compare the keys in trust.toml with those that their authors publish, and commit the file
+      Note compare the keys in trust.toml with those that their authors publish, and commit the file and the directory `keys` beside it
   Mirrored 1 version, 1 package (409 B copied, 1 already present) in [TIME]
 ",
         );
@@ -156,7 +156,7 @@ fn keys_are_pinned_with_a_lock_file_too() {
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (lock)
     Pinned [ORIGIN]/acme/demo   [ACME] in trust.toml   Acme Provider Signing (test key) <security@acme.example>, Ed25519, first seen with 1.0.0
-      Note compare the keys in trust.toml with those that their authors publish, and commit the file
+      Note compare the keys in trust.toml with those that their authors publish, and commit the file and the directory `keys` beside it
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
@@ -196,7 +196,7 @@ fn unchecked_keys_are_reported_and_recheck_pins_them() {
    Present [ORIGIN]/acme/demo 1.0.0   1 package   signed [ACME ID] (pinned)
    Present [ORIGIN]/acme/other 1.0.0   1 package   signed [STRANGER ID] (origin)
     Pinned [ORIGIN]/acme/other   [STRANGER] in trust.toml   Another Author (test key) <else@stranger.example>, Ed25519, first seen with 1.0.0
-      Note compare the keys in trust.toml with those that their authors publish, and commit the file
+      Note compare the keys in trust.toml with those that their authors publish, and commit the file and the directory `keys` beside it
   Mirrored nothing: 2 packages already present, in [TIME]
 ",
     );
@@ -235,7 +235,7 @@ fn the_keys_of_all_versions_are_pinned() {
     Copied [ORIGIN]/acme/demo 1.1.0   1 package, 406 B   signed [STRANGER ID] (origin)
     Pinned [ORIGIN]/acme/demo   [ACME] in trust.toml   Acme Provider Signing (test key) <security@acme.example>, Ed25519, first seen with 1.0.0
     Pinned [ORIGIN]/acme/demo   [STRANGER] in trust.toml   Another Author (test key) <else@stranger.example>, Ed25519, first seen with 1.1.0
-      Note compare the keys in trust.toml with those that their authors publish, and commit the file
+      Note compare the keys in trust.toml with those that their authors publish, and commit the file and the directory `keys` beside it
   Mirrored 2 versions, 2 packages (812 B copied) in [TIME]
 ",
     );
@@ -260,7 +260,7 @@ fn a_pinned_provider_must_be_signed_afterwards() {
     scene.origin.publish(demo().release(unsigned));
     let said = "
 error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by another key
-  expected [ACME] (named by trust.toml, line 4)
+  expected [ACME] `Acme Provider Signing (test key) <security@acme.example>` (named by trust.toml, line 4)
   received [STRANGER]
 
 hint: nothing of this version was written. The origin does not serve the key that signed this; if you have it from its author, add its file to `keys` in trust.toml, line 4; until then, the constraint `!= 1.1.0` leaves it out

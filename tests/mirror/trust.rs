@@ -6,6 +6,8 @@ use crate::support::origin::{Release, asks, lie};
 use crate::support::release::{Mistake, ReleaseFolder};
 use crate::support::signer::Signer;
 
+/// Copies of pinned keys, which may have a revocation.
+mod copies;
 /// `--pin-new`, and releases by other keys afterwards.
 mod pinning;
 mod unsigned;

@@ -2,6 +2,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use rustix::process::Signal;
+use sequoia_openpgp::types::ReasonForRevocation;
 use serde_json::Value;
 
 use super::server::wait;
@@ -342,6 +343,32 @@ fn versions_of_another_provider_are_served_with_a_warning() {
     let server = store.serve(&["--key", "acme.asc"]);
     server.get(&format!("/mirror/{OTHER}/index.json")).is(404);
     server.logs("the repository has this version of another provider");
+    server.stop();
+}
+
+/// The owner's revocation may reach the operator before it reaches the store.
+#[test]
+fn a_copy_of_a_pinned_key_counts_from_when_it_is_there() {
+    let store = Store::demo();
+    let acme = Signer::acme();
+    let pin = acme.fingerprint();
+    let text = format!("[[provider]]\nmatch = \"{DEMO}\"\nkeys = [\"{pin}\"]\n");
+    store.scene.write("trust.toml", text);
+    let server = store.serve(&["--trust", "trust.toml", "--require-pinned"]);
+    let index = format!("/mirror/{DEMO}/index.json");
+    server.get(&index).is(200);
+    let revoked = acme.armored_revoked(ReasonForRevocation::KeyCompromised);
+    store.scene.write(format!("keys/{pin}.asc"), revoked);
+    server.signal(Signal::HUP);
+    server.until(&index, |reply| listed(reply).is_empty());
+    server.logs("is by a revoked key");
+    let stranger = Signer::stranger().public_armored();
+    store.scene.write(format!("keys/{pin}.asc"), stranger);
+    server.signal(Signal::HUP);
+    let said = format!(
+        "trust.toml, which stays in use as it was: `keys/{pin}.asc` holds another key than its name says"
+    );
+    server.logs(&said);
     server.stop();
 }
 

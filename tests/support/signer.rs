@@ -5,11 +5,14 @@ use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use sequoia_openpgp::cert::{CertBuilder, CipherSuite};
+use sequoia_openpgp::crypto::KeyPair;
+use sequoia_openpgp::packet::Signature;
 use sequoia_openpgp::packet::signature::SignatureBuilder;
 use sequoia_openpgp::parse::Parse as _;
+use sequoia_openpgp::policy::StandardPolicy;
 use sequoia_openpgp::serialize::stream::{Armorer, Message, Signer as Signing};
 use sequoia_openpgp::serialize::{Serialize as _, SerializeInto as _};
-use sequoia_openpgp::types::{KeyFlags, SignatureType};
+use sequoia_openpgp::types::{KeyFlags, ReasonForRevocation, SignatureType};
 use sequoia_openpgp::{Cert, Packet, armor};
 
 /// An Ed25519 key whose primary key signs, as provider authors use.
@@ -98,6 +101,33 @@ impl Signer {
         let is_older = |packet: &Packet| matches!(packet, Packet::Signature(one) if one.typ() == SignatureType::SubkeyBinding);
         let packets = packets.filter(|packet| !is_older(packet));
         let cert = Cert::from_packets(packets.chain([binding.into()])).unwrap();
+        String::from_utf8(cert.armored().to_vec().unwrap()).unwrap()
+    }
+
+    /// The public key after its owner revoked it for this reason.
+    pub fn armored_revoked(&self, reason: ReasonForRevocation) -> String {
+        let revocation = self.cert.revoke(&mut self.owner(), reason, b"");
+        self.armored_with(vec![revocation.unwrap()])
+    }
+
+    /// The public key after its owner made it valid for ten more years from now.
+    pub fn armored_renewed(&self) -> String {
+        let end = SystemTime::now() + 3650 * DAY;
+        let policy = StandardPolicy::new();
+        let renewals = self
+            .cert
+            .set_expiration_time(&policy, None, &mut self.owner(), Some(end));
+        self.armored_with(renewals.unwrap())
+    }
+
+    /// The primary key, to sign statements about the key.
+    fn owner(&self) -> KeyPair {
+        let primary = self.cert.primary_key().key().clone();
+        primary.parts_into_secret().unwrap().into_keypair().unwrap()
+    }
+
+    fn armored_with(&self, statements: Vec<Signature>) -> String {
+        let (cert, _changed) = self.cert.clone().insert_packets(statements).unwrap();
         String::from_utf8(cert.armored().to_vec().unwrap()).unwrap()
     }
 
@@ -238,7 +268,6 @@ fn a_signature_holds_for_its_bytes_and_its_key() {
 
 #[test]
 fn keys_expire_and_are_revoked() {
-    use sequoia_openpgp::policy::StandardPolicy;
     use sequoia_openpgp::types::RevocationStatus;
 
     let policy = StandardPolicy::new();

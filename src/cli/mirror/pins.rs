@@ -15,16 +15,16 @@ use tfoci::event::Reporter;
 use tfoci::fingerprint::Fingerprint;
 use tfoci::mirror::Task;
 use tfoci::outcome::{Failure, Published};
-use tfoci::trust;
 use tfoci::trust::pins::{FirstSeen, NewKeys, pin};
 use tfoci::trust::rule::Unsigned;
+use tfoci::trust::{self, KeyFile};
 
 use super::Arguments;
 use super::plan::Requested;
 use crate::cli::error::CommandError;
 use crate::cli::json;
 use crate::cli::printer::Tone;
-use crate::cli::session::{NamedBy, Session, TrustPath, trust_text};
+use crate::cli::session::{NamedBy, Session, TrustPath, read, trust_text};
 
 /// The trust file that receives new keys; it need not exist yet.
 pub(super) fn trust_file(
@@ -168,7 +168,7 @@ impl<'a> Pins<'a> {
         }
         if self.has_written.load(Ordering::Relaxed) {
             let line = format!(
-                "compare the keys in {} with those that their authors publish, and commit the file",
+                "compare the keys in {} with those that their authors publish, and commit the file and the directory `keys` beside it",
                 printable_path(&self.path)
             );
             self.session.printer.line(Tone::Plain, "Note", &line);
@@ -213,6 +213,9 @@ impl<'a> Pins<'a> {
             }
             report.pinned(keys.seen.values().map(|seen| self.pin(provider, seen)));
         } else if let Some(text) = pinned {
+            for (key, seen) in &keys.seen {
+                keep(path, &KeyFile::copy_of(key, 0), seen)?;
+            }
             let written = disk::staged::replace(path, text.as_bytes());
             written.map_err(Failure::from)?;
             let new = keys
@@ -247,6 +250,21 @@ impl Pins<'_> {
             version: seen.version.clone(),
         }
     }
+}
+
+/// Writes the certificate of a key beside the trust file, so that the key can be had without its origin. A copy that is there stays: its owner
+/// may have revoked it.
+fn keep(trust: &Path, copy: &KeyFile, seen: &FirstSeen) -> Result<(), CommandError> {
+    let path = trust.with_file_name(&copy.path);
+    if disk::exists(&path).map_err(Failure::from)? {
+        let bytes = read(&path, "--pin-new")?;
+        return Ok(copy.check(&bytes)?);
+    }
+    if let Some(certificate) = &seen.key.certificate {
+        disk::create_durable_directory(directory_of(&path)).map_err(Failure::from)?;
+        disk::staged::replace(&path, certificate).map_err(Failure::from)?;
+    }
+    Ok(())
 }
 
 fn current(path: &Path, named_by: NamedBy) -> Result<String, CommandError> {

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use tfoci::config::MirrorFile;
+use tfoci::disk;
 use tfoci::error::printable_path;
 use tfoci::examine::TrustOptions;
 use tfoci::fingerprint::{Fingerprint, in_other_form, key_id_digits};
+use tfoci::outcome::Failure;
 use tfoci::release::Document;
 use tfoci::trust::{self, KeyFile, Policy, TrustFile};
 
@@ -158,13 +160,19 @@ pub(in crate::cli) fn policy(
     Ok(policy.with_keys(keys.collect::<Result<_, CommandError>>()?))
 }
 
-/// Reads a key file that a trust file names.
-pub(in crate::cli) fn read_key(trust: &Path, key: &KeyFile) -> Result<Vec<u8>, CommandError> {
-    let beside = trust.parent().unwrap_or(Path::new(""));
-    let bytes = read(&beside.join(&key.path), &named_by(trust, key)).map_err(meant::key_file)?;
-    trust::check_key_file(&key.path.display().to_string(), &bytes)
+/// Reads a key file that a trust file names; `None` for the copy of a key that does not exist.
+pub(in crate::cli) fn read_key(
+    trust: &Path,
+    key: &KeyFile,
+) -> Result<Option<Vec<u8>>, CommandError> {
+    let path = trust.with_file_name(&key.path);
+    if key.copy_of.is_some() && !disk::exists(&path).map_err(Failure::from)? {
+        return Ok(None);
+    }
+    let bytes = read(&path, &named_by(trust, key)).map_err(meant::key_file)?;
+    key.check(&bytes)
         .map_err(|error| CommandError::key_file(trust, key, error))?;
-    Ok(bytes)
+    Ok(Some(bytes))
 }
 
 /// Reads the text of a trust file. `named_by` says what names it.

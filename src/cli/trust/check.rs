@@ -7,10 +7,11 @@ use std::time::SystemTime;
 use clap::Args;
 
 use tfoci::error::{Category, printable_path};
-use tfoci::trust::{self, KeyDescription, KeyFile, TrustEntry, TrustFile};
+use tfoci::release::KeyRing;
+use tfoci::trust::{self, Budget, KeyFile, TrustEntry, TrustFile};
 
 use super::document::{Check, Entry, Rules, Warning};
-use super::keys::{self, DescribedFile};
+use super::keys;
 use super::{rules, warnings};
 use crate::cli::Ending;
 use crate::cli::error::CommandError;
@@ -48,7 +49,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     let mut checked = Checked {
         path,
         now: SystemTime::now(),
-        described: BTreeMap::new(),
+        read: BTreeMap::new(),
         warnings: trust::doubts(&file).iter().map(Warning::from).collect(),
         errors: errors
             .map(|error| CommandError::trust_file(path, error))
@@ -85,21 +86,22 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
 struct Checked<'a> {
     path: &'a Path,
     now: SystemTime,
-    /// The keys of the files that were read; `None` for those that cannot be used.
-    described: BTreeMap<PathBuf, Option<Vec<KeyDescription>>>,
+    /// The files that were read; `None` for those that cannot be used.
+    read: BTreeMap<PathBuf, Option<KeyRing>>,
     warnings: Vec<Warning>,
     errors: Vec<CommandError>,
 }
 
 impl Checked<'_> {
     fn entry(&mut self, entry: &TrustEntry) -> Entry {
-        let mut files = Vec::new();
-        for file in &entry.files {
-            files.extend(self.described(file).map(|keys| DescribedFile {
-                name: printable_path(&file.path),
-                keys,
-            }));
-        }
+        let rings = entry.files.iter().filter_map(|file| self.ring(file));
+        let rings: Vec<KeyRing> = rings.collect();
+        let described =
+            trust::describe(&rings, self.now, &Budget::default()).unwrap_or_else(|error| {
+                self.errors.push(error.into());
+                Vec::new()
+            });
+        let files = keys::described(&rings, described);
         let warnings = warnings::of_keys(entry, &files, self.now);
         self.warnings.extend(warnings);
         Entry {
@@ -113,24 +115,23 @@ impl Checked<'_> {
         }
     }
 
-    /// The keys of a file. Each file is read once.
-    fn described(&mut self, file: &KeyFile) -> Option<Vec<KeyDescription>> {
-        if let Some(known) = self.described.get(&file.path) {
+    /// The keys of a file, which can be described. Each file is read once.
+    fn ring(&mut self, file: &KeyFile) -> Option<KeyRing> {
+        if let Some(known) = self.read.get(&file.path) {
             return known.clone();
         }
-        let described = read_key(self.path, file).and_then(|bytes| {
-            let keys = trust::describe(file.ring(bytes), self.now);
-            keys.map_err(|error| CommandError::key_file(self.path, file, error))
+        let read = read_key(self.path, file).and_then(|bytes| {
+            let ring = bytes.map(|bytes| file.ring(bytes));
+            let described = trust::describe(ring.as_slice(), self.now, &Budget::default());
+            described.map_err(|error| CommandError::key_file(self.path, file, error))?;
+            Ok(ring)
         });
-        let keys = match described {
-            Ok(keys) => Some(keys),
-            Err(error) => {
-                self.errors.push(error);
-                None
-            }
-        };
-        self.described.insert(file.path.clone(), keys.clone());
-        keys
+        let ring = read.unwrap_or_else(|error| {
+            self.errors.push(error);
+            None
+        });
+        self.read.insert(file.path.clone(), ring.clone());
+        ring
     }
 }
 

@@ -5,7 +5,9 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
+use tfoci::error::printable;
 use tfoci::fingerprint::Fingerprint;
+use tfoci::release::KeyRing;
 use tfoci::trust::KeyDescription;
 use tfoci::trust::rule::Expired;
 
@@ -49,6 +51,16 @@ pub(super) enum Status {
 pub(super) struct DescribedFile {
     pub(super) name: String,
     pub(super) keys: Vec<KeyDescription>,
+}
+
+/// The keys of files, with their names.
+pub(super) fn described(rings: &[KeyRing], keys: Vec<Vec<KeyDescription>>) -> Vec<DescribedFile> {
+    let files = rings.iter().zip(keys);
+    let file = |(ring, keys): (&KeyRing, _)| DescribedFile {
+        name: printable(&ring.name),
+        keys,
+    };
+    files.map(file).collect()
 }
 
 /// The keys that fingerprints and files pin: first those of the fingerprints.

@@ -8,7 +8,7 @@ use tfoci::authentication::Anchor;
 use tfoci::error::printable_path;
 use tfoci::release::KeyRing;
 use tfoci::trust::rule::Unsigned;
-use tfoci::trust::{self, PolicyEntry, Rule};
+use tfoci::trust::{self, Budget, PolicyEntry, Rule};
 
 use super::document::{Applied, Rules, Show};
 use super::keys::{self, DescribedFile, Key};
@@ -93,13 +93,10 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
 }
 
 fn described(rings: &[KeyRing], now: SystemTime) -> Result<Vec<DescribedFile>, CommandError> {
-    let described = |ring: &KeyRing| {
-        Ok(DescribedFile {
-            name: ring.name.clone(),
-            keys: trust::describe(ring.clone(), now)?,
-        })
-    };
-    rings.iter().map(described).collect()
+    Ok(keys::described(
+        rings,
+        trust::describe(rings, now, &Budget::default())?,
+    ))
 }
 
 fn documented(rule: &Rule) -> Rules {

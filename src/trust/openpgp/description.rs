@@ -1,5 +1,6 @@
 //! Describes the certificates of a key file.
 
+use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use sequoia_openpgp as openpgp;
@@ -8,6 +9,7 @@ use openpgp::Cert;
 use openpgp::crypto::mpi::PublicKey;
 use openpgp::types::Curve;
 
+use crate::fingerprint::Fingerprint;
 use crate::release::KeyRing;
 use crate::trust::Error;
 use crate::trust::budget::{Budget, OverBudget};
@@ -18,22 +20,41 @@ use super::certificate::Certificate;
 use super::certificates::Certificates;
 use super::key;
 
-/// The keys of a ring, in the order of their fingerprints.
+/// The keys of each ring, in the order of their fingerprints. A key in several rings is described as all of them together do.
 pub(in crate::trust) fn describe(
-    ring: KeyRing,
+    rings: &[KeyRing],
     now: SystemTime,
     budget: &Budget,
-) -> Result<Vec<KeyDescription>, Error> {
+) -> Result<Vec<Vec<KeyDescription>>, Error> {
+    let mut described = BTreeMap::new();
+    for offered in certificates(rings)?.iter() {
+        let opened = offered.open(budget).map_err(|OverBudget| Error::Costly)?;
+        described.extend(opened.map(|certificate| {
+            let key = certificate.fingerprint.clone();
+            (key, of(&certificate, now))
+        }));
+    }
+    let of_ring = |ring| {
+        let keys = fingerprints(ring)?.into_iter();
+        Ok(keys
+            .filter_map(|key| described.get(&key).cloned())
+            .collect())
+    };
+    rings.iter().map(of_ring).collect()
+}
+
+/// The fingerprints of the keys of a ring, in order.
+pub(in crate::trust) fn fingerprints(ring: &KeyRing) -> Result<Vec<Fingerprint>, Error> {
+    let keys = certificates(std::slice::from_ref(ring))?;
+    Ok(keys.iter().map(|key| key.fingerprint.clone()).collect())
+}
+
+fn certificates(rings: &[KeyRing]) -> Result<Certificates, Error> {
     let rule = Rule {
-        keys: vec![ring],
+        keys: rings.to_vec(),
         ..Rule::default()
     };
-    let mut keys = Vec::new();
-    for offered in Certificates::read(&rule, &[])?.iter() {
-        let opened = offered.open(budget).map_err(|OverBudget| Error::Costly)?;
-        keys.extend(opened.map(|certificate| of(&certificate, now)));
-    }
-    Ok(keys)
+    Certificates::read(&rule, &[])
 }
 
 /// What users are shown of a key, at this time.
@@ -50,6 +71,7 @@ pub(super) fn of(certificate: &Certificate, now: SystemTime) -> KeyDescription {
         user_id: key::user_id(parsed, now),
         algorithm: algorithm(parsed),
         expires: expiries.iter().flatten().max().filter(|_| !lasts).copied(),
+        certificate: certificate.armoured(),
         is_revoked: parsed.primary_key().self_revocations().next().is_some(),
         can_sign: !expiries.is_empty(),
     }
@@ -83,8 +105,8 @@ mod tests {
             bytes: data(&format!("keys/{name}.asc")),
             anchor: Anchor::Pinned,
         };
-        let keys = describe(ring, now(), &Budget::default()).expect("a key");
-        keys.into_iter().next().expect("a key")
+        let keys = describe(&[ring], now(), &Budget::default()).expect("a key");
+        keys.into_iter().flatten().next().expect("a key")
     }
 
     #[test]
@@ -127,7 +149,7 @@ mod tests {
             bytes: b"hello".to_vec(),
             anchor: Anchor::Pinned,
         };
-        let error = describe(ring, now(), &Budget::default());
+        let error = describe(&[ring], now(), &Budget::default());
         assert!(matches!(error, Err(Error::NotAKey { .. })));
     }
 }

@@ -6,6 +6,8 @@
 use std::time::SystemTime;
 
 use crate::authentication::{Anchor, Note};
+#[cfg(not(feature = "openpgp"))]
+use crate::fingerprint::Fingerprint;
 use crate::release::{Document, KeyRing};
 
 #[cfg(not(feature = "openpgp"))]
@@ -35,7 +37,7 @@ mod signature;
 mod verification;
 
 #[cfg(feature = "openpgp")]
-pub(super) use description::describe;
+pub(super) use description::{describe, fingerprints};
 #[cfg(feature = "openpgp")]
 pub(super) use ring::may_hold_key;
 #[cfg(feature = "openpgp")]
@@ -65,8 +67,6 @@ pub(super) struct ValidSignature {
     pub signer: KeyDescription,
     /// The trust anchor of the certificate.
     pub anchor: Anchor,
-    /// The certificate, armoured.
-    pub certificate: Option<Vec<u8>>,
     /// The weaknesses that were tolerated.
     pub notes: Vec<Note>,
 }
@@ -90,10 +90,16 @@ pub(super) fn may_hold_key(_: &[u8]) -> bool {
 /// Without OpenPGP, no key can be read.
 #[cfg(not(feature = "openpgp"))]
 pub(super) fn describe(
-    _: KeyRing,
+    _: &[KeyRing],
     _: SystemTime,
     _: &Budget,
-) -> Result<Vec<KeyDescription>, super::Error> {
+) -> Result<Vec<Vec<KeyDescription>>, super::Error> {
+    Err(super::Error::Unsupported)
+}
+
+/// Without OpenPGP, no key can be read.
+#[cfg(not(feature = "openpgp"))]
+pub(super) fn fingerprints(_: &KeyRing) -> Result<Vec<Fingerprint>, super::Error> {
     Err(super::Error::Unsupported)
 }
 

@@ -30,7 +30,7 @@ Would mirror 1 version, 1 package (406 B to copy) in [TIME]
         "
     Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
     Pinned [ORIGIN]/acme/demo   [ACME] in trust.toml   Acme Provider Signing (test key) <security@acme.example>, Ed25519, first seen with 1.0.0
-      Note compare the keys in trust.toml with those that their authors publish, and commit the file
+      Note compare the keys in trust.toml with those that their authors publish, and commit the file and the directory `keys` beside it
   Mirrored 1 version, 1 package (406 B copied) in [TIME]
 ",
     );
@@ -41,14 +41,14 @@ Would mirror 1 version, 1 package (406 B to copy) in [TIME]
     let before = scene.tree();
     scene.demo(pinning).says(3, r#"
 error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by a key that is not pinned
-  expected [ACME] (named by trust.toml, line 4)
+  expected [ACME] `Acme Provider Signing (test key) <security@acme.example>` (named by trust.toml, line 4)
   received [STRANGER] `Another Author (test key) <else@stranger.example>`
 
 hint: nothing of this version was written. If the author says that this key is theirs, add "[STRANGER]" to `keys` in trust.toml, line 4; until then, the constraint `!= 1.1.0` leaves it out
 "#);
     scene.demo("--trust trust.toml").says(3, r#"
 error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is by a key that is not pinned
-  expected [ACME] (named by trust.toml, line 4)
+  expected [ACME] `Acme Provider Signing (test key) <security@acme.example>` (named by trust.toml, line 4)
   received [STRANGER] `Another Author (test key) <else@stranger.example>`
 
 hint: nothing of this version was written. If the author says that this key is theirs, add "[STRANGER]" to `keys` in trust.toml, line 4; until then, the constraint `!= 1.1.0` leaves it out
