@@ -4,12 +4,15 @@
 //! the current thread. A more expensive verification moves to its own thread and has a time limit. So a hostile provider does not delay
 //! other providers, and an aborted run does not wait for it.
 
+use std::cmp::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::Semaphore;
 
-use crate::release::Release;
+use crate::authentication::Anchor;
+use crate::fingerprint::Fingerprint;
+use crate::release::{KeyRing, Release};
 use crate::trust::{self, Budget, Error, Rule, Verified};
 
 /// The time limit for verifying one release. An honest release takes milliseconds.
@@ -47,6 +50,26 @@ pub async fn prove<L: Clone + Send + 'static>(
         Ok(done) => done,
         Err(_) => Err(Error::Costly),
     }
+}
+
+/// Which of two copies of a key its owner changed later; `None` if that is not known.
+pub fn compare(copy: &[u8], other: &[u8], key: &Fingerprint, now: SystemTime) -> Option<Ordering> {
+    if copy == other {
+        return Some(Ordering::Equal);
+    }
+    let updated = |copy: &[u8]| {
+        let ring = KeyRing {
+            name: String::new(),
+            bytes: copy.to_vec(),
+            anchor: Anchor::Embedded,
+        };
+        let keys = trust::describe(&[ring], now, &Budget::honest()).ok()?;
+        let mut keys = keys.into_iter().flatten();
+        keys.find(|one| one.fingerprint == *key)?.updated
+    };
+    let compare = || Some(updated(copy)?.cmp(&updated(other)?));
+    // The OpenPGP library may panic, as above.
+    catch_unwind(AssertUnwindSafe(compare)).ok()?
 }
 
 /// Verifies a release on a blocking thread, within the time limit.

@@ -65,6 +65,9 @@ pub enum Warning {
         "the signature by {from} is replaced by one by {to}: readers who pinned the old key refuse this version"
     )]
     OtherSigner { from: Issuer, to: Fingerprint },
+    /// The stored copy of the key is replaced by a later one, in which its owner has renewed it.
+    #[error("the stored copy of the key {0} is replaced by a newer one")]
+    NewerKey(Fingerprint),
     /// Evidence that proves less replaces the evidence of a stored version.
     #[error("evidence that {} is replaced by `{}`, as the policy allows", state(.from), .to.as_str())]
     WeakerEvidence {

@@ -4,9 +4,10 @@
 //! | --- | --- |
 //! | none | the release's evidence is written |
 //! | proves every zip of the index under the rule, with the release's key and no weaker status | it is kept |
-//! | proves every zip, but only by checksums or by another key, and the release is signed | the release's, if it covers every zip too |
+//! | proves every zip, but only by checksums, by another key or by an older copy of the key, and the release is signed | the release's, if it covers every zip too |
 //! | proves every zip, but lacks the key that the release has, or the protocols of its manifest | the release's, if it covers every zip too |
 //! | is signed by another key | as in the other rows; a warning names both keys |
+//! | has a newer copy of the key | as in the other rows; the newer copy stays |
 //! | cannot be read, breaks the rule, or does not prove every zip | the release's, if it proves all and is not weaker; else an error |
 //!
 //! Weaker evidence is written only with `--existing replace` and only if the policy accepts it; tfoci then prints a warning. See
@@ -14,6 +15,8 @@
 //!
 //! Some registries accept only known media types, and so refuse evidence. tfoci then publishes the provider without it, and
 //! warns that readers will see `unverified`.
+
+use std::cmp::Ordering;
 
 use super::existing::{Candidate, Decision, ExistingEvidence};
 use super::{
@@ -60,13 +63,16 @@ pub(super) async fn plan<B: BlobSource>(
         false => None,
         true => ExistingEvidence::read(to, subject, packages, policy, now).await?,
     };
-    let was = existing_evidence.as_ref().map(|one| one.at);
-    let intact = existing_evidence.as_ref().filter(|one| one.is_intact);
-    let intact = intact.map(|one| one.at);
+    let stored = existing_evidence.as_ref();
+    let was = stored.map(|one| one.at);
+    let intact = stored.filter(|one| one.is_intact).map(|one| one.at);
+    let age = stored.and_then(|one| one.compare_key(edition, now));
+    let key = stored.and_then(|one| one.keys.clone());
     // A release from another store may have no evidence. Then existing evidence must cover all zips.
     let candidate = release.checksums.is_some().then(|| Candidate {
         authentication: release.authentication(),
         has_key: release.certificate().is_some(),
+        has_newer_key: age == Some(Ordering::Greater),
         protocols: &release.protocols,
         covers: release.covers(zips.iter().map(|(platform, zip)| (platform, zip))),
         is_preferred,
@@ -89,7 +95,7 @@ pub(super) async fn plan<B: BlobSource>(
     }
     let content = match &edition.evidence {
         Some(content) => content.clone(),
-        None => content(release, tags)?,
+        None => content(release, tags, key.filter(|_| age == Some(Ordering::Less)))?,
     };
     // If the store has refused evidence before, do not send it again; one warning is enough.
     let may_stay_away = was.is_none() && !to.takes_evidence();
@@ -110,16 +116,17 @@ pub(super) async fn is_there<B: BlobSource>(
 ) -> Result<bool, Problem> {
     let ours = match &edition.evidence {
         Some(content) => content.root.expected.digest,
-        None => content(edition.release, tags)?.root.expected.digest,
+        None => content(edition.release, tags, None)?.root.expected.digest,
     };
     let tag = Tag::of_evidence(&edition.release.version)?;
     Ok(to.digest(&tag).await? == Some(ours))
 }
 
-/// The evidence that tfoci writes for a release.
+/// The evidence that tfoci writes for a release. `newer` is a newer copy of its key.
 fn content<B>(
     release: &Verified<Release<B>>,
     tags: &TagNames,
+    newer: Option<Vec<u8>>,
 ) -> Result<ContentGraph<Blob<B>>, Problem> {
     let signed = release.authentication().status == Status::Signed;
     let first = release.signatures.first().filter(|_| !signed);
@@ -127,7 +134,7 @@ fn content<B>(
     let evidence = Evidence {
         checksums: release.checksums.as_ref().map(bytes),
         signature: release.signature().or(first).map(bytes),
-        keys: release.certificate().map(<[u8]>::to_vec),
+        keys: newer.or_else(|| release.certificate().map(<[u8]>::to_vec)),
         protocols: release.protocols.clone(),
     };
     let has_version = tags.has(&Tag::of_version(&release.version)?);

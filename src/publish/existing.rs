@@ -6,13 +6,13 @@
 use std::cmp::Ordering;
 use std::time::SystemTime;
 
-use super::{Digest, Existing, Platform, Problem, RepoMut, Tag, Verified};
+use super::{Digest, Edition, Existing, Platform, Problem, RepoMut, Tag, Verified};
 use crate::address::ProviderAddr;
 use crate::authentication::{Authentication, Status};
 use crate::event::Warning;
 use crate::fingerprint::{Fingerprint, Issuer};
 use crate::oci::Evidence;
-use crate::prove::prove;
+use crate::prove::{compare, prove};
 use crate::release::{Package, Protocols, Release};
 use crate::store::{At, artifact};
 use crate::trust::rule::Unsigned;
@@ -65,8 +65,8 @@ pub(super) struct ExistingEvidence {
     pub(super) at: Digest,
     /// Whether its manifest and all documents can be read.
     pub(super) is_intact: bool,
-    /// Whether it has the key that signed it.
-    has_key: bool,
+    /// The keys that it has: normally the one that signed it.
+    pub(super) keys: Option<Vec<u8>>,
     /// The plugin protocols that it states.
     protocols: Protocols,
     /// The highest status that it may have; a replacement must have at least this one.
@@ -90,6 +90,8 @@ pub(super) struct Candidate<'a> {
     pub(super) authentication: &'a Authentication,
     /// Whether it has the key that signed the release.
     pub(super) has_key: bool,
+    /// Whether its copy of that key is newer than the repository's: its owner has signed it again.
+    pub(super) has_newer_key: bool,
     /// The plugin protocols of the release.
     pub(super) protocols: &'a Protocols,
     /// Whether it proves every zip of the index to write.
@@ -114,6 +116,8 @@ pub(super) enum Decision {
         /// The new key.
         to: Fingerprint,
     },
+    /// Replace its key by a newer copy of it.
+    RenewKey(Fingerprint),
     /// Replace it, although the new evidence proves less.
     Weaken {
         /// The status that it may have had; `None` if unknown.
@@ -149,7 +153,7 @@ impl ExistingEvidence {
                 return Ok(Some(Self {
                     at,
                     is_intact: false,
-                    has_key: false,
+                    keys: None,
                     protocols: Protocols::default(),
                     claim,
                     proof: Err(Problem::Unreadable(error)),
@@ -159,7 +163,7 @@ impl ExistingEvidence {
             Err(error) => return Err(error.into()),
         };
         let claim = ClaimedStatus::of(stored.evidence.clone());
-        let has_key = stored.evidence.keys.is_some();
+        let keys = stored.evidence.keys.clone();
         let protocols = stored.evidence.protocols.clone();
         let release = artifact::release(provider, version, packages, Some(stored.evidence));
         let proof = evidence_policy.check(release, now).await;
@@ -170,7 +174,7 @@ impl ExistingEvidence {
         Ok(Some(Self {
             at: stored.raw.expected.digest,
             is_intact: true,
-            has_key,
+            keys,
             protocols,
             claim,
             proof,
@@ -242,8 +246,25 @@ impl ExistingEvidence {
             (false, Some(from), Some(to)) if from != Issuer::Fingerprint(to.clone()) => {
                 Decision::ReplaceSigner { from, to }
             }
+            (false, _, Some(key)) if candidate.has_newer_key => Decision::RenewKey(key),
             (false, _, _) => Decision::Replace,
         })
+    }
+
+    /// Compares the copies that an edition and this evidence have of the edition's key, by when its owner last signed it; `None` if one of them is
+    /// not known.
+    pub(super) fn compare_key<B>(
+        &self,
+        edition: &Edition<'_, B>,
+        now: SystemTime,
+    ) -> Option<Ordering> {
+        let release = edition.release;
+        let key = match &edition.evidence {
+            Some(_) => &release.keys.first()?.bytes,
+            None => release.certificate()?,
+        };
+        let fingerprint = release.authentication().fingerprint.as_ref()?;
+        compare(key, self.keys.as_ref()?, fingerprint, now)
     }
 
     /// The key that signed it, even if the rule does not accept that key; `None` if it is not known.
@@ -266,14 +287,16 @@ impl ExistingEvidence {
         }
     }
 
-    /// Whether a candidate has the key, or the protocols of a manifest, that this evidence lacks.
+    /// Whether a candidate has the key, a newer copy of it, or the protocols of a manifest, that this evidence lacks.
     fn lacks_what_is_in(&self, candidate: &Candidate<'_>) -> bool {
         // What a manifest states is better than what was assumed without one.
         let is_assumed = self.protocols == Protocols::default();
         let is_same = *candidate.protocols == self.protocols;
-        let loses_key = self.has_key && !candidate.has_key;
+        let has_key = self.keys.is_some();
+        let loses_key = has_key && !candidate.has_key;
         // Evidence without a key verifies for readers with a key file. Readers who pin a fingerprint need the key itself.
-        candidate.has_key && !self.has_key && (is_same || is_assumed)
+        candidate.has_key && !has_key && (is_same || is_assumed)
+            || candidate.has_newer_key
             || is_assumed && !is_same && !loses_key
     }
 }
@@ -313,6 +336,7 @@ impl Decision {
                 from: from.clone(),
                 to: to.clone(),
             }),
+            Self::RenewKey(key) => Some(Warning::NewerKey(key.clone())),
             Self::Weaken { from, to } => Some(Warning::WeakerEvidence {
                 from: *from,
                 to: *to,

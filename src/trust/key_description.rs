@@ -17,6 +17,8 @@ pub struct KeyDescription {
     pub algorithm: String,
     /// When the last of its keys that may sign expires; `None` if one does not expire.
     pub expires: Option<SystemTime>,
+    /// When its owner last signed a statement about it, such as a renewal or a revocation.
+    pub updated: Option<SystemTime>,
     /// Whether its owner revoked it.
     pub is_revoked: bool,
     /// What decides about its signatures, armored; `None` if it cannot be written. The same keys always give the same bytes.

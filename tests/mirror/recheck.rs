@@ -4,9 +4,11 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::demo;
-use super::origin_scene::{OriginScene, into_registry};
+use super::origin_scene::{OriginScene, folder, into_registry};
 use crate::support::judge;
+use crate::support::origin::{Provider, Release};
 use crate::support::registry::{Fault, Registry, matching};
+use crate::support::signer::Signer;
 
 #[test]
 fn recheck_compares_stored_packages() {
@@ -32,6 +34,54 @@ fn recheck_compares_stored_packages() {
         "1 discovery, 1 versions, 1 download, 1 document, 1 signature"
     );
     assert_eq!(scene.tree(), before);
+}
+
+/// HashiCorp's key expired, and came back with a later end.
+#[test]
+fn recheck_renews_the_stored_key() {
+    let signer = Signer::expired_since();
+    let release = Release::from(folder().signed_by(signer));
+    let demo = |key: &str| Provider::new("acme/demo").release(release.clone().keys(&[key]));
+    let (old, new) = (signer.public_armored(), signer.armored_renewed());
+    let scene = OriginScene::of([demo(&old)]);
+    let registry = Registry::plain();
+    let stores = [
+        "[ORIGIN]/acme/demo --to oci-layout:store".to_owned(),
+        into_registry(&registry),
+    ];
+    let inspected = |to: &str| {
+        let arguments = format!("inspect --ca-file ca.pem {}", to.replace("--to", "--from"));
+        let arguments = scene.named(&arguments);
+        scene.tfoci(arguments.split(' ')).succeeds().stdout
+    };
+    let renewed = format!(
+        "   Warning [ORIGIN]/acme/demo 1.0.0: the stored copy of the key {} is replaced by a newer one\n",
+        signer.fingerprint()
+    );
+    for to in stores {
+        scene.origin.publish(demo(&old));
+        scene.run(&to).ends(0);
+        let before = inspected(&to);
+        assert!(before.contains("expired-key"), "{before}");
+        scene.origin.publish(demo(&new));
+        let again = format!("{to} --recheck");
+        for (more, verb) in [(" --dry-run", "Would update"), ("", "Updated")] {
+            let said = scene.run(&format!("{again}{more}")).ends(0);
+            assert!(said.contains(&renewed) && said.contains(verb), "{said}");
+        }
+        let after = inspected(&to);
+        assert_eq!(after, before.replace(" expired-key", ""));
+        // Neither the same copy nor the older one replaces it.
+        for key in [&new, &old] {
+            scene.origin.publish(demo(key));
+            let said = scene.run(&again).ends(0);
+            assert!(
+                said.contains("Present") && !said.contains("newer one"),
+                "{said}"
+            );
+            assert_eq!(inspected(&to), after);
+        }
+    }
 }
 
 /// Other commands see only the size of what a layout has.

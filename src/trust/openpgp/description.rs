@@ -66,11 +66,22 @@ pub(super) fn of(certificate: &Certificate, now: SystemTime) -> KeyDescription {
     });
     let expiries: Vec<Option<SystemTime>> = signing.map(|status| status.expires).collect();
     let lasts = expiries.contains(&None);
+    let of_keys = parsed.keys().flat_map(|key| {
+        let statements = key.self_signatures();
+        statements.chain(key.self_revocations())
+    });
+    let of_user_ids = parsed.userids().flat_map(|user_id| {
+        let statements = user_id.self_signatures();
+        statements.chain(user_id.self_revocations())
+    });
+    let statements = of_keys.chain(of_user_ids);
+    let dates = statements.filter_map(|one| one.signature_creation_time());
     KeyDescription {
         fingerprint: certificate.fingerprint.clone(),
         user_id: key::user_id(parsed, now),
         algorithm: algorithm(parsed),
         expires: expiries.iter().flatten().max().filter(|_| !lasts).copied(),
+        updated: dates.max(),
         certificate: certificate.armoured(),
         is_revoked: parsed.primary_key().self_revocations().next().is_some(),
         can_sign: !expiries.is_empty(),

@@ -20,6 +20,7 @@ fn seen(key: &str, user_id: &str) -> (Fingerprint, FirstSeen) {
         user_id: Some(user_id.to_owned()),
         algorithm: "Ed25519".to_owned(),
         expires: None,
+        updated: None,
         certificate: None,
         is_revoked: false,
         can_sign: true,
