@@ -37,6 +37,8 @@ pub(super) use usage::usage;
 
 /// The width of the column of verbs.
 const GUTTER: usize = 10;
+/// The most warnings that are remembered, so that none is printed twice.
+const MOST_WARNINGS: usize = 1_000;
 
 /// How much the printer writes to stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -264,11 +266,11 @@ impl Printer {
         }
     }
 
-    /// Prints a warning, unless this run has printed it already.
+    /// Prints a warning, unless this run has printed it already, or very many: `tfoci serve` runs for months, and others choose the texts.
     pub(super) fn warn_once(&self, text: String) {
         let warned = self.warned.lock();
         let mut warned = warned.unwrap_or_else(PoisonError::into_inner);
-        if warned.insert(text.clone()) {
+        if warned.len() < MOST_WARNINGS && warned.insert(text.clone()) {
             self.warning(&text);
         }
     }

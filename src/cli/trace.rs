@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::HumanBytes;
 
-use tfoci::event::{Event, Exchange, Reporter};
+use tfoci::event::{Event, Exchange, Reporter, Warning};
 
 use super::printer::{Printer, Tone};
 
@@ -20,6 +20,11 @@ impl Reporter for Trace {
         match event {
             Event::Considered { source } => printer.detail("Considered", &source),
             Event::CredentialsIgnored { message } => printer.warn_once(message),
+            // Each refresh of a list and each run of `serve --fill` reports it.
+            Event::Warning {
+                subject,
+                warning: warning @ Warning::SkippedVersions { .. },
+            } => printer.warn_once(format!("{subject}: {warning}")),
             Event::CredentialSelected { host, found_in } => {
                 let found_in = found_in.as_deref().unwrap_or("no credentials");
                 printer.detail("Using", &format!("{found_in} for {host}"));

@@ -9,6 +9,7 @@ use tfoci::examine::{StoredProvider, TrustOptions, Versions};
 use tfoci::oci::Tag;
 use tfoci::outcome::{At, Problem};
 use tfoci::platform::Platforms;
+use tfoci::source::BadEntries;
 use tfoci::version::Version;
 
 use super::Ending;
@@ -144,10 +145,10 @@ async fn at_source(
         return Err(CommandError::no_selection(&arguments.from));
     };
     let place = source.place(provider);
-    let available = source.available_versions(provider).await;
+    let available = source.available_versions(provider, BadEntries::Skipped);
     let failed =
         |error| Problem::from(error).of(Subject::provider(provider), At::Source(place.clone()));
-    let available = available.map_err(failed)?;
+    let available = available.await.map_err(failed)?;
     let printer = &session.printer;
     for warning in &available.warnings {
         printer.warning(&format!("{provider}: {warning}"));

@@ -2,7 +2,7 @@
 
 use crate::address::ProviderAddr;
 use crate::authentication::Status;
-use crate::error::{MANY, listed, printable, said};
+use crate::error::{MANY, counted, listed, printable, said};
 use crate::fingerprint::{Fingerprint, Issuer};
 use crate::hash::PackageHash;
 use crate::place::Place;
@@ -50,6 +50,13 @@ pub enum Warning {
         version: Version,
         /// The platform as the origin spells it, safe to print.
         platform: String,
+    },
+    /// Bad entries of a list of versions are left out.
+    #[error("tfoci skips {} in the origin's list; the first is {first}", counted(*.count, "bad version"))]
+    SkippedVersions {
+        count: usize,
+        /// The first one, and what is wrong with it, safe to print.
+        first: String,
     },
     /// The origin's own message for the users of a provider, safe to print.
     #[error("{0}")]

@@ -8,7 +8,7 @@ use crate::event::Subject;
 use crate::examine::StoredProvider;
 use crate::outcome::{At, Failure, Problem};
 use crate::place::Place;
-use crate::source::{AvailableVersion, Source};
+use crate::source::{AvailableVersion, BadEntries, Source};
 use crate::version::Version;
 
 use super::Task;
@@ -48,8 +48,8 @@ impl Method {
                     .collect())
             }
             Self::Source(source) => {
-                let available = source.available_versions(provider).await;
-                let available = available.map_err(|error| {
+                let available = source.available_versions(provider, BadEntries::Refused);
+                let available = available.await.map_err(|error| {
                     Problem::from(error).of(Subject::provider(provider), self.at(provider))
                 })?;
                 let versions = available.versions.into_iter();

@@ -11,14 +11,14 @@ use super::target::MirrorTarget;
 use crate::event::{Event, Subject};
 use crate::outcome::{Failure, OnResult};
 use crate::platform::Platform;
-use crate::source::AvailableVersion;
+use crate::source::{AvailableVersions, BadEntries};
 
 impl<'a> Journey<'a> {
     /// Lists the versions of the source and the tags of the destinations. A destination that cannot be read fails separately.
     pub(super) async fn list(
         &self,
         on_result: &OnResult<'_>,
-    ) -> Result<(Vec<AvailableVersion>, Vec<MirrorTarget<'a>>), Vec<Failure>> {
+    ) -> Result<(AvailableVersions, Vec<MirrorTarget<'a>>), Vec<Failure>> {
         let Task {
             provider,
             destinations,
@@ -26,8 +26,10 @@ impl<'a> Journey<'a> {
         } = self.task;
         let subject = Subject::provider(provider);
         let available = async {
-            let available = self.source.available_versions(provider).await;
-            available.map_err(|error| {
+            let available = self
+                .source
+                .available_versions(provider, BadEntries::Skipped);
+            available.await.map_err(|error| {
                 let failure = self.at_source(error, subject.clone());
                 let labels = destinations.iter().map(|one| self.task.label(one));
                 labels.map(|label| failure.to(label.as_deref())).collect()
@@ -59,7 +61,7 @@ impl<'a> Journey<'a> {
                 warning: warning.clone(),
             });
         }
-        Ok((available.versions, targets))
+        Ok((available, targets))
     }
 
     /// Removes versions without any wanted package in the source. It fails if no version remains.

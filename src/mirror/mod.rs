@@ -172,7 +172,7 @@ impl Journey<'_> {
             Err(failures) => return fail(failures),
         };
         // 2. Selection.
-        let selection = selection::select(&self.task.filters, &available);
+        let selection = selection::select(&self.task.filters, &available.versions);
         let selected = self.with_packages(selection.selected);
         let selected = selected.unwrap_or_else(|failure| {
             fail(self.of_each(&targets, failure));
@@ -188,8 +188,8 @@ impl Journey<'_> {
                 let _all_received = sender.send(planned).await;
             }
             for no_match in selection.unmatched {
-                let completed = self.without_match(&no_match, &targets).await;
-                let planned = Planned::without_copy(completed);
+                let completed = self.without_match(&no_match, &available.skipped, &targets);
+                let planned = Planned::without_copy(completed.await);
                 let _all_received = sender.send(planned).await;
             }
         };

@@ -22,6 +22,7 @@ impl Journey<'_> {
     pub(super) async fn without_match<'t>(
         &self,
         no_match: &NoMatch,
+        skipped: &BTreeSet<Version>,
         targets: &'t [MirrorTarget<'t>],
     ) -> Vec<Completed<'t>> {
         let NoMatch {
@@ -32,6 +33,8 @@ impl Journey<'_> {
         let mut completed = Vec::new();
         let exact = versions.as_exact();
         let locked = exact.filter(|one| self.task.locked.contains_key(one));
+        // The source has not withdrawn it.
+        let locked = locked.filter(|one| !skipped.contains(one));
         for target in targets {
             let result = match locked {
                 Some(version) => self.withdrawn(version, no_match, target).await,

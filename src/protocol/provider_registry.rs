@@ -3,14 +3,17 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use serde::de::Error as _;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::{MOST_NOTES, MOST_VERSIONS};
-use crate::error::printable;
-use crate::json::{self, Object};
+use crate::error::{first_line, printable};
+use crate::json::{self, Fault, Object};
 use crate::oci::MOST_PLATFORMS;
 use crate::platform::Platform;
+use crate::release::Protocols;
+use crate::version::Version;
 
 /// The most packages that a list of versions can name: five for each of the most versions, and far more than any real list has.
 const MOST_LISTED: usize = 100_000;
@@ -25,6 +28,19 @@ pub struct VersionList {
     /// Messages for users of the provider.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// The bad entries, in the order of the document: the version of each, or the entry if it has none; and that with what is wrong, safe to
+    /// print.
+    #[serde(skip)]
+    pub skipped: Vec<(String, String)>,
+}
+
+/// How a list of versions is read in which some entries are bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadEntries {
+    /// They spoil the list, as they do for clients, which do not look at plugin protocols in it.
+    Refused,
+    /// They are left out: one release must not stop the mirroring of all others.
+    Skipped,
 }
 
 /// A version with its platforms, as the list of versions has it.
@@ -47,26 +63,45 @@ impl VersionList {
     /// Reads the document.
     ///
     /// # Errors
-    /// A member is missing, occurs twice or has another type, or a list is too long.
-    pub fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
-        let mut listed = 0;
-        let versions = object.list("versions", MOST_VERSIONS, |version| {
-            let version = ListedVersion::read(Object::of(version)?)?;
+    /// A member is missing, occurs twice or has another type, or a list is too long. Where bad entries are skipped, every entry is bad.
+    pub fn read(mut object: Object<'_>, bad: BadEntries) -> Result<Self, json::Error> {
+        let (mut listed, mut skipped, mut mistake) = (0, Vec::new(), None);
+        let versions = object.list("versions", MOST_VERSIONS, |entry| {
+            let read = Object::of(entry).and_then(|entry| ListedVersion::read(entry, bad));
+            let version = match read {
+                // Other faults are no mistakes: a member that occurs twice, and lists that are too long.
+                Err(error)
+                    if bad == BadEntries::Skipped && matches!(error.fault, Fault::Malformed(_)) =>
+                {
+                    let version = Object::of(entry).and_then(|mut entry| entry.required("version"));
+                    let name: String = version.unwrap_or_else(|_| printable(entry.get()));
+                    let error = error.within(&name);
+                    skipped.push((name, error.to_string()));
+                    mistake.get_or_insert(error);
+                    return Ok(None);
+                }
+                read => read?,
+            };
             listed += version.platforms.len();
             if listed > MOST_LISTED {
                 return Err(json::Error::too_many(json::Counted::Packages, MOST_LISTED));
             }
-            Ok(version)
+            Ok(Some(version))
         });
-        Ok(Self {
-            versions: versions?,
-            warnings: object.texts("warnings", MOST_NOTES)?,
-        })
+        let versions: Vec<_> = versions?.into_iter().flatten().collect();
+        match mistake {
+            Some(mistake) if versions.is_empty() => Err(mistake.within("versions")),
+            _ => Ok(Self {
+                versions,
+                warnings: object.texts("warnings", MOST_NOTES)?,
+                skipped,
+            }),
+        }
     }
 }
 
 impl ListedVersion {
-    fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
+    fn read(mut object: Object<'_>, bad: BadEntries) -> Result<Self, json::Error> {
         object.peek("protocols")?;
         let mut read = Self {
             version: object.required("version")?,
@@ -74,6 +109,13 @@ impl ListedVersion {
             platforms: Vec::new(),
             odd: None,
         };
+        if bad == BadEntries::Skipped {
+            let protocols = object.texts("protocols", MOST_NOTES)?;
+            let protocols = Protocols::parse(protocols.iter().map(String::as_str));
+            protocols.map_err(serde_json::Error::custom)?;
+            let version = read.version.parse::<Version>();
+            version.map_err(|error| serde_json::Error::custom(first_line(&error.kind)))?;
+        }
         let Some(said) = object.take("platforms")? else {
             return Ok(read);
         };
@@ -252,7 +294,9 @@ mod tests {
             ],
             "warnings": ["moved to acme/other"],
         });
-        let list = read(&document, VersionList::read);
+        let list = read(&document, |list| {
+            VersionList::read(list, BadEntries::Refused)
+        });
         assert_eq!(list.versions.len(), 2);
         assert_eq!(serde_json::to_value(&list).unwrap(), document);
     }

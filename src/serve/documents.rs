@@ -55,7 +55,7 @@ pub(super) fn versions(listing: &ProviderListing) -> Vec<u8> {
     });
     json(&VersionList {
         versions: listed.chain(offered).collect(),
-        warnings: Vec::new(),
+        ..VersionList::default()
     })
 }
 

@@ -21,13 +21,13 @@ use super::origin_lists::{OriginList, OriginLists};
 use crate::address::{Hostname, ProviderAddr, ProviderPattern};
 use crate::constraint::VersionConstraints;
 use crate::error::Category;
-use crate::event::{Reporter, Subject};
+use crate::event::{Event, Reporter, Subject};
 use crate::http::Http;
 use crate::jobs;
 use crate::mirror::{self, Task, VersionFilter};
 use crate::outcome::{At, Change, Failure, Problem, Published};
 use crate::platform::Platforms;
-use crate::source::{self, AvailableVersion, Source};
+use crate::source::{self, AvailableVersion, BadEntries, Source};
 use crate::store::RepoMut;
 use crate::version::Version;
 
@@ -153,11 +153,18 @@ impl Fill {
     }
 
     async fn ask(&self, provider: &ProviderAddr) -> Result<Option<BTreeSet<Version>>, Failure> {
-        let available = match self.settings.source.available_versions(provider).await {
+        let source = &self.settings.source;
+        let available = source.available_versions(provider, BadEntries::Skipped);
+        let available = match available.await {
             Ok(available) => available,
             Err(error) if error.category() == Category::NotFound => return Ok(None),
             Err(error) => return Err(self.unlisted(provider, error)),
         };
+        for warning in available.warnings {
+            let subject = Subject::provider(provider);
+            let event = Event::Warning { subject, warning };
+            self.settings.reporter.report(event);
+        }
         // A version without a package for the wanted platforms could never be mirrored.
         let wanted = &self.settings.platforms;
         let has_wanted = |one: &&AvailableVersion| {

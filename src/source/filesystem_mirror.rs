@@ -295,7 +295,11 @@ impl FilesystemMirror {
                 }),
             }
         }
-        Ok(AvailableVersions { versions, warnings })
+        Ok(AvailableVersions {
+            versions,
+            warnings,
+            ..AvailableVersions::default()
+        })
     }
 
     pub(super) fn platforms(

@@ -21,7 +21,7 @@ use crate::http::Shown;
 use crate::place::Place;
 use crate::platform::{Platform, Platforms};
 use crate::release::Release;
-use crate::version::SpelledVersion;
+use crate::version::{SpelledVersion, Version};
 use filesystem_mirror::FilesystemMirror;
 use network_mirror::NetworkMirror;
 use origin::Origin;
@@ -41,6 +41,7 @@ pub mod origin;
 mod package;
 mod source_package;
 
+pub use crate::protocol::provider_registry::BadEntries;
 pub use auth::AuthTried;
 pub use contradiction::Contradiction;
 pub use error::{Document, Error};
@@ -66,16 +67,17 @@ impl Source {
         matches!(self, Self::Origin(_))
     }
 
-    /// Lists the versions of a provider.
+    /// Lists the versions of a provider. `bad` is for origins: clients skip bad entries of mirrors.
     ///
     /// # Errors
     /// The source does not have the provider, or cannot be read.
     pub async fn available_versions(
         &self,
         provider: &ProviderAddr,
+        bad: BadEntries,
     ) -> Result<AvailableVersions, Error> {
         match self {
-            Self::Origin(origin) => origin.available_versions(provider).await,
+            Self::Origin(origin) => origin.available_versions(provider, bad).await,
             Self::NetworkMirror(mirror) => mirror.available_versions(provider).await,
             Self::FilesystemMirror(mirror) => mirror.available_versions(provider),
         }
@@ -164,6 +166,8 @@ pub struct SourceAddrError {
 pub struct AvailableVersions {
     /// The versions, ascending, without duplicates.
     pub versions: Vec<AvailableVersion>,
+    /// The versions of entries that were skipped.
+    pub skipped: BTreeSet<Version>,
     /// Warnings that the source sends to its users, and irregularities of its list.
     pub warnings: Vec<Warning>,
 }

@@ -252,7 +252,7 @@ impl NetworkMirror {
         versions.dedup_by(|a, b| a.version.version() == b.version.version());
         Ok(AvailableVersions {
             versions,
-            warnings: Vec::new(),
+            ..AvailableVersions::default()
         })
     }
 

@@ -1,5 +1,6 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::locks::{NAME, lock, zh};
 use super::origin_scene::{OriginScene, arrives, refused, told};
 use super::{LINUX, demo};
 use crate::support::origin::{Door, Fault, asks, at, lie};
@@ -119,18 +120,152 @@ error: [ORIGIN]/acme/demo ([ORIGIN]): the server redirects more than 10 times
     );
 }
 
+/// Lists these entries before the good ones.
+fn spoil(scene: &OriginScene, entries: Value) {
+    let spoiled = lie::json(move |list| {
+        let versions = list["versions"].as_array_mut().unwrap();
+        versions.splice(..0, entries.as_array().unwrap().clone());
+    });
+    scene.origin.always(asks("versions"), spoiled);
+}
+
 #[test]
-fn a_list_of_versions_with_one_malformed_entry_is_refused() {
-    let scene = OriginScene::of([demo().version("one", &[])]);
-    scene.demo("").says(
-        1,
-        "
-error: [ORIGIN]/acme/demo ([ORIGIN]): the list of versions has an invalid version
+fn bad_entries_of_a_list_of_versions_are_skipped() {
+    let leading = json!({ "version": "v2.5.3-alpha1" });
+    let dot = json!({ "version": ".374.0", "platforms": null });
+    let mode = json!({ "version": "2.0.0", "protocols": ["1; mode=block"] });
+    let begins =
+        "1 bad version in the origin's list; the first is `v2.5.3-alpha1`: it begins with `v`";
+    for (entries, says) in [
+        (json!([leading]), begins),
+        (
+            json!([leading, dot, mode]),
+            &begins.replace("1 bad version", "3 bad versions"),
+        ),
+        (
+            json!([dot]),
+            "1 bad version in the origin's list; the first is `.374.0`: its form is unknown",
+        ),
+        (
+            json!([mode]),
+            "1 bad version in the origin's list; the first is `2.0.0`: `1; mode=block` is not a plugin protocol version, such as `6.0`",
+        ),
+        (
+            json!([{ "version": "2.0.0", "protocols": "6.0" }]),
+            "1 bad version in the origin's list; the first is `2.0.0`: `protocols`: expected a list, received a text",
+        ),
+        (
+            json!([{ "version": 2 }]),
+            "1 bad version in the origin's list; the first is `{\"version\":2}`: `version`: expected a text, received the number 2",
+        ),
+        (
+            json!([{}, null, "2.0.0"]),
+            "3 bad versions in the origin's list; the first is `{}`: `version` is missing",
+        ),
+    ] {
+        let scene = OriginScene::of([demo()]);
+        spoil(&scene, entries);
+        let skipped = format!("Warning [ORIGIN]/acme/demo: tfoci skips {says}\n");
+        scene.demo("").says(
+            0,
+            &format!(
+                "
+    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
+   {skipped}  Mirrored 1 version, 1 package (406 B copied) in [TIME]
+"
+            ),
+        );
+        let listed = scene.command_of("versions", "[ORIGIN]/acme/demo --from origin");
+        assert_eq!(listed.says(0, &format!("   {skipped}")).prints(), "1.0.0\n");
+    }
+}
+
+#[test]
+fn a_bad_version_that_is_named_fails() {
+    let scene = OriginScene::of([demo().version("2.0.0", &[LINUX])]);
+    scene.mirror("[ORIGIN]/acme/demo@2.0.0 -q").says(0, "");
+    let hashes = [zh(&scene.origin, "2.0.0", LINUX)];
+    lock(&scene, NAME, "[ORIGIN]/acme/demo", "2.0.0", &hashes);
+    let bad = lie::says("versions/1/protocols", json!(["1; mode=block"]));
+    scene.origin.always(asks("versions"), bad);
+    for named in ["[ORIGIN]/acme/demo@2.0.0", "--from-lock ."] {
+        let said = scene.mirror(named).ends(1);
+        let fails =
+            "error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `2.0.0`\n  has 1.0.0\n";
+        assert!(said.contains("; the first is `2.0.0`: "), "{said}");
+        assert!(said.contains(fails), "{said}");
+    }
+}
+
+/// Clients read no plugin protocols in the list.
+#[test]
+fn a_bad_entry_stops_commands_that_stand_in_for_clients() {
+    for (entry, code, says) in [
+        (
+            json!({ "version": "v2.0.0" }),
+            1,
+            ": the list of versions has an invalid version\n",
+        ),
+        (
+            json!({}),
+            1,
+            ": the list of versions cannot be understood\n",
+        ),
+        (
+            json!({ "version": "0.1.0", "protocols": ["1; mode=block"] }),
+            0,
+            "",
+        ),
+    ] {
+        let scene = OriginScene::of([demo()]);
+        spoil(&scene, json!([entry]));
+        for command in ["lock", "install"] {
+            let said = scene.command_of(
+                command,
+                "[ORIGIN]/acme/demo --from origin --platform linux_amd64",
+            );
+            let said = said.ends(code);
+            assert!(said.contains(says), "{command} {entry}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_list_without_a_good_version_is_refused() {
+    for (path, value, says) in [
+        (
+            "versions/0/version",
+            json!("v1.0.0"),
+            "`versions`: `v1.0.0`: it begins with `v`",
+        ),
+        (
+            "versions/0/protocols",
+            json!(["x"]),
+            "`versions`: `1.0.0`: `x` is not a plugin protocol version, such as `6.0`",
+        ),
+        (
+            "versions",
+            json!({}),
+            "`versions`: expected a list, received an object",
+        ),
+    ] {
+        refused(
+            "versions",
+            lie::says(path, value),
+            1,
+            &format!(
+                "
+error: [ORIGIN]/acme/demo ([ORIGIN]): the list of versions cannot be understood
   from https://[ORIGIN]/v1/providers/acme/demo/versions
-  `one` is not a version: its form is unknown
-    expected MAJOR.MINOR.PATCH, optionally with -PRE and +META
-",
-    );
+  {says}
+"
+            ),
+        );
+    }
+}
+
+#[test]
+fn a_list_of_versions_that_is_no_list_is_refused() {
     refused(
         "versions",
         lie::says("versions", json!([])),

@@ -56,6 +56,22 @@ fn base(origin: &Origin) -> String {
 }
 
 #[test]
+fn bad_versions_of_an_origin_are_not_offered() {
+    let (origin, scene) = origin();
+    origin.always(asks("versions"), lie::says("versions/0/version", "v1.0.0"));
+    let server = start(&scene, &origin, &["--max-age", "0"]);
+    let base = base(&origin);
+    for _ in 0..2 {
+        let index = server.get(&format!("{base}/index.json"));
+        assert_eq!(index.text(), r#"{"versions":{"1.1.0":{}}}"#);
+    }
+    assert_eq!(server.get(&format!("{base}/1.1.0.json")).status, 200);
+    let log = server.stop();
+    let said = "acme/demo: tfoci skips 1 bad version in the origin's list; the first is `v1.0.0`: it begins with `v`\n";
+    assert_eq!(log.matches(said).count(), 1, "{log}");
+}
+
+#[test]
 fn concurrent_requests_for_a_version_mirror_it_once() {
     let (origin, scene) = origin();
     let server = start(&scene, &origin, &[]);

@@ -4,7 +4,7 @@ use tfoci::event::Subject;
 use tfoci::examine::{Released, TrustOptions};
 use tfoci::outcome::{At, Problem};
 use tfoci::platform::Platforms;
-use tfoci::source::{AvailableVersion, Source};
+use tfoci::source::{AvailableVersion, BadEntries, Source};
 use tfoci::version::Version;
 
 use super::Found;
@@ -29,8 +29,11 @@ pub(super) async fn find(
     let subject = Subject::provider(provider);
     let fail = |problem: Problem| problem.of(subject.clone(), At::Source(place.clone()));
     let rule = trust.rule_at_source(provider).map_err(fail)?;
-    let available = source.available_versions(provider).await;
-    let available = available.map_err(|error| fail(error.into()))?.versions;
+    let available = source.available_versions(provider, BadEntries::Refused);
+    let available = available
+        .await
+        .map_err(|error| fail(error.into()))?
+        .versions;
     let chosen = choose(&selection.constraints, &available).map_err(fail)?;
     let version = chosen.version.version().clone();
     let released = Released::request(&source, provider, chosen, &Platforms::All);

@@ -57,9 +57,19 @@ pub(super) fn available_versions(
     }
     let messages = list.warnings.iter();
     let messages = messages.map(|message| Warning::OfOrigin(printable(message)));
+    let warnings = messages.chain(platform_warning);
+    let skipped = list.skipped.iter();
+    let skipped_warning = list
+        .skipped
+        .first()
+        .map(|(_, first)| Warning::SkippedVersions {
+            count: list.skipped.len(),
+            first: first.clone(),
+        });
     Ok(AvailableVersions {
         versions: versions.into_values().collect(),
-        warnings: messages.chain(platform_warning).collect(),
+        skipped: skipped.filter_map(|(name, _)| name.parse().ok()).collect(),
+        warnings: warnings.chain(skipped_warning).collect(),
     })
 }
 

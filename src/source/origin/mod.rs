@@ -26,7 +26,7 @@ use super::error::{Document, Error};
 use super::fetch::{self, Access, RequestKind};
 use super::location::Renewal;
 use super::package::PackageMetadata;
-use super::{AvailableVersions, ReleaseAnswer};
+use super::{AvailableVersions, BadEntries, ReleaseAnswer};
 use crate::address::{Hostname, ProviderAddr};
 use crate::authentication::Note;
 use crate::digest::Digest;
@@ -203,6 +203,7 @@ impl Origin {
     pub(super) async fn available_versions(
         &self,
         provider: &ProviderAddr,
+        bad: BadEntries,
     ) -> Result<AvailableVersions, Error> {
         let service = self.service(provider.hostname()).await?;
         let path = [provider.namespace(), provider.type_name(), "versions"];
@@ -214,7 +215,7 @@ impl Origin {
         let what = Document::Versions;
         let answer = fetch::successful(&what, answer, &service.auth)?;
         let url = answer.shown();
-        let list = fetch::json(&what, answer, VersionList::read)?;
+        let list = fetch::json(&what, answer, |list| VersionList::read(list, bad))?;
         available_versions(list, &url)
     }
 
