@@ -16,6 +16,9 @@ use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
 use crate::support::tls::Authority;
 
+/// The collector of docker-registry.
+mod collector;
+
 /// Registries without TLS, with a private authority, and with a password.
 mod doors;
 

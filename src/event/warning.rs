@@ -24,6 +24,11 @@ pub enum Warning {
     /// The destination has the version, and the source no longer does.
     #[error("it is not published any more in {0}")]
     Withdrawn(Place),
+    /// The store has lost manifests below an index that it still has.
+    #[error(
+        "manifests below an index were deleted: `tfoci help maintenance` says which cleanups do so"
+    )]
+    LostManifests,
     /// A source or store has no package for a wanted platform. The destination may have one.
     #[error("{place} has no package for {platform}{}", only(.available))]
     NoPackage {

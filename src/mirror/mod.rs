@@ -5,7 +5,8 @@
 //! 1. The source lists its **versions**, and each destination its **tags**, at the same time.
 //! 2. [`VersionFilter`]s **select** among the versions.
 //! 3. A version is **present** if the index in the destination has every wanted platform. tfoci then requests nothing else from the
-//!    source. A locked version that the source has withdrawn is present too, if the destination has all of it.
+//!    source. If all versions are, it looks for two of their platform manifests, which a cleanup of the registry may have deleted. A locked
+//!    version that the source has withdrawn is present too, if the destination has all of it.
 //! 4. For any other version, the source returns the **release**: metadata of the missing packages, checksum document and signature.
 //! 5. [`crate::trust`] **verifies** it before any package is transferred. Only then does tfoci request packages whose sizes are unknown.
 //! 6. [`crate::publish`] **copies** the missing packages, without a file in between. It does not open packages, but refuses one that does
@@ -79,18 +80,18 @@ pub struct Options {
 }
 
 impl Options {
-    /// How versions are published under a trust rule.
-    fn publishing(&self, rule: &Rule) -> publish::Options {
+    /// How versions are published under a trust rule. `rechecks` is as in [`publish::Options`].
+    fn publishing(&self, rule: &Rule, rechecks: bool) -> publish::Options {
         publish::Options {
             existing: Existing::Merge,
-            rechecks: self.rechecks,
+            rechecks,
             others: OtherWriters::Possible,
             annotations: BTreeMap::new(),
             dry_run: self.dry_run,
             jobs: self.jobs,
             now: self.now,
             evidence_policy: EvidencePolicy {
-                always: self.rechecks,
+                always: rechecks,
                 ..EvidencePolicy::of_writing(rule)
             },
         }
@@ -167,7 +168,7 @@ impl Journey<'_> {
         let fail =
             |failures: Vec<Failure>| failures.into_iter().for_each(|one| on_result(Err(one)));
         // 1. Versions and tags.
-        let (available, targets) = match self.list(on_result).await {
+        let (available, mut targets) = match self.list(on_result).await {
             Ok(listed) => listed,
             Err(failures) => return fail(failures),
         };
@@ -179,6 +180,9 @@ impl Journey<'_> {
             Vec::new()
         });
         self.report_selected(&selected, &targets);
+        let can_prove = self.source.has_checksum_documents();
+        let probing = targets.iter_mut();
+        future::join_all(probing.map(|target| target.probe(&selected, can_prove))).await;
         let (sender, receiver) = mpsc::channel(AHEAD);
         let planning = async {
             let sender = sender;

@@ -31,6 +31,10 @@ pub(super) struct Selected {
 }
 
 impl Selected {
+    pub(super) fn version(&self) -> &Version {
+        self.available.version.version()
+    }
+
     /// Whether the source lists none of the requested platforms.
     pub(super) fn is_empty(&self) -> bool {
         self.platforms.named().is_some_and(<[_]>::is_empty)

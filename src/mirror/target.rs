@@ -1,11 +1,14 @@
 //! One destination of a provider.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 
+use futures_util::future;
+
+use super::selection::Selected;
 use super::{Options, Task};
-use crate::event::{Event, Reporter, Subject};
-use crate::oci::{RawManifest, Tag, TagNames};
+use crate::event::{Event, Reporter, Subject, Warning};
+use crate::oci::{Descriptor, RawManifest, Tag, TagNames};
 use crate::outcome::{At, Failure, Problem, Published, PublishedPackage};
 use crate::platform::{Platform, Platforms};
 use crate::publish::{self, Delivered, Edition, Snapshot, publish};
@@ -25,6 +28,10 @@ pub(super) struct MirrorTarget<'a> {
     pub(super) reporter: Arc<dyn Reporter>,
     /// The name of the destination in reports, if the task has several.
     pub(super) label: Option<String>,
+    /// Whether a platform manifest is gone, so that those of every present version are looked for.
+    examines: bool,
+    /// What was read of versions before they are compared.
+    looked: Mutex<BTreeMap<Version, Result<Option<Stored>, Problem>>>,
 }
 
 /// A version as it is in the store.
@@ -52,6 +59,15 @@ pub(super) enum TargetState<'t> {
     Missing(Box<Missing<'t>>),
 }
 
+impl Stored {
+    /// The index entries of these platforms.
+    fn entries(&self, wanted: &Platforms) -> Vec<&Descriptor> {
+        let entries = self.artifact.index.platforms().unwrap_or_default();
+        let wanted = entries.into_iter().filter(|(one, _)| wanted.has(one));
+        wanted.map(|(_, entry)| entry).collect()
+    }
+}
+
 impl<'a> MirrorTarget<'a> {
     /// Lists the tags of a destination.
     pub(super) async fn open(
@@ -74,6 +90,8 @@ impl<'a> MirrorTarget<'a> {
                 None => Arc::clone(reporter),
             },
             label,
+            examines: false,
+            looked: Mutex::default(),
         };
         let tags = destination.tags().await;
         let tags = tags.map_err(|error| {
@@ -91,6 +109,10 @@ impl<'a> MirrorTarget<'a> {
     /// Reads a version from the store; `None` if the store lacks it, if everything is to be compared again, or if the artifact cannot be
     /// used, which [`publish()`] then decides about.
     pub(super) async fn read_stored(&self, version: &Version) -> Result<Option<Stored>, Problem> {
+        let looked = self.looked.lock().map(|mut looked| looked.remove(version));
+        if let Ok(Some(looked)) = looked {
+            return looked;
+        }
         let tag = Tag::of_version(version)?;
         if self.options.rechecks || !self.tags.has(&tag) {
             return Ok(None);
@@ -119,6 +141,50 @@ impl<'a> MirrorTarget<'a> {
         }))
     }
 
+    /// If nothing seems to be missing, looks for one platform manifest of the newest wanted version and for one of the oldest. If one is gone,
+    /// every version will be examined. `can_prove` is whether the source has checksum documents.
+    pub(super) async fn probe(&mut self, selected: &[Selected], can_prove: bool) {
+        let has_all = selected.iter().all(|one| self.has(one.version()));
+        if self.options.rechecks || !has_all {
+            return;
+        }
+        let oldest = selected.iter().skip(1).next_back();
+        let ends: Vec<_> = selected.first().into_iter().chain(oldest).collect();
+        let looking = ends.iter().map(|one| self.read_stored(one.version()));
+        let looked = future::join_all(looking).await;
+        let entries = ends.iter().zip(&looked).map(|(one, looked)| {
+            let stored = looked.as_ref().ok()?.as_ref()?;
+            let wanted = one.platforms.named().unwrap_or_default();
+            let is_whole = self.missing(stored, wanted, can_prove).is_empty();
+            is_whole.then(|| stored.entries(&one.platforms))
+        });
+        let entries: Vec<_> = entries.collect::<Option<_>>().unwrap_or_default();
+        let newest = entries.first().and_then(|all| all.first().copied());
+        let oldest = entries.last().and_then(|all| all.last().copied());
+        self.examines = self.has_lost(newest.into_iter().chain(oldest)).await;
+        if self.examines {
+            let (subject, warning) = (
+                Subject::provider(&self.task.provider),
+                Warning::LostManifests,
+            );
+            self.reporter.report(Event::Warning { subject, warning });
+        }
+        let versions = ends.iter().map(|one| one.version().clone());
+        self.looked = Mutex::new(versions.zip(looked).collect());
+    }
+
+    /// Whether the store says of one of these manifests that it does not have it. Any other answer proves no loss.
+    async fn has_lost(&self, entries: impl IntoIterator<Item = &Descriptor>) -> bool {
+        let mut entries = Vec::from_iter(entries);
+        entries.sort_by_key(|entry| &entry.digest);
+        entries.dedup_by_key(|entry| &entry.digest);
+        let asked = entries
+            .iter()
+            .map(|entry| self.destination.has_manifest(entry));
+        let answers = future::join_all(asked).await;
+        answers.iter().any(|has| matches!(has, Ok(false)))
+    }
+
     /// Compares the stored version with the wanted platforms, of those that the source has.
     pub(super) async fn compare(
         &'a self,
@@ -127,6 +193,11 @@ impl<'a> MirrorTarget<'a> {
         wanted: &Platforms,
         can_prove: bool,
     ) -> Result<TargetState<'a>, Problem> {
+        let stored = match stored {
+            // The version is written again as if nothing of it was there.
+            Some(there) if self.examines && self.has_lost(there.entries(wanted)).await => None,
+            stored => stored,
+        };
         let (mut platforms, mut read) = (wanted.clone(), Vec::new());
         if let (Some(stored), Some(wanted)) = (&stored, wanted.named()) {
             read = self.check_lock(version, stored, wanted).await?;
@@ -255,7 +326,8 @@ impl Missing<'_> {
             delivered: Some(&self.delivered),
             ..Edition::of(&release)
         };
-        let options = options.publishing(&task.rule);
+        let rechecks = options.rechecks || self.target.examines;
+        let options = options.publishing(&task.rule, rechecks);
         let mut published = publish(&edition, destination, &options, reporter).await?;
         let mut beside = match &self.stored {
             Some(stored) => PublishedPackage::of_index(&stored.artifact.index, &self.read),

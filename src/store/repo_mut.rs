@@ -7,7 +7,7 @@ use super::{Error, Move, OtherWriters, PutError, Repo, Store, Tagged};
 use crate::blob::BlobSource;
 use crate::disk;
 use crate::event::{Reporter, Transfer};
-use crate::oci::{RawManifest, Repository};
+use crate::oci::{Descriptor, Part, RawManifest, Repository};
 use crate::release::Expected;
 
 /// A repository that can also be written. Wrong bytes are never stored.
@@ -75,6 +75,18 @@ impl RepoMut {
         match &self.store {
             Store::Layout(layout) => layout.lock(&self.name, reporter).await.map(Some),
             Store::Registry(_) => Ok(None),
+        }
+    }
+
+    /// Whether the store has the manifest of an index entry. Its bytes are not checked.
+    ///
+    /// # Errors
+    /// The entry is not valid, or the store fails.
+    pub async fn has_manifest(&self, entry: &Descriptor) -> Result<bool, Error> {
+        let expected = entry.expected_of(Part::Manifest)?;
+        match &self.store {
+            Store::Layout(layout) => Ok(layout.has_blob(&self.name, &expected)),
+            Store::Registry(registry) => registry.has_manifest(&self.name, entry).await,
         }
     }
 

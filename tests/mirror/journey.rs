@@ -330,7 +330,10 @@ fn a_second_mirror_into_a_registry_sends_few_requests() {
 ",
     );
     assert_eq!(scene.origin.counters(), "1 discovery, 1 versions");
-    assert_eq!(asked(&registry), ["GET tags/list", "GET manifests"]);
+    assert_eq!(
+        asked(&registry),
+        ["GET tags/list", "GET manifests", "HEAD manifests"]
+    );
 }
 
 #[test]

@@ -134,38 +134,30 @@ fn bad_entries_of_a_list_of_versions_are_skipped() {
     let leading = json!({ "version": "v2.5.3-alpha1" });
     let dot = json!({ "version": ".374.0", "platforms": null });
     let mode = json!({ "version": "2.0.0", "protocols": ["1; mode=block"] });
-    let begins =
-        "1 bad version in the origin's list; the first is `v2.5.3-alpha1`: it begins with `v`";
-    for (entries, says) in [
-        (json!([leading]), begins),
-        (
-            json!([leading, dot, mode]),
-            &begins.replace("1 bad version", "3 bad versions"),
-        ),
+    let begins = "`v2.5.3-alpha1`: it begins with `v`";
+    let protocol = "`2.0.0`: `1; mode=block` is not a plugin protocol version, such as `6.0`";
+    let texts = json!([{ "version": "2.0.0", "protocols": "6.0" }]);
+    let list = "`2.0.0`: `protocols`: expected a list, received a text";
+    let number = "`{\"version\":2}`: `version`: expected a text, received the number 2";
+    let missing = "`{}`: `version` is missing";
+    for (entries, count, first) in [
+        (json!([leading]), "1 bad version", begins),
+        (json!([leading, dot, mode]), "3 bad versions", begins),
         (
             json!([dot]),
-            "1 bad version in the origin's list; the first is `.374.0`: its form is unknown",
+            "1 bad version",
+            "`.374.0`: its form is unknown",
         ),
-        (
-            json!([mode]),
-            "1 bad version in the origin's list; the first is `2.0.0`: `1; mode=block` is not a plugin protocol version, such as `6.0`",
-        ),
-        (
-            json!([{ "version": "2.0.0", "protocols": "6.0" }]),
-            "1 bad version in the origin's list; the first is `2.0.0`: `protocols`: expected a list, received a text",
-        ),
-        (
-            json!([{ "version": 2 }]),
-            "1 bad version in the origin's list; the first is `{\"version\":2}`: `version`: expected a text, received the number 2",
-        ),
-        (
-            json!([{}, null, "2.0.0"]),
-            "3 bad versions in the origin's list; the first is `{}`: `version` is missing",
-        ),
+        (json!([mode]), "1 bad version", protocol),
+        (texts, "1 bad version", list),
+        (json!([{ "version": 2 }]), "1 bad version", number),
+        (json!([{}, null, "2.0.0"]), "3 bad versions", missing),
     ] {
         let scene = OriginScene::of([demo()]);
         spoil(&scene, entries);
-        let skipped = format!("Warning [ORIGIN]/acme/demo: tfoci skips {says}\n");
+        let skipped = format!(
+            "Warning [ORIGIN]/acme/demo: tfoci skips {count} in the origin's list; the first is {first}\n"
+        );
         scene.demo("").says(
             0,
             &format!(
@@ -200,31 +192,18 @@ fn a_bad_version_that_is_named_fails() {
 /// Clients read no plugin protocols in the list.
 #[test]
 fn a_bad_entry_stops_commands_that_stand_in_for_clients() {
+    let version = json!({ "version": "v2.0.0" });
+    let protocol = json!({ "version": "0.1.0", "protocols": ["1; mode=block"] });
     for (entry, code, says) in [
-        (
-            json!({ "version": "v2.0.0" }),
-            1,
-            ": the list of versions has an invalid version\n",
-        ),
-        (
-            json!({}),
-            1,
-            ": the list of versions cannot be understood\n",
-        ),
-        (
-            json!({ "version": "0.1.0", "protocols": ["1; mode=block"] }),
-            0,
-            "",
-        ),
+        (version, 1, "the list of versions has an invalid version\n"),
+        (json!({}), 1, "the list of versions cannot be understood\n"),
+        (protocol, 0, ""),
     ] {
         let scene = OriginScene::of([demo()]);
         spoil(&scene, json!([entry]));
         for command in ["lock", "install"] {
-            let said = scene.command_of(
-                command,
-                "[ORIGIN]/acme/demo --from origin --platform linux_amd64",
-            );
-            let said = said.ends(code);
+            let from = "[ORIGIN]/acme/demo --from origin --platform linux_amd64";
+            let said = scene.command_of(command, from).ends(code);
             assert!(said.contains(says), "{command} {entry}: {said}");
         }
     }
@@ -232,22 +211,13 @@ fn a_bad_entry_stops_commands_that_stand_in_for_clients() {
 
 #[test]
 fn a_list_without_a_good_version_is_refused() {
+    let version = "`v1.0.0`: it begins with `v`";
+    let protocol = "`1.0.0`: `x` is not a plugin protocol version, such as `6.0`";
+    let list = "expected a list, received an object";
     for (path, value, says) in [
-        (
-            "versions/0/version",
-            json!("v1.0.0"),
-            "`versions`: `v1.0.0`: it begins with `v`",
-        ),
-        (
-            "versions/0/protocols",
-            json!(["x"]),
-            "`versions`: `1.0.0`: `x` is not a plugin protocol version, such as `6.0`",
-        ),
-        (
-            "versions",
-            json!({}),
-            "`versions`: expected a list, received an object",
-        ),
+        ("versions/0/version", json!("v1.0.0"), version),
+        ("versions/0/protocols", json!(["x"]), protocol),
+        ("versions", json!({}), list),
     ] {
         refused(
             "versions",
@@ -257,7 +227,7 @@ fn a_list_without_a_good_version_is_refused() {
                 "
 error: [ORIGIN]/acme/demo ([ORIGIN]): the list of versions cannot be understood
   from https://[ORIGIN]/v1/providers/acme/demo/versions
-  {says}
+  `versions`: {says}
 "
             ),
         );

@@ -81,7 +81,10 @@ fn nightly(providers: usize, versions: usize) {
     let indexes = providers * versions;
     assert_eq!(
         team.stored(),
-        format!("{indexes} GET manifests, {providers} GET tags")
+        format!(
+            "{indexes} GET manifests, {providers} GET tags, {} HEAD manifests",
+            2 * providers
+        )
     );
     let (what, most) = LIMIT;
     for peak in [first, second] {

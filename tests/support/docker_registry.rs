@@ -177,6 +177,17 @@ impl Foreign {
         log.lines().filter_map(request).collect()
     }
 
+    /// Runs the collector of `docker-registry`, which deletes manifests without a tag too.
+    pub fn collect_untagged(&self) {
+        let mut collector = Command::new(find("docker-registry").unwrap());
+        let config = self.directory.path().join("config.json");
+        collector
+            .args(["garbage-collect", "--delete-untagged"])
+            .arg(config);
+        let output = collector.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+
     /// The directory of its storage.
     pub fn storage(&self) -> PathBuf {
         self.directory.path().join("storage")

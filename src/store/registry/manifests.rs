@@ -13,7 +13,7 @@ use super::{At, Error, Registry, Repository, RepositorySession};
 use crate::blob::{self, Body, ReadError};
 use crate::digest::Digest;
 use crate::http::{Answer, Payload, Request, Retry, authority, retry_after};
-use crate::oci::{INDEX, LARGEST_READ, MANIFEST, Part, RawManifest, Refusal, Tag};
+use crate::oci::{Descriptor, INDEX, LARGEST_READ, MANIFEST, Part, RawManifest, Refusal, Tag};
 use crate::release::Expected;
 use crate::store::{Action, Requested};
 
@@ -103,6 +103,17 @@ impl Registry {
             bytes: bytes.into(),
             expected,
         }))
+    }
+
+    /// Whether the registry has the manifest of an index entry, whose digest is valid.
+    pub(in crate::store) async fn has_manifest(
+        &self,
+        repository: &Repository,
+        entry: &Descriptor,
+    ) -> Result<bool, Error> {
+        let (digest, accept) = (&entry.digest, &entry.media_type);
+        let found = self.request_manifest(Method::HEAD, repository, digest, accept);
+        Ok(found.await?.is_some())
     }
 
     /// The digest that a tag refers to, see [`Registry::tag_target`].

@@ -1,0 +1,138 @@
+use std::fs;
+
+use super::locks::{NAME, lock, versions, zh};
+use super::origin_scene::{OriginScene, into_registry};
+use super::team::Team;
+use super::{DARWIN, LINUX, demo};
+use crate::support::judge;
+use crate::support::origin::{Provider, asks};
+use crate::support::registry::content::{Repository, parts};
+use crate::support::registry::{Fault, Registry, matching};
+
+const PLATFORMS: [&str; 2] = [DARWIN, LINUX];
+
+/// Deletes the platform manifests of a version, and blobs that only they refer to, as the collector of docker-registry does.
+fn lose(held: &mut Repository, version: &str) {
+    let read = |held: &Repository, digest: &str| {
+        parts(&serde_json::from_slice(&held.manifests[digest].bytes).unwrap())
+    };
+    let index = held.resolve(version).unwrap();
+    for child in read(held, &index).1 {
+        let (blobs, _) = read(held, &child);
+        held.manifests.remove(&child);
+        let others = held.manifests.keys();
+        let used: Vec<_> = others.flat_map(|one| read(held, one).0).collect();
+        let is_used = |blob: &String| used.contains(blob) || !blobs.contains(blob);
+        held.blobs.retain(|blob, _| is_used(blob));
+    }
+}
+
+/// Whether the operator is told.
+fn told(said: &str) -> bool {
+    said.contains(": manifests below an index were deleted: `tfoci help maintenance` says which cleanups do so\n")
+}
+
+#[test]
+fn versions_without_their_manifests_are_written_again() {
+    for lost in [&["1.0.0"][..], &["1.2.0"], &["1.0.0", "1.1.0", "1.2.0"]] {
+        let team = Team::of(Provider::many(2, 3, &PLATFORMS));
+        team.mirror(&[]).succeeds();
+        let (before, tags) = (team.registry.content(), team.tags());
+        for version in lost {
+            team.registry
+                .repository("mirror/acme/p0", |held| lose(held, version));
+        }
+        let damaged = team.registry.content();
+        team.forget();
+
+        let plan = team.mirror(&["--dry-run"]).succeeds().stderr;
+        assert!(told(&plan), "{plan}");
+        assert_eq!(plan.matches("Would update ").count(), lost.len(), "{plan}");
+        assert_eq!(team.registry.content(), damaged);
+        team.forget();
+
+        let said = team.mirror(&[]).succeeds().stderr;
+        assert!(told(&said), "{said}");
+        assert_eq!(said.matches("   Updated ").count(), lost.len(), "{said}");
+        assert_eq!(team.tags(), tags);
+        team.assert_whole();
+        assert_eq!(team.registry.content().repositories, before.repositories);
+        // The origin is asked about the lost versions only.
+        assert_eq!(team.origin.count(asks("document")), lost.len());
+        team.forget();
+
+        let said = team.mirror(&[]).succeeds().stderr;
+        assert!(!told(&said) && said.contains("Mirrored nothing"), "{said}");
+    }
+}
+
+/// Some registries and proxies know no `HEAD`, or refuse it.
+#[test]
+fn an_answer_other_than_404_is_no_loss() {
+    for status in [403, 405] {
+        let team = Team::of(Provider::many(1, 2, &PLATFORMS));
+        team.mirror(&[]).succeeds();
+        team.registry.always(
+            matching("HEAD", "/manifests/sha256:"),
+            Fault::status(status),
+        );
+        let said = team.mirror(&[]).succeeds().stderr;
+        assert!(!told(&said) && said.contains("Mirrored nothing"), "{said}");
+    }
+}
+
+#[test]
+fn locked_versions_are_written_again() {
+    let scene = OriginScene::of([versions()]);
+    let registry = Registry::plain();
+    let to =
+        into_registry(&registry).replace("[ORIGIN]/acme/demo ", "--from-lock a --from-lock b ");
+    for (directory, version) in [("a", "1.0.0"), ("b", "1.1.0")] {
+        let hashes = PLATFORMS.map(|platform| zh(&scene.origin, version, platform));
+        let path = format!("{directory}/{NAME}");
+        lock(&scene, &path, "[ORIGIN]/acme/demo", version, &hashes);
+    }
+    scene.run(&to).ends(0);
+    let before = registry.content();
+    for version in ["1.0.0", "1.1.0"] {
+        registry.repository("acme/demo", |held| lose(held, version));
+    }
+    let said = scene.run(&to).ends(0);
+    assert!(told(&said), "{said}");
+    assert_eq!(registry.content().repositories, before.repositories);
+}
+
+#[test]
+fn each_destination_is_repaired_for_itself() {
+    let scene = OriginScene::of([Provider::demo(&PLATFORMS)]);
+    let (whole, damaged) = (Registry::plain(), Registry::plain());
+    let hosts = [whole.host(), damaged.host()];
+    let to = hosts.map(|host| format!("--to {host}/acme/{{type}} --plain-http {host}"));
+    let mirror = format!("[ORIGIN]/acme/demo {}", to.join(" "));
+    let run = || scene.run(&mirror).ends(0);
+    run();
+    damaged.repository("acme/demo", |held| lose(held, "1.0.0"));
+    whole.forget();
+    let said = run();
+    let told = format!("{}/acme/demo: manifests below", hosts[1]);
+    assert!(said.contains(&told), "{said}");
+    assert_eq!(said.matches("manifests below").count(), 1, "{said}");
+    assert_eq!(whole.content(), damaged.content());
+    assert_eq!(whole.count(|seen| seen.method == "PUT"), 0);
+}
+
+#[test]
+fn a_layout_is_repaired_too() {
+    let scene = OriginScene::of([demo()]);
+    scene.demo("").ends(0);
+    let good = scene.tree();
+    let store = scene.path("store");
+    let files = judge::tree(&store).into_keys().map(|name| store.join(name));
+    let is_manifest = |text: &str| text.contains("\"layers\"") && text.contains("provider-target");
+    let mut files =
+        files.filter(|path| fs::read_to_string(path).is_ok_and(|text| is_manifest(&text)));
+    fs::remove_file(files.next().unwrap()).unwrap();
+    let said = scene.demo("").ends(0);
+    assert!(told(&said), "{said}");
+    assert_eq!(scene.tree(), good);
+}
