@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use crate::address::{self, Hostname, ProviderAddr};
+use crate::address::{self, Hostname, ProviderAddr, ProviderPattern};
 use crate::constraint::{self, VersionConstraints};
 use crate::error::{Category, printable};
 use crate::shown::{Shown, userinfo};
+use crate::version::Version;
 
 /// A provider and version constraints, written `ADDR[@CONSTRAINTS]`.
 ///
@@ -43,6 +44,27 @@ impl Selection {
             })?,
             constraints,
         })
+    }
+}
+
+/// Providers to leave out, or versions of them, written `PATTERN[@CONSTRAINTS]`.
+#[derive(Clone, Debug)]
+pub struct Exclusion {
+    /// Whose versions are left out.
+    pub providers: ProviderPattern,
+    /// Those of their versions; all without constraints.
+    pub versions: VersionConstraints,
+}
+
+impl Exclusion {
+    /// Whether it leaves out every version of a provider.
+    pub fn is_whole(&self, provider: &ProviderAddr) -> bool {
+        self.versions.is_any() && self.providers.matches(provider)
+    }
+
+    /// Whether it leaves out a version of a provider.
+    pub fn has(&self, provider: &ProviderAddr, version: &Version) -> bool {
+        self.is_whole(provider) || self.providers.matches(provider) && self.versions.admits(version)
     }
 }
 

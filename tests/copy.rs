@@ -14,6 +14,9 @@ mod beside;
 /// Evidence at source and destination.
 mod evidence;
 
+/// What `--exclude` leaves out.
+mod excluded;
+
 /// Versions that the destination already has.
 mod existing;
 

@@ -18,7 +18,7 @@ use super::error::CommandError;
 use super::push::How;
 use super::report::{COPY, Extent};
 use super::session::place::refuse_other;
-use super::session::{Session, TrustPath, check, consequence, requested};
+use super::session::{Session, TrustPath, check, consequence, exclusion, requested};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -70,6 +70,16 @@ pub(super) struct Arguments {
     /// In a directory, tfoci reads its `.terraform.lock.hcl`. May be repeated.
     #[arg(long, value_name = "FILE", help_heading = "Source")]
     from_lock: Vec<PathBuf>,
+    /// Not these providers or versions; may be repeated. `*` stands for any namespace or type
+    ///
+    /// tfoci does not read the tags of excluded versions, so a tag that leads to no provider does not fail the copy.
+    #[arg(
+        long,
+        value_name = "PATTERN[@CONSTRAINTS]",
+        help_heading = "Source",
+        hide_short_help = true
+    )]
+    exclude: Vec<String>,
     /// The store to copy to, in the same form
     #[arg(long, value_name = "STORE", help_heading = "Destination")]
     to: String,
@@ -114,6 +124,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let to = session.endpoint(&arguments.to)?;
     refuse_other(&to)?;
     let mut plan = Plan::of(&arguments, file, &locks, session, &registry).await?;
+    plan.leave_out(&options.exclude);
     let providers = plan.providers();
     if let Some(TrustPath { path, .. }) = &trust {
         let consequence = consequence(&arguments.trust);
@@ -167,7 +178,10 @@ fn options(
             Some(Platforms::Only(platforms))
         }
     };
+    let exclude = arguments.exclude.iter();
+    let exclude = exclude.map(|text| exclusion(text, &|text| session.pattern(text)));
     Ok(Options {
+        exclude: exclude.collect::<Result<_, _>>()?,
         existing: arguments.existing.into(),
         rebuild,
         trust: session.trust_options_of(&arguments.trust, trust)?,

@@ -26,6 +26,7 @@ use crate::outcome::{At, Failure, OnResult, Problem, Published};
 use crate::platform::Platforms;
 use crate::publish::{self, ContentGraph, Edition, Existing, Snapshot, is_whole, publish};
 use crate::release::{Expected, Release};
+use crate::selection::Exclusion;
 use crate::store::{self, OtherWriters, RepoMut, StoreBlob};
 use crate::trust::Verified;
 use crate::version::Version;
@@ -51,6 +52,8 @@ pub struct Options {
     pub existing: Existing,
     /// Write a new index with these platforms, instead of copying the index unchanged.
     pub rebuild: Option<Platforms>,
+    /// Which versions are left out. Their tags are not read.
+    pub exclude: Vec<Exclusion>,
     /// Which keys and packages are trusted.
     pub trust: TrustOptions,
     /// Whether to stop before anything is written.
@@ -142,7 +145,7 @@ impl<'a> Journey<'a> {
                 reporter.report(warning);
                 SelectedVersions::default()
             }
-            None => selection::select(&selectors, &from, &available),
+            None => selection::select(&selectors, &options.exclude, &from, &available),
         };
         if let Err(problem) = rule {
             let before = selected.versions.len();

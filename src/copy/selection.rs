@@ -7,6 +7,7 @@ use crate::examine::{StoredProvider, Versions};
 use crate::mirror::VersionFilter;
 use crate::outcome::Failure;
 use crate::platform::Platforms;
+use crate::selection::Exclusion;
 use crate::version::Version;
 
 /// Selects versions of a provider in the store that is read.
@@ -54,18 +55,25 @@ impl Selector {
     }
 }
 
-/// Applies selectors to the versions in the store that is read. A version that several selectors match gets the platforms of all of them.
+/// Applies selectors to the versions in the store that is read. A version that several selectors match gets the platforms of all of them. A
+/// selector that matches only excluded versions has not failed.
 pub(super) fn select(
     selectors: &[Selector],
+    exclude: &[Exclusion],
     from: &StoredProvider,
     available: &Versions,
 ) -> SelectedVersions {
     let mut selected = SelectedVersions::default();
     let mut unmatched: Vec<&VersionConstraints> = Vec::new();
+    let is_excluded =
+        |version: &&Version| exclude.iter().any(|one| one.has(&from.provider, version));
+    let versions = available.versions.iter();
+    let wanted: Vec<Version> = versions.filter(|one| !is_excluded(one)).cloned().collect();
     for selector in selectors {
         let constraints = selector.constraints();
-        let matching = selector.matching(&available.versions);
-        if matching.is_empty() && !unmatched.contains(&constraints) {
+        let matching = selector.matching(&wanted);
+        let is_unmatched = || selector.matching(&available.versions).is_empty();
+        if matching.is_empty() && is_unmatched() && !unmatched.contains(&constraints) {
             unmatched.push(constraints);
             let failure = from.no_match(available, constraints);
             selected.unmatched.push(failure);

@@ -27,6 +27,7 @@ use crate::jobs;
 use crate::mirror::{self, Task, VersionFilter};
 use crate::outcome::{At, Change, Failure, Problem, Published};
 use crate::platform::Platforms;
+use crate::selection::Exclusion;
 use crate::source::{self, AvailableVersion, BadEntries, Source};
 use crate::store::RepoMut;
 use crate::version::Version;
@@ -48,15 +49,6 @@ const REFUSAL: u32 = 10;
 /// With four versions of one origin at once, at most 16 transfers share its bandwidth, and with eight of several, at most 32 the memory of the
 /// process.
 const PACKAGES: usize = 4;
-
-/// Versions that may not be mirrored.
-#[derive(Clone, Debug)]
-pub struct Exclusion {
-    /// Whose versions are left out.
-    pub providers: ProviderPattern,
-    /// Those of their versions; all without constraints.
-    pub versions: VersionConstraints,
-}
 
 /// The providers that may be mirrored, and their origins.
 pub struct FillSettings {
@@ -124,10 +116,8 @@ impl Fill {
             own_host,
             ..
         } = &self.settings;
-        let is_whole = |one: &&Exclusion| one.versions.is_any();
-        let mut excluded = exclude.iter().filter(is_whole).map(|one| &one.providers);
         (include.is_empty() || include.iter().any(matches))
-            && !excluded.any(matches)
+            && !exclude.iter().any(|one| one.is_whole(provider))
             && own_host.as_ref() != Some(provider.hostname())
             && self.trust.options().rule_for(provider).is_ok()
     }
@@ -171,12 +161,8 @@ impl Fill {
             let listed = one.platforms.as_ref();
             listed.is_none_or(|listed| listed.iter().any(|platform| wanted.has(platform)))
         };
-        let exclude = self.settings.exclude.iter();
-        let exclude: Vec<_> = exclude
-            .filter(|one| one.providers.matches(provider))
-            .collect();
-        let is_excluded =
-            |version: &Version| exclude.iter().any(|one| one.versions.admits(version));
+        let exclude = &self.settings.exclude;
+        let is_excluded = |version: &Version| exclude.iter().any(|one| one.has(provider, version));
         let versions = available.versions.iter().filter(has_wanted);
         let versions = versions.map(|one| one.version.version().clone());
         let versions: Vec<Version> = versions.filter(|version| !is_excluded(version)).collect();

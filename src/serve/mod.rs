@@ -72,7 +72,7 @@ mod watched_files;
 pub use cached::Ages;
 pub use current_trust::TrustFiles;
 pub use error::Error;
-pub use fill::{Exclusion, FillSettings};
+pub use fill::FillSettings;
 pub use links::KeyError;
 pub use listing::ProviderListing;
 pub use notice::{Denied, Notice, Observer, RequestRecord};

@@ -8,6 +8,7 @@ use tfoci::copy::{Selector, Task};
 use tfoci::event::Subject;
 use tfoci::mirror::{Locks, VersionFilter};
 use tfoci::outcome::{At, Failure, Problem};
+use tfoci::selection::Exclusion;
 use tfoci::store::{Endpoint, Registry, Store};
 
 use super::Arguments;
@@ -77,6 +78,14 @@ impl Plan {
             copying: plan,
             incomplete: everything.and_then(|everything| everything.failure()),
         })
+    }
+
+    /// Leaves out the providers of which nothing is copied.
+    pub(super) fn leave_out(&mut self, exclude: &[Exclusion]) {
+        self.copying.retain(|copying| {
+            let provider = &copying.wanted.selection.provider;
+            !exclude.iter().any(|one| one.is_whole(provider))
+        });
     }
 
     pub(super) fn providers(&self) -> Vec<ProviderAddr> {

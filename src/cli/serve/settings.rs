@@ -1,6 +1,5 @@
 //! Turns the arguments of `tfoci serve` into the settings of the server.
 
-use std::collections::BTreeSet;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,24 +9,19 @@ use url::Url;
 use zeroize::Zeroizing;
 
 use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
-use tfoci::constraint::VersionConstraints;
 use tfoci::disk;
 use tfoci::error::printable_path;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platforms;
-use tfoci::selection;
-use tfoci::serve::{
-    self, AccessFiles, Ages, Exclusion, FillSettings, ServerSettings, TlsFiles, TrustFiles,
-};
+use tfoci::serve::{self, AccessFiles, Ages, FillSettings, ServerSettings, TlsFiles, TrustFiles};
 use tfoci::source::origin::Origin;
 use tfoci::source::{self, Source};
 use tfoci::store::Endpoint;
 use tfoci::store::endpoint::MappingError;
-use tfoci::version::Version;
 
 use super::Arguments;
 use crate::cli::error::CommandError;
-use crate::cli::session::Session;
+use crate::cli::session::{Session, exclusion};
 use crate::cli::trace::Trace;
 
 /// The settings for these arguments.
@@ -131,7 +125,7 @@ fn fill(
     // A client waits for 10 seconds, and gets the list of the store if the origin is unreachable.
     access.request_limits.documents = access.request_limits.documents.min(1);
     let exclude = arguments.exclude.iter();
-    let exclude = exclude.map(|text| exclusion(text, session));
+    let exclude = exclude.map(|text| exclusion(text, &|text| pattern(text, session)));
     Ok(FillSettings {
         source: Source::Origin(Origin::new(access)),
         http,
@@ -158,31 +152,6 @@ fn pattern(text: &str, session: &Session) -> Result<ProviderPattern, CommandErro
         true => session.pattern(text),
         false => Ok(text.parse()?),
     }
-}
-
-/// `PATTERN[@CONSTRAINTS]`.
-fn exclusion(text: &str, session: &Session) -> Result<Exclusion, CommandError> {
-    let (pattern, versions) = match text.split_once('@') {
-        Some((_, versions)) if versions.trim().is_empty() => {
-            let text = text.to_owned();
-            return Err(selection::Error::NoConstraints { text }.into());
-        }
-        Some((pattern, versions)) => {
-            let exact = versions.split(',').map(str::trim);
-            let exact: BTreeSet<Version> = exact.filter_map(|one| one.parse().ok()).collect();
-            if exact.len() > 1 {
-                let text = text.to_owned();
-                return Err(CommandError::NoExclusion { text });
-            }
-            let versions = versions.parse().map_err(selection::Error::from)?;
-            (pattern, versions)
-        }
-        None => (text, VersionConstraints::any()),
-    };
-    Ok(Exclusion {
-        providers: self::pattern(pattern, session)?,
-        versions,
-    })
 }
 
 /// The only host whose providers the store can have, if its repository template has no `${hostname}`.

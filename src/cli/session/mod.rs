@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use tfoci::address::{HostPort, Hostname, ProviderAddr, ProviderPattern};
 use tfoci::config::cli::CliConfig;
+use tfoci::constraint::VersionConstraints;
 use tfoci::credentials::{Credentials, Locations};
 use tfoci::disk;
 use tfoci::disk::temp_file::TempFileBudget;
@@ -25,12 +26,13 @@ use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::http::{Http, Settings};
 use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
-use tfoci::selection::Selection;
+use tfoci::selection::{self, Exclusion, Selection};
 use tfoci::shown::Shown;
 use tfoci::source;
 use tfoci::store::{Endpoint, Registry, Store};
 use tfoci::text;
 use tfoci::trust::{Policy, limits};
+use tfoci::version::Version;
 
 use super::arguments::{Globals, ReadTrust};
 use super::error::CommandError;
@@ -303,6 +305,34 @@ pub(super) fn unmatched_line<'a>(
     Some(format!(
         "no entry of {file} matches {unmatched}: {consequence}"
     ))
+}
+
+/// Parses `PATTERN[@CONSTRAINTS]`; `parse` parses the pattern.
+pub(super) fn exclusion(
+    text: &str,
+    parse: &dyn Fn(&str) -> Result<ProviderPattern, CommandError>,
+) -> Result<Exclusion, CommandError> {
+    let (pattern, versions) = match text.split_once('@') {
+        Some((_, versions)) if versions.trim().is_empty() => {
+            let text = text.to_owned();
+            return Err(selection::Error::NoConstraints { text }.into());
+        }
+        Some((pattern, versions)) => {
+            let exact = versions.split(',').map(str::trim);
+            let exact: BTreeSet<Version> = exact.filter_map(|one| one.parse().ok()).collect();
+            if exact.len() > 1 {
+                let text = text.to_owned();
+                return Err(CommandError::NoExclusion { text });
+            }
+            let versions = versions.parse().map_err(selection::Error::from)?;
+            (pattern, versions)
+        }
+        None => (text, VersionConstraints::any()),
+    };
+    Ok(Exclusion {
+        providers: parse(pattern)?,
+        versions,
+    })
 }
 
 /// Checks that a store address resolves to a different repository for each of these providers.
