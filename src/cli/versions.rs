@@ -7,7 +7,7 @@ use tfoci::error::Category;
 use tfoci::event::Subject;
 use tfoci::examine::{StoredProvider, TrustOptions, Versions};
 use tfoci::oci::Tag;
-use tfoci::outcome::{At, Problem};
+use tfoci::outcome::{At, Failure, Problem};
 use tfoci::platform::Platforms;
 use tfoci::source::BadEntries;
 use tfoci::version::Version;
@@ -44,6 +44,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "STORE")]
     from: String,
     /// Also list tags and versions that are left out, and why
+    ///
+    /// tfoci reads the index of each version, and leaves out a tag that leads to no provider, such as that of a container image.
     #[arg(long)]
     all: bool,
     #[command(flatten)]
@@ -68,22 +70,24 @@ async fn in_store(
     let stored = session.open_provider(&arguments.from, provider)?;
     let Versions { versions, ignored } = stored.versions().await?;
     let ignored = ignored.into_iter().map(|(tag, reason)| json::IgnoredTag {
-        tag: tag.to_string(),
+        tag,
         reason: reason.to_string(),
     });
     let mut ignored: Vec<_> = ignored.collect();
     let ignored_count = ignored.len();
     let found_count = versions.len();
-    let (versions, doubtful) = match arguments.trust.is_given() {
-        true => {
-            let trust = session.trust_options(&arguments.trust)?;
-            session.warn_of_unmatched(&arguments.trust, &trust, [&stored.provider]);
-            proven(&stored, versions, &trust, printer).await?
-        }
+    let trust = arguments.trust.is_given();
+    let trust = trust.then(|| session.trust_options(&arguments.trust));
+    let trust = trust.transpose()?;
+    if let Some(trust) = &trust {
+        session.warn_of_unmatched(&arguments.trust, trust, [&stored.provider]);
+    }
+    let (versions, doubtful) = match trust.is_some() || arguments.all {
+        true => sound(&stored, versions, trust.as_ref(), printer).await?,
         false => (versions, Vec::new()),
     };
+    let left_out = trust.map_or(0, |_| doubtful.len());
     ignored.extend(doubtful);
-    let left_out = found_count - versions.len();
     let failure = (left_out > 0 && versions.is_empty()).then(|| CommandError::NothingProven {
         provider: Box::new(provider.clone()),
         repository: stored.repo.to_string(),
@@ -114,7 +118,7 @@ async fn in_store(
             );
             printer.line(Tone::Warning, "Left out", &text);
         }
-        None if found_count == 0 => {
+        None if versions.is_empty() => {
             warn_of_none(&stored, ignored_count > 0 && !arguments.all, printer);
         }
         None => {}
@@ -172,26 +176,39 @@ async fn at_source(
     Ok(Ending::Done)
 }
 
-/// The versions that trust options accept, and the versions that they refuse with the reasons.
-async fn proven(
+/// The versions that trust options accept, and the versions that they refuse with the reasons. Without trust options, a version is accepted if its
+/// tag leads to the index of a provider.
+async fn sound(
     stored: &StoredProvider,
     versions: Vec<Version>,
-    trust: &TrustOptions,
+    trust: Option<&TrustOptions>,
     printer: &Printer,
 ) -> Result<(Vec<Version>, Vec<json::IgnoredTag>), CommandError> {
-    let (mut proven, mut doubtful) = (Vec::new(), Vec::new());
+    let (mut sound, mut doubtful) = (Vec::new(), Vec::new());
     for version in versions {
-        match doubt(stored, &version, trust, printer).await? {
-            None => proven.push(version),
-            Some(reason) => {
-                // Every version that is listed has a tag.
-                let tag = Tag::of_version(&version)
-                    .map_or_else(|_| version.to_string(), |tag| tag.to_string());
-                doubtful.push(json::IgnoredTag { tag, reason });
-            }
+        // Every version that is listed has a tag.
+        let tag = Tag::of_version(&version).map_err(Failure::from)?;
+        let reason = match trust {
+            Some(trust) => doubt(stored, &version, trust, printer).await?,
+            None => match stored.repo.artifact(&tag).await {
+                Ok(Some(_)) => None,
+                Ok(None) => Some("the tag leads to nothing".to_owned()),
+                Err(error) if error.is_about_access() => {
+                    return Err(stored.failure(Some(&version), error.into()).into());
+                }
+                Err(error) => Some(json::sentence(&error)),
+            },
+        };
+        let on_one_line = |text: String| text.lines().map(str::trim).collect::<Vec<_>>().join(", ");
+        match reason.map(on_one_line) {
+            None => sound.push(version),
+            Some(reason) => doubtful.push(json::IgnoredTag {
+                tag: tag.to_string(),
+                reason,
+            }),
         }
     }
-    Ok((proven, doubtful))
+    Ok((sound, doubtful))
 }
 
 /// Why trust options exclude a version; `None` if they accept it.
@@ -220,6 +237,5 @@ async fn doubt(
         Err(failure) if failure.category() == Category::Usage => return Err(failure.into()),
         Err(failure) => Some(json::sentence(&*failure.problem)),
     };
-    let on_one_line = |text: String| text.lines().map(str::trim).collect::<Vec<_>>().join(", ");
-    Ok(problem.map(on_one_line))
+    Ok(problem)
 }
