@@ -344,6 +344,12 @@ fn literal(text: &str, directory: &str) -> Result<PathBuf, AddressError> {
             path,
         });
     }
+    let is_archive = [".tar", ".tar.gz", ".tgz", ".zip"]
+        .iter()
+        .any(|end| directory.ends_with(end));
+    if is_archive && !Path::new(directory).is_dir() {
+        return Err(AddressError::Archive { text: given() });
+    }
     let symbols = ["${", "%{", "{hostname}", "{namespace}", "{type}"];
     let symbol = symbols
         .into_iter()

@@ -66,6 +66,9 @@ pub enum AddressError {
     /// A directory written as a URL, whose first part would name a host.
     #[error("`{}` is written as a URL\n  expected oci-layout:{path} or oci-layout:/{path}", printable(.text), path = printable(.path))]
     Url { text: String, path: String },
+    /// An archive in place of a directory. A layout is a directory.
+    #[error("`{}` is named like an archive, and there is no such directory\n  expected oci-layout:DIR", printable(.text))]
+    Archive { text: String },
     /// A path without the prefix of directories.
     #[error("`{text}` is not a store\n  expected oci-layout:{text} for a directory, or REGISTRY/REPOSITORY for a registry", text = printable(.text))]
     Path { text: String },
