@@ -271,8 +271,8 @@ hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or name onl
         ),
         (
             &["bücher/*", "--from", TEMPLATE],
-            "error: `registry.opentofu.org/bücher/example-type` has letters that no OCI repository can have in its name
-  expected a namespace and type in ASCII
+            "error: `registry.opentofu.org/bücher/example-type` has characters that no OCI repository can have in its name
+  expected ASCII, and one or two underscores only between letters or digits
 ",
         ),
         (

@@ -48,7 +48,7 @@ pub enum Error {
     BuiltIn { address: ProviderAddr },
     /// An address that no OCI repository name can contain.
     #[error(
-        "`{address}` has letters that no OCI repository can have in its name\n  expected a namespace and type in ASCII"
+        "`{address}` has characters that no OCI repository can have in its name\n  expected ASCII, and one or two underscores only between letters or digits"
     )]
     NotForOci { address: ProviderAddr },
 }

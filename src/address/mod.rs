@@ -55,9 +55,9 @@ impl ProviderAddr {
                 type_name: type_name.to_owned(),
             });
         }
-        let namespace = name::normalize(namespace).map_err(|kind| Error::Namespace {
-            name: namespace.to_owned(),
-            kind,
+        let namespace = name::normalize_namespace(namespace, &hostname).map_err(|kind| {
+            let name = namespace.to_owned();
+            Error::Namespace { name, kind }
         })?;
         let type_name = name::normalize(type_name).map_err(|kind| Error::Type {
             name: type_name.to_owned(),
@@ -183,11 +183,14 @@ impl ProviderAddr {
     /// Checks that an OCI repository name can contain this address.
     ///
     /// # Errors
-    /// The namespace or type is not ASCII. Clients accept it, but no OCI repository name can contain it ([clients: repository
-    /// addresses](crate::clients#repository-addresses)), so stores refuse it before they write anything.
+    /// The namespace or type is not ASCII, or the namespace has underscores at an end or more than two in a row. Clients accept it, but no OCI
+    /// repository name can contain it ([clients: repository addresses](crate::clients#repository-addresses)), so stores refuse it before they
+    /// write anything.
     pub fn oci_safe(&self) -> Result<(), Error> {
-        // A repository name can contain any ASCII name in normal form, and any host with `_` before its port.
-        if self.namespace.is_ascii() && self.type_name.is_ascii() {
+        // A repository name can contain any other ASCII name in normal form, and any host with `_` before its port.
+        let namespace = self.namespace.as_str();
+        let is_inner = namespace.trim_matches('_') == namespace && !namespace.contains("___");
+        if is_inner && namespace.is_ascii() && self.type_name.is_ascii() {
             Ok(())
         } else {
             Err(Error::NotForOci {

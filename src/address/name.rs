@@ -5,8 +5,26 @@
 
 use idna::uts46::{AsciiDenyList, Hyphens, Uts46};
 
+use super::Hostname;
+
 /// The longest name in bytes, which is the limit of file systems for one directory name.
 const LONGEST: usize = 255;
+
+/// Returns the normal form of a namespace. Terraform 1.16 has underscores in it. The origin of OpenTofu has none.
+pub(super) fn normalize_namespace(name: &str, host: &Hostname) -> Result<String, NameErrorKind> {
+    if name.trim_matches('_').is_empty() || *host == Hostname::default_origin() {
+        return normalize(name);
+    }
+    let parts = name.split('_').map(|part| match part {
+        "" => Ok(String::new()),
+        part => normalize(part),
+    });
+    let folded = parts.collect::<Result<Vec<_>, _>>()?.join("_");
+    match folded.len() {
+        0..=LONGEST => Ok(folded),
+        _ => Err(NameErrorKind::TooLong),
+    }
+}
 
 /// Returns the normal form of a name.
 pub(super) fn normalize(name: &str) -> Result<String, NameErrorKind> {
@@ -51,7 +69,7 @@ pub enum NameErrorKind {
     /// A dot. Only host names contain dots.
     #[error("it has a dot\n  expected letters, digits and inner dashes")]
     Dot,
-    /// An underscore. It separates the fields of package file names.
+    /// An underscore in a type, where it separates the fields of package file names, or in a namespace of OpenTofu.
     #[error("it has an underscore\n  expected letters, digits and inner dashes")]
     Underscore,
     /// A dash at either end.

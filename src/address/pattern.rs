@@ -43,27 +43,28 @@ impl ProviderPattern {
         type_name: &str,
         text: &str,
     ) -> Result<Self, Error> {
-        let normal = |name: &str| {
+        let named = |name: &str, normal: Result<String, name::NameErrorKind>| {
             if name.contains(WILDCARD) {
-                return Err(Error::PartialWildcard {
-                    text: text.to_owned(),
-                });
+                let text = text.to_owned();
+                return Err(Error::PartialWildcard { text });
             }
-            name::normalize(name).map_err(|kind| Error::Name {
-                name: name.to_owned(),
-                kind,
-            })
+            let name = name.to_owned();
+            normal.map_err(|kind| Error::Name { name, kind })
         };
         Ok(Self(match (namespace, type_name) {
             (WILDCARD, WILDCARD) => PatternScope::Host(host),
             (WILDCARD, _) => {
-                return Err(Error::Nesting {
-                    text: text.to_owned(),
-                });
+                let text = text.to_owned();
+                return Err(Error::Nesting { text });
             }
-            (namespace, WILDCARD) => PatternScope::Namespace(host, normal(namespace)?),
             (namespace, type_name) => {
-                PatternScope::Provider(host, normal(namespace)?, normal(type_name)?)
+                let namespace = named(namespace, name::normalize_namespace(namespace, &host))?;
+                match type_name {
+                    WILDCARD => PatternScope::Namespace(host, namespace),
+                    name => {
+                        PatternScope::Provider(host, namespace, named(name, name::normalize(name))?)
+                    }
+                }
             }
         }))
     }

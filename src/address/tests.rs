@@ -116,6 +116,40 @@ fn refusals_say_what_to_write() {
     assert!(parse("terraform.io:8443/builtin/terraform").is_ok());
 }
 
+/// So `_` between namespace and type keeps the two names apart.
+#[test]
+fn only_namespaces_of_other_hosts_than_that_of_opentofu_have_underscores() {
+    for (text, is_for_oci) in [
+        ("my_inc/demo", true),
+        ("registry.terraform.io/My__Inc/demo", true),
+        ("example.com/_acme/demo", false),
+        ("example.com/acme_/demo", false),
+        ("example.com/a___b/demo", false),
+    ] {
+        let address = parse(text).unwrap();
+        assert_eq!(address.to_string().parse(), Ok(address.clone()));
+        assert_eq!(address.oci_safe().is_ok(), is_for_oci, "{text}");
+        let pattern = format!("{}/{}/*", address.hostname(), address.namespace());
+        assert!(
+            pattern
+                .parse::<ProviderPattern>()
+                .unwrap()
+                .matches(&address)
+        );
+    }
+    let long = format!("example.com/{}/demo", ["a"; 129].join("_"));
+    for text in [
+        "registry.opentofu.org/my_inc/demo",
+        "example.com/acme/my_demo",
+        "example.com/_/demo",
+        "example.com/a_-b/demo",
+        &long,
+    ] {
+        assert!(text.parse::<ProviderAddr>().is_err(), "{text}");
+        assert!(text.parse::<ProviderPattern>().is_err(), "{text}");
+    }
+}
+
 #[test]
 fn oci_holds_ascii_names_on_any_host() {
     assert_eq!(

@@ -209,7 +209,7 @@ fn names_that_oci_cannot_hold_say_whose_they_are() {
     assert!(
         error
             .to_string()
-            .starts_with("`example.com/ünï/demo` has letters"),
+            .starts_with("`example.com/ünï/demo` has characters"),
         "{error}"
     );
     assert_eq!(error.category(), Category::Unsupported);

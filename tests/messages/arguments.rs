@@ -107,8 +107,8 @@ For more information, try '--help'.
             arguments: "push dist --provider bücher/demo --to oci-layout:store",
             exit: 1,
             says: r"
-error: `registry.opentofu.org/bücher/demo` has letters that no OCI repository can have in its name
-  expected a namespace and type in ASCII
+error: `registry.opentofu.org/bücher/demo` has characters that no OCI repository can have in its name
+  expected ASCII, and one or two underscores only between letters or digits
 ",
         },
         Case {

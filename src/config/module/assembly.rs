@@ -197,6 +197,14 @@ impl<'a> Assembly<'a> {
             ProviderAddr::new(self.default_host.clone(), IMPLIED_NAMESPACE, text)
         };
         match address {
+            Ok(address)
+                if self.client == Some(Client::OpenTofu) && address.namespace().contains('_') =>
+            {
+                Err(address::Error::Namespace {
+                    name: address.namespace().to_owned(),
+                    kind: address::name::NameErrorKind::Underscore,
+                })
+            }
             Ok(address) => Ok(Some(address)),
             Err(address::Error::BuiltIn { .. }) => Ok(None),
             Err(error) => Err(error),
