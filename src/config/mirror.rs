@@ -3,7 +3,7 @@
 //! ```toml
 //! to = ["ghcr.io/acme/providers/${hostname}/${namespace}/${type}"]
 //! trust = "trust.toml"
-//! platforms = ["linux_amd64", "darwin_arm64"]
+//! platforms = ["linux_amd64", "darwin_arm64", "windows_arm64"]
 //! newest = 3
 //!
 //! [[provider]]
