@@ -68,11 +68,11 @@ fn printed_blocks_are_those_expected() {
             &[
                 "a.example/*/*",
                 "--from",
-                r#"%{ if type == "x" }h%{ else }i%{ endif }.example/${namespace == "a" ? "b" : namespace}/${type}"#,
+                r#"%{ if type == "x" }h%{ else }i%{ endif }.example/${namespace == "a" ? "b.c" : namespace}/${type}"#,
             ],
             r#"provider_installation {
   oci_mirror {
-    repository_template = "%{ if type == \"x\" }h%{ else }i%{ endif }.example/${namespace == "a" ? "b" : namespace}/${type}"
+    repository_template = "%{ if type == \"x\" }h%{ else }i%{ endif }.example/${namespace == "a" ? "b.c" : namespace}/${type}"
     include             = ["a.example/*/*"]
   }
   direct {

@@ -145,6 +145,9 @@ mod site;
 #[cfg(target_os = "linux")]
 mod strangers;
 
+/// Templates of repositories, and what stores and clients cannot hold or read.
+mod templates;
+
 /// The independent reader itself, against every fixture of `testdata/layouts`.
 mod tofu_client;
 

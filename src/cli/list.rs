@@ -36,7 +36,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         return Err(CommandError::OneRepository { text, is_exact });
     }
     let registry = session.registry(&session.http()?);
-    let store = endpoint.read(registry);
+    let store = session.open_store(&endpoint, registry);
     let store = store.map_err(|error| Journey::OpeningAll.failed(Problem::from(error).into()))?;
     let host = session.default_host();
     let everything = session.everything(&endpoint, &store, host).await?;

@@ -36,6 +36,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     let endpoint = session.endpoint(&arguments.from)?;
     check(&endpoint, std::slice::from_ref(&provider))?;
     let repository = endpoint.repository(&provider).map_err(Failure::from)?;
+    session.warn_of_shared(&endpoint);
     let reference = endpoint.name(&repository);
     printer.result(&reference);
     let template = endpoint.template().map(|template| json::Template {
@@ -43,6 +44,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
         uri: template.uri(),
     });
     if let Some(template) = &template {
+        session.warn_of_underscore(provider.namespace(), &provider);
         printer.result(&format!("hcl  {}", template.hcl));
         printer.result(&format!(
             "uri  {}",

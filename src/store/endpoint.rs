@@ -19,7 +19,7 @@ use crate::jobs;
 use crate::oci::Repository;
 use crate::place::Place;
 use crate::shown::userinfo;
-use crate::template::{Mismatch, RepositoryTemplate};
+use crate::template::{self, Mismatch, RepositoryTemplate};
 
 /// A store address. It maps each provider to a repository.
 #[derive(Clone, Debug)]
@@ -95,8 +95,10 @@ impl Endpoint {
     /// Opens the store for writing. It need not exist yet, but the directory above it has to.
     ///
     /// # Errors
-    /// The directory is a single repository without `exact`, or the directory above it is missing.
+    /// The directory is a single repository without `exact`, or the directory above it is missing, or the template fails
+    /// [`Endpoint::check_distinct`].
     pub fn write(&self, registry: Registry) -> Result<Store, Error> {
+        self.check_distinct()?;
         let EndpointKind::Layout(directory) = &self.kind else {
             return Ok(Store::Registry(registry));
         };
@@ -151,6 +153,16 @@ impl Endpoint {
         }
     }
 
+    /// Checks that the template gives each provider of a host a repository of its own. An address that names a single repository on purpose
+    /// passes.
+    ///
+    /// # Errors
+    /// Two providers of a host can have the same repository.
+    pub fn check_distinct(&self) -> Result<(), template::Error> {
+        let template = self.template().filter(|_| !self.exact);
+        template.map_or(Ok(()), RepositoryTemplate::check_distinct)
+    }
+
     /// The repository of a provider, for writing into this store.
     ///
     /// # Errors
@@ -193,23 +205,22 @@ impl Endpoint {
         }
     }
 
-    /// Whether the template maps a provider of the same type from another host or namespace to the same repository. Who names a single
-    /// repository means that one.
+    /// Whether the template maps the provider of the same name from another host to the same repository. Who names a single repository means
+    /// that one.
     pub fn may_share(&self, provider: &ProviderAddr) -> bool {
         let template = self.template().filter(|_| !self.exact);
         if template.is_none_or(RepositoryTemplate::is_constant) {
             return false;
         }
-        let (host, namespace) = (provider.hostname().as_ascii(), provider.namespace());
-        // No real host and no usual namespace.
-        let others = [("other.invalid", namespace), (host, "other-namespace")];
-        let mut others = others.into_iter().filter_map(|(host, namespace)| {
-            let other = format!("{host}/{namespace}/{}", provider.type_name());
-            self.repository(&ProviderAddr::from_ascii(&other).ok()?)
-                .ok()
-        });
-        let repository = self.repository(provider).ok();
-        others.any(|other| repository.as_ref() == Some(&other))
+        // No real host.
+        let other = format!(
+            "other.invalid/{}/{}",
+            provider.namespace(),
+            provider.type_name()
+        );
+        let other = ProviderAddr::from_ascii(&other);
+        let other = other.ok().and_then(|other| self.repository(&other).ok());
+        other.is_some() && other == self.repository(provider).ok()
     }
 
     /// Whether the address names a single repository, as the user said.

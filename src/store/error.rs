@@ -16,6 +16,7 @@ use crate::error::{first_line, printable, printable_path, said};
 use crate::http;
 use crate::json;
 use crate::oci::{self, Part, Refusal, Repository, Tag};
+use crate::template;
 
 /// An operation that a store could not do or refused.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +25,9 @@ pub enum Error {
     /// A local file operation failed.
     #[error(transparent)]
     Disk(#[from] disk::Error),
+    /// Nothing is written to repositories by this template.
+    #[error(transparent)]
+    Template(#[from] template::Error),
     /// The bytes of a blob cannot be read, or do not match its digest.
     #[error("the {what} {digest} cannot be used")]
     Blob {

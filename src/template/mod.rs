@@ -1,8 +1,8 @@
 //! `repository_template`: a template for the name of a provider's repository.
 //!
 //! ```text
-//! ghcr.io/acme/${namespace}-${type}                              the clients' form: an HCL template without functions
-//! ghcr.io/acme/{namespace}-{type}                                safe in shells: a URI template of level 1
+//! ghcr.io/acme/${namespace}_${type}                              the clients' form: an HCL template without functions
+//! ghcr.io/acme/{namespace}_{type}                                safe in shells: a URI template of level 1
 //! ghcr.io/acme/terraform-provider-random                         one repository
 //! %{ if namespace == "acme" }a.example%{ else }b.example%{ endif }/${namespace}/${type}
 //! ```
@@ -12,7 +12,8 @@
 //!
 //! Before use, a template is checked as clients check theirs when they load it ([`RepositoryTemplate::check`], [clients: template
 //! checks](crate::clients#template-checks)). For every provider, the result must be [a repository
-//! name](crate::clients#repository-addresses).
+//! name](crate::clients#repository-addresses). Only a template that gives each provider of a host a repository of its own may be written to
+//! ([`RepositoryTemplate::check_distinct`]).
 //!
 //! # What is evaluated
 //! Text, symbols, literals, `%{ if }`, conditionals, comparisons, logic, and an index into a literal tuple or object. tfoci evaluates these
@@ -24,6 +25,7 @@
 
 mod construct;
 mod contents;
+mod distinct;
 mod error;
 mod evaluate;
 mod expression_error;

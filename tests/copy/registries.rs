@@ -69,7 +69,7 @@ fn from_one_registry_into_another() {
 fn within_one_registry_blobs_are_mounted_and_never_read() {
     let author = pushed();
     let registry = filled(&author);
-    let to = format!("{}/elsewhere/{{type}}", registry.host());
+    let to = format!("{}/elsewhere/{{namespace}}/{{type}}", registry.host());
     let run = copy_demo(&author, &at(&registry), &to, &[]).succeeds();
     run.says("
     Copied registry.opentofu.org/acme/demo 1.0.0   2 packages   signed [ACME ID] (embedded) by the key beside it, not pinned
@@ -79,7 +79,7 @@ fn within_one_registry_blobs_are_mounted_and_never_read() {
     // The documents of the evidence, which are read to verify it.
     assert_eq!(registry.count(matching("GET", "/blobs/")), 3);
     assert_eq!(
-        exported(&author, &registry, "elsewhere/demo"),
+        exported(&author, &registry, "elsewhere/acme/demo"),
         blobs(&author.repository(""))
     );
 }
@@ -91,14 +91,14 @@ fn a_registry_that_does_not_mount_gets_the_bytes() {
         .quirks(|quirks| quirks.mounts = false)
         .start();
     import(&author.repository(""), &registry, NAME);
-    let to = format!("{}/elsewhere/{{type}}", registry.host());
+    let to = format!("{}/elsewhere/{{namespace}}/{{type}}", registry.host());
     let run = copy_demo(&author, &at(&registry), &to, &[]).succeeds();
     run.says("
     Copied registry.opentofu.org/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (embedded) by the key beside it, not pinned
     Copied 1 version, 2 packages (813 B copied) in [TIME]
 ");
     assert_eq!(
-        exported(&author, &registry, "elsewhere/demo"),
+        exported(&author, &registry, "elsewhere/acme/demo"),
         blobs(&author.repository(""))
     );
 }

@@ -398,7 +398,7 @@ error: the registry takes no name with so many levels
   expected docker.io/NAMESPACE/NAME
   received docker.io/acme/acme/demo
 
-hint: join what tells providers apart with dashes, such as `{namespace}-{type}`
+hint: join what tells providers apart with underscores, such as `{namespace}_{type}`
 ",
         },
         Case {
@@ -411,7 +411,7 @@ error: the registry takes no name with so many levels
   expected docker.io/NAMESPACE/NAME
   received docker.io/acme/a/bdemo
 
-hint: join what tells providers apart with dashes, such as `{namespace}-{type}`
+hint: join what tells providers apart with underscores, such as `{namespace}_{type}`
 ",
         },
         Case {

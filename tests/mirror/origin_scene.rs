@@ -200,7 +200,7 @@ fn in_order(text: &str) -> String {
 /// The arguments that mirror `acme/demo` into a registry.
 pub fn into_registry(registry: &Registry) -> String {
     let host = registry.host();
-    format!("[ORIGIN]/acme/demo --to {host}/acme/{{type}} --plain-http {host}")
+    format!("[ORIGIN]/acme/demo --to {host}/{{namespace}}/{{type}} --plain-http {host}")
 }
 
 /// `demo` 1.0.0 for Linux.

@@ -330,7 +330,7 @@ fn a_platform_of_a_release_that_was_built_again_is_added_with_a_warning() {
     assert_eq!(author.installs().len(), 2);
 }
 
-/// A template without namespace maps both providers to one repository. Clients would then install the newest version of either for both.
+/// A template without host name maps both providers to one repository. Clients would then install the newest version of either for both.
 #[test]
 fn versions_of_two_providers_are_not_mixed() {
     let author = Author::with_release();
@@ -338,7 +338,7 @@ fn versions_of_two_providers_are_not_mixed() {
         .platform("linux_amd64")
         .write(&author.scene.path("other"));
     let registry = Registry::plain();
-    let to = format!("{}/tofu/{{type}}", registry.host());
+    let to = format!("{}/tofu/{{namespace}}/{{type}}", registry.host());
     let push = |folder: &str, provider: &str, more: &[&str]| {
         let to = [
             "--to",
@@ -353,15 +353,11 @@ fn versions_of_two_providers_are_not_mixed() {
     };
     push("dist", "acme/demo", &[]).succeeds();
     registry.forget();
-    for provider in ["rival/demo", "a.example/acme/demo"] {
+    for provider in ["b.example/acme/demo", "a.example/acme/demo"] {
         let run = push("other", provider, &[]).exits(3).without_result();
         let stderr = run.stderr.replace(registry.host(), "HOST");
-        let provider = match provider.matches('/').count() {
-            1 => format!("registry.opentofu.org/{provider}"),
-            _ => provider.to_owned(),
-        };
         let said = format!(
-            "error: {provider} 2.0.0 (HOST/tofu/demo): the repository has versions of another provider
+            "error: {provider} 2.0.0 (HOST/tofu/acme/demo): the repository has versions of another provider
   expected {provider}
   received registry.opentofu.org/acme/demo, version 1.0.0 (in the store)
 
@@ -385,20 +381,22 @@ hint: nothing of this version was written. Clients would take the newest version
         "--plain-http",
         "127.0.0.1",
     ];
-    author.push(&["--provider", "rival/demo@1.0.0"]).succeeds();
+    author
+        .push(&["--provider", "a.example/acme/demo@1.0.0"])
+        .succeeds();
     let run = author
-        .tfoci(&[&copy[..], &["rival/demo"]].concat())
+        .tfoci(&[&copy[..], &["a.example/acme/demo"]].concat())
         .exits(3);
     let run = Run {
         stderr: run.stderr.replace(registry.host(), "HOST"),
         ..run
     };
     run.says("
-error: registry.opentofu.org/rival/demo 1.0.0 (HOST/tofu/demo, from oci-layout:store/registry.opentofu.org/rival/demo): the repository has this version of another provider
-  expected registry.opentofu.org/rival/demo
+error: a.example/acme/demo 1.0.0 (HOST/tofu/acme/demo, from oci-layout:store/a.example/acme/demo): the repository has this version of another provider
+  expected a.example/acme/demo
   received registry.opentofu.org/acme/demo (in the store)
 
 hint: nothing of this version was changed. Both addresses lead to this repository: a template with `{hostname}`, `{namespace}` and `{type}` tells them apart
 ");
-    push("other", "rival/demo", &["--existing", "replace"]).succeeds();
+    push("other", "a.example/acme/demo", &["--existing", "replace"]).succeeds();
 }

@@ -74,7 +74,7 @@ fn a_dry_run_of_a_mirror_writes_nothing_to_the_registry() {
     let scene = OriginScene::of([provider(&["1.0.0", "1.1.0"])]);
     let registry = Registry::plain();
     let to = format!(
-        "--to {0}/acme/{{type}} --plain-http {0} -q",
+        "--to {0}/{{namespace}}/{{type}} --plain-http {0} -q",
         registry.host()
     );
     let mirror = |version: &str, more: &[&str], dry: &[&str]| {

@@ -237,6 +237,11 @@ fn oci_mirror(
     for provider in include.iter().filter_map(ProviderPattern::provider) {
         endpoint.repository(&provider).map_err(Failure::from)?;
     }
+    session.warn_of_shared(endpoint);
+    for pattern in include {
+        let [_, namespace, _] = pattern.segments();
+        session.warn_of_underscore(namespace.unwrap_or_default(), pattern);
+    }
     refuse_plain_http(template, include, session)?;
     let template = template.hcl().to_owned();
     Ok(Mirror::Oci { template })

@@ -85,6 +85,7 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
         return Some(hint);
     }
     let text = match error {
+        store::Error::Template(error) => return template(error),
         store::Error::NoRepository { registry, name, .. } => {
             return Some(no_repository(*registry, name));
         }
@@ -235,9 +236,8 @@ fn access(error: &store::Error) -> Option<String> {
 
 fn levels(levels: &LevelsError) -> String {
     match levels.expected.is_exact {
-        true => {
-            "join what tells providers apart with dashes, such as `{namespace}-{type}`".to_owned()
-        }
+        true => "join what tells providers apart with underscores, such as `{namespace}_{type}`"
+            .to_owned(),
         false => "add the levels that are missing".to_owned(),
     }
 }
@@ -269,6 +269,14 @@ fn template(error: &TemplateError) -> Option<String> {
         && let Some(meant) = problems.iter().find_map(meant_symbol)
     {
         return Some(format!("did you mean `{meant}`?"));
+    }
+    if let TemplateError::Template { text, problems } = error
+        && let [TemplateProblem::Shared { meant, .. }] = problems.as_slice()
+    {
+        let (text, meant) = (printable(text), printable(meant));
+        return Some(format!(
+            "`tfoci copy --from '{text}' --to '{meant}'` copies what is there to a template that keeps providers apart"
+        ));
     }
     if let TemplateError::Template { text, problems } = error
         && let [TemplateProblem::Missing { .. }, ..] = problems.as_slice()

@@ -241,7 +241,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let url = settings.url.clone();
     let provider_host = settings.provider_host.clone();
     settings::warn(&arguments, session);
-    let store = open(&endpoint, registry.clone(), arguments.fill)?;
+    let store = open(&endpoint, registry.clone(), arguments.fill, session)?;
     let pages = Arc::new(Pages);
     let store_access = ServerStore {
         endpoint: endpoint.clone(),
@@ -287,13 +287,18 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
 }
 
 /// Opens the store. If that fails, the command line has a mistake, and the server does not start.
-fn open(endpoint: &Endpoint, registry: Registry, fills: bool) -> Result<Store, CommandError> {
+fn open(
+    endpoint: &Endpoint,
+    registry: Registry,
+    fills: bool,
+    session: &Session,
+) -> Result<Store, CommandError> {
     let opened = match fills {
         true => {
             refuse_other(endpoint)?;
             endpoint.write(registry)
         }
-        false => endpoint.read(registry),
+        false => session.open_store(endpoint, registry),
     };
     // A store that cannot be opened is a mistake in the command line.
     opened.map_err(|error| Journey::OpeningAll.failed(Problem::from(error).into()))

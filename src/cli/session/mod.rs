@@ -12,6 +12,7 @@ mod trust;
 mod wanted;
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ use tfoci::outcome::{Failure, Problem};
 use tfoci::selection::{self, Exclusion, Selection};
 use tfoci::shown::Shown;
 use tfoci::source;
-use tfoci::store::{Endpoint, Registry, Store};
+use tfoci::store::{self, Endpoint, Registry, Store};
 use tfoci::text;
 use tfoci::trust::{Policy, limits};
 use tfoci::version::Version;
@@ -242,6 +243,33 @@ impl Session {
         Ok(endpoint)
     }
 
+    /// Opens a store for reading, after [`Session::warn_of_shared`].
+    pub(super) fn open_store(
+        &self,
+        endpoint: &Endpoint,
+        registry: Registry,
+    ) -> Result<Store, store::Error> {
+        self.warn_of_shared(endpoint);
+        endpoint.read(registry)
+    }
+
+    /// Warns of a template to which tfoci writes nothing, since two providers can have the same repository.
+    pub(super) fn warn_of_shared(&self, endpoint: &Endpoint) {
+        if let Err(error) = endpoint.check_distinct() {
+            self.printer
+                .warn_once(error.to_string().replace("\n  ", ": "));
+        }
+    }
+
+    /// Warns of a namespace that OpenTofu refuses, where a template is for OpenTofu.
+    pub(super) fn warn_of_underscore(&self, namespace: &str, provider: &impl Display) {
+        if namespace.contains('_') {
+            self.printer.warning(&format!(
+                "OpenTofu refuses the underscore in {provider}: `oci_mirror` cannot install it"
+            ));
+        }
+    }
+
     /// Opens a store to read one provider from it.
     pub(super) fn open_provider(
         &self,
@@ -251,7 +279,8 @@ impl Session {
         let registry = self.registry(&self.http()?);
         let endpoint = self.endpoint(text)?;
         check(&endpoint, std::slice::from_ref(provider))?;
-        let store = endpoint.read(registry).map_err(Failure::from)?;
+        let store = self.open_store(&endpoint, registry);
+        let store = store.map_err(Failure::from)?;
         Ok(stored_provider(&endpoint, &store, provider).map_err(Failure::from)?)
     }
 

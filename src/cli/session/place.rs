@@ -144,7 +144,7 @@ impl<'a> Places<'a> {
 
     pub(in crate::cli) fn store(&self, text: &str) -> Result<StoreOrSource, CommandError> {
         let endpoint = self.session.endpoint(text)?;
-        let store = endpoint.read(self.registry.clone());
+        let store = self.session.open_store(&endpoint, self.registry.clone());
         let store = store.map_err(Failure::from)?;
         Ok(StoreOrSource::Store(Box::new((endpoint, store))))
     }

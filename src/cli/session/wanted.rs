@@ -118,7 +118,7 @@ impl Session {
         match (from, is_needed) {
             (Some(text), true) => {
                 let endpoint = self.endpoint(text)?;
-                let store = endpoint.read(registry.clone());
+                let store = self.open_store(&endpoint, registry.clone());
                 let store = store.map_err(Failure::from)?;
                 Ok(Some((endpoint, store)))
             }

@@ -50,6 +50,9 @@ pub enum TrapKind {
     /// The repository template gives no repository for providers that `include` names.
     #[error("{}", OneLine(.0))]
     NoRepository(template::Error),
+    /// The repository template gives two providers of one host the same repository.
+    #[error("{}", OneLine(.0))]
+    Shared(template::Error),
     /// tfoci does not evaluate all templates that clients do.
     #[error("the repository template is not checked: {0}")]
     Unchecked(TemplateProblem),
@@ -147,7 +150,7 @@ impl TrapKind {
         match self {
             Self::Overlap { .. } => "overlap",
             Self::TwoSources { .. } => "two_sources",
-            Self::Template(_) | Self::NoRepository(_) => "template",
+            Self::Template(_) | Self::NoRepository(_) | Self::Shared(_) => "template",
             Self::Unchecked(_) => "unchecked_template",
             Self::Spelling { .. } => "template_spelling",
             Self::NoArgument { .. } => "missing_argument",
@@ -186,6 +189,7 @@ impl TrapKind {
             self,
             Self::TwoSources { .. }
                 | Self::Unchecked(_)
+                | Self::Shared(_)
                 | Self::ReadByTerraform
                 | Self::NoPath { .. }
                 | Self::NoCredentials { .. }
@@ -323,7 +327,10 @@ fn of_template(text: &str, include: &[ProviderPattern]) -> Vec<TrapKind> {
         Ok(template) if template.hcl() != text => vec![TrapKind::Spelling {
             hcl: template.hcl().to_owned(),
         }],
-        Ok(_) => Vec::new(),
+        Ok(template) => {
+            let shared = template.check_distinct();
+            shared.err().map(TrapKind::Shared).into_iter().collect()
+        }
         Err(template::Error::Template { problems, .. }) => {
             problems.into_iter().map(of_problem).collect()
         }

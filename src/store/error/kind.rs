@@ -47,6 +47,7 @@ impl Error {
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),
+            Self::Template(error) => error.category(),
             Self::Blob { source, .. } => source.category(),
             Self::Refusal(refusal) => refusal.category(),
             Self::LayoutRepeated { .. } | Self::Repeated { .. } | Self::Moved { .. } => {

@@ -1,0 +1,264 @@
+//! Repository templates by which two providers of one host can have the same repository, and providers that only some clients have.
+
+use std::fs;
+
+use crate::support::author::Author;
+use crate::support::registry::Registry;
+use crate::support::scene::Run;
+
+const SHARED: &str = "registry.invalid/mine/${namespace}-${type}";
+const DOUBT: &str = "the repository template `registry.invalid/mine/${namespace}-${type}` is wrong";
+const WHY: &str = "it can give two providers of one host the same repository, such as example.com/acme/acme-acme and example.com/acme-acme/acme";
+const HINT: &str = "hint: `tfoci copy --from 'registry.invalid/mine/${namespace}-${type}' --to 'registry.invalid/mine/${namespace}_${type}'` copies what is there to a template that keeps providers apart\n";
+
+/// An author with a release in `dist` and in `oci-layout:store`, and files that name the template.
+fn scene() -> Author {
+    let author = Author::new();
+    author.with_pushed();
+    let entry = format!(
+        "[[provider]]\naddress = \"registry.opentofu.org/acme/demo\"\nto = [\"{SHARED}\"]\n"
+    );
+    author.scene.write("mirror.toml", entry);
+    author
+}
+
+fn run(author: &Author, arguments: &str, template: &str) -> Run {
+    let words = arguments.split(' ');
+    let arguments: Vec<&str> = words
+        .map(|one| if one == "T" { template } else { one })
+        .collect();
+    author.tfoci(&arguments)
+}
+
+#[test]
+fn every_command_that_writes_refuses_such_a_template() {
+    let author = scene();
+    let before = author.tree();
+    for arguments in [
+        "push dist --provider acme/demo --key acme.asc --to T",
+        "push dist --provider acme/demo --key acme.asc --to T --dry-run",
+        "mirror acme/demo --to T",
+        "mirror acme/demo --to oci-layout:other --to T",
+        "mirror --file mirror.toml",
+        "copy acme/demo --from oci-layout:store --to T",
+        "copy --from oci-layout:store --to T",
+        "serve --from T --fill --include */*/* --registry-host a.example --plain-http --listen 127.0.0.1:0",
+    ] {
+        let run = run(&author, arguments, SHARED).exits(2).without_result();
+        let expected = format!("{DOUBT}\n  {WHY}\n\n{HINT}");
+        assert!(
+            run.stderr.ends_with(&expected),
+            "{arguments}\n{}",
+            run.stderr
+        );
+    }
+    assert_eq!(author.tree(), before);
+}
+
+#[test]
+fn templates_that_hide_how_providers_meet_are_refused_as_well() {
+    let author = scene();
+    for (template, meant) in [
+        (
+            "registry.invalid/{namespace}-{type}",
+            "registry.invalid/${namespace}_${type}",
+        ),
+        (
+            "registry.invalid/mine/{type}",
+            "registry.invalid/mine/${namespace}_${type}",
+        ),
+        (
+            "registry.invalid/%{if namespace == \"hashicorp\"}hc%{else}${namespace}%{endif}/${type}",
+            "registry.invalid/${namespace}_${type}",
+        ),
+        (
+            "registry.invalid/${hostname}/${{ acme = \"x\", other = \"x\" }[namespace]}/${type}",
+            "registry.invalid/${hostname}_${namespace}_${type}",
+        ),
+        (
+            "${hostname}/${namespace}-${type}",
+            "REGISTRY/${hostname}_${namespace}_${type}",
+        ),
+    ] {
+        let told = author
+            .push_to(template, &[])
+            .exits(2)
+            .without_result()
+            .stderr;
+        let hint = format!("`tfoci copy --from '{template}' --to '{meant}'`");
+        assert!(
+            told.contains("the same repository") && told.contains(&hint),
+            "{told}"
+        );
+    }
+    // The user names one repository, for one provider.
+    for arguments in [
+        &["registry.invalid/mine/demo"][..],
+        &[SHARED, "--exact-repository"],
+    ] {
+        let told = author
+            .push_to(arguments[0], &arguments[1..])
+            .exits(1)
+            .stderr;
+        assert!(!told.contains("same repository"), "{told}");
+    }
+}
+
+#[test]
+fn commands_that_read_warn_once() {
+    let author = scene();
+    let block = format!(
+        "provider_installation {{\n oci_mirror {{ repository_template = \"{SHARED}\" include = [\"acme/demo\"] }}\n}}\n"
+    );
+    author.scene.write("c.tfrc", block);
+    author.scene.write("main.tf", "terraform {\n required_providers {\n  demo = { source = \"registry.opentofu.org/acme/demo\" }\n }\n}\n");
+    for arguments in [
+        "list --from T",
+        "versions acme/demo --from T",
+        "inspect acme/demo@1.0.0 --from T",
+        "copy acme/demo --from T --to oci-layout:other",
+        "install acme/demo --from T --into out",
+        "lock --from T",
+        "lock --client tofu --cli-config c.tfrc",
+        "site out --from T acme/demo",
+        "resolve acme/demo --from T",
+        "cli-config acme/* --from T",
+    ] {
+        let told = run(&author, arguments, SHARED).stderr;
+        let warning = format!("   Warning {DOUBT}: {WHY}\n");
+        assert_eq!(told.matches(&warning).count(), 1, "{arguments}\n{told}");
+        assert!(!told.contains(HINT), "{told}");
+    }
+    let told = run(&author, "cli-config --check --cli-config c.tfrc", "").succeeds();
+    let note = format!("c.tfrc, line 2: note: {DOUBT}: {WHY}\n");
+    assert!(told.stdout.contains(&note), "{}", told.stdout);
+}
+
+#[test]
+fn what_such_a_template_has_can_be_copied_to_the_one_of_the_hint() {
+    let author = scene();
+    let registry = Registry::plain();
+    let to = format!("{}/mine/${{namespace}}_${{type}}", registry.host());
+    let exact = format!("{}/mine/acme-demo", registry.host());
+    let loopback = ["--plain-http", "127.0.0.1"];
+    author
+        .push_to(&exact, &[&loopback[..], &["--exact-repository"]].concat())
+        .succeeds();
+    let from = to.replace("}_$", "}-$");
+    let copy = ["copy", "acme/demo", "--from", &from, "--to", &to];
+    author.tfoci(&[&copy[..], &loopback].concat()).succeeds();
+    assert_eq!(
+        registry.tags("mine/acme-demo"),
+        registry.tags("mine/acme_demo")
+    );
+}
+
+#[test]
+fn a_namespace_of_terraform_may_have_underscores() {
+    let author = Author::with_release();
+    let address = "example.com/my_inc/demo";
+    author.push(&["--provider", address]).succeeds();
+    let install =
+        format!("install {address} --from oci-layout:store --into out --platform linux_amd64");
+    run(&author, &install, "").succeeds();
+    assert!(author.scene.path(format!("out/{address}")).is_dir());
+    author.scene.write(
+        "main.tf",
+        format!(
+            "terraform {{\n required_providers {{\n  demo = {{ source = \"{address}\" }}\n }}\n}}\n"
+        ),
+    );
+    run(
+        &author,
+        "lock --client terraform --from oci-layout:store",
+        "",
+    )
+    .succeeds();
+    let lock = fs::read_to_string(author.scene.path(".terraform.lock.hcl")).unwrap();
+    assert!(lock.contains(&format!("provider \"{address}\"")), "{lock}");
+    // `mirror` reads it in the lock file, and in the directory of a mirror.
+    run(&author, "mirror --from-lock . --from filesystem-mirror:out --to oci-layout:other --allow-unsigned example.com/my_inc/*", "").succeeds();
+    fs::remove_file(author.scene.path(".terraform.lock.hcl")).unwrap();
+    let told = run(&author, "lock --client tofu --from oci-layout:store", "")
+        .exits(1)
+        .stderr;
+    assert!(
+        told.contains("`my_inc` is not a namespace: it has an underscore"),
+        "{told}"
+    );
+    // Neither `_` nor `___` can stand there in the name of a repository.
+    for address in ["example.com/inc_/demo", "example.com/my___inc/demo"] {
+        let told = author.push(&["--provider", address]).exits(1).stderr;
+        assert_eq!(
+            told,
+            format!(
+                "error: `{address}` has characters that no OCI repository can have in its name\n  expected ASCII, and one or two underscores only between letters or digits\n"
+            )
+        );
+    }
+}
+
+#[test]
+fn a_template_for_opentofu_warns_of_underscores() {
+    let author = Author::new();
+    let template = "h.example/${hostname}/${namespace}/${type}";
+    for (arguments, named) in [
+        (
+            "resolve example.com/my_inc/demo --from T",
+            "example.com/my_inc/demo",
+        ),
+        (
+            "cli-config example.com/my_inc/* --from T",
+            "example.com/my_inc/*",
+        ),
+    ] {
+        let told = run(&author, arguments, template).succeeds().stderr;
+        assert_eq!(
+            told,
+            format!(
+                "   Warning OpenTofu refuses the underscore in {named}: `oci_mirror` cannot install it\n"
+            )
+        );
+    }
+    let silent = run(
+        &author,
+        "resolve example.com/my_inc/demo --from oci-layout:store",
+        "",
+    )
+    .succeeds();
+    assert_eq!(silent.stderr, "");
+}
+
+#[test]
+fn an_archive_is_no_directory_of_layouts() {
+    let author = scene();
+    author.scene.write("file.tar", "an archive");
+    for name in [
+        "file.tar",
+        "none.tar",
+        "none.tar.gz",
+        "none.tgz",
+        "none.zip",
+    ] {
+        for arguments in [
+            "versions acme/demo --from T",
+            "copy acme/demo --from oci-layout:store --to T",
+        ] {
+            let run = run(&author, arguments, &format!("oci-layout:{name}")).exits(2);
+            assert_eq!(
+                run.stderr,
+                format!(
+                    "error: `oci-layout:{name}` is named like an archive, and there is no such directory\n  expected oci-layout:DIR\n"
+                )
+            );
+        }
+        assert!(!author.scene.path("none.tar").exists());
+    }
+    fs::create_dir(author.scene.path("real.tar")).unwrap();
+    run(
+        &author,
+        "copy acme/demo --from oci-layout:store --to oci-layout:real.tar",
+        "",
+    )
+    .succeeds();
+}
