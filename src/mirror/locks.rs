@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::VersionFilter;
 use crate::address::ProviderAddr;
 use crate::constraint::VersionConstraints;
+use crate::error::Category;
 use crate::hash::PackageHash;
 use crate::lockfile::LockFile;
 use crate::outcome::{Failure, Problem};
@@ -58,18 +59,23 @@ impl Locks {
             .collect()
     }
 
-    /// The lock files that refused a version; `None` if the failure has another reason.
+    /// The lock files whose version was refused or is not there; `None` if the failure has another reason.
     pub fn refusing(&self, failure: &Failure) -> Option<BTreeSet<PathBuf>> {
-        let is_refused = matches!(
-            &*failure.problem,
-            Problem::Trust(trust::Error::NotLocked { .. } | trust::Error::NoZipLocked)
-        );
-        let locked = || {
-            let subject = failure.subject.as_ref()?;
-            let versions = self.0.get(&subject.provider)?;
-            let locked = versions.get(subject.version.as_ref()?)?;
-            Some(locked.files.clone())
+        let (is_about_lock, exact) = match &*failure.problem {
+            Problem::Trust(trust::Error::NotLocked { .. } | trust::Error::NoZipLocked) => {
+                (true, None)
+            }
+            Problem::NoVersion { constraints, .. } => {
+                let exact = constraints.as_exact();
+                (exact.is_some(), exact)
+            }
+            _ => (failure.category() == Category::NotFound, None),
         };
-        is_refused.then(|| locked().unwrap_or_default())
+        let subject = failure.subject.as_ref().filter(|_| is_about_lock)?;
+        let version = subject.version.as_ref().or(exact);
+        let versions = self.0.get(&subject.provider)?.iter();
+        let named = versions.filter(|(one, _)| version.is_none_or(|version| version == *one));
+        let files: BTreeSet<PathBuf> = named.flat_map(|(_, locked)| locked.files.clone()).collect();
+        (!files.is_empty()).then_some(files)
     }
 }

@@ -287,6 +287,7 @@ hint: this version was not copied. If the lock file was made for other platforms
         "
 error: registry.opentofu.org/acme/one (oci-layout:store): no version matches `3.0.0`
   has 2.0.0, 1.1.0-rc.1, 1.0.0
+  locked by ./.terraform.lock.hcl
 
 hint: choose among these by other constraints
 ",

@@ -273,6 +273,7 @@ fn a_locked_version_that_is_gone_is_reported() {
         "
 error: [ORIGIN]/acme/demo 3.0.0 ([ORIGIN]): the locked version is not there
   has 1.0.0
+  locked by ./.terraform.lock.hcl
 
 hint: it may have been withdrawn: lock another version, or copy this one with `tfoci copy` from a store that has it
 ",

@@ -28,6 +28,7 @@ fn withdraw(scene: &OriginScene) {
 const WITHDRAWN: &str = "
 error: [ORIGIN]/acme/demo 1.1.0 ([ORIGIN]): the locked version is not there
   has 1.0.0
+  locked by b/.terraform.lock.hcl
 
 hint: it may have been withdrawn: lock another version, or copy this one with `tfoci copy` from a store that has it
 ";

@@ -77,7 +77,8 @@ fn of_journey(error: &CommandError) -> Option<String> {
     let (failure, of) = match error {
         CommandError::Journey(JourneyFailure { failure, of }) => (failure, *of),
         CommandError::NotLocked { failure, .. } if matches!(failure.at, At::From { .. }) => {
-            return proof::not_locked_in_store(&failure.problem);
+            let own = proof::not_locked_in_store(&failure.problem);
+            return own.or_else(|| journey(failure, Effect::Unwritten));
         }
         CommandError::NotLocked { failure, .. } => (failure, Journey::Mirroring),
         CommandError::NotSelected { failure, .. } => (failure, Journey::Locking),
