@@ -11,8 +11,6 @@ pub enum Action {
     CreateDirectory,
     /// As [`Action::CreateDirectory`], for a file.
     CreateFile,
-    /// As [`Action::CreateDirectory`], for a symbolic link.
-    CreateLink,
     List,
     Lock,
     Read,
@@ -31,7 +29,6 @@ impl fmt::Display for Action {
             Self::Create => "create",
             Self::CreateDirectory => "create a directory in",
             Self::CreateFile => "create a file in",
-            Self::CreateLink => "create a link in",
             Self::List => "list",
             Self::Lock => "lock",
             Self::Read => "read",

@@ -1,11 +1,13 @@
-//! The `h1` of a directory, as clients compute it for unpacked packages.
+//! The `h1` of a directory, as clients compute it for unpacked packages, and copies of such directories.
 
-use std::fs;
-use std::io::{self, Read};
+use std::fs::{self, File};
+use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+use super::exposed::is_exclusively_owned;
+use super::unpack::copy_mode;
 use super::{Action, FileKind};
 use crate::archive::Limits;
 use crate::error::{Category, printable_path};
@@ -16,14 +18,41 @@ const BUFFER: usize = 64 << 10;
 
 /// The `h1` of the files below a directory ([clients: package hashes](crate::clients#package-hashes)).
 ///
-/// A symbolic link to the directory itself is followed. All files below it are included; a link to a file is included under its own name
-/// with the content of its target. Modes, times and empty directories have no influence.
+/// A symbolic link to the directory itself is followed. Clients also follow links to files below it. tfoci refuses every one: it could lead
+/// out of the directory. Modes, times and empty directories have no influence.
 ///
 /// # Errors
-/// The directory contains a link to a directory, which clients refuse too; a device, pipe or socket; a name with a line break; or more
-/// entries or bytes than `limits`. Or a file or directory cannot be read.
+/// The directory contains a link, device, pipe or socket; a name with a line break; or more entries or bytes than `limits`. Or a file or
+/// directory cannot be read.
 pub fn directory_h1(directory: &Path, limits: &Limits) -> Result<PackageHash, Error> {
+    walk(directory, None, limits)
+}
+
+/// Copies the files below a directory into an empty one, and returns the `h1` of the copy.
+///
+/// # Errors
+/// As [`directory_h1`], or the copy cannot be written.
+pub fn copy_directory(
+    directory: &Path,
+    copy: Copy<'_>,
+    limits: &Limits,
+) -> Result<PackageHash, Error> {
+    walk(directory, Some(copy), limits)
+}
+
+/// Where a directory is copied to.
+#[derive(Clone, Copy, Debug)]
+pub struct Copy<'a> {
+    /// An empty directory.
+    pub into: &'a Path,
+    /// Whether files become hard links, where the file system allows it and only this user may change them.
+    pub shares: bool,
+}
+
+fn walk(directory: &Path, copy: Option<Copy<'_>>, limits: &Limits) -> Result<PackageHash, Error> {
     let mut walk = Walk {
+        directory,
+        copy,
         entries: limits.entries,
         bytes: limits.unpacked,
         limits,
@@ -38,6 +67,9 @@ pub fn directory_h1(directory: &Path, limits: &Limits) -> Result<PackageHash, Er
 }
 
 struct Walk<'a> {
+    /// The directory whose files are read.
+    directory: &'a Path,
+    copy: Option<Copy<'a>>,
     /// The remaining number of entries.
     entries: u64,
     /// The remaining number of bytes.
@@ -61,32 +93,42 @@ impl Walk<'_> {
             })?;
             let mut name = prefix.to_vec();
             name.extend(entry.file_name().as_encoded_bytes());
-            let itself = entry.file_type().map_err(failed)?;
-            let target = fs::metadata(&path).map_err(|e| Error::local(&path, e))?;
-            if itself.is_dir() {
+            if entry.file_type().map_err(failed)?.is_dir() {
+                if let Some(copied) = self.copied(&path) {
+                    super::create_directory(&copied)?;
+                }
                 name.push(b'/');
                 self.pending.push((path, name));
-            } else if target.is_file() {
+            } else {
                 let sha256 = self.file(&path)?;
                 self.contents.add(&name, sha256);
-            } else if target.is_dir() {
-                return Err(Error::LinkToDirectory { path });
-            } else {
-                // Opening a pipe would block until a program opens its other end.
-                let received = target.file_type().into();
-                return Err(Error::Special { path, received });
             }
         }
         Ok(())
     }
 
+    /// The path of the copy of a file or directory.
+    fn copied(&self, path: &Path) -> Option<PathBuf> {
+        let within = path.strip_prefix(self.directory).ok()?;
+        Some(self.copy?.into.join(within))
+    }
+
     fn file(&mut self, path: &Path) -> Result<[u8; 32], Error> {
-        let mut file = match super::open(path) {
+        let copied = self.copied(path);
+        let shares = self.copy.is_some_and(|copy| copy.shares);
+        let shared = copied
+            .as_deref()
+            .filter(|copied| shares && share(path, copied));
+        let mut file = match super::open_unlinked(shared.unwrap_or(path)) {
             Ok(file) => file,
             Err(super::Error::Special { path, received }) => {
                 return Err(Error::Special { path, received });
             }
             Err(error) => return Err(error.into()),
+        };
+        let mut copy = match copied.as_deref().filter(|_| shared.is_none()) {
+            Some(copied) => Some(create(copied, &file)?),
+            None => None,
         };
         let mut hasher = Sha256::new();
         loop {
@@ -103,9 +145,36 @@ impl Walk<'_> {
                     path: path.to_owned(),
                     limit: self.limits.unpacked,
                 })?;
-            hasher.update(self.buffer.get(..count).unwrap_or_default());
+            let read = self.buffer.get(..count).unwrap_or_default();
+            hasher.update(read);
+            if let (Some(copy), Some(copied)) = (&mut copy, &copied) {
+                let written = copy.write_all(read);
+                written.map_err(|source| super::Error::at(Action::Write, copied, source))?;
+            }
         }
     }
+}
+
+/// Makes the copy of a file a hard link to it; `false` if it has to be copied.
+fn share(path: &Path, copied: &Path) -> bool {
+    if fs::hard_link(path, copied).is_err() {
+        return false;
+    }
+    let is_safe = fs::symlink_metadata(copied).is_ok_and(|found| is_exclusively_owned(&found));
+    if !is_safe {
+        // If it stays, the copy cannot be created.
+        let _ = fs::remove_file(copied);
+    }
+    is_safe
+}
+
+/// Creates the copy of a file.
+fn create(copied: &Path, original: &File) -> Result<File, Error> {
+    let created = File::create_new(copied).and_then(|file| {
+        copy_mode(original, &file)?;
+        Ok(file)
+    });
+    Ok(created.map_err(|source| super::Error::at(Action::Create, copied, source))?)
 }
 
 /// An error that prevents the computation of a directory's `h1`.
@@ -116,12 +185,6 @@ pub enum Error {
     /// A file or directory cannot be read.
     #[error(transparent)]
     Disk(#[from] super::Error),
-    /// A symbolic link to a directory, which clients cannot hash either.
-    #[error("`{}` is a symbolic link to a directory", printable_path(path))]
-    LinkToDirectory {
-        /// The path of the link.
-        path: PathBuf,
-    },
     /// A device, pipe or socket.
     #[error(
         "`{}` is {received}, which has no place in a package",
@@ -170,6 +233,7 @@ impl Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk;
 
     fn directory(files: &[(&str, &str)]) -> tempfile::TempDir {
         let directory = tempfile::tempdir().unwrap();
@@ -206,7 +270,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_to_files_count_and_links_to_directories_fail() {
+    fn only_a_link_to_the_directory_itself_is_followed() {
         use std::os::unix::fs::symlink;
         let demo = demo();
         let outer = directory(&[("x", "x\n")]);
@@ -215,12 +279,12 @@ mod tests {
         assert_eq!(h1(&base).unwrap(), DEMO);
 
         fs::remove_file(base.join("docs/x.md")).unwrap();
-        symlink(outer.path().join("x"), base.join("docs/x.md")).unwrap();
-        assert_eq!(h1(&base).unwrap(), DEMO);
-
-        symlink(demo.path().join("docs"), base.join("more")).unwrap();
-        let error = h1(&base).unwrap_err();
-        assert!(matches!(error, Error::LinkToDirectory { .. }));
+        for target in ["x", "base"] {
+            symlink(outer.path().join(target), base.join("docs/x.md")).unwrap();
+            let error = h1(&base).unwrap_err();
+            assert!(matches!(error, Error::Disk(disk::Error::Link { .. })));
+            fs::remove_file(base.join("docs/x.md")).unwrap();
+        }
     }
 
     #[cfg(unix)]

@@ -139,21 +139,6 @@ impl Directory {
         }
     }
 
-    /// The target of a symbolic link in this directory.
-    ///
-    /// # Errors
-    /// The system reported an error, or the entry is no symbolic link.
-    pub fn link_target(&self, name: &str) -> io::Result<PathBuf> {
-        #[cfg(unix)]
-        {
-            use std::os::unix::ffi::OsStringExt as _;
-            let target = rustix::fs::readlinkat(&self.handle, name, Vec::new())?;
-            Ok(std::ffi::OsString::from_vec(target.into_bytes()).into())
-        }
-        #[cfg(not(unix))]
-        std::fs::read_link(self.path.join(name))
-    }
-
     /// Opens a regular file in this directory for reading.
     ///
     /// # Errors
@@ -286,14 +271,16 @@ impl Directory {
         Ok(())
     }
 
+    /// Whether an entry is a symbolic link.
     #[cfg(unix)]
-    fn is_link(&self, name: &str) -> bool {
+    pub fn is_link(&self, name: &str) -> bool {
         let found = rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW);
         found.is_ok_and(|found| rustix::fs::FileType::from_raw_mode(found.st_mode).is_symlink())
     }
 
+    /// Whether an entry is a symbolic link.
     #[cfg(not(unix))]
-    fn is_link(&self, name: &str) -> bool {
+    pub fn is_link(&self, name: &str) -> bool {
         let found = std::fs::symlink_metadata(self.path.join(name));
         found.is_ok_and(|found| found.is_symlink())
     }

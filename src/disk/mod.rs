@@ -19,7 +19,7 @@ pub mod temp_file;
 pub mod unpack;
 
 pub use action::Action;
-pub use contents::directory_h1;
+pub use contents::{Copy, copy_directory, directory_h1};
 pub use directory::Directory;
 pub use entries::{
     Subdirectories, create_directory, create_durable_directory, create_private_directory,
@@ -29,7 +29,7 @@ pub use entries::{
 pub use error::{Error, FileKind, if_exists};
 pub use files::{Blocks, CHUNK, open, open_unlinked, read, read_regular, read_unlinked};
 pub use lock::Lock;
-pub use staged::{Staged, hidden_directory, show_directory, show_link};
+pub use staged::{Staged, hidden_directory, show_directory};
 pub use state::FileState;
 
 /// The prefix of the names of unfinished files and directories. They are hidden, so that clients ignore them.

@@ -161,46 +161,12 @@ pub fn show_directory(hidden: TempDir, directory: &Directory, name: &str) -> Res
     Ok(())
 }
 
-/// Creates a symbolic link to a directory under a hidden name in `beside`, and renames it into an open directory. It replaces a link.
-///
-/// # Errors
-/// The system reported an error.
-pub fn show_link(
-    target: &Path,
-    beside: &Path,
-    directory: &Directory,
-    name: &str,
-) -> Result<(), Error> {
-    let hidden = tempfile::Builder::new()
-        .prefix(UNFINISHED)
-        .make_in(beside, |path| link_to(target, path))
-        .map_err(|source| Error::at(Action::CreateLink, beside, source))?
-        .into_temp_path();
-    let shown = show(hidden, directory, name);
-    shown.map_err(|source| Error::at(Action::Create, &directory.path().join(name), source))
-}
-
-/// Renames a hidden file or link into an open directory.
+/// Renames a hidden file into an open directory.
 fn show(hidden: TempPath, directory: &Directory, name: &str) -> io::Result<()> {
     directory.take(&hidden, name)?;
     // It has moved, so there is nothing to remove at the hidden path.
     hidden.keep()?;
     Ok(())
-}
-
-#[cfg(unix)]
-fn link_to(target: &Path, path: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(target, path)
-}
-
-#[cfg(windows)]
-fn link_to(target: &Path, path: &Path) -> io::Result<()> {
-    std::os::windows::fs::symlink_dir(target, path)
-}
-
-#[cfg(not(any(unix, windows)))]
-fn link_to(_: &Path, _: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Replaces or creates a small file atomically, and syncs it and its directory.
@@ -247,10 +213,6 @@ mod tests {
         let missing = scene.path().join("missing");
         let error = hidden_directory(&missing).unwrap_err();
         let expected = format!("cannot create a directory in {}", missing.display());
-        assert_eq!(error.to_string(), expected);
-        let open = Directory::open(scene.path()).unwrap();
-        let error = show_link(scene.path(), &missing, &open, "link").unwrap_err();
-        let expected = format!("cannot create a link in {}", missing.display());
         assert_eq!(error.to_string(), expected);
     }
 

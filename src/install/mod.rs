@@ -47,7 +47,6 @@ use crate::version::Version;
 mod arriving;
 mod download;
 mod entry_path;
-mod link;
 mod package;
 mod place;
 mod shared_lock;
@@ -81,7 +80,7 @@ pub struct Request {
     pub into: PathBuf,
     /// Whether clients find it as a mirror or as the providers of a working directory.
     pub kind: DirectoryKind,
-    /// The clients' plugin cache by an absolute path, which must exist: packages are installed there, and `into` links to them.
+    /// The clients' plugin cache, which must exist: packages are installed there, and copied to `into`.
     pub cache: Option<PathBuf>,
     /// The platforms to install.
     pub platforms: Platforms,
@@ -146,6 +145,22 @@ pub struct InstalledPackage {
     /// Whether the two `h1` hashes differ, because the zip contains directory entries.
     #[serde(skip)]
     pub has_two_h1: bool,
+}
+
+impl InstalledPackage {
+    /// A package of which no zip was read.
+    fn new(platform: &Platform, place: &Place, transfer: Transfer) -> Self {
+        Self {
+            platform: platform.clone(),
+            path: place.path().to_owned(),
+            transfer,
+            size: 0,
+            hashes: Vec::new(),
+            h1: None,
+            zh: None,
+            has_two_h1: false,
+        }
+    }
 }
 
 /// Serializes a path lossily: JSON cannot contain a path that is not UTF-8, and the report must be valid for every path.
@@ -299,10 +314,10 @@ impl<'a> Installer<'a> {
     }
 
     /// The packages for these platforms, if all are installed with one of these `h1`, so that clients use them as they are. Packages
-    /// in the plugin cache are linked to.
+    /// in the plugin cache are copied from there.
     ///
     /// # Errors
-    /// A directory cannot be read, or the path of a link is occupied.
+    /// A directory cannot be read, or the path of a package is occupied.
     pub async fn installed_already(
         &self,
         provider: &ProviderAddr,
@@ -326,16 +341,7 @@ impl<'a> Installer<'a> {
             let Some((transfer, _)) = found.await? else {
                 return Ok(None);
             };
-            installed.push(InstalledPackage {
-                platform: platform.clone(),
-                path: place.path().to_owned(),
-                transfer,
-                size: 0,
-                hashes: Vec::new(),
-                h1: None,
-                zh: None,
-                has_two_h1: false,
-            });
+            installed.push(InstalledPackage::new(platform, &place, transfer));
         }
         Ok(Some(installed))
     }

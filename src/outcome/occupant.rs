@@ -24,8 +24,6 @@ pub enum Occupant {
     },
     /// A directory without hash.
     Unreadable(contents::Error),
-    /// Anything else. It may belong to the user, so it is not read.
-    Other,
 }
 
 impl fmt::Display for Occupant {
@@ -44,7 +42,6 @@ impl fmt::Display for Occupant {
                 }
             },
             Self::Unreadable(error) => error.fmt(f),
-            Self::Other => f.write_str("something other than that package"),
         }
     }
 }

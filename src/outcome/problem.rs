@@ -89,6 +89,8 @@ pub enum Problem {
     /// A local file failed.
     #[error(transparent)]
     Disk(#[from] disk::Error),
+    #[error(transparent)]
+    Contents(#[from] disk::contents::Error),
     /// Verification failed.
     #[error(transparent)]
     Trust(#[from] trust::Error),
@@ -337,6 +339,7 @@ impl Problem {
             Self::Blob(error) => error.category(),
             Self::Package { source, .. } => source.category(),
             Self::Disk(error) => error.category(),
+            Self::Contents(error) => error.category(),
             Self::Trust(error) => error.category(),
             Self::Archive { source, .. } => source.category(),
             Self::Unpack(error) => error.category(),
@@ -375,8 +378,6 @@ impl Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::digest::Digest;
-    use crate::http;
     use crate::oci::Part;
 
     #[test]

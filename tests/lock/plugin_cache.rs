@@ -1,7 +1,8 @@
-//! The clients' plugin cache: `tfoci install` fills it and links to it as they do.
+//! The clients' plugin cache: `tfoci install` fills it, and makes hard links to its files. Terraform since 1.15.4 refuses symbolic ones.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -52,16 +53,21 @@ fn files(directory: &Path) -> Vec<(String, String)> {
     tree.filter(|(name, _)| !name.ends_with(".lock")).collect()
 }
 
+/// Whether a path or anything below it is a symbolic link.
+pub fn has_link(path: &Path) -> bool {
+    let entries = || fs::read_dir(path).unwrap();
+    path.is_symlink() || path.is_dir() && entries().any(|entry| has_link(&entry.unwrap().path()))
+}
+
 #[test]
-fn the_cache_and_the_links_are_those_of_clients() {
+fn clients_accept_the_cache_and_the_packages() {
     for client in ["terraform", "tofu"] {
         if !has(client) {
             continue;
         }
         let (origin, scene) = given();
         install(&scene, &format!("--client {client}")).succeeds();
-        let link = fs::read_link(installed(&scene, &origin)).unwrap();
-        assert_eq!(link, scene.path("cache").join(package(&origin)));
+        assert!(!has_link(&scene.path("ours/.terraform/providers")));
 
         fs::create_dir(scene.path("their-cache")).unwrap();
         let cache = scene.path("their-cache");
@@ -69,13 +75,6 @@ fn the_cache_and_the_links_are_those_of_clients() {
         project(&theirs, &origin, "theirs");
         let directory = theirs.path("theirs");
         run(&theirs, &directory, client, ["init", "-no-color"]).succeeds();
-        let linked = theirs
-            .path("theirs/.terraform/providers")
-            .join(package(&origin));
-        assert_eq!(
-            fs::read_link(linked).unwrap(),
-            theirs.path("their-cache").join(package(&origin))
-        );
         assert_eq!(
             files(&theirs.path("cache")),
             files(&theirs.path("their-cache"))
@@ -84,10 +83,23 @@ fn the_cache_and_the_links_are_those_of_clients() {
             let tree = |name: &str| judge::tree(&theirs.path(name));
             assert_eq!(tree("cache"), tree("their-cache"));
         }
-        let providers = |name: &str| judge::tree(&theirs.path(format!("{name}/.terraform")));
+        let providers = |name: &str| files(&theirs.path(format!("{name}/.terraform")));
         assert_eq!(providers("ours"), providers("theirs"), "{client}");
         let lock = |name: &str| read(&theirs, &format!("{name}/{LOCK}"));
         assert_eq!(lock("ours"), lock("theirs"), "{client}");
+
+        let directory = theirs.path("ours");
+        for cache in ["", theirs.path("their-cache").to_str().unwrap()] {
+            let arguments = ["init", "-no-color"];
+            let mut init = theirs.command(client);
+            let init = init.current_dir(&directory).args(arguments);
+            let output = init.env("TF_PLUGIN_CACHE_DIR", cache).output().unwrap();
+            assert!(output.status.success(), "{client} {cache}: {output:?}");
+            assert_eq!(lock("ours"), lock("theirs"), "{client}");
+            // What a client linked is replaced.
+            install(&theirs, &format!("--client {client}")).succeeds();
+            assert!(!has_link(&theirs.path("ours/.terraform/providers")));
+        }
     }
 }
 
@@ -124,7 +136,7 @@ fn clients_use_the_cache_that_tfoci_has_filled() {
 }
 
 #[test]
-fn a_locked_package_in_the_cache_is_linked_and_not_downloaded() {
+fn a_locked_package_in_the_cache_is_shared_and_not_downloaded() {
     let (origin, scene) = given();
     install(&scene, "").succeeds();
     let lock = read(&scene, &format!("ours/{LOCK}"));
@@ -133,11 +145,15 @@ fn a_locked_package_in_the_cache_is_linked_and_not_downloaded() {
     install(&scene, "--dry-run").succeeds();
     assert!(!scene.path("ours/.terraform").exists());
     let run = install(&scene, "").succeeds();
-    assert!(run.stderr.contains("Linked"), "{}", run.stderr);
-    assert!(installed(&scene, &origin).is_symlink());
+    assert!(run.stderr.contains("Installed"), "{}", run.stderr);
+    let [ours, cached] = [
+        installed(&scene, &origin),
+        scene.path("cache").join(package(&origin)),
+    ]
+    .map(|package| package.join("README.md").metadata().unwrap());
+    assert_eq!(ours.ino(), cached.ino());
     let run = install(&scene, "").succeeds();
     assert!(run.stderr.contains("Present"), "{}", run.stderr);
-    assert!(!run.stderr.contains("Linked"), "{}", run.stderr);
     assert_eq!(origin.count(asks("package")), 0);
     assert_eq!(read(&scene, &format!("ours/{LOCK}")), lock);
     // Without a lock file nothing proves it, so it is downloaded and compared.
@@ -154,22 +170,22 @@ fn obstacles_are_replaced_only_if_nothing_is_lost() {
     let path = installed(&scene, &origin);
     let in_cache = scene.path("cache").join(package(&origin));
     let whole = judge::tree(&in_cache);
-    let is_linked = || fs::read_link(&path).unwrap() == in_cache;
+    let is_there = || !has_link(&path) && judge::tree(&path) == whole;
 
     // A link to elsewhere.
-    fs::remove_file(&path).unwrap();
+    fs::remove_dir_all(&path).unwrap();
     fs::create_dir(scene.path("elsewhere")).unwrap();
-    std::os::unix::fs::symlink(scene.path("elsewhere"), &path).unwrap();
+    symlink(scene.path("elsewhere"), &path).unwrap();
     install(&scene, "").succeeds();
-    assert!(is_linked());
+    assert!(is_there());
     assert_eq!(fs::read_dir(scene.path("elsewhere")).unwrap().count(), 0);
 
     // An empty directory, and one that has the package.
-    fs::remove_file(&path).unwrap();
+    fs::remove_dir_all(&path).unwrap();
     fs::create_dir(&path).unwrap();
     install(&scene, "").succeeds();
-    assert!(is_linked());
-    fs::remove_file(&path).unwrap();
+    assert!(is_there());
+    fs::remove_dir_all(&path).unwrap();
     let copied = scene
         .command("cp")
         .arg("-r")
@@ -177,16 +193,13 @@ fn obstacles_are_replaced_only_if_nothing_is_lost() {
         .status();
     assert!(copied.unwrap().success());
     install(&scene, "").succeeds();
-    assert!(!path.is_symlink());
-    assert_eq!(judge::tree(&path), whole);
+    assert!(is_there());
 
     // Something else.
     fs::write(path.join("mine"), "mine").unwrap();
     let run = install(&scene, "").exits(3);
     let said = "something else is at the path of the package";
     assert!(run.stderr.contains(said), "{}", run.stderr);
-    let what = "\n  received something other than that package\n";
-    assert!(run.stderr.contains(what), "{}", run.stderr);
     assert!(path.join("mine").exists());
     fs::remove_dir_all(&path).unwrap();
 
@@ -196,7 +209,7 @@ fn obstacles_are_replaced_only_if_nothing_is_lost() {
     assert_eq!(judge::tree(&in_cache), whole);
 
     // An altered package in the cache is not used and not replaced: OpenTofu refuses it too.
-    fs::remove_file(&path).unwrap();
+    fs::remove_dir_all(&path).unwrap();
     fs::write(in_cache.join("README.md"), "altered").unwrap();
     let run = install(&scene, "").exits(3);
     assert!(run.stderr.contains(said), "{}", run.stderr);
@@ -219,7 +232,7 @@ fn the_configuration_of_clients_names_the_cache() {
         "plugin_cache_dir = \"$HOME/cache\"\nplugin_cache_may_break_dependency_lock_file = true\n";
     scene.write("client.tfrc", format!("{settings}{hosts}"));
     let run = install(&scene, "").succeeds();
-    assert!(installed(&scene, &origin).is_symlink());
+    assert!(scene.path("cache").join(package(&origin)).is_dir());
     let said = "the clients are told to believe the plugin cache without a lock file (TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE); tfoci verifies its packages anyway\n";
     assert!(run.stderr.contains(said), "{}", run.stderr);
     // Every line of the signed document, not only the `h1` that such clients record.
@@ -231,7 +244,7 @@ fn the_configuration_of_clients_names_the_cache() {
     let run = install(&scene, "").succeeds();
     let said = "the plugin cache /nowhere is not a directory, so packages are installed without it; create it first, because clients do not create it either\n";
     assert!(run.stderr.contains(said), "{}", run.stderr);
-    assert!(!installed(&scene, &origin).is_symlink());
+    assert!(installed(&scene, &origin).is_dir());
 }
 
 /// OpenTofu holds this lock while it installs.
@@ -260,7 +273,7 @@ fn a_running_client_is_waited_for() {
     drop(held);
     lines.read_to_string(&mut said).unwrap();
     assert!(child.wait().unwrap().success(), "{said}");
-    assert!(installed(&scene, &origin).is_symlink());
+    assert!(installed(&scene, &origin).is_dir());
 }
 
 /// Two projects that share one cache, at once.
@@ -282,21 +295,23 @@ fn two_runs_share_one_cache() {
     assert!(!left.keys().any(is_hidden), "{left:?}");
 }
 
-/// tfoci does not follow a link that a checkout may have brought, even if the client made it.
+/// A client that had a plugin cache leaves it.
 #[test]
-fn a_link_that_is_left_without_the_cache_has_a_hint() {
+fn a_link_that_is_left_without_the_cache_is_replaced() {
     let (origin, scene) = given();
     install(&scene, "").succeeds();
-    let scene = scene.env("TF_PLUGIN_CACHE_DIR", "");
-    let run = install(&scene, "").exits(1);
-    let path = Path::new("ours/.terraform/providers").join(package(&origin));
-    let said = format!(
-        "cannot use {}
-  it is a symbolic link, and none is followed here
-
-hint: a client with a plugin cache leaves such links: set TF_PLUGIN_CACHE_DIR as for the client, or remove the link
-",
-        path.display()
+    let (path, in_cache) = (
+        installed(&scene, &origin),
+        scene.path("cache").join(package(&origin)),
     );
-    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    let whole = judge::tree(&in_cache);
+    fs::remove_dir_all(&path).unwrap();
+    symlink(&in_cache, &path).unwrap();
+    let scene = scene.env("TF_PLUGIN_CACHE_DIR", "");
+    install(&scene, "--dry-run").succeeds();
+    assert!(path.is_symlink());
+    install(&scene, "").succeeds();
+    assert!(!has_link(&path));
+    assert_eq!(judge::tree(&path), whole);
+    assert_eq!(judge::tree(&in_cache), whole);
 }

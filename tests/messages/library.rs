@@ -50,7 +50,7 @@ fn directories_without_a_hash() {
         fs::remove_file(file).unwrap();
         assert_eq!(
             message(&package, &limits),
-            "`[TMP]/package/link` is a symbolic link to a directory"
+            "[TMP]/package/link is a symbolic link, which is not followed"
         );
     }
 }

@@ -10,7 +10,6 @@ use tfoci::error::printable_path;
 use tfoci::lock::target;
 use tfoci::lockfile::{self, LockFileErrorKind};
 use tfoci::outcome::Problem;
-use tfoci::platform::Platform;
 use tfoci::source::folder;
 use tfoci::store;
 use tfoci::syntax::outline::SyntaxError;
@@ -76,19 +75,6 @@ fn existing(path: &Path) -> Option<String> {
     Some(match path.ancestors().find(exists)? {
         path if path.as_os_str().is_empty() => "this directory".to_owned(),
         path => printable_path(path),
-    })
-}
-
-/// A hint for a link in the place of a package that clients install.
-pub(super) fn plugin_cache(error: &CommandError) -> Option<String> {
-    let disk::Error::Io { path, .. } = disk(error).filter(|error| error.is_link())? else {
-        return None;
-    };
-    let is_package = path.file_name()?.to_str()?.parse::<Platform>().is_ok();
-    let mut above = path.ancestors();
-    let is_installed = above.any(|above| above.ends_with(".terraform/providers"));
-    (is_package && is_installed).then(|| {
-        "a client with a plugin cache leaves such links: set TF_PLUGIN_CACHE_DIR as for the client, or remove the link".to_owned()
     })
 }
 

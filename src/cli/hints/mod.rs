@@ -66,7 +66,6 @@ pub(super) fn of(error: &CommandError) -> Option<String> {
         keys::hint,
         serve::hint,
         files::permission,
-        files::plugin_cache,
         files::no_room,
     ];
     all.into_iter().find_map(|hint| hint(error))

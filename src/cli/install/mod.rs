@@ -34,8 +34,8 @@ Examples:
 /// Without `--into`, tfoci installs what the configuration requires into `.terraform/providers` and updates the lock file, as `init` does.
 /// `plan` and `apply` then work without `init`, unless it has to set up a backend or modules. It looks where the client would look, or in
 /// `--from`, and verifies signatures as `tfoci lock` does. Mirrors have no signatures: what the lock file has is installed from them without
-/// one, unless a key is pinned. If the client has a plugin cache (`TF_PLUGIN_CACHE_DIR`, `plugin_cache_dir`),
-/// packages are installed there, and `.terraform/providers` links to them.
+/// one, unless a key is pinned. If the client has a plugin cache (`TF_PLUGIN_CACHE_DIR`, `plugin_cache_dir`), packages are installed there too.
+/// `.terraform/providers` then has hard links to their files, or copies if it is on another file system.
 ///
 /// With `--into`, tfoci makes a filesystem mirror from which clients install without a network, and prints the block for their CLI
 /// configuration. Without addresses, it installs the newest version of every provider in the store.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::constraint::VersionConstraints;
-use tfoci::disk;
 use tfoci::error::printable_path;
 use tfoci::event::Reporter;
 use tfoci::hash::PackageHash;
@@ -246,8 +245,7 @@ fn installation(
     }))
 }
 
-/// The absolute path of the plugin cache, so that links to it work from any directory. Like clients, tfoci does not create the cache, and works
-/// without it.
+/// The plugin cache. Like clients, tfoci does not create it, and works without it.
 fn plugin_cache(root: &Root, session: &Session) -> Result<Option<PathBuf>, CommandError> {
     let Some(named) = session.plugin_cache(root.target.client())? else {
         return Ok(None);
@@ -261,11 +259,7 @@ fn plugin_cache(root: &Root, session: &Session) -> Result<Option<PathBuf>, Comma
         session.printer.warning(&line);
         return Ok(None);
     }
-    let absolute = std::path::absolute(&path).map_err(|error| {
-        let error = disk::Error::at(disk::Action::Use, &path, error);
-        CommandError::file(error, "the setting of the plugin cache")
-    });
-    absolute.map(Some)
+    Ok(Some(path))
 }
 
 /// Moves the directories to `broken` that require a provider for which there is no installation method.

@@ -32,12 +32,10 @@ pub(super) fn print_locked(
 
 fn print_installed(subject: &Subject, locked: &Locked, request: &LockRequest, printer: &Printer) {
     let is_present = |package: &InstalledPackage| package.transfer == Transfer::Present;
-    let is_linked = |package: &InstalledPackage| package.transfer == Transfer::Mounted;
     let all = &locked.installed;
     let verb = match all.iter().all(is_present) {
         true => "Present",
         false if request.writing == Writing::DryRun => "Would add",
-        false if all.iter().all(|one| is_present(one) || is_linked(one)) => "Linked",
         false => "Installed",
     };
     let how = match locked.authentication.anchor {

@@ -122,6 +122,19 @@ fn set_mode(_: &File, _: u32) -> io::Result<()> {
     Ok(())
 }
 
+/// Gives a copy the mode of its original, as far as files of packages may have it.
+#[cfg(unix)]
+pub(super) fn copy_mode(original: &File, copy: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = original.metadata()?.permissions().mode();
+    set_mode(copy, mode & ALLOWED | OWNER)
+}
+
+#[cfg(not(unix))]
+pub(super) fn copy_mode(_: &File, _: &File) -> io::Result<()> {
+    Ok(())
+}
+
 /// An error that prevented unpacking.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]

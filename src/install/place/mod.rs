@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::io::{Read, Seek};
 
 use super::entry_path::EntryPath;
-use super::link::Link;
 use super::{
     Archive, Client, DirectoryKind, Form, Hashes, Limits, Package, PackageHash, Platform, Problem,
     ProviderAddr, Request, Staged, Transfer, Version, canonical_file_name, disk, unfinished,
@@ -35,16 +34,32 @@ pub(super) struct Place {
     packed: EntryPath,
     unpacked: EntryPath,
     type_name: String,
-    /// The link to the package, if it is in the plugin cache.
-    link: Option<Link>,
+    /// The path in the working directory, if this one is in the plugin cache.
+    project: Option<Box<Self>>,
 }
 
 impl Place {
+    /// The path in the plugin cache, if there is one.
     pub(super) fn of(
         request: &Request,
         provider: &ProviderAddr,
         version: &Version,
         platform: &Platform,
+    ) -> Self {
+        let place = |into| Self::below(into, request, (provider, version, platform));
+        match &request.cache {
+            None => place(&request.into),
+            Some(cache) => Self {
+                project: Some(Box::new(place(&request.into))),
+                ..place(cache)
+            },
+        }
+    }
+
+    fn below(
+        into: &Path,
+        request: &Request,
+        (provider, version, platform): (&ProviderAddr, &Version, &Platform),
     ) -> Self {
         let way = vec![
             provider.hostname().to_unicode(),
@@ -53,32 +68,35 @@ impl Place {
         ];
         let within = [way.as_slice(), &[version.to_string()]].concat();
         let file = canonical_file_name(provider, version, platform);
-        let into = request.cache.as_ref().unwrap_or(&request.into);
-        let unpacked = EntryPath::new(into, within.clone(), platform.to_string());
-        let link = request.cache.as_ref().map(|_| {
-            let at = EntryPath::new(&request.into, within, platform.to_string());
-            Link::new(&request.into, at, &unpacked.path)
-        });
         Self {
-            into: into.clone(),
+            into: into.to_owned(),
             form: request.form,
             kind: request.kind,
             packed: EntryPath::new(into, way, file),
-            unpacked,
+            unpacked: EntryPath::new(into, within, platform.to_string()),
             type_name: provider.type_name().to_owned(),
-            link,
+            project: None,
         }
     }
 
     /// The path by which clients find the package.
     pub(super) fn path(&self) -> &Path {
-        self.link.as_ref().map_or(&self.spot().path, Link::path)
+        let shown = self.project.as_deref().unwrap_or(self);
+        &shown.spot().path
+    }
+
+    /// The path in the working directory or mirror, without the plugin cache.
+    pub(super) fn without_cache(self) -> Self {
+        match self.project {
+            Some(project) => *project,
+            None => self,
+        }
     }
 
     /// The lock file of the package in the plugin cache, which OpenTofu locks while it installs; `None` without a cache. Creates its
     /// directory.
     pub(super) fn cache_lock(&self) -> Result<Option<PathBuf>, Problem> {
-        if self.link.is_none() {
+        if self.project.is_none() {
             return Ok(None);
         }
         let parent = self.unpacked.open_or_create_parent(&self.into)?;
@@ -157,7 +175,7 @@ impl Place {
     }
 
     /// The `h1` of an unpacked package that is already there and has one of the locked `h1`; `None` if there is none. If it is in the
-    /// plugin cache, the working directory links to it afterwards, except in a dry run. `locks` are held until then, even if the caller
+    /// plugin cache, the working directory has it too afterwards, except in a dry run. `locks` are held until then, even if the caller
     /// is cancelled.
     pub(super) async fn unpacked_already(
         &self,
@@ -183,10 +201,10 @@ impl Place {
         locked: &BTreeSet<PackageHash>,
         dry_run: bool,
     ) -> Result<Option<(Transfer, PackageHash)>, Problem> {
-        if let Some(link) = &self.link
-            && let Some(h1) = link.locked_directory(locked)?
+        if let Some(project) = &self.project
+            && let Some(found) = project.find_unpacked(locked, dry_run)?
         {
-            return Ok(Some((Transfer::Present, h1)));
+            return Ok(Some(found));
         }
         if !self.is_occupied()? {
             return Ok(None);
@@ -198,19 +216,26 @@ impl Place {
         let Some(h1) = there.filter(|_| exposed.is_none()) else {
             return Ok(None);
         };
-        let transfer = match &self.link {
-            Some(link) if dry_run && !link.is_made()? => Transfer::Planned,
-            Some(_) if !dry_run => self.linked(Transfer::Present, &h1)?,
-            _ => Transfer::Present,
+        let transfer = match &self.project {
+            Some(_) if dry_run => Transfer::Planned,
+            _ => self.shared(Transfer::Present, &h1)?,
         };
         Ok(Some((transfer, h1)))
     }
 
-    /// Links the working directory to the package in the plugin cache, if it is there.
-    fn linked(&self, transfer: Transfer, h1: &PackageHash) -> Result<Transfer, Problem> {
-        let is_new = self.link.as_ref().map_or(Ok(false), |link| link.make(h1))?;
+    /// Gives the working directory the files of the package in the plugin cache, which has this `h1`.
+    fn shared(&self, transfer: Transfer, h1: &PackageHash) -> Result<Transfer, Problem> {
+        let Some(project) = &self.project else {
+            return Ok(transfer);
+        };
+        let path = &self.unpacked.path;
+        let accept = |found: &PackageHash| match found == h1 {
+            true => Ok(()),
+            false => Err(self.occupied(h1, Occupant::Directory(found.clone()))),
+        };
+        let (made, _) = project.copy(path, true, false, &accept)?;
         Ok(match transfer {
-            Transfer::Present if is_new => Transfer::Mounted,
+            Transfer::Present => made,
             other => other,
         })
     }
@@ -234,14 +259,20 @@ impl Place {
             }
             Form::Unpacked => {
                 let (transfer, hashes) = self.unpack(&staged, file, accept)?;
-                Ok((self.linked(transfer, &hashes.directory)?, hashes))
+                Ok((self.shared(transfer, &hashes.directory)?, hashes))
             }
         }
     }
 
     /// Whether the path exists. An empty directory does not count, because clients ignore it ([clients: plugin
-    /// folders](crate::clients#plugin-folders)).
+    /// folders](crate::clients#plugin-folders)); nor does a link of a client with a plugin cache, which a package replaces.
     pub(super) fn is_occupied(&self) -> Result<bool, Problem> {
+        if self.kind != DirectoryKind::Mirror
+            && let Some(parent) = self.spot().open_parent(&self.into)?
+            && parent.is_link(&self.spot().name)
+        {
+            return Ok(false);
+        }
         match self.spot().find(&self.into)? {
             None => Ok(false),
             Some((_, found)) if found.is_dir() => Ok(!disk::names(&self.spot().path)?.is_empty()),
@@ -263,28 +294,33 @@ impl Place {
     }
 
     fn compare(&self, hashes: Hashes) -> Result<Hashes, Problem> {
+        self.compare_h1(&hashes.directory)?;
+        Ok(hashes)
+    }
+
+    fn compare_h1(&self, h1: &PackageHash) -> Result<(), Problem> {
         let path = &self.unpacked.path;
         let there = match disk::directory_h1(path, &Limits::default()) {
             Ok(hash) => hash,
-            Err(error) => return Err(self.occupied(&hashes, Occupant::Unreadable(error))),
+            Err(error) => return Err(self.occupied(h1, Occupant::Unreadable(error))),
         };
-        if there != hashes.directory {
-            return Err(self.occupied(&hashes, Occupant::Directory(there)));
+        if there != *h1 {
+            return Err(self.occupied(h1, Occupant::Directory(there)));
         }
         match exposed(path).map_err(|error| disk::Error::at_use(path, error))? {
-            None => Ok(hashes),
+            None => Ok(()),
             Some((exposed, exposure)) => {
                 let within = exposed.strip_prefix(path).ok().map(Path::to_owned);
                 let within = within.filter(|within| !within.as_os_str().is_empty());
-                Err(self.occupied(&hashes, Occupant::Exposed { within, exposure }))
+                Err(self.occupied(h1, Occupant::Exposed { within, exposure }))
             }
         }
     }
 
-    fn occupied(&self, hashes: &Hashes, received: Occupant) -> Problem {
+    fn occupied(&self, h1: &PackageHash, received: Occupant) -> Problem {
         Problem::Occupied {
             path: self.unpacked.path.clone(),
-            expected: Box::new(Occupant::Directory(hashes.directory.clone())),
+            expected: Box::new(Occupant::Directory(h1.clone())),
             received: Box::new(received),
         }
     }

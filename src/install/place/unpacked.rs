@@ -5,8 +5,8 @@ use std::io::{BufRead, Read, Seek};
 use tempfile::TempDir;
 
 use super::{
-    Archive, Client, DirectoryKind, Form, Hashes, Limits, Place, Problem, Staged, Transfer, disk,
-    unfinished,
+    Archive, Client, DirectoryKind, Form, Hashes, Limits, PackageHash, Path, Place, Problem,
+    Staged, Transfer, disk, unfinished,
 };
 use crate::archive::{self, Stream};
 use crate::disk::unpack::{self, unpack, unpack_arriving};
@@ -43,7 +43,7 @@ impl Place {
             return Ok(None);
         }
         self.show(hidden)?;
-        let transfer = self.linked(Transfer::Copied, &hashes.directory)?;
+        let transfer = self.shared(Transfer::Copied, &hashes.directory)?;
         Ok(Some((transfer, hashes)))
     }
 
@@ -74,11 +74,47 @@ impl Place {
         Ok((Transfer::Copied, hashes))
     }
 
+    /// Copies an unpacked package to the package's path, if it is accepted by its `h1`; `shares` makes
+    /// hard links where that is possible.
+    pub(in crate::install) fn copy(
+        &self,
+        from: &Path,
+        shares: bool,
+        dry_run: bool,
+        accept: &dyn Fn(&PackageHash) -> Result<(), Problem>,
+    ) -> Result<(Transfer, PackageHash), Problem> {
+        let is_occupied = self.is_occupied()?;
+        if is_occupied || dry_run {
+            let h1 = disk::directory_h1(from, &Limits::default())?;
+            accept(&h1)?;
+            if is_occupied {
+                self.compare_h1(&h1)?;
+                return Ok((Transfer::Present, h1));
+            }
+            return Ok((Transfer::Planned, h1));
+        }
+        let hidden = disk::hidden_directory(&self.into)?;
+        let copy = disk::Copy {
+            into: hidden.path(),
+            shares,
+        };
+        let h1 = disk::copy_directory(from, copy, &Limits::default())?;
+        accept(&h1)?;
+        self.show(hidden)?;
+        Ok((Transfer::Copied, h1))
+    }
+
     /// Moves an unpacked package to its path.
     fn show(&self, hidden: TempDir) -> Result<(), Problem> {
         let way = self.unpacked.open_or_create_parent(&self.into)?;
+        if self.kind != DirectoryKind::Mirror && way.is_link(&self.unpacked.name) {
+            let removed = way.remove(&self.unpacked.name);
+            removed.map_err(|error| {
+                disk::Error::at(disk::Action::Remove, &self.unpacked.path, error)
+            })?;
+        }
         disk::show_directory(hidden, &way, &self.unpacked.name)?;
-        if self.kind == DirectoryKind::Providers(Client::OpenTofu) && self.link.is_none() {
+        if self.kind == DirectoryKind::Providers(Client::OpenTofu) && self.project.is_none() {
             // `tofu` locks this file while it installs, and leaves it there.
             let name = format!("{}.lock", self.unpacked.name);
             match way.create(&name) {
