@@ -27,6 +27,8 @@ mod origins;
 mod plugin_cache;
 /// Hosts at private addresses.
 mod private;
+/// `--platform same`.
+mod same;
 /// Several lock files at once.
 mod several;
 /// What of a store is trusted.

@@ -19,10 +19,6 @@ pub(super) use journey_failure::{Journey, JourneyFailure};
 pub(super) use lock_difference::LockDifference;
 pub(super) use meant::Meant;
 use phrases::{beside, causes, locked_by, repositories, required_by};
-use tfoci::address;
-use tfoci::config;
-use tfoci::configuration;
-use tfoci::credentials;
 use tfoci::digest;
 use tfoci::error::{printable, printable_path};
 use tfoci::lock;
@@ -34,6 +30,7 @@ use tfoci::shown::Shown;
 use tfoci::source;
 use tfoci::text;
 use tfoci::trust;
+use tfoci::{address, config, configuration, credentials};
 pub(super) use unusable::Unusable;
 
 /// The longest password in bytes. Tokens of cloud registries have a few thousand bytes.
@@ -226,6 +223,9 @@ pub(super) enum CommandError {
     /// A directory without a lock file.
     #[error("no lock file is in {}\n  expected .terraform.lock.hcl\n  named by --from-lock", printable_path(.directory))]
     NoLockFile { directory: PathBuf },
+    /// No directory that `--recursive` finds has a lock file.
+    #[error("no lock file is in {} or below it", printable_path(.0))]
+    NothingLocked(PathBuf),
     /// The configuration cannot be read or evaluated.
     #[error(transparent)]
     Configuration(#[from] configuration::Error),

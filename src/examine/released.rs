@@ -40,7 +40,7 @@ impl Released {
             reported,
         } = answer.await?;
         match release {
-            Some(release) if absent.is_empty() || *platforms == Platforms::All => {
+            Some(release) if absent.is_empty() || !matches!(platforms, Platforms::Only(_)) => {
                 Ok(Self { release, reported })
             }
             _ => Err(source::Error::NoPlatform {

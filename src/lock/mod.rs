@@ -25,6 +25,7 @@ mod packages;
 mod recorded;
 mod release_zips;
 mod released;
+mod same;
 mod selection;
 mod stored;
 pub mod target;
@@ -63,10 +64,13 @@ pub struct Options {
     pub trust: TrustOptions,
     /// Whether to believe the digests that a store or mirror states.
     pub trust_store: bool,
-    /// Whether to add the `h1` of the unpacked packages, which have to be downloaded.
-    pub h1: bool,
+    /// The platforms whose packages are downloaded to record the `h1` of their directories.
+    pub h1: Platforms,
     /// The platforms whose packages are downloaded, if packages have to be.
     pub platforms: Platforms,
+    /// Whether an entry is locked for the platforms that it has, instead of the others. The `h1` are then those of the platforms of which it has
+    /// one, if any are wanted.
+    pub same: bool,
     /// Whether the user named these platforms. It is then an error if a version has no package for one of them.
     pub are_named: bool,
     /// Whether to select the newest version even if another one is locked.
@@ -86,6 +90,15 @@ pub struct Task {
     pub wanted: Vec<Wanted>,
 }
 
+impl Options {
+    /// Whether any `h1` is wanted.
+    fn wants_h1(&self) -> bool {
+        self.h1
+            .named()
+            .is_none_or(|platforms| !platforms.is_empty())
+    }
+}
+
 /// What one lock file needs of a provider.
 #[derive(Clone, Debug)]
 pub struct Wanted {
@@ -94,7 +107,7 @@ pub struct Wanted {
     /// The acceptable versions.
     pub constraints: VersionConstraints,
     /// The version that is locked now, with its hashes.
-    pub locked: Option<(Version, BTreeSet<PackageHash>)>,
+    pub locked: Option<LockedVersion>,
     /// The client that the lock file is for. Clients record different hashes.
     pub client: Client,
 }
@@ -172,10 +185,14 @@ pub async fn lock(
     locking.buffered(PROVIDERS).concat().await
 }
 
+/// A version in a lock file, with its hashes.
+pub type LockedVersion = (Version, BTreeSet<PackageHash>);
+
 /// What is known of the versions of a provider, whichever lock file needed them first.
 #[derive(Default)]
 struct KnownVersions {
-    recorded: BTreeMap<Version, Result<Recorded, Failure>>,
+    /// By the version, and what the lock file has if the result depends on that.
+    recorded: BTreeMap<(Version, Option<LockedVersion>), Result<Recorded, Failure>>,
     /// The failures of lock files that have these hashes of another release.
     refused: BTreeMap<(Version, BTreeSet<PackageHash>), Failure>,
 }
@@ -232,9 +249,14 @@ impl Journey<'_> {
             failure
         })?;
         let version = found.version().clone();
-        let recorded = match known.recorded.entry(version.clone()) {
+        let locked = wanted.locked.clone();
+        let locked = locked.filter(|_| self.options.same);
+        let recorded = match known.recorded.entry((version.clone(), locked)) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => place.insert(self.record(task, wanted, found).await),
+            Entry::Vacant(place) => place.insert(match self.options.same {
+                false => self.record(task, wanted, found).await,
+                true => self.record_same(task, wanted, listing, found).await,
+            }),
         };
         let recorded = recorded.as_ref().map_err(Clone::clone)?;
         if let (Some(zips), Some(locked)) = (&recorded.zips, wanted.locked_hashes(&version))

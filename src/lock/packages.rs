@@ -42,7 +42,7 @@ impl Journey<'_> {
             package: package.clone(),
             at: at.clone(),
             authentication: release.authentication().clone(),
-            h1: self.options.h1,
+            h1: self.options.h1.has(&package.platform),
             reporter: Arc::clone(self.reporter),
         });
         let measured = jobs::run_within(&self.permits, self.options.jobs, work, |work| {

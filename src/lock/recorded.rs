@@ -317,7 +317,6 @@ impl Journey<'_> {
         locked: &BTreeSet<PackageHash>,
         hashes: &mut BTreeSet<PackageHash>,
     ) -> Result<Vec<InstalledPackage>, Failure> {
-        let release = self.wanted_of(release);
         let Some(installer) = self.installer else {
             hashes.extend(self.measure(release, subject, at).await?);
             return Ok(Vec::new());
@@ -330,7 +329,7 @@ impl Journey<'_> {
 
     /// Which `h1` of a release are known once its packages are unpacked.
     pub(super) fn unpacked<L>(&self, release: &Verified<Release<L>>) -> Unpacked {
-        let asks_for_all = self.options.h1 && self.options.platforms.named().is_none();
+        let asks_for_all = self.options.h1.named().is_none();
         if !asks_for_all || release.checksums().is_none() {
             return Unpacked::Some;
         }
@@ -356,8 +355,16 @@ impl Journey<'_> {
         Some(wanted.collect())
     }
 
-    /// A release without packages for other platforms.
-    pub(super) fn wanted_of<L>(&self, release: Verified<Release<L>>) -> Verified<Release<L>> {
-        release.only(|platform| self.options.platforms.has(platform))
+    /// A release without packages for other platforms. If the packages need not be hashed, only those count of which an `h1` is wanted.
+    pub(super) fn wanted_of<L>(
+        &self,
+        release: Verified<Release<L>>,
+        needs_packages: bool,
+    ) -> Verified<Release<L>> {
+        let wanted = match needs_packages {
+            true => &self.options.platforms,
+            false => &self.options.h1,
+        };
+        release.only(|platform| wanted.has(platform))
     }
 }

@@ -7,7 +7,7 @@ use crate::digest::Digest;
 use crate::hash::PackageHash;
 use crate::outcome::Problem;
 use crate::platform::Platform;
-use crate::release::Release;
+use crate::release::{Package, Release};
 use crate::trust::{self, Checksums, ReleaseId, Verified};
 use crate::version::Version;
 
@@ -16,8 +16,8 @@ use crate::version::Version;
 pub(super) struct ReleaseZips {
     /// Everything that its checksum document lists.
     listed: BTreeSet<PackageHash>,
-    /// The zips among them, and those of its packages.
-    own: BTreeSet<PackageHash>,
+    /// The zips among them and those of its packages, or the unpacked packages of a mirror.
+    pub(super) own: BTreeSet<(PackageHash, Platform)>,
     /// The zips of its packages.
     packages: Vec<(Platform, Digest)>,
     has_document: bool,
@@ -40,12 +40,13 @@ impl ReleaseZips {
         let subject = ReleaseId::of(release);
         let packages = release.packages.iter();
         let mut listed = BTreeSet::new();
-        let mut own: BTreeSet<_> = packages.clone().filter_map(|one| one.zh()).collect();
+        let platform_of = |one: &Package<L>| Some((one.zh()?, one.platform.clone()));
+        let mut own: BTreeSet<_> = packages.clone().filter_map(platform_of).collect();
         for (name, digest) in release.checksums().into_iter().flat_map(Checksums::lines) {
             let hash = PackageHash::of_zip(&digest);
             // A manifest may be the same in every release.
-            if subject.platform_of(name).is_some() {
-                own.extend(hash.clone());
+            if let Some(platform) = subject.platform_of(name) {
+                own.extend(hash.clone().map(|hash| (hash, platform)));
             }
             listed.extend(hash);
         }
@@ -70,8 +71,11 @@ impl ReleaseZips {
         let is_zip = |hash: &&PackageHash| hash.zip_digest().is_some();
         let zips: BTreeSet<PackageHash> = locked.iter().filter(is_zip).cloned().collect();
         let lost: Vec<PackageHash> = zips.difference(&self.listed).cloned().collect();
-        let is_exchanged = self.has_document && !self.own.is_subset(&zips);
-        if lost.is_empty() || !(is_exchanged || self.own.is_disjoint(&zips)) {
+        let own = self.own.iter().map(|(zip, _)| zip);
+        let mut new = own.clone().filter(|zip| !zips.contains(zip)).peekable();
+        let is_exchanged = self.has_document && new.peek().is_some();
+        let is_disjoint = !own.clone().any(|zip| zips.contains(zip));
+        if lost.is_empty() || !(is_exchanged || is_disjoint) {
             return Ok(());
         }
         let is_new = |(_, digest): &&(Platform, Digest)| {
@@ -80,7 +84,7 @@ impl ReleaseZips {
         match (self.claim, self.packages.iter().find(is_new)) {
             (Claim::Signed, _) => Err(Problem::OtherRelease {
                 locked: lost,
-                received: self.own.difference(&zips).cloned().collect(),
+                received: new.cloned().collect(),
             }),
             (claim, Some((platform, received))) if self.has_document || claim == Claim::Stated => {
                 Err(trust::Error::NotLocked {

@@ -69,7 +69,7 @@ impl Journey<'_> {
         let (mut hashes, needs_packages) = proven.hashes();
         let (mut installed, mut only) = (Vec::new(), None);
         let mut unpacked = Unpacked::Some;
-        if options.h1 || needs_packages {
+        if options.wants_h1() || needs_packages {
             if needs_packages && first != options.platforms {
                 (release, _) = self
                     .verified(&request, &options.platforms)
@@ -78,7 +78,7 @@ impl Journey<'_> {
             }
             only = needs_packages.then(|| self.hashed(&release)).flatten();
             unpacked = self.unpacked(&release);
-            let packages = source::complete(self.wanted_of(release)).await;
+            let packages = source::complete(self.wanted_of(release, needs_packages)).await;
             let packages = packages.map_err(|error| fail(error.into()))?;
             installed = self
                 .read(packages, &subject, at(), locked, &mut hashes)
@@ -108,9 +108,8 @@ impl Journey<'_> {
         let options = self.options;
         match source.has_checksum_documents() {
             // The metadata of any one platform leads to the checksum document of all.
-            true if !options.h1 && !options.are_named => {
-                options.platforms.any_of(available.platforms.as_deref())
-            }
+            true if options.wants_h1() => options.h1.clone(),
+            true if !options.are_named => options.platforms.any_of(available.platforms.as_deref()),
             false if is_trusted => Platforms::All,
             _ => options.platforms.clone(),
         }

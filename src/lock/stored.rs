@@ -30,7 +30,8 @@ impl Journey<'_> {
         let rule = options.trust.rule_for(&stored.provider).map_err(fail)?;
         // A signature by a pinned key covers every package, so that their manifests need not be read.
         let platforms = match (rule.pinned(), options.trust_store) {
-            (true, _) if !options.h1 && !options.are_named => Platforms::Only(Vec::new()),
+            (true, _) if options.wants_h1() => options.h1.clone(),
+            (true, _) if !options.are_named => Platforms::Only(Vec::new()),
             (false, true) => Platforms::All,
             _ => options.platforms.clone(),
         };
@@ -47,8 +48,9 @@ impl Journey<'_> {
         }
         let only = needs_packages.then(|| self.hashed(&release)).flatten();
         let unpacked = self.unpacked(&release);
-        let installed = match options.h1 || needs_packages {
+        let installed = match options.wants_h1() || needs_packages {
             true => {
+                let release = self.wanted_of(release, needs_packages);
                 self.read(release, &subject, at(), locked, &mut hashes)
                     .await?
             }

@@ -189,6 +189,8 @@ pub enum Problem {
         locked: Version,
         constraints: VersionConstraints,
     },
+    #[error("no package has the hashes of the lock file, so its platforms are not known")]
+    UnknownPlatforms,
     /// The lock file has a package of this version that the release lacks, and the release has another one instead.
     #[error(
         "the lock file locks other packages of this version\n  expected one of {}\n  received {}",
@@ -368,6 +370,7 @@ impl Problem {
             | Self::NoVersion { .. }
             | Self::NoIndex { .. }
             | Self::Withdrawn { .. }
+            | Self::UnknownPlatforms
             | Self::NotCanonical { .. } => Category::NotFound,
             Self::OtherLocked { .. } => Category::Differs,
             Self::NoPin { .. } | Self::SameRepository => Category::Usage,

@@ -23,7 +23,7 @@ fn lock_says_what_check_warns_of_and_what_differs() {
             "With `--require-pinned`, such a hash is a difference.",
             "So let the gate end with `terraform init -lockfile=readonly`, or `tofu init`: it refuses every provider without an entry.",
             "Take `trust.toml` and the key files from the protected branch, not from the change.",
-            "Renovate runs `tfoci lock` in `postUpgradeTasks`.",
+            "Renovate runs `tfoci lock --upgrade --platform same` in `postUpgradeTasks`.",
         ],
     );
 }

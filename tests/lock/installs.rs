@@ -340,3 +340,28 @@ hint: nothing was installed. Clients do not tell the two apart, and may run what
     }
     install(&scene, "--locked").succeeds();
 }
+
+#[test]
+fn a_dry_run_says_what_a_locked_installation_does() {
+    let (origin, scene) = given();
+    install(&scene, "").succeeds();
+    let lock = read(&scene, &format!("ours/{LOCK}"));
+    let dry_run = || install(&scene, "--locked --dry-run");
+    let said = dry_run().succeeds().stderr;
+    assert!(said.contains("   Present "), "{said}");
+    fs::remove_dir_all(scene.path("ours/.terraform")).unwrap();
+    origin.forget();
+    let said = dry_run().succeeds().stderr;
+    assert!(said.contains(" Would add "), "{said}");
+    assert!(
+        said.contains(&format!(" Unchanged ours/{LOCK}\n")),
+        "{said}"
+    );
+    assert_eq!(origin.count(asks("package")), 0);
+    // The lock file lacks a provider.
+    let without = lock.split("provider ").next().unwrap();
+    scene.write(format!("ours/{LOCK}"), without);
+    dry_run().exits(4);
+    assert!(!scene.path("ours/.terraform").exists());
+    assert_eq!(read(&scene, &format!("ours/{LOCK}")), without);
+}

@@ -225,3 +225,45 @@ fn each_directory_needs_an_option_of_its_own() {
     let hint = "\nhint: tfoci does not expand patterns such as `*`: name each path\n";
     assert!(run.stderr.ends_with(hint), "{}", run.stderr);
 }
+
+#[test]
+fn every_directory_that_has_a_lock_file_is_locked() {
+    let author = projects();
+    let text = read(&author.scene, &format!("clean/{LOCK}"));
+    let (stale, all) = (
+        text.replace("1.0.0", "0.9.0"),
+        ["live", "live/a/b", "live/.terraform/x"],
+    );
+    for directory in all {
+        author.scene.write(format!("{directory}/main.tf"), MAIN);
+        author.scene.write(format!("{directory}/{LOCK}"), &stale);
+    }
+    author.scene.write("live/c/main.tf", MAIN);
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(author.scene.path("clean"), author.scene.path("live/link")).unwrap();
+    let recursive = |directory, more: &[&str]| {
+        lock(
+            &author,
+            &[],
+            &[&["--recursive", directory][..], more].concat(),
+        )
+    };
+    recursive("live", &["--upgrade", "--check"]).exits(4);
+    let said = recursive("live", &["--upgrade"]).succeeds().stderr;
+    assert!(said.contains(" in live, live/a/b\n"), "{said}");
+    for directory in all {
+        let is_hidden = directory.contains(".terraform");
+        let now = read(&author.scene, &format!("{directory}/{LOCK}"));
+        assert_eq!(
+            now,
+            if is_hidden { stale.as_str() } else { &text },
+            "{directory}"
+        );
+    }
+    assert!(!author.scene.path(format!("live/c/{LOCK}")).exists());
+    let said = recursive("live/c", &[]).exits(1).stderr;
+    assert!(
+        said.contains("error: no lock file is in live/c or below it\n"),
+        "{said}"
+    );
+}

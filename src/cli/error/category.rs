@@ -35,6 +35,7 @@ impl CommandError {
             Self::NothingProven { .. } | Self::NeedsDigest { .. } => Category::Untrusted,
             Self::NoSuchTrustFile { .. }
             | Self::NoLockFile { .. }
+            | Self::NothingLocked(_)
             | Self::EmptyStore { .. }
             | Self::NoRepositoryMatches { .. } => Category::NotFound,
             Self::UnknownProvider { .. } => Category::Malformed,

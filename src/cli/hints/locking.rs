@@ -27,6 +27,7 @@ pub(super) fn hint(failure: &Failure) -> Option<String> {
         Problem::OtherRelease { .. } => {
             "the version was published again with other packages, this is not the release that was locked, or the lock file was changed by hand: compare it with its last version. Else do not use the release before its author confirms it; then delete its entry from the lock file, and run `tfoci lock` again"
         }
+        Problem::UnknownPlatforms => "name them with `--platform OS_ARCH`",
         Problem::Withdrawn { admitted, .. } => return Some(not_there(failure, admitted.as_ref())),
         Problem::Package { source, .. } if matches!(**source, PackageError::Blob(_)) => {
             "nothing of this version was recorded. The source is broken, or a proxy changes packages"

@@ -79,7 +79,7 @@ pub(super) struct Arguments {
     ///
     /// It differs if providers or versions differ, or if an installed package has no `h1`. Clients check installed packages only by `h1`;
     /// `tfoci lock --h1` adds it.
-    #[arg(long, conflicts_with_all = ["into", "dry_run", "upgrade"], help_heading = "Lock file")]
+    #[arg(long, conflicts_with_all = ["into", "upgrade"], help_heading = "Lock file")]
     locked: bool,
     /// Only this platform, such as linux_amd64, or `all`; may be repeated [default: this machine's]
     ///
@@ -130,6 +130,7 @@ fn into_working_directory(
             (_, true) => Writing::DryRun,
             _ => Writing::Real,
         },
+        dry_run: arguments.dry_run,
         installs: true,
     })
 }

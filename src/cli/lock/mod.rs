@@ -17,6 +17,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use tfoci::lock::Options;
 use tfoci::lockfile::Client;
 
 use super::Ending;
@@ -29,6 +30,7 @@ const EXAMPLES: &str = "\
 Examples:
   tfoci lock
   tfoci lock --check --trust trust.toml
+  tfoci lock --recursive . --upgrade --h1 --platform same
   tfoci lock --h1 --platform linux_amd64 --platform darwin_arm64";
 
 /// Lock providers for every platform, mostly without downloading them
@@ -43,8 +45,9 @@ Examples:
 /// pinned key, tfoci downloads the packages of `--platform` and records those; `--trust-store` believes what the store says. A mirror, such as
 /// that of `tfoci serve`, has no checksum documents: `--trust-store` believes the hashes that it states, and downloads nothing.
 ///
-/// Renovate runs `tfoci lock` in `postUpgradeTasks`. For Dependabot, a workflow runs it on the branch, and commits the file. Atlantis runs
-/// `tfoci lock --check` before `init`; Terragrunt runs it in a `before_hook`.
+/// Renovate runs `tfoci lock --upgrade --platform same` in `postUpgradeTasks`. For Dependabot, a workflow runs it on the branch, and commits
+/// the file. `--platform same` keeps the platforms that the lock file has, and with `--h1` their `h1` too. Atlantis runs `tfoci lock --check`
+/// before `init`; Terragrunt runs it in a `before_hook`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -62,9 +65,23 @@ pub(super) struct Arguments {
     /// each lock file is then for the client that wrote it, and a new one for the client that `--client` names as its default.
     #[arg(long, value_name = "DIR", help_heading = "Selection")]
     chdir: Vec<PathBuf>,
-    /// Download for this platform, such as linux_amd64, or `all`; may be repeated [default: this machine's]
+    /// Lock this directory and each one below it, if it has a lock file
+    ///
+    /// Hidden directories are left out, and no link is followed.
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["chdir", "lock_file"],
+        help_heading = "Selection"
+    )]
+    recursive: Option<PathBuf>,
+    /// Download for this platform, such as linux_amd64, or `all`, or `same`; may be repeated [default: this machine's]
     ///
     /// Only packages whose hashes no known signature covers are downloaded, or with `--h1`.
+    ///
+    /// `same`, without another platform, means those that the lock file has for the provider; `--h1` then records the `h1` of each that has one.
+    /// If the `zh` do not tell the platforms, tfoci downloads packages of the locked version to compare them. A provider without an entry is
+    /// locked for this machine's platform.
     #[arg(long, value_name = "OS_ARCH", help_heading = "Selection")]
     platform: Vec<String>,
     /// Also record the `h1` of the packages of `--platform`, which are downloaded; `install --locked` needs it
@@ -105,11 +122,22 @@ pub(super) struct Arguments {
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let lock = arguments.lock;
-    let options = lock.options(arguments.h1, &arguments.platform, session)?;
+    let same = arguments.platform == ["same"];
+    let named: &[String] = match same {
+        true => &[],
+        false => &arguments.platform,
+    };
+    let options = Options {
+        same,
+        ..lock.options(arguments.h1, named, session)?
+    };
     let request = LockRequest {
         providers: arguments.providers,
         from: arguments.from,
-        directories: arguments.chdir,
+        directories: match &arguments.recursive {
+            Some(above) => roots::locked_below(above)?,
+            None => arguments.chdir,
+        },
         lock_file: arguments.lock_file,
         client: lock.client.map(Client::from),
         options,
@@ -119,6 +147,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             (_, true) => Writing::DryRun,
             _ => Writing::Real,
         },
+        dry_run: arguments.dry_run,
         installs: false,
     };
     update(request, session).await

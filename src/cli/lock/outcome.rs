@@ -125,7 +125,7 @@ impl LockOutcome {
         if flaws.values().any(|flaw| *flaw == Flaw::Uncompared) {
             printer.advise("`tfoci lock` keeps such hashes: add the missing platforms to the store, or check with `--from origin`; or delete the lines, and run it");
         }
-        let is_complete = failures.is_empty() && request.writing != Writing::DryRun;
+        let is_complete = failures.is_empty() && !request.dry_run;
         let is_usable = is_complete && is_for_here(&locked) && flaws.is_empty();
         if request.installs && is_usable && !locked.is_empty() {
             print_next(self.client, request, session);
@@ -269,8 +269,8 @@ impl LockOutcome {
         locked: &[LockedInFiles<'_>],
         request: &LockRequest,
     ) -> BTreeMap<usize, Flaw> {
-        let is_locked = request.is_locked_install();
-        let versions = locked.iter().filter(|_| is_locked);
+        let is_installed = request.is_locked_install() && !request.dry_run;
+        let versions = locked.iter().filter(|_| is_installed);
         let files = versions.flat_map(|one| {
             let lacks = |file: &usize| {
                 let hashes = self.locked.get(&(*file, one.subject.provider.clone()));

@@ -6,6 +6,7 @@ use clap::Args;
 
 use tfoci::lock::Options;
 use tfoci::lockfile::Client;
+use tfoci::platform::Platforms;
 
 use crate::cli::arguments::{ClientName, ReadTrust};
 use crate::cli::error::CommandError;
@@ -43,11 +44,16 @@ impl LockOptions {
         platforms: &[String],
         session: &Session,
     ) -> Result<Options, CommandError> {
+        let named = requested::platforms(platforms)?;
         Ok(Options {
             trust: session.trust_options_with(&self.trust, &self.allow_unsigned)?,
             trust_store: self.trust_store,
-            h1,
-            platforms: requested::platforms(platforms)?,
+            h1: match h1 {
+                true => named.clone(),
+                false => Platforms::Only(Vec::new()),
+            },
+            platforms: named,
+            same: false,
             are_named: !platforms.is_empty(),
             upgrade: self.upgrade,
             jobs: session.jobs(),
@@ -66,6 +72,8 @@ pub(in crate::cli) struct LockRequest {
     pub(in crate::cli) trust: ReadTrust,
     /// Whether the lock file is written.
     pub(in crate::cli) writing: Writing,
+    /// Whether nothing is installed either.
+    pub(in crate::cli) dry_run: bool,
     pub(in crate::cli) installs: bool,
 }
 

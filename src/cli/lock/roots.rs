@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use tfoci::address::ProviderAddr;
 use tfoci::configuration::{self, ReadAs, Requirements, StatedAt};
 use tfoci::constraint::VersionConstraints;
+use tfoci::disk;
 use tfoci::error::{Category, printable};
 use tfoci::lock::target::{LockTarget, Update};
 use tfoci::lockfile::{Client, FILE_NAME};
@@ -82,6 +83,28 @@ pub(super) fn read(request: &LockRequest, session: &Session) -> Result<Roots, Co
         }
     }
     Ok(roots)
+}
+
+/// The directories at and below `above` that have a lock file. Hidden ones are left out, and no link is followed.
+pub(super) fn locked_below(above: &Path) -> Result<Vec<PathBuf>, CommandError> {
+    requested::directory(above, "--recursive")?;
+    let unread = |error| CommandError::file(error, "--recursive");
+    let (mut pending, mut locked) = (vec![above.to_owned()], Vec::new());
+    while let Some(directory) = pending.pop() {
+        let names = disk::names(&directory).map_err(unread)?;
+        let visible = names.iter().filter(|name| !name.starts_with('.'));
+        let below = visible.rev().map(|name| directory.join(name));
+        let is_directory =
+            |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_dir());
+        pending.extend(below.filter(is_directory));
+        if names.iter().any(|name| name == FILE_NAME) {
+            locked.push(directory);
+        }
+    }
+    match locked.is_empty() {
+        true => Err(CommandError::NothingLocked(above.to_owned())),
+        false => Ok(locked),
+    }
 }
 
 /// The client of the directories, whose CLI configuration says where to look for providers; `--from` says it for both clients.

@@ -240,7 +240,7 @@ fn installation(
         platforms: request.options.platforms.clone(),
         form: Form::Unpacked,
         trust: request.options.trust.clone(),
-        dry_run: request.writing == Writing::DryRun,
+        dry_run: request.dry_run,
         jobs: request.options.jobs,
     }))
 }

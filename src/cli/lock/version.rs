@@ -35,7 +35,7 @@ fn print_installed(subject: &Subject, locked: &Locked, request: &LockRequest, pr
     let all = &locked.installed;
     let verb = match all.iter().all(is_present) {
         true => "Present",
-        false if request.writing == Writing::DryRun => "Would add",
+        false if request.dry_run => "Would add",
         false => "Installed",
     };
     let how = match locked.authentication.anchor {
