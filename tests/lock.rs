@@ -33,6 +33,9 @@ mod same;
 mod several;
 /// What of a store is trusted.
 mod stores;
+/// Unpacked filesystem mirrors.
+#[cfg(unix)]
+mod unpacked;
 
 use std::fs;
 

@@ -45,6 +45,7 @@ use crate::trust::{self, Verified};
 use crate::version::Version;
 
 mod arriving;
+mod directories;
 mod download;
 mod entry_path;
 mod package;
@@ -53,6 +54,7 @@ mod shared_lock;
 mod spelling;
 mod unfinished;
 
+pub(crate) use directories::refuse_unlocked;
 pub(crate) use download::Download;
 use package::PackageInstallation;
 pub(crate) use place::package_hashes;

@@ -48,12 +48,20 @@ impl Method {
                     .collect())
             }
             Self::Source(source) => {
-                let available = source.available_versions(provider, BadEntries::Refused);
-                let available = available.await.map_err(|error| {
+                let versions = match source {
+                    Source::FilesystemMirror(mirror) => mirror.installable_versions(provider),
+                    other => {
+                        let available = other
+                            .available_versions(provider, BadEntries::Refused)
+                            .await;
+                        available.map(|available| available.versions)
+                    }
+                };
+                let versions = versions.map_err(|error| {
                     Problem::from(error).of(Subject::provider(provider), self.at(provider))
                 })?;
-                let versions = available.versions.into_iter();
                 Ok(versions
+                    .into_iter()
                     .map(|version| Found::Released(source, version))
                     .collect())
             }
@@ -83,6 +91,11 @@ impl Found<'_> {
             Self::Stored(stored, _) => At::read(stored.place.clone()),
             Self::Released(source, _) => At::Source(source.place(provider)),
         }
+    }
+
+    /// Whether the lock file decides what of it is recorded, as of unpacked packages.
+    pub(super) fn is_by_lock_file(&self) -> bool {
+        matches!(self, Self::Released(Source::FilesystemMirror(_), _))
     }
 
     /// The store or source.

@@ -6,6 +6,7 @@
 //! | --- | --- |
 //! | signed by a pinned key, or by a key that the origin served over verified TLS | every line of its checksum document |
 //! | from a store, with `--trust-store` | the digests of its packages |
+//! | unpacked in a filesystem mirror, accepted by the policy or the lock file | the `h1` of the directories |
 //! | from a mirror, locked already and installed now, if the user has no rule for it | what is locked, and the `h1` of a locked zip |
 //! | anything else that the policy accepts | the digests of the packages for the wanted platforms, which are downloaded and hashed |
 //!
@@ -29,6 +30,7 @@ mod same;
 mod selection;
 mod stored;
 pub mod target;
+mod unpacked;
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -250,7 +252,7 @@ impl Journey<'_> {
         })?;
         let version = found.version().clone();
         let locked = wanted.locked.clone();
-        let locked = locked.filter(|_| self.options.same);
+        let locked = locked.filter(|_| self.options.same || found.is_by_lock_file());
         let recorded = match known.recorded.entry((version.clone(), locked)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => place.insert(match self.options.same {

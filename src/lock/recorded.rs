@@ -279,7 +279,13 @@ impl Journey<'_> {
                 self.record_stored(task, stored, version, &locked).await
             }
             Found::Released(source, available) => {
-                self.record_released(task, source, available, &locked).await
+                let unpacked = self.record_unpacked(task, source, available, &locked);
+                let subject = Subject::version(&task.provider, found.version());
+                let fail = |problem: Problem| problem.of(subject, found.at(&task.provider));
+                match unpacked.await.map_err(fail)? {
+                    Some(recorded) => Ok(recorded),
+                    None => self.record_released(task, source, available, &locked).await,
+                }
             }
         }
     }

@@ -12,26 +12,27 @@ use crate::trust::{self, Checksums, ReleaseId, Verified};
 use crate::version::Version;
 
 /// What a release says its zips are, and who says so.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ReleaseZips {
     /// Everything that its checksum document lists.
-    listed: BTreeSet<PackageHash>,
+    pub(super) listed: BTreeSet<PackageHash>,
     /// The zips among them and those of its packages, or the unpacked packages of a mirror.
     pub(super) own: BTreeSet<(PackageHash, Platform)>,
     /// The zips of its packages.
-    packages: Vec<(Platform, Digest)>,
-    has_document: bool,
-    claim: Claim,
+    pub(super) packages: Vec<(Platform, Digest)>,
+    pub(super) has_document: bool,
+    pub(super) claim: Claim,
 }
 
 /// Who says that these are the zips of the release.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Claim {
     /// A known key signed them.
     Signed,
     /// A trusted store or mirror states them.
     Stated,
     /// Nothing proves them.
+    #[default]
     Unproven,
 }
 

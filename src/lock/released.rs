@@ -116,7 +116,7 @@ impl Journey<'_> {
     }
 
     /// The rule for a provider at a source. A source without signatures is believed only if the user or the lock file says so.
-    fn rule_for_source(
+    pub(super) fn rule_for_source(
         &self,
         task: &Task,
         source: &Source,

@@ -6,8 +6,9 @@
 //! HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/                               unpacked
 //! ```
 //!
-//! Only packed packages are read. The author's zip, and with it its hash, cannot be restored from an unpacked directory. A mirror has no
-//! signatures, so its packages are `unverified` unless a lock file contains their hashes.
+//! A release has packed packages only. The author's zip, and with it its hash, cannot be restored from an unpacked directory: that can be
+//! installed and locked by its `h1`, but not mirrored. A mirror has no signatures, so its packages are `unverified` unless a lock file contains
+//! their hashes.
 //!
 //! tfoci finds the same files as clients: it accepts any spelling of a directory or file name that normalizes to the provider's. It follows
 //! a symbolic link only to the mirror itself and to a zip.
@@ -55,11 +56,14 @@ struct Packed {
 }
 
 /// A directory with the content of a zip.
-struct Unpacked {
-    /// The directory of the version.
-    path: PathBuf,
-    version: Version,
-    platform: Platform,
+#[derive(Clone, Debug)]
+pub struct Unpacked {
+    /// The directory.
+    pub path: PathBuf,
+    /// The version, as the directory above it spells it.
+    pub version: SpelledVersion,
+    /// The platform that names the directory.
+    pub platform: Platform,
 }
 
 impl FilesystemMirror {
@@ -80,7 +84,7 @@ impl FilesystemMirror {
         }
     }
 
-    /// Finds the packages of a provider, at least one of them a zip.
+    /// Finds the packages of a provider, at least one.
     fn find(&self, provider: &ProviderAddr) -> Result<Contents, Error> {
         let mut contents = Contents::default();
         for place in self.places(provider, &mut contents.links)? {
@@ -94,11 +98,10 @@ impl FilesystemMirror {
         // Like clients, use the first of several zips for one platform.
         packed.sort_by(|a, b| a.key().cmp(&b.key()));
         packed.dedup_by(|a, b| a.key() == b.key());
-        if !packed.is_empty() {
+        unpacked.sort_by(|a, b| a.key().cmp(&b.key()));
+        unpacked.dedup_by(|a, b| a.key() == b.key());
+        if !packed.is_empty() || !unpacked.is_empty() {
             return Ok(contents);
-        }
-        if let Some(Unpacked { path, .. }) = unpacked.pop() {
-            return Err(Error::Unpacked { path });
         }
         Err(match links.pop() {
             Some(path) => Error::Linked { path },
@@ -198,7 +201,7 @@ impl Contents {
                         platform,
                     });
                 }
-            } else if let Ok(version) = name.parse::<Version>() {
+            } else if let Ok(version) = name.parse::<SpelledVersion>() {
                 self.read_version(path, &version)?;
             }
         }
@@ -206,7 +209,7 @@ impl Contents {
     }
 
     /// Adds the unpacked packages of a version.
-    fn read_version(&mut self, path: PathBuf, version: &Version) -> Result<(), disk::Error> {
+    fn read_version(&mut self, path: PathBuf, version: &SpelledVersion) -> Result<(), disk::Error> {
         match kind(&path)? {
             Some(kind) if kind.is_dir() => {}
             Some(kind) if kind.is_symlink() => {
@@ -216,11 +219,12 @@ impl Contents {
             _ => return Ok(()),
         }
         for name in disk::names(&path)? {
+            let path = path.join(&name);
             if let Ok(platform) = name.parse::<Platform>()
-                && path.join(name).is_dir()
+                && path.is_dir()
             {
                 self.unpacked.push(Unpacked {
-                    path: path.clone(),
+                    path,
                     version: version.clone(),
                     platform,
                 });
@@ -234,11 +238,11 @@ impl Contents {
         let mut versions: BTreeMap<&Version, BTreeSet<&Platform>> = BTreeMap::new();
         let is_packed = |other: &Unpacked| {
             let mut packed = self.packed.iter();
-            packed.any(|one| one.key() == (&other.version, &other.platform))
+            packed.any(|one| one.key() == other.key())
         };
         for one in self.unpacked.iter().filter(|one| !is_packed(one)) {
             versions
-                .entry(&one.version)
+                .entry(one.version.version())
                 .or_default()
                 .insert(&one.platform);
         }
@@ -252,6 +256,12 @@ impl Contents {
 }
 
 impl Packed {
+    fn key(&self) -> (&Version, &Platform) {
+        (self.version.version(), &self.platform)
+    }
+}
+
+impl Unpacked {
     fn key(&self) -> (&Version, &Platform) {
         (self.version.version(), &self.platform)
     }
@@ -274,11 +284,18 @@ fn check(path: &Path) -> Result<(), Error> {
 }
 
 impl FilesystemMirror {
+    /// The versions of which there are zips.
     pub(super) fn available_versions(
         &self,
         provider: &ProviderAddr,
     ) -> Result<AvailableVersions, Error> {
-        let contents = self.find(provider)?;
+        let mut contents = self.find(provider)?;
+        if contents.packed.is_empty()
+            && let Some(mut one) = contents.unpacked.pop()
+        {
+            one.path.pop();
+            return Err(Error::Unpacked { path: one.path });
+        }
         let warnings = contents.warnings();
         let mut versions: Vec<AvailableVersion> = Vec::new();
         for Packed {
@@ -300,6 +317,41 @@ impl FilesystemMirror {
             warnings,
             ..AvailableVersions::default()
         })
+    }
+
+    /// All versions, packed or not, in no order.
+    pub(crate) fn installable_versions(
+        &self,
+        provider: &ProviderAddr,
+    ) -> Result<Vec<AvailableVersion>, Error> {
+        let found = self.find(provider)?;
+        let packed = found.packed.into_iter().map(|one| one.version);
+        let unpacked = found.unpacked.into_iter().map(|one| one.version);
+        let versions = packed.chain(unpacked).map(|version| AvailableVersion {
+            version,
+            platforms: None,
+        });
+        Ok(versions.collect())
+    }
+
+    /// The unpacked packages of a version for these platforms; none if there is a zip for one of them, or nothing.
+    pub(crate) fn unpacked(
+        &self,
+        provider: &ProviderAddr,
+        version: &Version,
+        platforms: &Platforms,
+    ) -> Result<Vec<Unpacked>, Error> {
+        let mut found = self.find(provider)?;
+        let is_wanted =
+            |(one, platform): (&Version, &Platform)| one == version && platforms.has(platform);
+        found.unpacked.retain(|one| is_wanted(one.key()));
+        let is_packed = found.packed.iter().any(|one| is_wanted(one.key()));
+        let is_whole = match platforms {
+            Platforms::Only(named) => found.unpacked.len() == named.len(),
+            _ => true,
+        };
+        found.unpacked.retain(|_| is_whole && !is_packed);
+        Ok(found.unpacked)
     }
 
     pub(super) fn platforms(

@@ -1,0 +1,203 @@
+//! Filesystem mirrors with unpacked packages, as `init` installs from them.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::clients::run;
+use crate::support::judge;
+use crate::support::origin::Origin;
+use crate::support::programs::has;
+use crate::support::scene::{Run, Scene};
+use crate::support::signer::Signer;
+
+use super::installs::LOCK;
+use super::plugin_cache::has_link;
+use super::{origin, platforms, read, scene};
+
+/// A mirror of `acme/demo` 1.0.0 that `install --into` has written, which the CLI configuration names, and a project that requires it.
+fn given() -> (Origin, Scene) {
+    let origin = origin();
+    let scene = scene(&origin);
+    let address = origin.address("acme/demo");
+    for arguments in [
+        format!("mirror {address}@1.0.0 --to oci-layout:store"),
+        format!("install {address} --from oci-layout:store --into fm --unpacked --platform all"),
+    ] {
+        scene.tfoci(arguments.split_whitespace()).succeeds();
+    }
+    let mirror = scene.path("fm");
+    let block =
+        format!("provider_installation {{\n  filesystem_mirror {{ path = {mirror:?} }}\n}}\n");
+    let hosts = read(&scene, "client.tfrc");
+    scene.write("client.tfrc", hosts + &block);
+    let text = format!(
+        "terraform {{\n  required_providers {{\n    demo = {{ source = \"{address}\" }}\n  }}\n}}\n"
+    );
+    for directory in ["ours", "theirs"] {
+        scene.write(format!("{directory}/main.tf"), &text);
+    }
+    (origin, scene)
+}
+
+fn tfoci(scene: &Scene, arguments: &str) -> Run {
+    scene.tfoci(arguments.split_whitespace())
+}
+
+/// The directory of the package for this machine.
+fn package(scene: &Scene, origin: &Origin) -> std::path::PathBuf {
+    let here = &platforms()[0];
+    scene.path(format!("fm/{}/1.0.0/{here}", origin.address("acme/demo")))
+}
+
+#[test]
+fn what_is_locked_is_installed_and_compared() {
+    let (origin, scene) = given();
+    // A mirror has no signatures.
+    tfoci(&scene, "install --chdir ours").exits(3);
+    tfoci(&scene, "lock --chdir ours").exits(3);
+    tfoci(&scene, "install --chdir ours --trust-store").succeeds();
+    let lock = read(&scene, &format!("ours/{LOCK}"));
+    assert!(lock.contains("\"h1:") && !lock.contains("\"zh:"), "{lock}");
+    let installed = scene.path("ours/.terraform/providers");
+    let remove = || fs::remove_dir_all(scene.path("ours/.terraform")).unwrap();
+    for arguments in [
+        "install --chdir ours",
+        "install --chdir ours --locked",
+        "install --chdir ours --trust-store",
+        "lock --chdir ours",
+        "lock --chdir ours --check --h1",
+        "lock --chdir ours --check --platform same",
+    ] {
+        let run = tfoci(&scene, arguments).succeeds();
+        assert!(
+            !arguments.starts_with("install") || run.stderr.contains("Present"),
+            "{}",
+            run.stderr
+        );
+        remove();
+        tfoci(
+            &scene,
+            &format!("{arguments} --dry-run").replace("--check", ""),
+        )
+        .succeeds();
+        assert!(!installed.exists());
+        tfoci(&scene, arguments).succeeds();
+        assert_eq!(installed.exists(), arguments.starts_with("install"));
+        tfoci(&scene, "install --chdir ours").succeeds();
+        assert!(!has_link(&installed));
+        let path = format!("{}/1.0.0/{}", origin.address("acme/demo"), platforms()[0]);
+        assert_eq!(
+            judge::tree(&installed.join(path)),
+            judge::tree(&package(&scene, &origin))
+        );
+        assert_eq!(read(&scene, &format!("ours/{LOCK}")), lock, "{arguments}");
+    }
+    // Every platform that the mirror has.
+    tfoci(&scene, "lock --chdir ours --trust-store").succeeds();
+    let all = read(&scene, &format!("ours/{LOCK}"));
+    assert_eq!(all.matches("\"h1:").count(), 2, "{all}");
+    tfoci(&scene, "install --chdir ours --locked").succeeds();
+}
+
+#[test]
+fn the_lock_file_and_the_packages_are_those_of_init() {
+    for client in ["terraform", "tofu"] {
+        if !has(client) {
+            continue;
+        }
+        let (_origin, scene) = given();
+        let theirs = scene.path("theirs");
+        run(&scene, &theirs, client, ["init", "-no-color"]).succeeds();
+        let lock = read(&scene, &format!("theirs/{LOCK}"));
+        // Even beside the link that the client made.
+        tfoci(&scene, "install --chdir theirs --locked").succeeds();
+        assert!(!has_link(&theirs.join(".terraform/providers")), "{client}");
+        tfoci(
+            &scene,
+            &format!("install --chdir ours --trust-store --client {client}"),
+        )
+        .succeeds();
+        assert_eq!(read(&scene, &format!("ours/{LOCK}")), lock, "{client}");
+        tfoci(
+            &scene,
+            &format!("lock --chdir theirs --check --client {client}"),
+        )
+        .succeeds();
+        let ours = scene.path("ours");
+        run(
+            &scene,
+            &ours,
+            client,
+            ["init", "-no-color", "-lockfile=readonly"],
+        )
+        .succeeds();
+        assert_eq!(read(&scene, &format!("theirs/{LOCK}")), lock, "{client}");
+    }
+}
+
+#[test]
+fn other_packages_and_other_files_are_refused() {
+    let (origin, scene) = given();
+    tfoci(&scene, "install --chdir ours --trust-store").succeeds();
+    let lock = read(&scene, &format!("ours/{LOCK}"));
+    fs::remove_dir_all(scene.path("ours/.terraform")).unwrap();
+    let refused = |arguments: &str, code: i32| {
+        let said = tfoci(&scene, &format!("{arguments} --chdir ours"))
+            .exits(code)
+            .stderr;
+        let installed = scene.path(format!(
+            "ours/.terraform/providers/{}",
+            origin.address("acme/demo")
+        ));
+        assert!(!installed.exists(), "{arguments}");
+        assert_eq!(read(&scene, &format!("ours/{LOCK}")), lock, "{arguments}");
+        said
+    };
+    // A lock file is no signature.
+    scene.write("acme.asc", Signer::acme().public_armored());
+    refused("install --key acme.asc", 3);
+    refused("lock --key acme.asc", 3);
+    refused("install --require-pinned --locked", 2);
+    let said = refused("lock --platform freebsd_386", 1);
+    assert!(
+        said.contains("none of the wanted packages is published"),
+        "{said}"
+    );
+
+    let package = package(&scene, &origin);
+    fs::write(package.join("more"), "more").unwrap();
+    for arguments in [
+        "install",
+        "install --locked",
+        "install --trust-store",
+        "lock",
+        "lock --check",
+    ] {
+        let said = refused(arguments, 3);
+        let expected = "the lock file locks other packages of this version\n  expected one of h1:";
+        assert!(said.contains(expected), "{arguments}: {said}");
+    }
+    fs::remove_file(package.join("more")).unwrap();
+    symlink("/etc/hostname", package.join("link")).unwrap();
+    for arguments in ["install", "lock"] {
+        let said = refused(arguments, 1);
+        assert!(
+            said.contains("/link is a symbolic link, which is not followed"),
+            "{said}"
+        );
+    }
+    fs::remove_file(package.join("link")).unwrap();
+    let made = scene.command("mkfifo").arg(package.join("pipe")).status();
+    assert!(made.unwrap().success());
+    for arguments in ["install", "lock"] {
+        refused(arguments, 3);
+    }
+    // Copies need the author's zip.
+    let address = origin.address("acme/demo");
+    let mirror = format!("mirror {address} --from filesystem-mirror:fm --to oci-layout:other");
+    let said = tfoci(&scene, &mirror).exits(1).stderr;
+    assert!(
+        said.contains("the author's zip cannot be made again"),
+        "{said}"
+    );
+}
