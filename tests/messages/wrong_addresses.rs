@@ -80,21 +80,6 @@ error: `demo@1.0.0` is neither a namespace nor a provider type: it has a dot
 hint: a pattern names providers, and no version
 ",
         },
-        Case {
-            label: "the option of another tool, which is not that of `tfoci --version`",
-            given: NOTHING,
-            arguments: "mirror acme/demo --version 1.0.0 --to oci-layout:store",
-            exit: 2,
-            says: r"
-error: unexpected argument '--version' found
-
-  tip: a version follows its provider: `ADDR@VERSION`; `tfoci --version` is that of tfoci
-
-Usage: tfoci mirror <ADDR[@CONSTRAINTS]>...
-
-For more information, try '--help'.
-",
-        },
     ]);
 }
 

@@ -316,21 +316,6 @@ fn a_directory_to_write_in_the_place_of_an_address() {
 }
 
 #[test]
-fn a_provider_in_the_place_of_the_folder_of_a_release() {
-    let address = "example.com/acme/demo";
-    for arguments in [[address, "dist"], ["dist", address]] {
-        let run = Scene::new()
-            .tfoci(["push"].iter().chain(&arguments))
-            .exits(2);
-        let tip = format!(
-            "error: unexpected argument '{}' found\n\n  tip: the provider is named with `--provider {address}`\n",
-            arguments[1]
-        );
-        assert!(run.stderr.starts_with(&tip), "{}", run.stderr);
-    }
-}
-
-#[test]
 fn misspelt_stores_and_sources() {
     check(&[
         Case {

@@ -294,7 +294,7 @@ fn mistakes_are_told_before_it_listens() {
         (
             [&["--from", layout, "--include", "*/*/*"], &plain[..]].concat(),
             2,
-            "  --fill\n\n  tip: these options choose what `--fill` mirrors; without it, the server has what the store has\n",
+            "  --fill\n",
         ),
         (
             [&["--from", "oci-layout:nowhere"], &plain[..]].concat(),

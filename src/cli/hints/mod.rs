@@ -19,7 +19,6 @@ mod reach;
 mod serve;
 mod stores;
 pub(super) mod traps;
-pub(super) mod usage;
 mod versions;
 
 use tfoci::blob;

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 
-use super::super::hints;
 use super::super::neutral;
 use super::super::redaction::Redaction;
 use super::errors::wrong;
@@ -38,21 +37,10 @@ fn remove_hidden_commands(error: &mut clap::Error) {
     }
 }
 
-/// Replaces clap's tips by that of tfoci, if there is one.
-fn add_tip(error: &mut clap::Error, arguments: &[OsString]) {
-    if let Some(tip) = hints::usage::tip(error, arguments) {
-        error.remove(ContextKind::SuggestedArg);
-        error.remove(ContextKind::SuggestedSubcommand);
-        let tips = ContextValue::StyledStrs(vec![tip.into()]);
-        error.insert(ContextKind::Suggested, tips);
-    }
-}
-
 /// Prints clap's usage error or help. Both may repeat arguments or variables, so they are sanitised.
 pub(in crate::cli) fn usage(mut error: clap::Error, arguments: &[OsString]) -> ExitCode {
     remove_escape_tip(&mut error);
     remove_hidden_commands(&mut error);
-    add_tip(&mut error, arguments);
     let redaction = Redaction::of(arguments);
     let plain = redaction.apply(&error.render().to_string());
     let lines: Vec<String> = plain.lines().map(neutral::quoted).collect();
