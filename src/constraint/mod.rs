@@ -84,7 +84,10 @@ impl VersionConstraints {
             return self;
         }
         if !self.is_any() {
-            let written = format!("{}, {}", self.as_written(), other.as_written());
+            // Appended, since thousands of statements may constrain one provider.
+            let mut written = self.written.take().unwrap_or_else(|| self.to_string());
+            written += ", ";
+            written += &other.as_written();
             self.written = Some(written);
             self.comparisons.extend(other.comparisons);
             return self;
@@ -98,6 +101,11 @@ impl VersionConstraints {
             Some(text) => printable(text),
             None => self.to_string(),
         }
+    }
+
+    /// The number of comparisons.
+    pub fn count(&self) -> usize {
+        self.comparisons.len()
     }
 
     /// Whether there is no comparison, so that any stable version satisfies it.
