@@ -10,6 +10,8 @@ mod configurations;
 /// When files are written.
 #[cfg(unix)]
 mod files;
+/// The gate for changes by others.
+mod gate;
 /// Working directories.
 #[cfg(unix)]
 mod installs;

@@ -6,6 +6,7 @@ use super::Position;
 use crate::config::module;
 use crate::disk;
 use crate::error::{Category, printable, printable_path};
+use crate::json;
 
 /// A configuration that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +59,26 @@ pub enum Error {
         /// The directory of the module that calls it.
         caller: PathBuf,
     },
+    /// OpenTofu computes which module is called.
+    #[error("the source or version of a module is an expression, which tfoci does not compute\n  received {}\n  in {position}", printable(.expression))]
+    Computed {
+        /// The expression, as written.
+        expression: String,
+        position: Position,
+    },
+    /// A local state that clients refuse, too.
+    #[error("the state {} cannot be read", printable_path(.path))]
+    State { path: PathBuf, source: json::Error },
+    /// More than any real configuration requires.
+    #[error("a configuration requires more than {limit} {what}\n  in {position}")]
+    TooMuchRequired {
+        /// The noun for what exceeds the limit.
+        what: &'static str,
+        /// The largest number that is accepted.
+        limit: usize,
+        /// The statement that exceeds it.
+        position: Position,
+    },
     /// A limit was exceeded.
     #[error("{} has more than {limit} {what}", printable_path(.directory))]
     Many {
@@ -109,8 +130,11 @@ impl Error {
             | Self::ModulesJsonContent { .. }
             | Self::Redirected { .. }
             | Self::Uncertain { .. }
+            | Self::Computed { .. }
+            | Self::TooMuchRequired { .. }
             | Self::FileName { .. } => Category::Malformed,
             Self::Module { source, .. } => source.category(),
+            Self::State { source, .. } => source.category(),
         }
     }
 }

@@ -6,6 +6,7 @@
 mod error;
 mod modules_json;
 mod recorded_source;
+mod state;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +14,7 @@ use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use crate::address::{Hostname, ProviderAddr};
-use crate::config::module::{self, Module, SourceFile, is_configuration};
+use crate::config::module::{self, Module, SourceFile, is_configuration, is_test_file};
 use crate::constraint::VersionConstraints;
 use crate::disk;
 use crate::error::printable_path;
@@ -28,7 +29,17 @@ const MOST_FILES: usize = 10_000;
 /// largest accepted size.
 const LARGEST_MODULE: u64 = 16 << 20;
 
-/// What `required_providers` of the root module and of all modules that it calls demand together.
+/// The directory below the root module where clients look for test files, too.
+const TESTS: &str = "tests";
+
+/// The most providers of a configuration. Large ones have some dozens, and each costs requests.
+const MOST_PROVIDERS: usize = 2_000;
+
+/// The most comparisons of versions that all modules together demand of one provider. Large configurations have some dozens.
+const MOST_COMPARISONS: usize = 1_000;
+
+/// What the root module, all modules that it calls, its test files and its local state demand together: everything from which `init` takes
+/// providers ([what clients do](crate::clients#where-init-finds-providers)).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requirements {
     /// The providers, with the combined constraints of all modules. A configuration uses one version of each provider.
@@ -40,6 +51,10 @@ pub struct Requirements {
     /// The sources of remote modules that are not on this disk, or that were downloaded for another source or version than the call has
     /// now, as they are written. Their requirements are not known.
     pub not_followed: BTreeSet<String>,
+    /// The expression that decides the module of one such call, and the place of the call.
+    pub computed: Option<(String, Position)>,
+    /// The state that cannot be read here, such as "backend `s3`".
+    pub unread_state: Option<String>,
 }
 
 /// Where a file states something, for messages: `versions.tf:7`.
@@ -90,6 +105,8 @@ pub struct ReadAs {
     pub default_host: Hostname,
     /// The directory of the client's own files, relative to that of the root module: `.terraform`, or `TF_DATA_DIR`.
     pub data: PathBuf,
+    /// The workspace that `TF_WORKSPACE` selects; `None` for the one that the client has recorded in `data`.
+    pub workspace: Option<String>,
     /// Whether a downloaded module counts only if it is certain that the client would not download another one instead.
     pub is_strict: bool,
 }
@@ -100,7 +117,7 @@ impl Requirements {
     /// Addresses without a host have the default host of the client. A directory that is called by several names is read once.
     ///
     /// # Errors
-    /// A local module is missing, or a module or `modules.json` cannot be parsed, or `modules.json` misleads about a module.
+    /// A local module is missing, or a module, the local state or `modules.json` cannot be parsed, or `modules.json` misleads about a module.
     pub fn read(root: &Path, read_as: &ReadAs) -> Result<Self, Error> {
         if root.is_file() {
             let path = root.to_owned();
@@ -126,27 +143,60 @@ impl Requirements {
             installed: modules_json::read(&followed(root), &root.join(&read_as.data))?,
             is_strict: read_as.is_strict,
             found: Self::default(),
+            backend: None,
             read: BTreeMap::new(),
             size: 0,
         };
-        walk.run()
+        let (mut found, backend) = walk.run()?;
+        state::add(&mut found, root, read_as, client, backend)?;
+        Ok(found)
     }
 
     /// Adds what a module requires.
-    fn add(&mut self, module: Module, directory: &Path) {
+    fn add(&mut self, module: &Module, directory: &Path) -> Result<(), Error> {
         self.modules += 1;
         for requirement in module.requirements.values() {
-            let statements = requirement.stated.iter().map(|one| StatedAt {
-                position: Position {
+            for one in &requirement.stated {
+                let position = Position {
                     path: directory.join(&one.file),
                     line: one.line,
-                },
-                constraints: one.constraints.clone(),
-            });
-            let all = self.stated.entry(requirement.source.clone()).or_default();
-            all.extend(statements);
+                };
+                let constraints = one.constraints.clone();
+                self.require(requirement.source.clone(), position, constraints)?;
+            }
         }
-        module.add_to(&mut self.providers);
+        Ok(())
+    }
+
+    /// Adds a statement. Clients select one version of each provider, which all modules can use.
+    fn require(
+        &mut self,
+        provider: ProviderAddr,
+        position: Position,
+        constraints: VersionConstraints,
+    ) -> Result<(), Error> {
+        let known = self.providers.entry(provider.clone()).or_default();
+        *known = std::mem::take(known).and(constraints.clone());
+        let many = |what, limit| Error::TooMuchRequired {
+            what,
+            limit,
+            position: position.clone(),
+        };
+        if known.count() > MOST_COMPARISONS {
+            return Err(many(
+                "version constraints of one provider",
+                MOST_COMPARISONS,
+            ));
+        }
+        if self.providers.len() > MOST_PROVIDERS {
+            return Err(many("providers", MOST_PROVIDERS));
+        }
+        let stated = self.stated.entry(provider).or_default();
+        stated.push(StatedAt {
+            position,
+            constraints,
+        });
+        Ok(())
     }
 }
 
@@ -172,6 +222,7 @@ fn writer_of_lock_file(root: &Path) -> Result<Option<Client>, disk::Error> {
 
 fn read_module(
     directory: &Path,
+    is_root: bool,
     client: Option<Client>,
     default_host: &Hostname,
 ) -> Result<(Module, u64), Error> {
@@ -181,17 +232,32 @@ fn read_module(
         limit,
     };
     refuse_odd_names(directory)?;
+    if is_root && directory.join(TESTS).is_dir() {
+        refuse_odd_names(&directory.join(TESTS))?;
+    }
     let mut names = disk::names(directory)?;
     // Terraform does not know the endings that only OpenTofu reads.
-    let is_read = |name: &str| {
-        let is_tofu = name.ends_with(".tofu") || name.ends_with(".tofu.json");
-        is_configuration(name) && !(is_tofu && client == Some(Client::Terraform))
+    let is_tofu = |name: &str| {
+        let endings = [".tofu", ".tofu.json", ".tofutest.hcl", ".tofutest.json"];
+        endings.iter().any(|ending| name.ends_with(ending))
     };
-    names.retain(|name| is_read(name) && !directory.join(name).is_dir());
+    let is_read = |name: &String| {
+        let is_unknown = client == Some(Client::Terraform) && is_tofu(name);
+        !is_unknown && !directory.join(name).is_dir()
+    };
+    let mut tests = Vec::new();
+    if is_root {
+        tests.extend(names.iter().filter(|name| is_test_file(name)).cloned());
+        let below = disk::if_exists(disk::names(&directory.join(TESTS)))?;
+        let below = below.iter().flatten().filter(|name| is_test_file(name));
+        tests.extend(below.map(|name| format!("{TESTS}/{name}")));
+    }
+    names.retain(|name| is_configuration(name) && is_read(name));
     if names.is_empty() {
         let directory = directory.to_owned();
         return Err(Error::Empty { directory });
     }
+    names.extend(tests.into_iter().filter(is_read));
     if names.len() > MOST_FILES {
         return Err(many("files", MOST_FILES as u64));
     }
@@ -221,7 +287,8 @@ fn refuse_odd_names(directory: &Path) -> Result<(), Error> {
     let failed = |source| disk::Error::at(disk::Action::Read, directory, source);
     for entry in std::fs::read_dir(directory).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
-        if name.to_str().is_none() && is_configuration(&name.to_string_lossy()) {
+        let shown = name.to_string_lossy();
+        if name.to_str().is_none() && (is_configuration(&shown) || is_test_file(&shown)) {
             let path = directory.join(name);
             return Err(Error::FileName { path });
         }

@@ -120,7 +120,7 @@ impl InstalledModule {
     pub(super) fn belongs_to(&self, call: &ModuleCall, registries: &[Hostname]) -> Belongs {
         match self.has_source(&call.source, registries) {
             Belongs::No => Belongs::No,
-            source => match (self.has_version(call.version.as_deref()), source) {
+            source => match (self.has_version(call.version.as_ref()), source) {
                 (Belongs::Yes, source) => source,
                 (version, _) => version,
             },
@@ -150,11 +150,12 @@ impl InstalledModule {
     }
 
     /// Compares versions by the rules of clients [for modules](crate::clients#installed-modules), which are not those for providers.
-    fn has_version(&self, constraints: Option<&str>) -> Belongs {
+    fn has_version(&self, constraints: Option<&Result<String, String>>) -> Belongs {
         let (constraints, version) = match (constraints, &self.version) {
             (None, _) => return Belongs::Yes,
             (Some(_), None) => return Belongs::No,
-            (Some(constraints), Some(version)) => (constraints, version),
+            (Some(Err(_)), _) => return Belongs::Unknown,
+            (Some(Ok(constraints)), Some(version)) => (constraints, version),
         };
         // Both rules differ most about pre-releases and metadata.
         let is_plain = !constraints.contains(['-', '+']) && !version.contains(['-', '+']);

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use super::modules_json::{Belongs, InstalledModule};
 use super::{Error, Position, Requirements, followed, joined, one_path, read_module};
 use crate::address::Hostname;
-use crate::config::module::{ModuleCall, ModuleSource};
+use crate::config::module::{Backend, ModuleCall, ModuleSource};
 use crate::lockfile::Client;
 
 /// The most calls of modules in one configuration. Large ones have some hundreds. Modules that each call the next one twice would double
@@ -36,6 +36,8 @@ pub(super) struct Walk<'a> {
     /// Whether an installed module counts only if it certainly belongs to its call.
     pub(super) is_strict: bool,
     pub(super) found: Requirements,
+    /// Where the root module says that the state is.
+    pub(super) backend: Option<Backend>,
     /// The calls of the modules that were read, by the canonical paths of the modules.
     pub(super) read: BTreeMap<PathBuf, Rc<BTreeMap<String, ModuleCall>>>,
     /// The bytes that were read.
@@ -78,7 +80,7 @@ impl Caller {
 
 impl Walk<'_> {
     /// Reads all modules.
-    pub(super) fn run(mut self) -> Result<Requirements, Error> {
+    pub(super) fn run(mut self) -> Result<(Requirements, Option<Backend>), Error> {
         let mut pending = vec![Called {
             directory: self.root.to_owned(),
             base: followed(self.root),
@@ -98,11 +100,15 @@ impl Walk<'_> {
                     Ok(next) => pending.push(next),
                     Err(source) => {
                         self.found.not_followed.insert(source.to_owned());
+                        let computed = call.computed().map(str::to_owned);
+                        let position = Caller::of(&called, call).position;
+                        let computed = computed.map(|expression| (expression, position));
+                        self.found.computed = self.found.computed.take().or(computed);
                     }
                 }
             }
         }
-        Ok(self.found)
+        Ok((self.found, self.backend))
     }
 
     fn too_many(&self, what: &'static str, limit: u64) -> Error {
@@ -119,13 +125,16 @@ impl Walk<'_> {
         if let Some(known) = self.read.get(&path) {
             return Ok(Rc::clone(known));
         }
-        let (mut module, bytes) = read_module(&called.directory, self.client, self.default_host)?;
+        let is_root = called.caller.is_none();
+        let (mut module, bytes) =
+            read_module(&called.directory, is_root, self.client, self.default_host)?;
         self.size += bytes;
         if self.size > LARGEST {
             return Err(self.too_many("bytes", LARGEST));
         }
         let calls = Rc::new(std::mem::take(&mut module.calls));
-        self.found.add(module, &called.directory);
+        self.found.add(&module, &called.directory)?;
+        self.backend = self.backend.take().or(module.backend.filter(|_| is_root));
         self.read.insert(path, Rc::clone(&calls));
         Ok(calls)
     }
@@ -173,9 +182,15 @@ impl Walk<'_> {
             }
             (ModuleSource::Elsewhere(source) | ModuleSource::Computed(source), entry) => {
                 match entry {
-                    Some((_, Belongs::Unknown)) if self.is_strict => Err(Error::Uncertain {
-                        address: source.clone(),
-                        caller: caller.directory.clone(),
+                    Some((_, Belongs::Unknown)) if self.is_strict => Err(match call.computed() {
+                        Some(expression) => Error::Computed {
+                            expression: expression.to_owned(),
+                            position: Caller::of(caller, call).position,
+                        },
+                        None => Error::Uncertain {
+                            address: source.clone(),
+                            caller: caller.directory.clone(),
+                        },
                     }),
                     Some((entry, _)) => {
                         let directory = &entry.directory;

@@ -383,7 +383,12 @@ fn a_module_of_an_older_call_is_missing() {
     lock(&scene, "--check").succeeds();
     scene.write("acme.asc", Signer::acme().public_armored());
     let run = lock(&scene, "--check --require-pinned --key acme.asc").exits(1);
-    let said = "modules.json may be about another module than the one that is called\n  source var.source\n  called in project\n\nhint: a strict check cannot compute expressions, and does not know every short form: write source and version out, such as `git::https://HOST/REPOSITORY.git?ref=TAG`\n";
+    let said = "the source or version of a module is an expression, which tfoci does not compute\n  received var.source\n  in project/main.tf:1\n";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    let short = "module \"net\" {\n  source = \"acme.s3.amazonaws.com/net.zip\"\n}\n";
+    scene.write("project/main.tf", short);
+    let run = lock(&scene, "--check --require-pinned --key acme.asc").exits(1);
+    let said = "modules.json may be about another module than the one that is called\n  source acme.s3.amazonaws.com/net.zip\n  called in project\n\nhint: a strict check does not know every short form: write the source out, such as `git::https://HOST/REPOSITORY.git?ref=TAG`\n";
     assert!(run.stderr.contains(said), "{}", run.stderr);
 
     scene.write(

@@ -1,4 +1,4 @@
-//! Ctrl-C while a large package is compared with its lock file.
+//! Ctrl-C while a large package is compared with its lock file, and while a large configuration is read.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -56,4 +56,38 @@ fn a_run_that_hashes_ends_at_once() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let (interrupted, longest) = (start.elapsed(), whole / 2);
     assert!(interrupted < longest, "{interrupted:?} of {whole:?}");
+}
+
+/// Whether a process handles SIGINT, so that the signal does not end it at once.
+fn handles_interruptions(child: &Child) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    u64::from_str_radix(caught.unwrap().trim(), 16).unwrap() & 2 != 0
+}
+
+#[test]
+fn a_run_that_reads_a_large_configuration_is_interrupted() {
+    let origin = origin();
+    let scene = scene(&origin);
+    project(&scene, &origin, "ours");
+    // Seconds of work, and the end of an honest run has another code.
+    let text = format!("locals {{\n  x = \"{}\"\n}}\n", "x".repeat((4 << 20) - 64));
+    for number in 0..3 {
+        scene.write(format!("ours/large{number}.tf"), &text);
+    }
+    let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
+    let command = command.args(["lock", "--check", "--chdir", "ours"]);
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !handles_interruptions(&child) {
+        assert!(child.try_wait().unwrap().is_none(), "it has ended");
+    }
+    let kill = Command::new("kill")
+        .args(["-s", "INT", &child.id().to_string()])
+        .status();
+    assert!(kill.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
 }

@@ -302,7 +302,10 @@ fn install_locked_requires_the_h1_hashes_that_clients_check() {
     scene.write("a/.terraform.lock.hcl", "");
     let run = tfoci(&scene, "install --chdir a --locked").exits(4);
     let hint = "hint: `tfoci lock` brings it up to date; commit the file";
-    says(&run, &format!("{demo} is not in it\n\n{hint}\n"));
+    says(
+        &run,
+        &format!("{demo} is not in it\n  required by a/main.tf:3 (~> 1.0)\n\n{hint}\n"),
+    );
     fs::remove_file(scene.path("a/.terraform.lock.hcl")).unwrap();
     let run = tfoci(&scene, "install --chdir a --locked").exits(4);
     let hint = "hint: `tfoci lock --h1` with the same `--client`, `--from` and `--trust` writes it for this machine, and with `--platform` for others; commit the file";

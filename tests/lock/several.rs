@@ -154,6 +154,11 @@ fn a_lock_file_of_the_other_client_is_named() {
     lock(&author, &ORDERS[0], &["--check"]).succeeds();
     for order in ORDERS {
         let run = lock(&author, &order, &["--check", "--client", "tofu"]).exits(4);
+        let hint = "\n\nhint: the file is not one of tofu: leave out `--client`, or run `tfoci lock --h1 --client tofu`, which adds it; commit the file\n";
+        assert!(run.stderr.ends_with(hint), "{}", run.stderr);
+        author.scene.write("other/main.tf", "terraform {}\n");
+        let run = lock(&author, &order, &["--check", "--client", "tofu"]).exits(4);
+        author.scene.write("other/main.tf", MAIN);
         let hint = "\n\nhint: other/.terraform.lock.hcl was written by terraform: check it in a run with `--client terraform`, or without `--client`. `tfoci lock` with the same options makes it one of tofu\n";
         assert!(run.stderr.ends_with(hint), "{}", run.stderr);
     }
@@ -193,7 +198,7 @@ fn what_a_file_of_the_other_client_lacks_is_locked_for_the_client_that_installs(
     let run = install(&["--client", "terraform"]).exits(4);
     assert_eq!(
         run.stderr,
-        "error: clean/.terraform.lock.hcl does not lock what the configuration requires\n  registry.terraform.io/acme/demo is not in it\n\nhint: the file is not one of terraform: leave out `--client`, or run `tfoci lock --h1 --client terraform`, which adds it; commit the file\n"
+        "error: clean/.terraform.lock.hcl does not lock what the configuration requires\n  registry.terraform.io/acme/demo is not in it\n  required by clean/main.tf:3\n\nhint: the file is not one of terraform: leave out `--client`, or run `tfoci lock --h1 --client terraform`, which adds it; commit the file\n"
     );
     author.scene.write(format!("clean/{LOCK}"), "");
     let run = install(&[]).exits(4);

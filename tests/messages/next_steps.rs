@@ -185,11 +185,13 @@ fn fields_that_are_misspelt_and_texts_without_quotes() {
 fn a_lock_file_that_is_not_up_to_date() {
     let author = Author::new();
     author.with_pushed();
-    author.scene.write(
-        "main.tf",
-        "terraform {\n  required_providers {\n    demo = { source = \"acme/demo\" }\n  }\n}\n",
-    );
+    let main =
+        "terraform {\n  required_providers {\n    demo = { source = \"acme/demo\" }\n  }\n}\n";
+    author.scene.write("main.tf", main);
     let lock = "lock --from oci-layout:store --key acme.asc";
+    run(&author, lock).succeeds();
+    let main = main.replace(" }\n  }", ", version = \">= 1.0\" }\n  }");
+    author.scene.write("main.tf", main);
     let stale = run(&author, &format!("{lock} --check")).exits(4);
     let end =
         "   Differs .terraform.lock.hcl\n\nhint: `tfoci lock` with the same options writes it\n";

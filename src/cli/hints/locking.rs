@@ -116,7 +116,7 @@ pub(super) fn command(error: &CommandError) -> Option<String> {
             "`--from origin` asks the provider registry that publishes it"
         }
         CommandError::Configuration(configuration::Error::Uncertain { .. }) => {
-            "a strict check cannot compute expressions, and does not know every short form: write source and version out, such as `git::https://HOST/REPOSITORY.git?ref=TAG`"
+            "a strict check does not know every short form: write the source out, such as `git::https://HOST/REPOSITORY.git?ref=TAG`"
         }
         CommandError::Configuration(
             configuration::Error::Redirected { .. }
@@ -194,6 +194,10 @@ fn differs(difference: &LockDifference) -> String {
             "`tfoci lock --h1` with the same `--from` and `--trust` adds it for this machine, and with `--platform` for others"
                 .to_owned()
         }
+        LockDifference::Offered { directory, .. } => format!(
+            "if nothing requires it, remove it from {}",
+            printable_path(directory)
+        ),
         LockDifference::NoFile => {
             "`tfoci lock --h1` with the same `--client`, `--from` and `--trust` writes it for this machine, and with `--platform` for others; commit the file"
                 .to_owned()

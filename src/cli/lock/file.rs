@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use tfoci::error::printable_path;
+use tfoci::error::{Category, printable_path};
 use tfoci::lock::target::LockChange;
 
 use super::diff::print_diff;
@@ -118,6 +118,9 @@ pub(super) fn status<'a>(
 ) -> (FileStatus, Option<&'a CommandError>) {
     match changed {
         None => (FileStatus::Failed, None),
+        Some(Err(error)) if error.category() == Category::Differs => {
+            (FileStatus::Differs, Some(error))
+        }
         Some(Err(error)) => (FileStatus::Failed, Some(error)),
         Some(Ok(change)) if stays(change, request) => (FileStatus::Present, None),
         Some(Ok(_)) => match request.writing {

@@ -83,6 +83,13 @@ impl LockOutcome {
         }
     }
 
+    /// The results of a provider, which follow each other in the order of providers.
+    pub(super) fn found_of(&self, provider: &ProviderAddr) -> impl Iterator<Item = &LockResult> {
+        let from = self.found.partition_point(|one| one.provider < *provider);
+        let found = self.found.iter().skip(from);
+        found.take_while(move |one| one.provider == *provider)
+    }
+
     /// Adds the lock file of a directory that could not be read.
     pub(super) fn add_broken(&mut self, path: PathBuf, error: CommandError) {
         self.files.push((path, Some(Err(error))));
@@ -296,15 +303,17 @@ impl LockOutcome {
             match result {
                 Ok(one) => {
                     let is_same = |other: &&mut LockedInFiles<'_>| {
-                        other.subject.provider == *provider
-                            && other.locked.version == one.version
+                        other.locked.version == one.version
                             && other.locked.hashes == one.hashes
                             // What the lock files also have differs.
                             && other.locked.kept == one.kept
                             && other.locked.strangers == one.strangers
                             && other.locked.uncompared == one.uncompared
                     };
-                    match locked.iter_mut().find(is_same) {
+                    // The results of a provider follow each other.
+                    let others = locked.iter_mut().rev();
+                    let mut others = others.take_while(|other| other.subject.provider == *provider);
+                    match others.find(is_same) {
                         Some(same) => same.files.push(*file),
                         None => locked.push(LockedInFiles {
                             subject: Subject::version(provider, &one.version),
@@ -335,9 +344,10 @@ impl LockOutcome {
         }
         let is_same = |one: &&LockResult| {
             let is_same = |other: &Failure| Arc::ptr_eq(&other.problem, &failure.problem);
-            one.provider == *provider && one.locked.as_ref().is_err_and(is_same)
+            one.locked.as_ref().is_err_and(is_same)
         };
-        let files = self.found.iter().filter(is_same).map(|one| one.file);
+        let files = self.found_of(provider).filter(is_same);
+        let files = files.map(|one| one.file);
         let stated = files.filter_map(|file| self.stated.get(&(file, provider.clone())));
         let mut stated: Vec<String> = stated.flatten().cloned().collect();
         let more = stated.len().saturating_sub(MOST);

@@ -7,14 +7,15 @@ use tfoci::address::ProviderAddr;
 use tfoci::configuration::{self, ReadAs, Requirements, StatedAt};
 use tfoci::constraint::VersionConstraints;
 use tfoci::disk;
-use tfoci::error::{Category, printable};
+use tfoci::error::{Category, printable, printable_path};
+use tfoci::jobs::in_thread;
 use tfoci::lock::target::{LockTarget, Update};
 use tfoci::lockfile::{Client, FILE_NAME};
 use tfoci::selection::Selection;
 
 use super::request::LockRequest;
 use crate::cli::error::{CommandError, Meant};
-use crate::cli::session::{Session, data_directory, requested};
+use crate::cli::session::{Session, data_directory, requested, workspace};
 
 /// A directory to lock.
 pub(super) struct Root {
@@ -51,7 +52,7 @@ pub(super) struct Roots {
 }
 
 /// Reads all directories and their lock files. One that cannot be read does not stop the others.
-pub(super) fn read(request: &LockRequest, session: &Session) -> Result<Roots, CommandError> {
+pub(super) async fn read(request: &LockRequest, session: &Session) -> Result<Roots, CommandError> {
     let here = [PathBuf::from(".")];
     let directories = match request.directories.as_slice() {
         [] => here.as_slice(),
@@ -73,7 +74,7 @@ pub(super) fn read(request: &LockRequest, session: &Session) -> Result<Roots, Co
             false => directory.join(FILE_NAME),
         };
         let path = request.lock_file.clone().unwrap_or_else(beside);
-        match read_one(directory, &path, how, request, session) {
+        match read_one(directory, &path, how, request, session).await {
             Ok(root) => roots.read.push(root),
             // A wrong argument is wrong for all directories.
             Err(error) if directories.len() == 1 || error.category() == Category::Usage => {
@@ -122,7 +123,7 @@ pub(super) fn client(
     }
 }
 
-fn read_one(
+async fn read_one(
     directory: &Path,
     lock_file: &Path,
     how: Update,
@@ -133,26 +134,28 @@ fn read_one(
     let target = LockTarget::read(lock_file, request.client.or(implied), how)?;
     Ok(Root {
         directory: directory.to_owned(),
-        required: required(directory, target.client(), request, session)?,
+        required: required(directory, &target, request, session).await?,
         target,
     })
 }
 
 /// The providers that a directory requires: those of its configuration, or those of the arguments.
-fn required(
+async fn required(
     directory: &Path,
-    client: Client,
+    target: &LockTarget,
     request: &LockRequest,
     session: &Session,
 ) -> Result<BTreeMap<ProviderAddr, Required>, CommandError> {
+    let client = target.client();
     let default_host = session.default_host_of(client);
     let read_as = ReadAs {
         client: Some(client),
         default_host: client.default_host(),
         data: data_directory(),
+        workspace: workspace(),
         is_strict: request.is_strict_check(),
     };
-    let requirements = match requirements(directory, client, &read_as) {
+    let requirements = match requirements(directory, client, read_as).await {
         // Addresses need no configuration.
         Err(CommandError::Configuration(configuration::Error::Empty { .. }))
             if !request.providers.is_empty() =>
@@ -161,6 +164,16 @@ fn required(
         }
         requirements => Some(requirements?),
     };
+    let unread = requirements
+        .as_ref()
+        .and_then(|one| one.unread_state.as_ref());
+    if let Some(state) = unread {
+        let (path, program) = (printable_path(target.path()), client.program());
+        session.printer.warning(&format!(
+            "{path}: tfoci cannot read the {}. `{program} init -lockfile=readonly` refuses what it requires and the file does not have",
+            printable(state)
+        ));
+    }
     let selections = request.providers.iter();
     let selections = selections.map(|text| Ok((&**text, Selection::parse(text, &default_host)?)));
     let selections: Vec<(&str, Selection)> = selections.collect::<Result<_, CommandError>>()?;
@@ -171,12 +184,21 @@ fn required(
 }
 
 /// Reads a configuration. All of its modules must be on this disk.
-fn requirements(
+async fn requirements(
     directory: &Path,
     client: Client,
-    read_as: &ReadAs,
+    read_as: ReadAs,
 ) -> Result<Requirements, CommandError> {
-    let requirements = Requirements::read(directory, read_as)?;
+    let root = directory.to_owned();
+    // In a thread, so that an interruption does not wait for it.
+    let requirements = in_thread(move || Requirements::read(&root, &read_as)).await?;
+    if let Some((expression, position)) = requirements.computed {
+        return Err(configuration::Error::Computed {
+            expression,
+            position,
+        }
+        .into());
+    }
     match requirements.not_followed.first() {
         None => Ok(requirements),
         Some(source) => Err(CommandError::ModuleMissing {

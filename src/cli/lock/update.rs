@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tfoci::address::{Hostname, ProviderAddr};
+use tfoci::configuration;
 use tfoci::constraint::VersionConstraints;
 use tfoci::error::printable_path;
 use tfoci::event::Reporter;
 use tfoci::hash::PackageHash;
 use tfoci::install::{self, DirectoryKind, Form, Installer};
-use tfoci::lock::{LockResult, Task, Wanted, lock};
+use tfoci::lock::{Task, Wanted, lock};
 use tfoci::lockfile::{Client, LockedProvider};
+use tfoci::source::filesystem_mirror::nearby;
 
 use super::methods::Methods;
 use super::outcome::LockOutcome;
@@ -23,6 +25,9 @@ use crate::cli::printer::Tone;
 use crate::cli::progress::{PresentVersions, Progress};
 use crate::cli::session::{Session, data_directory, has_data_directory};
 
+/// The directory in which clients look for providers without any configuration.
+const PLUGINS: &str = "terraform.d/plugins";
+
 /// Locks providers, and installs them if the request says so.
 pub(in crate::cli) async fn update(
     request: LockRequest,
@@ -31,37 +36,22 @@ pub(in crate::cli) async fn update(
     let Roots {
         read: mut roots,
         mut broken,
-    } = roots::read(&request, session)?;
+    } = roots::read(&request, session).await?;
     let client = roots::client(&roots, &request)?;
     let providers = roots.iter().flat_map(|root| root.required.keys());
     if let Some(file) = &request.trust.trust.trust {
         let consequence = request.consequence();
         session.warn_of_unmatched_in(file, &request.options.trust.policy, providers, consequence);
     }
-    if request.is_locked_install() {
-        let is_locked = |root| is_locked(root, &request);
-        roots.iter().try_for_each(is_locked)?;
-    }
-    let is_terraform = |root: &Root| root.target.client() == Client::Terraform;
-    let is_mixed = roots.iter().any(is_terraform);
-    for root in &roots {
-        tell_client(root, is_mixed, &request, session);
-    }
-    if !request.installs && request.providers.is_empty() {
-        roots
-            .iter()
-            .for_each(|root| warn_of_unrequired(root, session));
-        if request.is_strict_check() {
-            roots.iter_mut().for_each(require_locked);
-        }
-    }
-    if request.installs {
-        roots.iter().try_for_each(refuse_links)?;
-    }
+    examine(&mut roots, &mut broken, &request, session)?;
     let strangers = strangers(&roots, &request);
     let methods = Methods::new(request.from.as_deref(), client, &strangers, session)?;
     if request.directories.len() > 1 {
-        set_aside(&mut roots, &mut broken, &methods);
+        let no_method = |root: &Root| {
+            let mut providers = root.required.keys();
+            providers.find_map(|provider| methods.of(provider).err())
+        };
+        set_aside(&mut roots, &mut broken, no_method);
     }
     let tasks = tasks(&roots, &methods)?;
     let progress = Progress::begin(&session.printer, tasks.len(), PresentVersions::Printed);
@@ -74,7 +64,7 @@ pub(in crate::cli) async fn update(
     progress.clear();
     let mut outcome = LockOutcome::new(found, &roots);
     for (file, root) in roots.iter().enumerate() {
-        let locked = entries(file, root, &outcome.found);
+        let locked = entries(file, root, &outcome);
         let changed = match (locked, request.writing) {
             (None, _) => None,
             (Some(entries), Writing::Real) => Some(root.target.write(&entries, &*reporter).await),
@@ -88,6 +78,81 @@ pub(in crate::cli) async fn update(
     Ok(outcome.print(&request, session))
 }
 
+/// Compares the lock files with what is required, before anything is looked up.
+fn examine(
+    roots: &mut Vec<Root>,
+    broken: &mut Vec<(PathBuf, CommandError)>,
+    request: &LockRequest,
+    session: &Session,
+) -> Result<(), CommandError> {
+    if request.is_locked_install() {
+        let is_locked = |root| is_locked(root, request);
+        roots.iter().try_for_each(is_locked)?;
+    }
+    if request.is_check() {
+        let lacks = |root: &Root| lacking(root, request).err();
+        set_aside(roots, broken, lacks);
+    }
+    let is_terraform = |root: &Root| root.target.client() == Client::Terraform;
+    let is_mixed = roots.iter().any(is_terraform);
+    for root in roots.iter() {
+        tell_client(root, is_mixed, request, session);
+    }
+    if !request.installs && request.providers.is_empty() {
+        roots
+            .iter()
+            .for_each(|root| warn_of_unrequired(root, session));
+        if request.is_strict_check() {
+            roots.iter_mut().for_each(require_locked);
+        }
+    }
+    if request.installs {
+        roots.iter().try_for_each(refuse_links)?;
+    }
+    Ok(())
+}
+
+/// Checks that the lock file has every provider that is required, or that a client would find in `terraform.d/plugins`. No host is asked about
+/// a provider without an entry: a stranger may have named it.
+fn lacking(root: &Root, request: &LockRequest) -> Result<(), CommandError> {
+    let lacks = |provider: &ProviderAddr| root.target.constraints(provider).is_none();
+    let differs = |difference| CommandError::LockDiffers {
+        path: root.target.path().to_owned(),
+        difference,
+    };
+    let mut required = root.required.iter();
+    if let Some((provider, one)) = required.find(|(provider, _)| lacks(provider)) {
+        return Err(differs(missing(root, provider, one, request)));
+    }
+    // Clients look in the directory in which they are started, whatever `-chdir` says.
+    let mut places = vec![PathBuf::from(PLUGINS), root.directory.join(PLUGINS)];
+    places.retain(|_| request.providers.is_empty());
+    for directory in places {
+        let offered = nearby::providers(&directory).map_err(configuration::Error::from)?;
+        if let Some(provider) = offered.into_iter().find(lacks) {
+            return Err(differs(LockDifference::Offered {
+                provider,
+                directory,
+            }));
+        }
+    }
+    Ok(())
+}
+
+fn missing(
+    root: &Root,
+    provider: &ProviderAddr,
+    required: &Required,
+    request: &LockRequest,
+) -> LockDifference {
+    let client = request.client;
+    LockDifference::Missing {
+        provider: provider.clone(),
+        stated: required.stated.clone(),
+        client: client.filter(|client| root.target.written_by() != Some(*client)),
+    }
+}
+
 /// Checks that a lock file has the providers that are required, and no others, before anything is installed.
 fn is_locked(root: &Root, request: &LockRequest) -> Result<(), CommandError> {
     let differs = |difference| CommandError::LockDiffers {
@@ -97,17 +162,9 @@ fn is_locked(root: &Root, request: &LockRequest) -> Result<(), CommandError> {
     if !root.target.exists() && !root.required.is_empty() {
         return Err(differs(LockDifference::NoFile));
     }
-    if let Some(missing) = root
-        .required
-        .keys()
-        .find(|one| root.target.locked(one).is_none())
-    {
-        let provider = missing.clone();
-        let client = request.client;
-        return Err(differs(LockDifference::Missing {
-            provider,
-            client: client.filter(|client| root.target.written_by() != Some(*client)),
-        }));
+    let mut required = root.required.iter();
+    if let Some((provider, one)) = required.find(|(one, _)| root.target.locked(one).is_none()) {
+        return Err(differs(missing(root, provider, one, request)));
     }
     // With addresses, the lock file may have other providers too.
     let is_all = request.providers.is_empty();
@@ -262,15 +319,14 @@ fn plugin_cache(root: &Root, session: &Session) -> Result<Option<PathBuf>, Comma
     Ok(Some(path))
 }
 
-/// Moves the directories to `broken` that require a provider for which there is no installation method.
+/// Moves the directories with an error to `broken`.
 fn set_aside(
     roots: &mut Vec<Root>,
     broken: &mut Vec<(PathBuf, CommandError)>,
-    methods: &Methods<'_>,
+    error: impl Fn(&Root) -> Option<CommandError>,
 ) {
     roots.retain(|root| {
-        let mut providers = root.required.keys();
-        let failed = providers.find_map(|provider| methods.of(provider).err());
+        let failed = error(root);
         let path = root.target.path().to_owned();
         let is_sound = failed.is_none();
         broken.extend(failed.map(|error| (path, error)));
@@ -309,11 +365,10 @@ fn tasks(roots: &[Root], methods: &Methods<'_>) -> Result<Vec<Task>, CommandErro
 fn entries(
     file: usize,
     root: &Root,
-    found: &[LockResult],
+    outcome: &LockOutcome,
 ) -> Option<BTreeMap<ProviderAddr, LockedProvider>> {
     let entries = root.required.iter().map(|(provider, required)| {
-        let mut found = found.iter();
-        let found = found.find(|one| one.file == file && one.provider == *provider)?;
+        let found = outcome.found_of(provider).find(|one| one.file == file)?;
         let locked = found.locked.as_ref().ok()?;
         let entry = LockedProvider {
             version: locked.version.clone(),

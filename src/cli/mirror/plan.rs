@@ -17,7 +17,7 @@ use super::Arguments;
 use crate::cli::error::CommandError;
 use crate::cli::session::place::refuse_other;
 use crate::cli::session::requested::{self, Item, entries, mirror_file, trust_file};
-use crate::cli::session::{REFUSED, Session, TrustPath, check, data_directory};
+use crate::cli::session::{REFUSED, Session, TrustPath, check, data_directory, workspace};
 
 /// The addresses among the arguments, and the mirror file. A file that is a pipe can be read only once.
 pub(super) struct Requested {
@@ -194,6 +194,7 @@ fn required(root: &Path, session: &Session) -> Result<impl Iterator<Item = Item>
         client: None,
         default_host: session.default_host().clone(),
         data: data_directory(),
+        workspace: workspace(),
         is_strict: false,
     };
     let required =

@@ -40,7 +40,7 @@ use super::error::CommandError;
 use super::printer::Printer;
 use super::report::Report;
 use super::trace::Trace;
-pub(super) use environment::{data_directory, has_data_directory, report_considered};
+pub(super) use environment::{data_directory, has_data_directory, report_considered, workspace};
 pub(super) use everything::Everything;
 pub(super) use trust::{NamedBy, TrustPath, policy, read_key, trust_text};
 pub(super) use wanted::{Wanted, WantedVersions};

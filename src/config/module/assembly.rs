@@ -5,11 +5,11 @@ use std::collections::btree_map::Entry;
 
 use super::files::SourceFile;
 use super::{
-    Error, Fact, FileError, Module, ModuleCall, ModuleSource, Requirement, Stated, Statement,
-    Target,
+    Backend, Error, Fact, FileError, Module, ModuleCall, ModuleSource, Requirement, Stated,
+    Statement, Target,
 };
 use crate::address::{self, Hostname, ProviderAddr};
-use crate::constraint::VersionConstraints;
+use crate::constraint::{self, ConstraintError, VersionConstraints};
 use crate::lockfile::Client;
 
 /// The namespace of providers that are only named by their type.
@@ -32,6 +32,7 @@ pub(super) struct Assembly<'a> {
     imported: Vec<(Target, Used)>,
     /// By name.
     calls: BTreeMap<String, Call>,
+    backend: Option<Backend>,
 }
 
 /// The file and line of a statement, for messages.
@@ -50,7 +51,7 @@ struct Used {
 #[derive(Default)]
 struct Call {
     source: Option<(ModuleSource, Position)>,
-    version: Option<String>,
+    version: Option<Result<String, String>>,
 }
 
 impl Position {
@@ -82,6 +83,7 @@ impl<'a> Assembly<'a> {
             used: BTreeMap::new(),
             imported: Vec::new(),
             calls: BTreeMap::new(),
+            backend: None,
         }
     }
 
@@ -111,7 +113,6 @@ impl<'a> Assembly<'a> {
                 let requirement = source.map(|source| Requirement {
                     source,
                     stated: vec![place.states(&constraints)],
-                    constraints,
                 });
                 self.required.insert(name, requirement);
             }
@@ -121,11 +122,14 @@ impl<'a> Assembly<'a> {
                 version,
             } => {
                 let constraints = constraints(version, &place)?;
-                let known = self.configured.entry((name, alias));
-                let known = known.or_insert((VersionConstraints::any(), place));
-                if !constraints.is_any() {
-                    known.0 = constraints;
-                }
+                let alias = match file.is_test() {
+                    // Terraform takes no provider from test files.
+                    true if self.client == Some(Client::Terraform) => return Ok(()),
+                    // Each has configurations of its own.
+                    true => Some(format!("{}/{}", file.name, alias.unwrap_or_default())),
+                    false => alias,
+                };
+                self.add_configured((name, alias), constraints, place);
             }
             Statement::Used { key, provider } => {
                 let is_override = file.is_override();
@@ -139,13 +143,27 @@ impl<'a> Assembly<'a> {
                 source,
                 version,
             } => {
-                let call = self.calls.entry(name).or_default();
+                let call = self.calls.entry(file.name_of_call(name)).or_default();
                 let source = source.map(|source| (source, place));
                 call.source = source.or(call.source.take());
                 call.version = version.or(call.version.take());
             }
+            Statement::Backend(backend) => self.backend = Some(backend),
         }
         Ok(())
+    }
+
+    fn add_configured(
+        &mut self,
+        key: (String, Option<String>),
+        constraints: VersionConstraints,
+        place: Position,
+    ) {
+        let known = self.configured.entry(key);
+        let known = known.or_insert((VersionConstraints::any(), place));
+        if !constraints.is_any() {
+            known.0 = constraints;
+        }
     }
 
     fn add_used(&mut self, mut key: [String; 3], used: Used, is_override: bool) {
@@ -244,6 +262,7 @@ impl<'a> Assembly<'a> {
                 .filter_map(|(name, one)| Some((name, one?)))
                 .collect(),
             calls: calls.collect(),
+            backend: self.backend,
         })
     }
 
@@ -258,7 +277,6 @@ impl<'a> Assembly<'a> {
             let source = self.source(name).map_err(|error| place.refuse(error))?;
             let requirement = source.map(|source| Requirement {
                 source,
-                constraints: VersionConstraints::any(),
                 stated: Vec::new(),
             });
             self.required.insert(name.to_owned(), requirement);
@@ -268,15 +286,20 @@ impl<'a> Assembly<'a> {
             if known.stated.is_empty() || !constraints.is_any() {
                 known.stated.push(place.states(&constraints));
             }
-            known.constraints = std::mem::take(&mut known.constraints).and(constraints);
         }
         Ok(())
     }
 }
 
 fn constraints(version: Option<String>, place: &Position) -> Result<VersionConstraints, Error> {
-    let version = version.unwrap_or_default();
-    version
-        .parse()
-        .map_err(|error: crate::constraint::Error| place.refuse(error))
+    let Some(version) = version else {
+        return Ok(VersionConstraints::any());
+    };
+    let refuse = |error: constraint::Error| place.refuse(error);
+    let constraints: VersionConstraints = version.parse().map_err(refuse)?;
+    if constraints.is_any() {
+        let (text, mistake) = (version, ConstraintError::Malformed);
+        return Err(refuse(constraint::Error { text, mistake }));
+    }
+    Ok(constraints)
 }

@@ -10,7 +10,10 @@ fn calls(name: &str, text: &str) -> Vec<String> {
     };
     let module = Module::read(&[file], None, &Hostname::default_origin()).unwrap();
     let line = |(name, call): (&String, &ModuleCall)| {
-        let version = call.version.as_deref().unwrap_or("-");
+        let version = match &call.version {
+            None => "-",
+            Some(Ok(version) | Err(version)) => version,
+        };
         format!("{name} {:?} {version}", call.source)
     };
     module.calls.iter().map(line).collect()

@@ -15,16 +15,34 @@ pub struct SourceFile<'a> {
 }
 
 /// The file name extensions, each with the OpenTofu extension that takes precedence over it.
-const ENDINGS: [(&str, Option<&str>); 4] = [
+const ENDINGS: [(&str, Option<&str>); 8] = [
     (".tf", Some(".tofu")),
     (".tofu", None),
     (".tf.json", Some(".tofu.json")),
     (".tofu.json", None),
+    (".tftest.hcl", Some(".tofutest.hcl")),
+    (".tofutest.hcl", None),
+    (".tftest.json", Some(".tofutest.json")),
+    (".tofutest.json", None),
 ];
 
 /// Whether clients read a file of this name as part of a module. They skip hidden files, and backup copies of editors have other endings.
 pub fn is_configuration(name: &str) -> bool {
+    is_read(name) && !is_test(name)
+}
+
+/// Whether clients read a file of this name, below the directory of a root module, as a test file.
+pub fn is_test_file(name: &str) -> bool {
+    is_read(name) && is_test(name)
+}
+
+fn is_read(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
     !name.starts_with('.') && split(name).is_some()
+}
+
+fn is_test(name: &str) -> bool {
+    name.ends_with("test.hcl") || name.ends_with("test.json")
 }
 
 /// A name without its extension, and the extension that takes precedence.
@@ -40,7 +58,7 @@ pub(super) fn in_order<'a>(files: &'a [SourceFile<'a>]) -> Vec<&'a SourceFile<'a
         let is_replaced = |(stem, instead): (&str, Option<&str>)| {
             instead.is_some_and(|instead| names.contains(&*format!("{stem}{instead}")))
         };
-        is_configuration(file.name) && !split(file.name).is_some_and(is_replaced)
+        is_read(file.name) && !split(file.name).is_some_and(is_replaced)
     };
     let mut files: Vec<_> = files.iter().filter(counts).collect();
     files.sort_by_key(|file| (file.is_override(), file.name));
@@ -52,6 +70,19 @@ impl SourceFile<'_> {
     pub(super) fn is_override(&self) -> bool {
         let stem = split(self.name).map_or("", |(stem, _)| stem);
         stem == "override" || stem.ends_with("_override")
+    }
+
+    /// The name by which `modules.json` knows the module of a run, if this is a test file. Clients shorten only `.tftest.hcl`.
+    pub(super) fn name_of_call(&self, name: String) -> String {
+        if !is_test(self.name) {
+            return name;
+        }
+        let file = self.name.strip_suffix(".tftest.hcl").unwrap_or(self.name);
+        format!("test.{}.{name}", file.replace('/', "."))
+    }
+
+    pub(super) fn is_test(&self) -> bool {
+        is_test(self.name)
     }
 
     pub(super) fn facts(&self) -> Result<Vec<Fact>, Located> {
@@ -86,13 +117,14 @@ mod tests {
             "a.tf~",
             "#a.tf#",
             "a.tfvars",
-            "a.tftest.hcl",
             "tf",
             "a.json",
             ".terraform.lock.hcl",
         ];
         assert!(order(&strange).is_empty());
         assert_eq!(order(&["#a.tf"]), ["#a.tf"]);
+        assert!(is_test_file("tests/a.tftest.hcl") && !is_test_file("tests/.a.tftest.hcl"));
+        assert!(!is_configuration("a.tftest.hcl") && !is_test_file("test.hcl"));
         assert!(is_configuration("main.tofu.json") && !is_configuration(".terraform.lock.hcl"));
     }
 

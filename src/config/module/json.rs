@@ -1,7 +1,7 @@
 //! Reads facts from files in JSON, where labels are the names of objects and every block may be a list of blocks.
 
 use super::error::Located;
-use super::{Fact, FileError, ModuleSource, Statement, Target, first_name};
+use super::{Backend, Fact, FileError, ModuleSource, Statement, Target, first_name};
 use crate::syntax::outline::Expression;
 use crate::syntax::{Section, Value};
 
@@ -51,10 +51,14 @@ fn text(section: &Section, name: &'static str) -> Result<Option<String>, FileErr
 
 /// The source of a called module. OpenTofu evaluates templates, and Terraform takes them as they are.
 fn source(text: String) -> ModuleSource {
-    match text.contains("${") || text.contains("%{") {
+    match is_template(&text) {
         true => ModuleSource::Computed(text),
         false => ModuleSource::of(text),
     }
+}
+
+fn is_template(text: &str) -> bool {
+    text.contains("${") || text.contains("%{")
 }
 
 #[derive(Default)]
@@ -85,6 +89,14 @@ impl Reader {
                 }
                 "import" => self.read_imported(value)?,
                 "module" => self.read_calls(value)?,
+                "run" => {
+                    for (run, blocks) in labelled(value)? {
+                        for block in sections(blocks)? {
+                            let module = block.value("module").unwrap_or(&Value::Null);
+                            self.read_call(run, module)?;
+                        }
+                    }
+                }
                 _ => {}
             }
         }
@@ -93,6 +105,7 @@ impl Reader {
 
     fn read_settings(&mut self, value: &Value) -> Result<(), FileError> {
         for settings in sections(value)? {
+            self.read_backends(settings)?;
             let Some(required) = settings.value("required_providers") else {
                 continue;
             };
@@ -156,15 +169,42 @@ impl Reader {
         Ok(())
     }
 
+    fn read_backends(&mut self, settings: &Section) -> Result<(), FileError> {
+        for (name, blocks) in labelled(settings.value("backend").unwrap_or(&Value::Null))? {
+            for block in sections(blocks)? {
+                let text = |name| {
+                    let text = text(block, name)?;
+                    Ok::<_, FileError>(
+                        text.map(|text| Some(text).filter(|text| !is_template(text))),
+                    )
+                };
+                let backend = Backend::of(name, text("path")?, text("workspace_dir")?);
+                self.push(Statement::Backend(backend));
+            }
+        }
+        if settings.value("cloud").is_some() {
+            self.push(Statement::Backend(Backend::of("cloud", None, None)));
+        }
+        Ok(())
+    }
+
     fn read_calls(&mut self, value: &Value) -> Result<(), FileError> {
         for (name, blocks) in labelled(value)? {
-            for block in sections(blocks)? {
-                self.push(Statement::Call {
-                    name: name.to_owned(),
-                    source: text(block, "source")?.map(source),
-                    version: text(block, "version")?,
-                });
-            }
+            self.read_call(name, blocks)?;
+        }
+        Ok(())
+    }
+
+    fn read_call(&mut self, name: &str, blocks: &Value) -> Result<(), FileError> {
+        for block in sections(blocks)? {
+            self.push(Statement::Call {
+                name: name.to_owned(),
+                source: text(block, "source")?.map(source),
+                version: text(block, "version")?.map(|text| match is_template(&text) {
+                    true => Err(text),
+                    false => Ok(text),
+                }),
+            });
         }
         Ok(())
     }

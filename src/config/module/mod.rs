@@ -8,6 +8,7 @@
 //! | `required_providers { NAME = "VERSION" }`, as of Terraform 0.12 | NAME's | the text |
 //! | `provider "NAME" { version }` | NAME's | `version`, deprecated |
 //! | `resource`, `data`, `ephemeral`, `action` `"NAME_…"`, or any with `provider = NAME.ALIAS` | NAME's | none |
+//! | in test files: `provider "NAME"`, for OpenTofu alone | NAME's | `version` |
 //! | `import { to = NAME_….x }`, or with `provider = NAME.ALIAS` | NAME's | none |
 //!
 //! The provider of NAME is the one in `required_providers`, otherwise `hashicorp/NAME` on the client's default host. `terraform` is part of
@@ -22,7 +23,7 @@ mod native;
 use std::collections::BTreeMap;
 
 pub use error::{Error, FileError};
-pub use files::{SourceFile, is_configuration};
+pub use files::{SourceFile, is_configuration, is_test_file};
 
 use crate::address::{Hostname, ProviderAddr};
 use crate::constraint::VersionConstraints;
@@ -37,8 +38,38 @@ pub const LARGEST: usize = 4 << 20;
 pub struct Module {
     /// The providers, by the names that they have in this module.
     pub requirements: BTreeMap<String, Requirement>,
-    /// The modules that it calls, by the names of the calls.
+    /// The modules that it calls, by the names of the calls. Those of test files have names as in `modules.json`.
     pub calls: BTreeMap<String, ModuleCall>,
+    /// Where its state is, if it says so.
+    pub backend: Option<Backend>,
+}
+
+/// Where a module says that its state is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// In files.
+    Local {
+        /// The file of the default workspace.
+        path: Option<String>,
+        /// The directory of the other workspaces.
+        workspaces: Option<String>,
+    },
+    /// In the backend of this name, or in files that an expression names.
+    Other(String),
+}
+
+impl Backend {
+    /// The backend of this name. An argument is `None` if it is an expression.
+    fn of(name: &str, path: Option<Option<String>>, workspaces: Option<Option<String>>) -> Self {
+        let is_computed = path == Some(None) || workspaces == Some(None);
+        match name == "local" && !is_computed {
+            true => Self::Local {
+                path: path.flatten(),
+                workspaces: workspaces.flatten(),
+            },
+            false => Self::Other(name.to_owned()),
+        }
+    }
 }
 
 /// A `module` block.
@@ -46,8 +77,8 @@ pub struct Module {
 pub struct ModuleCall {
     /// Where the module is.
     pub source: ModuleSource,
-    /// The constraints on its versions, as written. They may be computed.
-    pub version: Option<String>,
+    /// The constraints on its versions, as written; an expression that the client computes is an `Err`.
+    pub version: Option<Result<String, String>>,
     /// The name of the file that has the source.
     pub file: String,
     /// The line of the block in this file, from 1; `None` in JSON.
@@ -59,9 +90,7 @@ pub struct ModuleCall {
 pub struct Requirement {
     /// Its `source`, completed with the default host and namespace.
     pub source: ProviderAddr,
-    /// The versions that this module can use.
-    pub constraints: VersionConstraints,
-    /// The statements that these constraints come from, and that which first names the provider.
+    /// The statements that constrain its versions, and that which first names it.
     pub stated: Vec<Stated>,
 }
 
@@ -115,18 +144,12 @@ impl Module {
     }
 }
 
-impl Module {
-    /// Adds the requirements to those of other modules of a configuration: clients select one version of each provider, which all modules
-    /// can use.
-    pub fn add_to(self, providers: &mut BTreeMap<ProviderAddr, VersionConstraints>) {
-        for Requirement {
-            source,
-            constraints,
-            ..
-        } in self.requirements.into_values()
-        {
-            let known = providers.entry(source).or_default();
-            *known = std::mem::take(known).and(constraints);
+impl ModuleCall {
+    /// The expression that decides which module is called, as written; `None` if source and version are text.
+    pub fn computed(&self) -> Option<&str> {
+        match (&self.source, &self.version) {
+            (ModuleSource::Computed(text), _) | (_, Some(Err(text))) => Some(text),
+            _ => None,
         }
     }
 }
@@ -182,8 +205,9 @@ enum Statement {
     Call {
         name: String,
         source: Option<ModuleSource>,
-        version: Option<String>,
+        version: Option<Result<String, String>>,
     },
+    Backend(Backend),
 }
 
 /// The resource that an `import` block is about.

@@ -1,7 +1,7 @@
 //! Reads facts from files in HCL 2.
 
 use super::error::Located;
-use super::{Fact, FileError, ModuleSource, Statement, Target, first_name};
+use super::{Backend, Fact, FileError, ModuleSource, Statement, Target, first_name};
 use crate::syntax::outline::{self, Block, Body, Expression};
 
 /// The statements of a file about providers.
@@ -14,6 +14,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Fact>, Located> {
                 for required in block.body.blocks("required_providers") {
                     read_required(required, &mut facts)?;
                 }
+                let backends = ["backend", "cloud"].into_iter();
+                let backends = backends.flat_map(|name| block.body.blocks(name));
+                facts.extend(backends.map(backend));
             }
             "provider" => facts.push(configured(block)?),
             "resource" | "data" | "ephemeral" | "action" => facts.push(used(block)?),
@@ -23,7 +26,15 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Fact>, Located> {
                 }
             }
             "import" => facts.extend(imported(block)),
-            "module" => facts.push(call(block)?),
+            "module" => {
+                let [name] = labels(block)?;
+                facts.push(call(block, name));
+            }
+            "run" => {
+                let [name] = labels(block)?;
+                let modules = block.body.blocks("module");
+                facts.extend(modules.map(|module| call(module, name.clone())));
+            }
             _ => {}
         }
     }
@@ -122,20 +133,27 @@ fn root(reference: &Expression<'_>) -> Option<String> {
     }
 }
 
-fn call(block: &Block<'_>) -> Result<Fact, Located> {
-    let [name] = labels(block)?;
+/// A `backend` block, or a `cloud` block, which has no label.
+fn backend(block: &Block<'_>) -> Fact {
+    let text = |name| block.body.attributes.get(name).map(Expression::as_text);
+    let name = block.labels.first().unwrap_or(&block.name);
+    let backend = Backend::of(name, text("path"), text("workspace_dir"));
+    fact(block.line, Statement::Backend(backend))
+}
+
+fn call(block: &Block<'_>, name: String) -> Fact {
     let source = block.body.attributes.get("source").map(|value| {
         let computed = || ModuleSource::Computed(value.text().to_owned());
         value.as_text().map_or_else(computed, ModuleSource::of)
     });
     let version = block.body.attributes.get("version").map(|value| {
         let computed = || value.text().to_owned();
-        value.as_text().unwrap_or_else(computed)
+        value.as_text().ok_or_else(computed)
     });
     let call = Statement::Call {
         name,
         source,
         version,
     };
-    Ok(fact(block.line, call))
+    fact(block.line, call)
 }

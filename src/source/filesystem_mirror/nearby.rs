@@ -6,7 +6,8 @@ use std::ffi::OsStr;
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
-use crate::address::{Hostname, ProviderPattern};
+use crate::address::{Hostname, ProviderAddr, ProviderPattern};
+use crate::disk;
 use crate::platform::Platform;
 
 /// The number of entries that are looked at. A mirror has a package among its first ones.
@@ -42,6 +43,25 @@ pub fn is_mirror(directory: &Path) -> bool {
 pub fn lacks(directory: &Path, pattern: &ProviderPattern) -> bool {
     let mut search = Search { left: MOST_ENTRIES };
     !search.has_match(directory, pattern) && search.left > 0
+}
+
+/// The providers that have a directory in a filesystem mirror, with or without packages; none if the mirror does not exist.
+///
+/// # Errors
+/// A directory cannot be read.
+pub fn providers(mirror: &Path) -> Result<Vec<ProviderAddr>, disk::Error> {
+    let mut found = Vec::new();
+    for host in disk::subdirectories(mirror)? {
+        let Some(hostname) = hostname(OsStr::new(&host)) else {
+            continue;
+        };
+        for namespace in disk::subdirectories(&mirror.join(&host))? {
+            for name in disk::subdirectories(&mirror.join(&host).join(&namespace))? {
+                found.extend(ProviderAddr::new(hostname.clone(), &namespace, &name));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// A search below a directory.

@@ -1,0 +1,337 @@
+//! The gate for changes by others, as `tfoci help lock` describes it: nothing from which `init` takes a provider gets past it.
+
+use crate::clients::run;
+use crate::support::origin::Origin;
+use crate::support::programs::has;
+use crate::support::scene::{Run, Scene};
+
+use super::{origin, read, scene};
+
+/// What a change adds to the project, file by file. `[HOST]` stands for the origin.
+type Change = &'static [(&'static str, &'static str)];
+
+const MODULE: &str =
+    "terraform {\n  required_providers {\n    x = { source = \"[HOST]/acme/other\" }\n  }\n}\n";
+const CALL: &str = "module \"m\" {\n  source = \"./helper\"\n}\n";
+const RUN: &str = "run \"x\" {\n  module {\n    source = \"./helper\"\n  }\n}\n";
+const RUN_JSON: &str = r#"{"run": {"x": {"module": {"source": "./helper"}}}}"#;
+const STATE: &str = r#"{"version": 4, "terraform_version": "1.9.0", "serial": 1, "lineage": "a", "outputs": {}, "resources": [
+  {"mode": "managed", "type": "x_y", "name": "z", "provider": "provider[\"[HOST]/acme/other\"]", "instances": []}]}"#;
+/// Clients take names in any letter case.
+const STATE_IN_A_MODULE: &str = r#"{"version": 4, "terraform_version": "1.9.0", "serial": 1, "lineage": "a", "outputs": {}, "RESOURCES": [
+  {"mode": "managed", "type": "x_y", "name": "z", "module": "module.m", "Provider": "module.m.provider[\"[HOST]/acme/other\"].west", "instances": []}]}"#;
+const PACKAGE: &str =
+    "terraform.d/plugins/[HOST]/acme/other/9.9.9/any_any/terraform-provider-other";
+
+/// The changes by which `init` of both clients installs another provider.
+const CHANGES: [Change; 8] = [
+    &[("more.tf", CALL), ("helper/main.tf", MODULE)],
+    &[("x.tftest.hcl", RUN), ("helper/main.tf", MODULE)],
+    &[("tests/x.tftest.hcl", RUN), ("helper/main.tf", MODULE)],
+    &[
+        ("tests/x.tftest.json", RUN_JSON),
+        ("helper/main.tf", MODULE),
+    ],
+    &[("terraform.tfstate", STATE)],
+    &[("terraform.tfstate", STATE_IN_A_MODULE)],
+    &[
+        (
+            "more.tf",
+            "terraform {\n  backend \"local\" {\n    path = \"kept/x.json\"\n  }\n}\n",
+        ),
+        ("kept/x.json", STATE),
+    ],
+    &[
+        (".terraform/environment", "west\n"),
+        ("terraform.tfstate.d/west/terraform.tfstate", STATE),
+    ],
+];
+
+/// The changes that only OpenTofu sees.
+const OF_TOFU: [Change; 3] = [
+    &[("x.tofutest.hcl", RUN), ("helper/main.tf", MODULE)],
+    &[
+        ("tests/x.tofutest.json", RUN_JSON),
+        ("helper/main.tf", MODULE),
+    ],
+    &[("tests/x.tofutest.hcl", "provider \"null\" {}\n")],
+];
+
+struct Project {
+    scene: Scene,
+    origin: Origin,
+    client: &'static str,
+}
+
+impl Project {
+    fn of(client: &'static str) -> Self {
+        let origin = origin();
+        let scene = scene(&origin);
+        Self {
+            scene,
+            origin,
+            client,
+        }
+    }
+
+    /// Writes the project as it is on the protected branch, and locks it.
+    fn locked(&self, directory: &str) {
+        let main = MODULE.replace("other", "demo");
+        self.add(directory, &[("main.tf", &main)]);
+        let lock = [
+            "lock",
+            "--h1",
+            "--client",
+            self.client,
+            "--chdir",
+            directory,
+        ];
+        self.scene.tfoci(lock).succeeds();
+    }
+
+    fn add(&self, directory: &str, files: &[(&str, &str)]) {
+        for (name, text) in files {
+            let written = |text: &str| text.replace("[HOST]", self.origin.host());
+            let path = format!("{directory}/{}", written(name));
+            self.scene.write(path, written(text));
+        }
+    }
+
+    fn check(&self, directory: &str) -> Run {
+        let check = ["lock", "--check", "--client", self.client];
+        self.scene
+            .tfoci(check.into_iter().chain(["--chdir", directory]))
+    }
+
+    fn init(&self, directory: &str, more: &[&str]) -> Run {
+        let init = ["init", "-no-color", "-input=false"].iter().chain(more);
+        run(&self.scene, &self.scene.path(directory), self.client, init)
+    }
+
+    /// Whether the directory has this provider.
+    fn has(&self, directory: &str, provider: &str) -> bool {
+        let installed = format!("{directory}/.terraform/providers/{provider}");
+        self.scene.path(installed).exists()
+    }
+}
+
+#[test]
+fn no_change_brings_a_provider_past_the_gate() {
+    for client in ["terraform", "tofu"] {
+        if !has(client) {
+            continue;
+        }
+        let project = Project::of(client);
+        project.locked("clean");
+        project.check("clean").succeeds();
+        project.init("clean", &["-lockfile=readonly"]).succeeds();
+        let of_tofu = OF_TOFU.iter().filter(|_| client == "tofu");
+        for (number, change) in CHANGES.iter().chain(of_tofu).enumerate() {
+            let directory = number.to_string();
+            project.locked(&directory);
+            project.add(&directory, change);
+            let stranger = match change {
+                [(_, text)] if text.starts_with("provider") => {
+                    "registry.opentofu.org/hashicorp/null".to_owned()
+                }
+                _ => project.origin.address("acme/other"),
+            };
+            let run = project.check(&directory).exits(4);
+            let said = format!("{stranger} is not in it\n  required by {directory}/");
+            assert!(
+                run.stderr.contains(&said),
+                "{client}, {change:?}: {}",
+                run.stderr
+            );
+            assert!(!project.has(&directory, &stranger));
+            // Without the gate, the client installs it; and it is locked like any other.
+            project.init(&directory, &[]).succeeds();
+            assert!(project.has(&directory, &stranger), "{client}, {change:?}");
+            let lock = format!("{directory}/.terraform.lock.hcl");
+            let of_client = read(&project.scene, &lock);
+            project
+                .scene
+                .tfoci(["lock", "--chdir", &directory])
+                .succeeds();
+            assert_eq!(
+                read(&project.scene, &lock),
+                of_client,
+                "{client}, {change:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_package_beside_the_configuration_needs_an_entry() {
+    let project = Project::of("terraform");
+    project.locked("project");
+    project.add("project", &[(PACKAGE, "")]);
+    let run = project.check("project").exits(4);
+    let other = project.origin.address("acme/other");
+    let said = format!(
+        "error: project/.terraform.lock.hcl does not lock what the configuration requires\n  {other} is not in it, and project/terraform.d/plugins has packages of it\n\nhint: if nothing requires it, remove it from project/terraform.d/plugins\n"
+    );
+    assert_eq!(run.stderr, said);
+}
+
+/// The second line of the gate holds where the first one only warns.
+#[test]
+fn a_state_that_cannot_be_read_is_named() {
+    let project = Project::of("terraform");
+    let backend = |name: &str, body: &str| {
+        format!("terraform {{\n  backend \"{name}\" {{\n    {body}\n  }}\n}}\n")
+    };
+    let encrypted = r#"{"serial": 1, "lineage": "a", "meta": {}, "encrypted_data": "eA==", "encryption_version": "v0"}"#;
+    let expression = backend("local", "path = \"${\"kept\"}\"");
+    let changes = [
+        (
+            "b.tf",
+            backend("s3", "bucket = \"x\""),
+            "state in the backend `s3`",
+        ),
+        (
+            "b.tf",
+            "terraform {\n  cloud {}\n}\n".to_owned(),
+            "state in the backend `cloud`",
+        ),
+        (
+            "b.tf.json",
+            r#"{"terraform": {"backend": {"http": {}}}}"#.to_owned(),
+            "state in the backend `http`",
+        ),
+        ("b.tf", expression, "state in the backend `local`"),
+        (
+            "terraform.tfstate",
+            encrypted.to_owned(),
+            "encrypted state 4/terraform.tfstate",
+        ),
+    ];
+    for (number, (name, text, state)) in changes.iter().enumerate() {
+        let directory = number.to_string();
+        project.locked(&directory);
+        project.add(&directory, &[(name, text)]);
+        let run = project.check(&directory).succeeds();
+        let said = format!(
+            "   Warning {directory}/.terraform.lock.hcl: tfoci cannot read the {state}. `terraform init -lockfile=readonly` refuses what it requires and the file does not have\n"
+        );
+        assert!(run.stderr.starts_with(&said), "{}", run.stderr);
+    }
+    if has("terraform") {
+        project.add("3", &[("kept", STATE)]);
+        let run = project.init("3", &["-lockfile=readonly"]).exits(1);
+        assert!(
+            run.stderr.contains("Provider dependency changes detected"),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn a_state_that_clients_refuse_is_refused() {
+    let project = Project::of("tofu");
+    project.locked("project");
+    let legacy = STATE.replace("[\\\"[HOST]/acme/other\\\"]", ".other");
+    let twice = STATE.replace("\"mode\"", "\"Provider\": \"\", \"mode\"");
+    for (text, code, said) in [
+        ("{\n", 1, "line 2, column 1: the document ends too early"),
+        (
+            &legacy,
+            1,
+            "`resources`: `provider.other` is a type without a namespace",
+        ),
+        (
+            &twice,
+            3,
+            "`resources`: an object has the members `Provider` and `provider`",
+        ),
+    ] {
+        project.add("project", &[("terraform.tfstate", text)]);
+        let run = project.check("project").exits(code);
+        let said = format!("error: the state project/terraform.tfstate cannot be read\n  {said}\n");
+        assert_eq!(run.stderr, said);
+    }
+    project.add("project", &[("terraform.tfstate", "")]);
+    project.check("project").succeeds();
+}
+
+#[test]
+fn a_configuration_requires_a_limited_number_of_providers() {
+    let project = Project::of("tofu");
+    let required = |count: usize, line: &dyn Fn(usize) -> String| {
+        let lines: String = (0..count).map(line).collect();
+        project.add("project", &[("main.tf", &lines)]);
+        project.check("project")
+    };
+    let resource = |number| format!("resource \"p{number:06}_x\" \"y\" {{}}\n");
+    let run = required(60_000, &resource).exits(1);
+    let said =
+        "error: a configuration requires more than 2000 providers\n  in project/main.tf:2001\n";
+    assert_eq!(run.stderr, said);
+    // Not the limit, but the empty lock file.
+    required(2_000, &resource).exits(4);
+    let version = |number| {
+        format!("provider \"a\" {{\n  alias = \"a{number}\"\n  version = \"!= 1.0.{number}\"\n}}\n")
+    };
+    let run = required(1_001, &version).exits(1);
+    let said = "error: a configuration requires more than 1000 version constraints of one provider\n  in project/main.tf:";
+    assert!(run.stderr.starts_with(said), "{}", run.stderr);
+}
+
+#[test]
+fn expressions_that_decide_a_module_are_named() {
+    let project = Project::of("tofu");
+    for (name, text, expression) in [
+        (
+            "main.tf",
+            "module \"m\" {\n  source = var.source\n}\n",
+            "var.source\n  in project/main.tf:1",
+        ),
+        (
+            "main.tf",
+            "module \"m\" {\n  source = \"./${var.dir}\"\n}\n",
+            "\"./${var.dir}\"\n  in project/main.tf:1",
+        ),
+        (
+            "main.tf",
+            "\nmodule \"m\" {\n  source = \"acme/x/y\"\n  version = var.v\n}\n",
+            "var.v\n  in project/main.tf:2",
+        ),
+        (
+            "main.tf.json",
+            "{\"module\": {\"m\": {\"source\": \"acme/x/y\", \"version\": \"${var.v}\"}}}",
+            "${var.v}\n  in project/main.tf.json",
+        ),
+    ] {
+        project.add("project", &[("main.tf", ""), (name, text)]);
+        let run = project.check("project").exits(1);
+        let said = format!(
+            "error: the source or version of a module is an expression, which tfoci does not compute\n  received {expression}\n"
+        );
+        assert_eq!(run.stderr, said);
+    }
+}
+
+#[test]
+fn constraints_that_clients_refuse_are_refused() {
+    let project = Project::of("tofu");
+    for (constraint, said) in [
+        ("", "`` is not a version constraint: its form is unknown"),
+        (" ", "` ` is not a version constraint: its form is unknown"),
+        (
+            ">= 1.0,",
+            "`` is not a version constraint: there is nothing beside a comma",
+        ),
+    ] {
+        let required =
+            format!("demo = {{ source = \"[HOST]/acme/demo\", version = \"{constraint}\" }}");
+        let text = MODULE.replace("x = { source = \"[HOST]/acme/other\" }", &required);
+        let provider = format!("provider \"x\" {{\n  version = \"{constraint}\"\n}}\n");
+        for text in [text, provider] {
+            project.add("project", &[("main.tf", &text)]);
+            let run = project.check("project").exits(1);
+            assert!(run.stderr.contains(said), "{}", run.stderr);
+        }
+    }
+}
