@@ -35,7 +35,7 @@ Examples:
 
 /// Lock providers for every platform, mostly without downloading them
 ///
-/// tfoci reads what the configuration in this directory and its modules require, selects versions as `init` does, verifies their
+/// tfoci reads what the configuration in this directory, its modules, its test files and its local state require, selects versions as `init` does, verifies their
 /// signatures, and records the hashes of every package in `.terraform.lock.hcl`, as `providers lock` does for all platforms. The
 /// file is replaced in one step, and stays as it is if nothing changes.
 ///
@@ -104,13 +104,22 @@ pub(super) struct Arguments {
     ///
     /// With `--require-pinned`, such a hash is a difference. An `h1` is a difference, too, if the store lacks the package to compare it with.
     ///
-    /// As a gate for changes by others, add `--client`, since otherwise the lock file says which client it is for, and `--h1 --platform all`. `init`
-    /// also installs providers that only `terraform.tfstate` and test files need, and packages in `terraform.d/plugins`: tfoci does not read
-    /// these. So let the gate end with `terraform init -lockfile=readonly`, or `tofu init`: it refuses every provider without an entry.
-    /// Take `trust.toml` and the key files from the protected branch, not from the change.
+    /// A provider without an entry is a difference, and tfoci asks no host about it. That holds for what the configuration, test files or the
+    /// local state require, and for packages in `terraform.d/plugins`.
+    ///
+    /// A gate for changes by others has two lines, and neither is enough alone:
+    ///
+    ///   tfoci lock --check --client terraform --h1 --platform all --trust trust.toml --require-pinned
+    ///
+    ///   terraform init -lockfile=readonly
+    ///
+    /// For OpenTofu, both name `tofu`. The first line verifies the packages before the second one installs them. The second line refuses
+    /// what a remote or encrypted state requires without an entry: tfoci cannot read such a state, and warns of it. Name the client, since
+    /// otherwise the lock file says which client it is for. Take `trust.toml` and the key files from the protected branch, not from the
+    /// change.
     ///
     /// With `--require-pinned`, a downloaded module counts only if its source and version in `modules.json` are certainly those of the call:
-    /// tfoci refuses sources and versions that OpenTofu computes.
+    /// tfoci refuses sources and versions that the client computes.
     #[arg(long, conflicts_with = "dry_run", help_heading = "Lock file")]
     check: bool,
     /// Write nothing, and print what would change
