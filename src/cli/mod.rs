@@ -60,7 +60,6 @@ use tfoci::error::Category;
 
 use arguments::{Format, Globals};
 use error::CommandError;
-use hints::meant::Takes;
 use printer::Printer;
 use session::Session;
 use signals::until_interrupted;
@@ -312,15 +311,7 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
 }
 
 async fn run(command: Command, session: &Session) -> Result<Ending, CommandError> {
-    let takes = Takes {
-        sources: matches!(
-            command,
-            Command::Install(_) | Command::Lock(_) | Command::Versions(_) | Command::Inspect(_)
-        ),
-        directory: matches!(command, Command::Install(_) | Command::Lock(_)),
-        into: matches!(&command, Command::Install(arguments) if arguments.into.is_none()),
-    };
-    let ended = match command {
+    match command {
         Command::Push(arguments) => push::run(arguments, session).await,
         Command::Mirror(arguments) => mirror::run(arguments, session).await,
         Command::Copy(arguments) => copy::run(arguments, session).await,
@@ -344,8 +335,7 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
             session.printer.result(&format!("tfoci {VERSION}"));
             Ok(Ending::Done)
         }
-    };
-    ended.map_err(|error| hints::meant::explained(error, takes))
+    }
 }
 
 fn exit_code(category: Category) -> u8 {

@@ -206,25 +206,12 @@ fn what_a_file_of_the_other_client_lacks_is_locked_for_the_client_that_installs(
     assert!(run.stderr.ends_with(hint), "{}", run.stderr);
 }
 
-/// A shell writes `--chdir clean other/sub` for `--chdir PATTERN`.
 #[test]
 fn each_directory_needs_an_option_of_its_own() {
     let author = projects();
     author.scene.write("live/b/main.tf", MAIN);
     let run = lock(&author, &["clean"], &["live/b"]).exits(1);
-    assert_eq!(
-        run.stderr,
-        "error: clean does not require registry.opentofu.org/live/b\n\nhint: live/b is a directory. Each directory needs an option of its own: `--chdir clean --chdir live/b`\n"
-    );
-    author.scene.write("main.tf", MAIN);
-    let run = lock(&author, &[], &["live/b"]).exits(1);
-    let hint = "\nhint: the directory of a configuration is named with `--chdir live/b`\n";
-    assert!(run.stderr.ends_with(hint), "{}", run.stderr);
-    // It takes one directory.
-    let run = author.tfoci(&["install", "--chdir", "clean", "live/b"]);
     let hint = "hint: add it to `required_providers`, or name another directory with `--chdir`\n";
-    assert!(run.exits(1).stderr.ends_with(hint));
-    let run = lock(&author, &["clean"], &["live/none"]).exits(1);
     assert!(run.stderr.ends_with(hint), "{}", run.stderr);
     let run = lock(&author, &["live/*"], &[]).exits(1);
     let hint = "\nhint: tfoci does not expand patterns such as `*`: name each path\n";

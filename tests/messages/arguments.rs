@@ -240,20 +240,7 @@ hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or, for thi
             says: r"
 error: `dist/sub` names one repository, and not that of `registry.opentofu.org/acme/demo`
 
-hint: did you mean `oci-layout:dist/sub`?
-",
-        },
-        Case {
-            label: "a directory to read from without its prefix",
-            given: |author| {
-                author.scene.write("dist/sub/file", "");
-            },
-            arguments: "install acme/demo --from dist/sub --into out",
-            exit: 2,
-            says: r"
-error: registry.opentofu.org/acme/demo (dist/sub): `dist/sub` names one repository, and not that of `registry.opentofu.org/acme/demo`
-
-hint: did you mean `oci-layout:dist/sub`?
+hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`
 ",
         },
         Case {

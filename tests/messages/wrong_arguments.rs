@@ -42,48 +42,6 @@ hint: leave out the scheme: tfoci speaks HTTPS, and plain HTTP with `--plain-htt
             says: r"
 error: the repository template `file:///srv/store` is wrong
   `file:///srv/store` is not a repository: it has a scheme, expected REGISTRY/NAME
-
-hint: did you mean `oci-layout:/srv/store`?
-",
-        },
-        Case {
-            label: "the URL of a directory to list",
-            given: NOTHING,
-            arguments: "list --from file:///srv/store",
-            exit: 2,
-            says: r"
-error: the repository template `file:///srv/store` is wrong
-  `file:///srv/store` is not a repository: it has a scheme, expected REGISTRY/NAME
-
-hint: did you mean `oci-layout:/srv/store`?
-",
-        },
-        Case {
-            label: "the URL of a directory to read",
-            given: NOTHING,
-            arguments: "inspect acme/demo@1.0.0 --from file:///srv/store",
-            exit: 2,
-            says: r"
-error: the repository template `file:///srv/store` is wrong
-  `file:///srv/store` is not a repository: it has a scheme, expected REGISTRY/NAME
-
-hint: did you mean `oci-layout:/srv/store`?
-",
-        },
-        Case {
-            label: "the URL of a directory that is a filesystem mirror",
-            given: |author| {
-                let name =
-                    "out/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
-                author.scene.write(name, "");
-            },
-            arguments: "inspect example.com/acme/demo@1.0.0 --from file:out",
-            exit: 2,
-            says: r"
-error: the repository template `file:out` is wrong
-  `file:out` is not a repository: it has no slash, expected REGISTRY/NAME
-
-hint: did you mean `filesystem-mirror:out`?
 ",
         },
         Case {
@@ -281,91 +239,8 @@ fn an_artifact_of_another_provider_is_refused_where_keys_are_required() {
 }
 
 #[test]
-fn a_directory_in_the_place_of_an_address() {
-    for (command, directory, error) in [
-        (
-            "lock",
-            "p1",
-            "error: `p1` is a type without a namespace\n  expected NAMESPACE/p1, such as hashicorp/p1\n",
-        ),
-        ("lock", "p1/", "error: `` is not a provider type: "),
-        ("install", "./p1", "error: `.` is not a namespace: "),
-    ] {
-        let scene = Scene::new();
-        scene.write("p1/main.tf", "");
-        let run = scene.tfoci([command, directory]).exits(2);
-        assert!(run.stderr.starts_with(error), "{}", run.stderr);
-        let hint = format!(
-            "\nhint: the directory of a configuration is named with `--chdir {directory}`\n"
-        );
-        assert!(run.stderr.ends_with(&hint), "{}", run.stderr);
-        let run = scene.tfoci([command, "p2"]).exits(2);
-        assert!(!run.stderr.contains("--chdir"), "{}", run.stderr);
-    }
-}
-
-#[test]
-fn a_directory_to_write_in_the_place_of_an_address() {
-    let install = ["install", "providers", "--from", "oci-layout:store"];
-    let run = |more: &[&str]| Scene::new().tfoci(install.iter().chain(more)).exits(2);
-    let error = "error: `providers` is a type without a namespace\n  expected NAMESPACE/providers, such as hashicorp/providers\n";
-    run(&[]).says(&format!(
-        "{error}\nhint: if it is the directory to write, name it with `--into providers`\n"
-    ));
-    run(&["--into", "other"]).says(error);
-}
-
-#[test]
 fn misspelt_stores_and_sources() {
     check(&[
-        Case {
-            label: "the origin",
-            given: NOTHING,
-            arguments: "lock acme/demo --from orign",
-            exit: 2,
-            says: r"
-error: the repository template `orign` is wrong
-  `orign` is not a repository: it has no slash, expected REGISTRY/NAME
-
-hint: did you mean `origin`?
-",
-        },
-        Case {
-            label: "the origin, as a name",
-            given: NOTHING,
-            arguments: "versions acme/demo --from Origin",
-            exit: 2,
-            says: r"
-error: the repository template `Origin` is wrong
-  `Origin` is not a repository: it has no slash, expected REGISTRY/NAME
-
-hint: did you mean `origin`?
-",
-        },
-        Case {
-            label: "a directory of layouts",
-            given: NOTHING,
-            arguments: "copy acme/demo --from oci-layuot:store --to oci-layout:other",
-            exit: 2,
-            says: r"
-error: the repository template `oci-layuot:store` is wrong
-  `oci-layuot:store` is not a repository: it has no slash, expected REGISTRY/NAME
-
-hint: did you mean `oci-layout:store`?
-",
-        },
-        Case {
-            label: "a filesystem mirror",
-            given: NOTHING,
-            arguments: "install acme/demo --from filesystem_mirror:store",
-            exit: 2,
-            says: r"
-error: the repository template `filesystem_mirror:store` is wrong
-  `filesystem_mirror:store` is not a repository: it has no slash, expected REGISTRY/NAME
-
-hint: did you mean `filesystem-mirror:store`?
-",
-        },
         Case {
             label: "a network mirror",
             given: NOTHING,

@@ -3,13 +3,8 @@
 /// The argument that was probably meant. [`hints::meant`](crate::cli::hints::meant) finds it.
 #[derive(Debug)]
 pub(in crate::cli) enum Meant {
-    Directory(String),
     /// Another key file than the one beside the trust file.
     KeyFile,
-    /// A directory to write.
-    Into(String),
-    /// A store or a source.
-    Place(String),
     /// The registry of a URL or of a repository, for `login` or `logout`.
     Registry {
         command: &'static str,

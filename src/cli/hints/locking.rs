@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tfoci::address::ProviderAddr;
 use tfoci::configuration;
-use tfoci::error::{printable, printable_path};
+use tfoci::error::printable_path;
 use tfoci::lock::target;
 use tfoci::lockfile::Client;
 use tfoci::outcome::{At, Failure, PackageError, Problem};
@@ -12,7 +12,7 @@ use tfoci::trust;
 use tfoci::version::Version;
 
 use super::{Effect, files, mirroring, versions};
-use crate::cli::error::{CommandError, LockDifference, Meant};
+use crate::cli::error::{CommandError, LockDifference};
 
 /// A hint for a provider that was not locked; `None` if it is that of other commands.
 pub(super) fn hint(failure: &Failure) -> Option<String> {
@@ -101,10 +101,6 @@ pub(super) fn command(error: &CommandError) -> Option<String> {
             client, directory, ..
         } => return Some(get(*client, directory)),
         CommandError::DataLink { .. } => "name the directory that it leads to with TF_DATA_DIR",
-        CommandError::Misspelt {
-            error,
-            meant: Meant::Directory(second),
-        } => return second_directory(error, second),
         CommandError::NotRequired { .. } => {
             "add it to `required_providers`, or name another directory with `--chdir`"
         }
@@ -137,21 +133,6 @@ pub(super) fn command(error: &CommandError) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
-}
-
-/// What to do about a directory after that of `--chdir`, as a shell writes for `--chdir live/*`.
-fn second_directory(error: &CommandError, second: &str) -> Option<String> {
-    let CommandError::NotRequired { directory, .. } = error else {
-        return None;
-    };
-    // Without `--chdir`, it is the first.
-    if directory.as_os_str() == "." {
-        return None;
-    }
-    let (first, second) = (printable_path(directory), printable(second));
-    Some(format!(
-        "{second} is a directory. Each directory needs an option of its own: `--chdir {first} --chdir {second}`"
-    ))
 }
 
 /// What to do about a locked version that is not there. `admitted` is the version that `lock --upgrade` would select.

@@ -14,7 +14,7 @@ use tfoci::lockfile::{Client, FILE_NAME};
 use tfoci::selection::Selection;
 
 use super::request::LockRequest;
-use crate::cli::error::{CommandError, Meant};
+use crate::cli::error::CommandError;
 use crate::cli::session::{Session, data_directory, requested, workspace};
 
 /// A directory to lock.
@@ -175,12 +175,12 @@ async fn required(
         ));
     }
     let selections = request.providers.iter();
-    let selections = selections.map(|text| Ok((&**text, Selection::parse(text, &default_host)?)));
-    let selections: Vec<(&str, Selection)> = selections.collect::<Result<_, CommandError>>()?;
+    let selections = selections.map(|text| Ok(Selection::parse(text, &default_host)?));
+    let selections: Vec<Selection> = selections.collect::<Result<_, CommandError>>()?;
     if selections.is_empty() {
         return Ok(configured(requirements.unwrap_or_default()));
     }
-    selected(selections, requirements, directory, request)
+    selected(selections, requirements, directory)
 }
 
 /// Reads a configuration. All of its modules must be on this disk.
@@ -229,17 +229,16 @@ fn configured(requirements: Requirements) -> BTreeMap<ProviderAddr, Required> {
 
 /// The providers of the arguments. A configuration, if there is one, must require them too.
 fn selected(
-    selections: Vec<(&str, Selection)>,
+    selections: Vec<Selection>,
     requirements: Option<Requirements>,
     directory: &Path,
-    request: &LockRequest,
 ) -> Result<BTreeMap<ProviderAddr, Required>, CommandError> {
     let (all, mut stated) = match requirements {
         Some(requirements) => (Some(requirements.providers), requirements.stated),
         None => (None, BTreeMap::new()),
     };
     let mut required = BTreeMap::new();
-    for (text, selection) in selections {
+    for selection in selections {
         let Selection {
             provider,
             constraints,
@@ -250,7 +249,10 @@ fn selected(
         let recorded = match all.as_ref().map(|all| all.get(&provider)) {
             Some(Some(configured)) => configured.clone(),
             Some(None) => {
-                return Err(not_required(provider, directory, text, request));
+                return Err(CommandError::NotRequired {
+                    provider: Box::new(provider),
+                    directory: directory.to_owned(),
+                });
             }
             None => constraints.clone(),
         };
@@ -266,28 +268,6 @@ fn selected(
         required.insert(provider, one);
     }
     Ok(required)
-}
-
-/// The error of an argument that the configuration does not require. It may be a directory: a shell writes `--chdir live/a live/b` for
-/// `--chdir live/*`.
-fn not_required(
-    provider: ProviderAddr,
-    directory: &Path,
-    text: &str,
-    request: &LockRequest,
-) -> CommandError {
-    let error = CommandError::NotRequired {
-        provider: Box::new(provider),
-        directory: directory.to_owned(),
-    };
-    // `install` takes one directory.
-    match !request.installs && Path::new(text).is_dir() {
-        true => CommandError::Misspelt {
-            error: Box::new(error),
-            meant: Meant::Directory(text.to_owned()),
-        },
-        false => error,
-    }
 }
 
 fn texts(stated: Option<Vec<StatedAt>>) -> Vec<String> {
