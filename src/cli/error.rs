@@ -114,16 +114,13 @@ pub(super) enum CommandError {
         is_listed: bool,
     },
     /// All providers of a registry were to be read, and none of its repositories belongs to a provider.
-    #[error("no repository of the registry matches {}{}", printable(.template), repositories(*.others, .example.as_deref(), .beginning.as_deref()))]
+    #[error("no repository of the registry matches {}{}", printable(.template), repositories(*.others, .example.as_deref()))]
     NoRepositoryMatches {
         template: String,
         /// The number of its repositories.
         others: usize,
-        /// The one that is most similar.
+        /// One of them.
         example: Option<String>,
-        /// What none of them begins with.
-        beginning: Option<String>,
-        meant: Option<String>,
     },
     /// All providers of a directory were to be read, and it has none.
     #[error("no provider is in {}\n  expected an OCI layout in DIR/HOSTNAME/NAMESPACE/TYPE", printable(.store))]

@@ -19,7 +19,7 @@ use crate::jobs;
 use crate::oci::Repository;
 use crate::place::Place;
 use crate::shown::userinfo;
-use crate::template::{self, Mismatch, RepositoryTemplate};
+use crate::template::{self, RepositoryTemplate};
 
 /// A store address. It maps each provider to a repository.
 #[derive(Clone, Debug)]
@@ -316,10 +316,6 @@ impl Endpoint {
         Ok(Some(Providers {
             others: repositories.len() - providers.len(),
             example: others.find(|other| provider(other).is_none()).cloned(),
-            mismatch: match &inverse {
-                Some(inverse) if providers.is_empty() => inverse.mismatch(&repositories),
-                _ => Mismatch::default(),
-            },
             is_host_assumed: inverse.is_some_and(|inverse| inverse.lacks_hostname()),
             providers,
             unfinished,

@@ -42,7 +42,6 @@ use std::path::PathBuf;
 use crate::address::ProviderAddr;
 use crate::digest::Digest;
 use crate::oci::{Descriptor, Part, RawManifest, Repository, Tag};
-use crate::template::Mismatch;
 
 /// A store of any kind. Journeys do not use it itself but one of its repositories, so that code that only reads cannot write.
 #[derive(Clone, Debug)]
@@ -98,8 +97,6 @@ pub struct Providers {
     pub others: usize,
     /// The first of these repositories.
     pub example: Option<Repository>,
-    /// Why the address matches no repository at all.
-    pub mismatch: Mismatch,
     /// Whether the names of repositories have no host, so that the default one was taken.
     pub is_host_assumed: bool,
     /// The directories of layouts that may have more providers, but that were copied in part or are away. A registry has none.

@@ -46,36 +46,6 @@ fn a_filesystem_mirror_in_the_place_of_a_store() {
 }
 
 #[test]
-fn a_directory_below_a_filesystem_mirror() {
-    const MEANT: &str =
-        "no HOSTNAME/NAMESPACE/TYPE is below folder/registry.opentofu.org; did you mean folder?";
-    let refused = MEANT.replace("; did", "\n\nhint: did");
-    let refused = format!("error: {refused}\n");
-    let author = Author::new();
-    installed(&author);
-    let run = author.tfoci(&["cli-config", "--into", "folder/registry.opentofu.org"]);
-    assert_eq!(run.exits(2).without_result().stderr, refused);
-    let right = author.tfoci(&["cli-config", "--into", "folder"]).succeeds();
-    assert_eq!(right.stderr, "");
-    // Unpacked packages lie two levels deeper.
-    let unpacked = author.scene.path("unpacked/registry.opentofu.org");
-    let package = unpacked.join("acme/demo/1.0.0/linux_amd64");
-    fs::create_dir_all(&package).unwrap();
-    fs::write(package.join("terraform-provider-demo_v1.0.0"), "").unwrap();
-    let run = author.tfoci(&["cli-config", "--into", "unpacked/registry.opentofu.org"]);
-    let refused = refused.replace("folder", "unpacked");
-    assert_eq!(run.exits(2).stderr, refused);
-    let config = "provider_installation {\n  filesystem_mirror {\n    path = \"folder/registry.opentofu.org\"\n  }\n}\n";
-    author.scene.write("c.tfrc", config);
-    let run = author.tfoci(&["cli-config", "--check", "--cli-config", "c.tfrc"]);
-    assert_eq!(
-        run.exits(1).stdout,
-        format!("c.tfrc, line 2: problem: {MEANT}\n")
-    );
-}
-
-#[cfg(unix)]
-#[test]
 fn a_path_with_two_dots_is_printed_without_them() {
     let scene = Scene::new();
     fs::create_dir_all(scene.path("a/b")).unwrap();

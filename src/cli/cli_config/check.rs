@@ -12,7 +12,6 @@ use tfoci::credentials::{Credentials, Locations};
 use tfoci::error::{Category, printable_path};
 use tfoci::lockfile::Client;
 use tfoci::oci::Repository;
-use tfoci::source::filesystem_mirror::nearby::mirror_above;
 use tfoci::template::RepositoryTemplate;
 
 use crate::cli::Ending;
@@ -149,15 +148,7 @@ fn traps(
                 let path = path.clone();
                 (!path.is_empty()).then_some(TrapKind::NoDirectory { path })
             }
-            MethodKind::FilesystemMirror { path: Some(path) } => {
-                match mirror_above(path.as_ref()) {
-                    Some(meant) => Some(TrapKind::BelowMirror {
-                        path: path.clone(),
-                        meant,
-                    }),
-                    None => nothing_included(method, path),
-                }
-            }
+            MethodKind::FilesystemMirror { path: Some(path) } => nothing_included(method, path),
             MethodKind::OciMirror {
                 repository_template,
             } if client == Client::OpenTofu => {

@@ -18,7 +18,7 @@ use tfoci::error::{printable, printable_path};
 use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::source;
-use tfoci::source::filesystem_mirror::nearby::{self, mirror_above};
+use tfoci::source::filesystem_mirror::nearby;
 use tfoci::store::{self, Endpoint};
 use tfoci::template::RepositoryTemplate;
 
@@ -155,10 +155,6 @@ fn mirror(
             session.printer.warning(&format!(
                 "there is no directory {directory}: clients fail until `tfoci install --into {directory}` has written it"
             ));
-        }
-        if let Some(meant) = mirror_above(directory) {
-            let directory = directory.clone();
-            return Err(Unusable::BelowMirror { directory, meant }.into());
         }
         if directory.is_dir() {
             warn_of_lacking(directory, include, session);

@@ -6,21 +6,13 @@ use std::path::{Path, PathBuf};
 use tfoci::error::{printable, printable_path};
 use tfoci::trust;
 
-pub(super) fn repositories(
-    others: usize,
-    example: Option<&str>,
-    beginning: Option<&str>,
-) -> String {
-    let expected = beginning.filter(|beginning| example.is_some() && !beginning.is_empty());
-    let expected =
-        expected.map(|text| format!("\n  expected a name that begins with {}", printable(text)));
-    let expected = expected.unwrap_or_default();
+pub(super) fn repositories(others: usize, example: Option<&str>) -> String {
     let received = match (others, example.map(printable)) {
         (1, Some(example)) => format!("one repository, {example}"),
         (others, Some(example)) => format!("{others} repositories, such as {example}"),
         (_, None) => "no repository".to_owned(),
     };
-    format!("{expected}\n  received {received}")
+    format!("\n  received {received}")
 }
 
 pub(super) fn locked_by(files: &BTreeSet<PathBuf>) -> String {

@@ -1,9 +1,6 @@
 //! Configurations that are valid, and with which no client could install.
 
-use std::path::PathBuf;
-
 use tfoci::address::ProviderPattern;
-use tfoci::error::printable_path;
 
 /// Why no client could install with a configuration.
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +16,4 @@ pub(in crate::cli) enum Unusable {
         "clients ask no network mirror for a provider whose host has a port\n  received {pattern}"
     )]
     Port { pattern: Box<ProviderPattern> },
-    /// A directory within a filesystem mirror.
-    #[error("no HOSTNAME/NAMESPACE/TYPE is below {}", printable_path(.directory))]
-    BelowMirror { directory: PathBuf, meant: PathBuf },
 }

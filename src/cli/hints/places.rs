@@ -48,8 +48,13 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
         CommandError::NothingProven {
             is_listed: false, ..
         } => "`--all` shows the reasons",
-        CommandError::NoRepositoryMatches { meant, example, .. } => {
-            return Some(no_repository(meant.as_deref(), example.is_some()));
+        CommandError::NoRepositoryMatches {
+            example: Some(_), ..
+        } => {
+            "write the template like such a name: the same beginning, and as many levels in the same order"
+        }
+        CommandError::NoRepositoryMatches { example: None, .. } => {
+            "the registry is empty, or hides its repositories from this user: a provider that the command names needs no list"
         }
         CommandError::OtherDirectory { .. } => {
             "nothing was written. Name another directory; it need not exist"
@@ -62,20 +67,6 @@ pub(super) fn hint(error: &CommandError) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
-}
-
-/// Suggests another template for a registry whose repositories do not match it.
-fn no_repository(meant: Option<&str>, has_any: bool) -> String {
-    let text = match meant {
-        Some(meant) => return format!("did you mean `{}`?", printable(meant)),
-        None if has_any => {
-            "write the template like such a name: the same beginning, and as many levels in the same order"
-        }
-        None => {
-            "the registry is empty, or hides its repositories from this user: a provider that the command names needs no list"
-        }
-    };
-    text.to_owned()
 }
 
 /// Suggests where the directory of a site stands.
@@ -118,9 +109,6 @@ fn unusable(error: &Unusable) -> String {
         }
         Unusable::Port { .. } => {
             "leave it out: `direct` installs it from its origin. `--into DIR` can have it"
-        }
-        Unusable::BelowMirror { meant, .. } => {
-            return format!("did you mean {}?", printable_path(meant));
         }
     };
     text.to_owned()

@@ -1,7 +1,7 @@
 //! Hints about traps of a CLI configuration. They follow the trap on its line.
 
 use tfoci::config::cli::TrapKind;
-use tfoci::error::{printable, printable_path};
+use tfoci::error::printable;
 
 /// Suggests how to change the configuration, if there is one way to do it.
 pub(in crate::cli) fn of(kind: &TrapKind) -> Option<String> {
@@ -23,9 +23,6 @@ pub(in crate::cli) fn of(kind: &TrapKind) -> Option<String> {
         TrapKind::UnknownBlock { meant, .. }
         | TrapKind::UnknownArgument { meant, .. }
         | TrapKind::UnknownMethod { meant, .. } => format!("did you mean `{}`?", (*meant)?),
-        TrapKind::BelowMirror { meant, .. } => {
-            format!("did you mean {}?", printable_path(meant))
-        }
         _ => return None,
     })
 }

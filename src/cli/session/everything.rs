@@ -111,20 +111,16 @@ impl Session {
             providers,
             others,
             example,
-            mismatch,
             is_host_assumed,
             unfinished,
         } = providers?.ok_or_else(|| unlisted(endpoint))?;
         // An empty store is usually a wrong directory. A job that copies nothing must fail, so that the mistake is seen.
         if providers.is_empty() {
-            let example = mismatch.nearest.or(example);
             return Err(match endpoint.template() {
                 Some(_) => CommandError::NoRepositoryMatches {
                     template: endpoint.to_string(),
                     others,
                     example: example.map(|example| endpoint.name(&example)),
-                    beginning: mismatch.beginning,
-                    meant: mismatch.meant,
                 },
                 None => empty_store(endpoint),
             });

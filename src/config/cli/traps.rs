@@ -132,9 +132,6 @@ pub enum TrapKind {
         path: String,
         providers: Vec<ProviderPattern>,
     },
-    /// The directory lies in the filesystem mirror that is probably meant.
-    #[error("no HOSTNAME/NAMESPACE/TYPE is below {}", printable(.path))]
-    BelowMirror { path: String, meant: PathBuf },
     /// Without credentials, clients can pull from public repositories only.
     #[error("clients find no credentials for repositories such as {repository}: they can pull only if it is public{}", not_read(.unread.as_deref()))]
     NoCredentials {
@@ -165,7 +162,7 @@ impl TrapKind {
             Self::NotForTerraform | Self::ReadByTerraform => "not_for_terraform",
             Self::Overrides { .. } => "dev_overrides",
             Self::NoDirectory { .. } => "missing_directory",
-            Self::NothingIncluded { .. } | Self::BelowMirror { .. } => "nothing_included",
+            Self::NothingIncluded { .. } => "nothing_included",
             Self::Ports { .. } => "ports",
             Self::NoCache { .. } => "missing_cache",
             Self::NoCredentials { .. } => "no_credentials",

@@ -4,7 +4,7 @@
 
 use std::ffi::OsStr;
 use std::fs::DirEntry;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::address::{Hostname, ProviderAddr, ProviderPattern};
 use crate::disk;
@@ -12,27 +12,6 @@ use crate::platform::Platform;
 
 /// The number of entries that are looked at. A mirror has a package among its first ones.
 const MOST_ENTRIES: usize = 1_000;
-
-/// The mirror that is probably meant by a directory below it: the one above a directory that has the name of a host. `None` if the directory
-/// is a mirror itself.
-pub fn mirror_above(directory: &Path) -> Option<PathBuf> {
-    if !directory.is_dir() || is_mirror(directory) {
-        return None;
-    }
-    // A mirror has three levels above its packages.
-    let levels = directory.ancestors().take(3);
-    let mut above = levels.filter_map(|path| {
-        let above = path
-            .file_name()
-            .filter(|name| is_host(name))
-            .and(path.parent())?;
-        Some(match above.as_os_str().is_empty() {
-            true => PathBuf::from("."),
-            false => above.to_owned(),
-        })
-    });
-    above.find(|above| is_mirror(above))
-}
 
 /// Whether a directory has packages of providers where clients expect them in a filesystem mirror, among the first 1,000 entries.
 pub fn is_mirror(directory: &Path) -> bool {
