@@ -240,7 +240,7 @@ hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or, for thi
             says: r"
 error: `dist/sub` names one repository, and not that of `registry.opentofu.org/acme/demo`
 
-hint: put `{hostname}`, `{namespace}` and `{type}` into the address; or, for this one repository, add `--exact-repository`
+hint: did you mean `oci-layout:dist/sub`?
 ",
         },
         Case {

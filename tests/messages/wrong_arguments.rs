@@ -42,6 +42,8 @@ hint: leave out the scheme: tfoci speaks HTTPS, and plain HTTP with `--plain-htt
             says: r"
 error: the repository template `file:///srv/store` is wrong
   `file:///srv/store` is not a repository: it has a scheme, expected REGISTRY/NAME
+
+hint: leave out the scheme: tfoci speaks HTTPS, and plain HTTP with `--plain-http HOST`. A network mirror is read with `--from network-mirror:URL`, where the command takes it
 ",
         },
         Case {

@@ -107,7 +107,7 @@ fn each_destination_is_repaired_for_itself() {
     let scene = OriginScene::of([Provider::demo(&PLATFORMS)]);
     let (whole, damaged) = (Registry::plain(), Registry::plain());
     let hosts = [whole.host(), damaged.host()];
-    let to = hosts.map(|host| format!("--to {host}/acme/{{type}} --plain-http {host}"));
+    let to = hosts.map(|host| format!("--to {host}/{{namespace}}/{{type}} --plain-http {host}"));
     let mirror = format!("[ORIGIN]/acme/demo {}", to.join(" "));
     let run = || scene.run(&mirror).ends(0);
     run();
