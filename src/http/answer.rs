@@ -94,11 +94,11 @@ impl Answer {
         self.headers.get(name)?.to_str().ok().map(str::to_owned)
     }
 
-    /// Every value of a header that is text.
+    /// Every value of a header, with replacement characters for what is not text.
     pub fn headers(&self, name: HeaderName) -> Vec<String> {
         let values = self.headers.get_all(name).iter();
         values
-            .filter_map(|value| value.to_str().ok().map(str::to_owned))
+            .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
             .collect()
     }
 

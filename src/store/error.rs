@@ -194,9 +194,19 @@ pub enum Error {
         /// The URL in the challenge.
         received: Option<http::Shown>,
     },
-    /// The next page of a list is on another host.
-    #[error("the {what} continues at another host\n  received {url}")]
-    ForeignPage { what: Listed, url: http::Shown },
+    /// The header that names the next page of a list has another form, or names a page with another scheme, host or port.
+    #[error(
+        "the {what} continues at a page that cannot be read\n  expected a `Link` with <URL> at {origin}\n  received {received}"
+    )]
+    BadLink {
+        what: Listed,
+        /// The scheme, host and port of the page before.
+        origin: String,
+        /// The header or its URL.
+        received: http::Shown,
+        /// Whether the page has another scheme, host or port.
+        is_foreign: bool,
+    },
     #[error("the {what} does not end\n  at {url}")]
     EndlessPages {
         what: Listed,

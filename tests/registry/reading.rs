@@ -172,11 +172,11 @@ async fn tags_that_lead_to_another_host_or_in_circles_are_refused() {
     for (link, says) in [
         (
             "<https://elsewhere.example/v2/x/tags/list>; rel=\"next\"",
-            "the list of tags continues at another host\n  received https://elsewhere.example/",
+            "the list of tags continues at a page that cannot be read\n  expected a `Link` with <URL> at http://[HOST]\n  received https://elsewhere.example/",
         ),
         (
             "<//evil:pw@[HOST]/v2/acme/demo/tags/list?n=1>; rel=\"next\"",
-            "the list of tags continues at another host\n  received …@",
+            "\n  received …@",
         ),
         (
             "</v2/acme/demo/tags/list>; rel=\"next\"",
@@ -188,7 +188,8 @@ async fn tags_that_lead_to_another_host_or_in_circles_are_refused() {
         registry.always(matching("GET", "/tags/list"), Fault::with("link", link));
         let destination = user.destination();
         let error = destination.tags().await.unwrap_err();
-        assert!(error.to_string().contains(says), "{error}");
+        let said = error.to_string().replace(registry.host(), "[HOST]");
+        assert!(said.contains(says) && !said.contains("pw"), "{error}");
     }
 }
 

@@ -35,6 +35,9 @@ pub(super) fn host(error: &http::Error) -> Option<String> {
     Some(text.to_owned())
 }
 
+/// A registry behind a proxy names URLs that only the proxy understands.
+pub(super) const OUTER_ADDRESS: &str = "the registry's proxy does not pass on the outer address: it has to send `X-Forwarded-Proto` and `Host`, or the registry's settings have to name that address";
+
 /// Suggests how to name a host at private addresses.
 fn know(host: &str) -> String {
     format!("if you know this host, `--allow-private {host}`, or TFOCI_ALLOW_PRIVATE={host}")

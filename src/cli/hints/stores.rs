@@ -96,6 +96,9 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
             "the version is as it was. Push all platforms of a version at once, or have the registry's operator let the tags of this repository move"
         }
         store::Error::NoCatalog { .. } => {
+        store::Error::BadLink {
+            is_foreign: true, ..
+        } => reach::OUTER_ADDRESS,
             "other commands do without the list: name the providers, such as `acme/demo`"
         }
         store::Error::Moved { .. } => {

@@ -84,7 +84,7 @@ impl Error {
             | Self::Unwelcome { .. }
             | Self::NoCatalog { .. } => Category::Unsupported,
             Self::Realm { .. }
-            | Self::ForeignPage { .. }
+            | Self::BadLink { .. }
             | Self::EndlessPages { .. }
             | Self::LongList { .. }
             | Self::Document { .. }

@@ -87,10 +87,16 @@ pub(super) fn media_type(answer: &Answer) -> String {
 }
 
 /// The URL of the next page of a list; `None` on the last page.
-pub(super) fn next_page(answer: &Answer, what: Listed) -> Option<Result<Url, Error>> {
-    let next = headers::next_page(&answer.header(LINK)?, answer.url())?;
-    Some(next.map_err(|foreign| Error::ForeignPage {
+pub(super) fn next_page(answer: &Answer, what: Listed) -> Result<Option<Url>, Error> {
+    let links = answer.headers(LINK).join(", ");
+    if links.is_empty() {
+        return Ok(None);
+    }
+    let next = headers::next_page(&links, answer.url());
+    next.map(Some).map_err(|unusable| Error::BadLink {
         what,
-        url: answer.shown_reference(&foreign.target),
-    }))
+        origin: answer.url().origin().ascii_serialization(),
+        received: answer.shown_reference(&unusable.received),
+        is_foreign: unusable.is_foreign,
+    })
 }

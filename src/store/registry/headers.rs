@@ -25,11 +25,13 @@ pub struct UnusableRealm {
     pub realm: Option<String>,
 }
 
-/// A `Link` header leads to another scheme, host or port, or names a user.
+/// The next page of a list cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ForeignPage {
-    /// The target as it is written in the header.
-    pub target: String,
+pub struct UnusableLink {
+    /// The header or its URL, as it is written.
+    pub received: String,
+    /// Whether the URL has another scheme, host or port. Otherwise the header does not begin with `<URL>`, or the URL names a user.
+    pub is_foreign: bool,
 }
 
 /// The scheme in the `WWW-Authenticate` headers of the registry at `base`; `Bearer` if there is a choice. `None` if the headers
@@ -78,16 +80,30 @@ fn names_user(url: &Url) -> bool {
     !url.username().is_empty() || url.password().is_some()
 }
 
-/// The URL of the next page, from a `Link` header with any `rel` ([clients: tag lists](crate::clients#tag-lists)). `None` if
-/// the header has no target.
+/// The URL of the next page: in `Link` headers, joined by commas, that of `rel=next`, or else the first one, whatever its `rel`
+/// ([clients: tag lists](crate::clients#tag-lists)).
 ///
 /// # Errors
-/// The target lies at another scheme, host or port than `page`, or names a user.
-pub fn next_page(link: &str, page: &Url) -> Option<Result<Url, ForeignPage>> {
-    let (target, _) = link.strip_prefix('<')?.split_once('>')?;
-    let next = page.join(target).ok();
-    let next = next.filter(|next| next.origin() == page.origin() && !names_user(next));
-    Some(next.ok_or_else(|| ForeignPage {
-        target: target.to_owned(),
-    }))
+/// No page can be read from there.
+pub fn next_page(links: &str, page: &Url) -> Result<Url, UnusableLink> {
+    let unusable = |received: &str, is_foreign| UnusableLink {
+        received: received.to_owned(),
+        is_foreign,
+    };
+    let malformed = || unusable(links, false);
+    let text = links.strip_prefix('<').ok_or_else(malformed)?;
+    let mut each = text.split('<').map(|link| link.split_once('>'));
+    let first = each.next().flatten().ok_or_else(malformed)?;
+    let is_next = |(_, parameters): &(&str, &str)| {
+        let parameters = parameters.to_ascii_lowercase().replace([' ', '"'], "");
+        parameters.contains("rel=next")
+    };
+    let next = std::iter::once(first).chain(each.flatten()).find(is_next);
+    let (target, _) = next.unwrap_or(first);
+    let next = page.join(target).ok().filter(|next| !names_user(next));
+    let next = next.ok_or_else(malformed)?;
+    match next.origin() == page.origin() {
+        true => Ok(next),
+        false => Err(unusable(target, true)),
+    }
 }

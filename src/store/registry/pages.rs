@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use reqwest::Method;
 use reqwest::header::ACCEPT;
-use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::auth::Scope;
@@ -11,7 +11,7 @@ use super::session::RepositorySession;
 use super::{Error, Registry, answer};
 use crate::http::{Answer, Request, Shown};
 use crate::json::{self, Fault, Object};
-use crate::store::{Listed, NotRegistry};
+use crate::store::{Action, Listed, NotRegistry, Requested};
 
 /// The largest page in bytes ([clients: tag lists](crate::clients#tag-lists)).
 const LARGEST_PAGE: u64 = 4 << 20;
@@ -39,7 +39,7 @@ impl List {
 }
 
 impl Registry {
-    /// All items of a list, or the first answer that is not a page of it.
+    /// All items of a list, or the answer to the first request if that is no page of it.
     pub(super) async fn pages(
         &self,
         session: &RepositorySession,
@@ -64,14 +64,16 @@ impl Registry {
                     .whole(LARGEST_PAGE)
             };
             let answer = self.send(session, scope, request).await?;
-            let status = answer.status();
-            if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
-                return Ok(Err(answer));
+            match answer.status().is_success() {
+                true => {}
+                false if seen.len() == 1 => return Ok(Err(answer)),
+                // The list exists, since it has begun.
+                false => {
+                    let what = Requested::List(list.what);
+                    return Err(self.refusal(session, Action::Pull, what, answer));
+                }
             }
-            let next = answer::next_page(&answer, list.what).transpose()?;
-            if !status.is_success() {
-                return Ok(Err(answer));
-            }
+            let next = answer::next_page(&answer, list.what)?;
             if answer::is_page(&answer) {
                 return Err(Error::NoRegistry {
                     host: session.auth.host(),
