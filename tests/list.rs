@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use crate::support::author::Author;
 use crate::support::layout_of_registry::import;
-use crate::support::registry::{Access, Personality, Registry, Setup};
+use crate::support::registry::answer::Answer;
+use crate::support::registry::{Access, Fault, Personality, Registry, Seen, Setup, matching};
+use crate::support::release::ReleaseFolder;
 
 const PLAIN: [&str; 2] = ["--plain-http", "127.0.0.1"];
 
@@ -186,7 +188,7 @@ fn a_registry_without_a_catalog_is_an_error() {
     for (registry, headline, hint) in [
         (
             Registry::plain(),
-            "this registry cannot list its repositories\n  registry HOST\n  answered 404",
+            "this registry does not list its repositories\n  registry HOST\n  answered 404",
             "other commands do without the list: name the providers, such as `acme/demo`",
         ),
         (
@@ -318,4 +320,206 @@ fn too_many_repositories_are_an_error() {
         registry.host()
     );
     assert_eq!(run.stderr, says);
+}
+
+/// What is done with all tags of a repository, and with all repositories.
+const COMMANDS: [&str; 4] = [
+    "versions acme/demo --exact-repository --from HOST/acme/demo",
+    "copy acme/demo@>=1.0 --exact-repository --from HOST/acme/demo --to oci-layout:copied",
+    "list --from HOST/{namespace}/{type}",
+    "copy --from HOST/{namespace}/{type} --to oci-layout:all",
+];
+
+/// Runs the commands with a registry whose `acme/demo` has three versions, two tags on a page, and which has two repositories, one on a page.
+fn with_pages(author: &Author, spoil: impl Fn(&Registry), check: impl Fn(&str, Option<i32>, &str)) {
+    let registry = Setup::of(Personality::Plain);
+    let registry = registry.quirks(|quirks| (quirks.page, quirks.catalog) = (2, Some(1)));
+    let registry = registry.start();
+    for name in ["acme/demo", "more"] {
+        import(&author.repository(""), &registry, name);
+    }
+    spoil(&registry);
+    for command in COMMANDS {
+        let command = command.replace("HOST", registry.host());
+        let run = author.scene.tfoci(command.split(' ').chain(PLAIN));
+        let said = format!("{}{}", run.stdout, run.stderr).replace(registry.host(), "HOST");
+        check(&command, run.status, &said);
+    }
+}
+
+fn three_versions() -> Author {
+    let author = Author::new();
+    for version in ["1.0.0", "1.1.0", "1.2.0"] {
+        let _none_yet = std::fs::remove_dir_all(author.scene.path("dist"));
+        let folder = ReleaseFolder::new("demo", version).platform("linux_amd64");
+        folder.write(&author.scene.path("dist"));
+        author.push(&[]).succeeds();
+    }
+    author
+}
+
+/// Replaces each `Link`. `PATH` stands for its path and query.
+fn with_link(form: &'static str) -> impl Fn(&Registry) {
+    move |registry| {
+        let host = registry.host().to_owned();
+        let alter = move |answer: &mut Answer| {
+            let natural = answer.get("link").unwrap_or_default().to_owned();
+            if let Some((path, _)) = natural[natural.len().min(1)..].split_once('>') {
+                let link = form.replace("PATH", path).replace("HOST", &host);
+                answer.set("link", &link);
+            }
+        };
+        registry.always(matching("GET", "/v2/"), Fault::alter(alter));
+    }
+}
+
+#[test]
+fn a_page_that_cannot_be_followed_is_an_error() {
+    let author = three_versions();
+    let hint = "\n\nhint: the registry's proxy does not pass on the outer address: it has to send `X-Forwarded-Proto` and `Host`, or the registry's settings have to name that address\n";
+    for (form, shown, is_foreign) in [
+        ("PATH; rel=\"next\"", "/v2/", false),
+        ("<PATH; rel=\"next\"", "</v2/", false),
+        ("next", "next\n", false),
+        (
+            "<http://[/>; rel=\"next\"",
+            "<http://[/>; rel=\"next\"\n",
+            false,
+        ),
+        ("<https://HOSTPATH>; rel=\"next\"", "https://HOST/v2/", true),
+        ("<http://example.com/PATH>", "http://example.com/", true),
+        ("<//127.0.0.1:1PATH>", "//127.0.0.1:1/v2/", true),
+    ] {
+        with_pages(&author, with_link(form), |command, status, said| {
+            assert_eq!(status, Some(1), "{form} {command}\n{said}");
+            let says = format!(
+                " continues at a page that cannot be read\n  expected a `Link` with <URL> at http://HOST\n  received {shown}"
+            );
+            assert!(said.contains(&says), "{form} {command}\n{said}");
+            assert_eq!(said.ends_with(hint), is_foreign, "{form} {command}\n{said}");
+        });
+    }
+}
+
+#[test]
+fn every_other_page_is_followed() {
+    let author = three_versions();
+    for form in [
+        "<PATH>; rel=\"next\"",
+        "<PATH>",
+        "<http://HOSTPATH>; rel=next",
+        "</v2/>; rel=\"first\", <PATH>; title=\"a, b\"; rel=\"next\"",
+    ] {
+        with_pages(&author, with_link(form), |command, status, said| {
+            assert_eq!(status, Some(0), "{form} {command}\n{said}");
+            if command.starts_with("versions") {
+                assert_eq!(said, "1.0.0\n1.1.0\n1.2.0\n", "{form}");
+            }
+        });
+    }
+}
+
+/// A proxy has changed the path of the link.
+#[test]
+fn a_later_page_that_is_missing_is_not_a_missing_repository() {
+    let author = three_versions();
+    let absent = |registry: &Registry| {
+        let answer = Answer::error(404, "NAME_UNKNOWN", "no such thing");
+        let is_later = |seen: &Seen| seen.parameter("last").is_some();
+        registry.always(is_later, Fault::Answer(answer));
+    };
+    with_pages(&author, absent, |command, status, said| {
+        assert_eq!(status, Some(1), "{command}\n{said}");
+        let what = match command.contains("{type}") {
+            true => {
+                "repositories (NAME_UNKNOWN: no such thing)\n  from http://HOST/v2/_catalog?…\n"
+            }
+            false => {
+                "tags (NAME_UNKNOWN: no such thing)\n  from http://HOST/v2/acme/demo/tags/list?…\n"
+            }
+        };
+        let says = format!(": the registry answered 404 to a request for the list of {what}");
+        assert!(said.ends_with(&says), "{command}\n{said}");
+    });
+}
+
+/// A registry as zot, if anonymous users may read a part: it answers everybody for `/v2/`, and lists that part to anonymous users.
+fn partly_open(author: &Author) -> Registry {
+    let registry = Setup::of(Personality::Plain).access(Access::Basic { user: "alice" });
+    let registry = registry.quirks(|quirks| quirks.catalog = Some(9)).start();
+    author.with_release_in_place();
+    for name in ["open/demo", "secret/demo"] {
+        author.push(&["--provider", name]).succeeds();
+        let layout = format!("store/registry.opentofu.org/{name}");
+        import(&author.scene.path(layout), &registry, name);
+    }
+    let stranger =
+        |path: &'static str| move |seen: &Seen| seen.path == path && seen.authorization().is_none();
+    let named = Answer::json(200, &json!({})).header("www-authenticate", "basic realm=");
+    registry.always(stranger("/v2/"), Fault::Answer(named));
+    let part = Answer::json(200, &json!({"repositories": ["open/demo"]}));
+    registry.always(stranger("/v2/_catalog"), Fault::Answer(part));
+    registry
+}
+
+#[test]
+fn the_list_is_requested_with_the_credentials_if_there_are_any() {
+    let author = Author::new();
+    let registry = partly_open(&author);
+    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
+    let run = |command: &[&str]| {
+        let options = ["--from", &from, "--authfile", "auth.json"];
+        author.scene.tfoci([command, &options, &PLAIN].concat())
+    };
+    author.scene.write("auth.json", "{}");
+    let part = "registry.opentofu.org/open/demo\n";
+    assert_eq!(run(&["list"]).succeeds().stdout, part);
+    author.scene.write("auth.json", registry.authfile());
+    let both = format!("{part}registry.opentofu.org/secret/demo\n");
+    assert_eq!(run(&["list"]).succeeds().stdout, both);
+    let copied = run(&["copy", "--to", "oci-layout:copied"]).succeeds();
+    assert_eq!(copied.stdout.lines().count(), 2);
+    let wrong = json!({"auths": {registry.host(): {"auth": "YWxpY2U6d3Jvbmc="}}});
+    author.scene.write("auth.json", wrong.to_string());
+    for command in [&["list"][..], &["copy", "--to", "oci-layout:all"]] {
+        let refused = run(command).exits(1).stderr;
+        assert!(
+            refused.contains(": the registry refused the credentials\n"),
+            "{refused}"
+        );
+    }
+    registry.assert_no_leaks();
+}
+
+#[test]
+fn a_registry_that_asks_for_no_credentials_gets_none() {
+    let author = pushed();
+    let registry = listing(&author, &["acme/demo"]);
+    let auths = json!({"auths": {registry.host(): {"auth": "YWxpY2U6d3Jvbmc="}}});
+    author.scene.write("auth.json", auths.to_string());
+    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
+    let list = ["list", "--from", &from, "--authfile", "auth.json"];
+    author.scene.tfoci([&list[..], &PLAIN].concat()).succeeds();
+    let secrets = registry.count(|seen| seen.authorization().is_some());
+    assert_eq!(secrets, 0, "{:#?}", registry.seen());
+}
+
+/// GitHub's token server gives nobody a token for the list.
+#[test]
+fn of_a_token_server_that_refuses_the_list() {
+    let author = Author::new();
+    let registry = Setup::of(Personality::Ghcr).start();
+    let catalog = |seen: &Seen| {
+        seen.path == "/token" && seen.parameter("scope") == Some("registry:catalog:*")
+    };
+    registry.always(catalog, Fault::denied());
+    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
+    for auth in [registry.authfile(), "{}".to_owned()] {
+        author.scene.write("auth.json", auth);
+        let list = ["list", "--from", &from, "--authfile", "auth.json"];
+        let run = author.scene.tfoci([&list[..], &PLAIN].concat()).exits(1);
+        let says = ": this registry does not list its repositories\n  registry HOST\n  answered 403 (DENIED: requested access to the resource is denied)\n\nhint: other commands do without the list: name the providers, such as `acme/demo`\n";
+        let stderr = run.stderr.replace(registry.host(), "HOST");
+        assert!(stderr.ends_with(says), "{stderr}");
+    }
 }

@@ -28,6 +28,8 @@ enum Manner {
     Bearer,
     /// It requests none, and checks credentials that are sent.
     Open,
+    /// For a name and password, except for `/v2/`, as zot if anonymous users may read a part. A wrong password counts as none.
+    Part,
     /// It is no registry.
     Nothing,
 }
@@ -71,9 +73,13 @@ fn answer(mut stream: TcpStream, manner: Manner, host: &str, heard: &Mutex<Vec<S
     let realm = format!("Bearer realm=\"http://{host}/token\",service=\"s\"");
     let (status, challenge, body) = match (manner, path) {
         (Manner::Nothing, _) => (404, String::new(), "<html>hunter2</html>"),
+        (Manner::Part, "/v2/") => (200, "Basic realm=\"r\"".to_owned(), "{}"),
+        (Manner::Part, _) if known => (404, String::new(), ""),
         (Manner::Open, _) if secret.is_empty() => (200, String::new(), "{}"),
         (Manner::Basic | Manner::Open, _) if known => (200, String::new(), "{}"),
-        (Manner::Basic | Manner::Open, _) => (401, "Basic realm=\"r\"".to_owned(), ""),
+        (Manner::Basic | Manner::Open | Manner::Part, _) => {
+            (401, "Basic realm=\"r\"".to_owned(), "")
+        }
         (Manner::Bearer, "/v2/") if secret == "Bearer access-token" => (200, String::new(), "{}"),
         (Manner::Bearer, "/v2/") => (401, realm, ""),
         (Manner::Bearer, _) if known => (200, String::new(), r#"{"token":"access-token"}"#),
@@ -125,7 +131,7 @@ fn login(scene: &Scene, host: &str, password: &str, more: &[&str]) -> Run {
 
 #[test]
 fn credentials_are_checked_and_stored_readable_by_their_owner_only() {
-    for manner in [Manner::Basic, Manner::Bearer, Manner::Open] {
+    for manner in [Manner::Basic, Manner::Bearer, Manner::Open, Manner::Part] {
         let (scene, door) = (Scene::new(), Door::open(manner));
         let run = login(&scene, &door.host, "hunter2\n", &[]).succeeds();
         assert_eq!(run.stdout, "");
@@ -154,7 +160,7 @@ fn credentials_are_checked_and_stored_readable_by_their_owner_only() {
 
 #[test]
 fn refused_credentials_are_not_stored() {
-    for manner in [Manner::Basic, Manner::Bearer, Manner::Open] {
+    for manner in [Manner::Basic, Manner::Bearer, Manner::Open, Manner::Part] {
         let (scene, door) = (Scene::new(), Door::open(manner));
         let run = login(&scene, &door.host, "wrong", &[]).exits(1);
         assert_eq!(

@@ -242,7 +242,7 @@ pub enum Error {
         limit: usize,
     },
     /// The registry does not list its repositories, or not to this user.
-    #[error("this registry cannot list its repositories\n  registry {host}\n  answered {status}{}", said(.answer))]
+    #[error("this registry does not list its repositories\n  registry {host}\n  answered {status}{}", said(.answer))]
     NoCatalog {
         host: String,
         status: u16,

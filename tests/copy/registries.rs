@@ -159,7 +159,7 @@ fn a_source_registry_without_a_catalog_needs_addresses() {
     let run = copy(&author, &template, "oci-layout:other", &plain).exits(1);
     between(run, from.host(), "[NONE]").says(
         "
-error: [FROM]/{hostname}/{namespace}/{type}: this registry cannot list its repositories
+error: [FROM]/{hostname}/{namespace}/{type}: this registry does not list its repositories
   registry [FROM]
   answered 404
 

@@ -176,6 +176,7 @@ async fn other_registries_store_and_return_what_tfoci_pushes() {
         let identity = authority.server();
         for (tls, password) in [(false, false), (true, true)] {
             let options = Options {
+                open: None,
                 tls: tls.then_some(&identity),
                 password,
                 tokens: None,

@@ -43,6 +43,7 @@ pub(super) fn start(
     let options = Options {
         tls: identity.as_ref(),
         password,
+        open: None,
         tokens: None,
     };
     program.start(&options)
@@ -122,6 +123,45 @@ fn login_stores_a_password_and_logout_removes_it() {
         site.tfoci("logout [HOST]").succeeds();
         site.tfoci(VERSIONS).exits(1);
     }
+}
+
+/// zot answers anonymous requests for the list with the public part.
+#[test]
+fn the_private_part_of_a_registry_is_listed_and_copied() {
+    let options = Options {
+        password: true,
+        open: Some("mirror/example.com/open/**"),
+        ..Options::default()
+    };
+    let Some(registry) = Program::Zot.start(&options) else {
+        return;
+    };
+    let site = Site::plain(&registry);
+    site.login("wrong").exits(1);
+    let login = site.login(PASSWORD).succeeds();
+    assert!(
+        login.stderr.starts_with("     Login succeeded\n"),
+        "{}",
+        login.stderr
+    );
+    for namespace in ["open", "acme"] {
+        let name = format!("example.com/{namespace}/demo");
+        site.tfoci(&PUSH.replace("example.com/acme/demo", &name))
+            .succeeds();
+    }
+    let from = "--from [HOST]/mirror/{hostname}/{namespace}/{type}";
+    let list = || site.tfoci(&format!("list {from}"));
+    let (open, both) = (
+        "example.com/open/demo\n",
+        "example.com/acme/demo\nexample.com/open/demo\n",
+    );
+    assert_eq!(list().succeeds().stdout, both);
+    let copy = site.tfoci(&format!("copy {from} --to oci-layout:copied"));
+    assert_eq!(copy.succeeds().stdout.lines().count(), 2);
+    site.keep("wrong");
+    list().exits(1);
+    fs::remove_dir_all(site.scene.path(".docker")).unwrap();
+    assert_eq!(list().succeeds().stdout, open);
 }
 
 #[test]

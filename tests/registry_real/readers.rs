@@ -21,6 +21,7 @@ fn pushed() -> impl Iterator<Item = (Foreign, Site)> {
         let options = Options {
             tls: Some(&identity),
             password: true,
+            open: None,
             tokens: None,
         };
         let registry = program.start(&options)?;

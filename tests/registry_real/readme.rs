@@ -40,6 +40,7 @@ fn reader(program: Program) -> Option<(impl Drop, Site)> {
     let options = Options {
         tls: Some(&identity),
         password: true,
+        open: None,
         tokens: None,
     };
     let registry = program.start(&options)?;

@@ -35,6 +35,7 @@ impl House {
         let options = Options {
             tls: Some(&identity),
             password: door == Door::Password,
+            open: None,
             tokens: tokens.as_ref(),
         };
         let registry = program.start(&options)?;

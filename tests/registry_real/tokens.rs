@@ -35,6 +35,7 @@ impl Guarded {
         let options = Options {
             tls: identity.as_ref(),
             password: false,
+            open: None,
             tokens: Some(&tokens),
         };
         let registry = Program::DockerRegistry.start(&options)?;

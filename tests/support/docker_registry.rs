@@ -39,6 +39,8 @@ pub struct Options<'a> {
     pub tls: Option<&'a Identity>,
     /// Whether it requires [`USER`] and [`PASSWORD`].
     pub password: bool,
+    /// The repositories that anonymous users may read in spite of that; `zot` only.
+    pub open: Option<&'static str>,
     /// The server whose tokens it requires; `docker-registry` only.
     pub tokens: Option<&'a TokenServer>,
 }
@@ -148,6 +150,13 @@ impl Program {
                 }
                 Self::Zot => config["http"]["auth"]["htpasswd"]["path"] = file.into(),
             }
+        }
+        if let Some(open) = options.open {
+            let all = ["read", "create", "update"];
+            config["http"]["accessControl"]["repositories"] = serde_json::json!({
+                (open): { "anonymousPolicy": ["read"], "defaultPolicy": all },
+                "**": { "defaultPolicy": all },
+            });
         }
         if let Some(tokens) = options.tokens {
             config["auth"] = serde_json::json!({ "token": {

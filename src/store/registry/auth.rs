@@ -141,13 +141,13 @@ impl Auth {
         answer.origin() == self.base.origin()
     }
 
-    /// Whether requests are sent without credentials, or with a token that the registry gives to anonymous users.
-    pub(super) fn is_anonymous(&self) -> bool {
+    /// Whether the registry wants a token of its token server.
+    pub(super) fn has_tokens(&self) -> bool {
         let scheme = self.scheme.lock().unwrap_or_else(PoisonError::into_inner);
-        self.credential().is_none() && matches!(*scheme, Some(AuthScheme::Bearer { .. }))
+        matches!(*scheme, Some(AuthScheme::Bearer { .. }))
     }
 
-    /// Reads the challenge of a 401. `false` if sending the request again would not help.
+    /// Reads the challenge of an answer. `false` if sending the request again would not help.
     pub(super) async fn learn(
         &self,
         answer: &Answer,

@@ -1,12 +1,12 @@
 //! The repositories of a registry.
 
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 
-use super::super::action::Action;
 use super::auth::Scope;
 use super::pages::List;
 use super::{Error, Registry, Repository, answer};
-use crate::store::{Listed, Requested};
+use crate::http::{Request, Retry};
+use crate::store::{Action, Listed, Requested};
 
 /// The most repositories of a registry that are read, ten times as many as large company registries have. Their names together are limited
 /// too.
@@ -31,39 +31,53 @@ impl Registry {
         let first = first.map_err(|_| crate::http::Error::Url {
             url: session.base.clone().into(),
         })?;
-        match self
-            .pages(&session, &Scope::catalog(), first, &REPOSITORIES)
-            .await?
-        {
-            Ok(names) => {
-                let named = |name: String| Repository::in_registry(&format!("{host}/{name}")).ok();
-                Ok(names.into_iter().filter_map(named).collect())
-            }
-            Err(refused) => {
-                let status = refused.status();
-                let no_catalog = || Error::NoCatalog {
-                    host: host.to_owned(),
-                    status: status.as_u16(),
-                    answer: answer::text(&refused),
-                };
-                Err(match status {
-                    StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                        let error = session.refused(Action::Pull, WHAT, &refused);
-                        // Credentials that a registry accepts elsewhere are often not enough for its list.
-                        match error {
-                            Error::Unauthorized { tried: None, .. } => error,
-                            Error::Unauthorized { .. } => Error::ListRefused(Box::new(error)),
-                            _ => no_catalog(),
-                        }
-                    }
-                    StatusCode::NOT_FOUND => {
-                        self.check_registry(&session, refused.body()).await?;
-                        no_catalog()
-                    }
-                    StatusCode::METHOD_NOT_ALLOWED => no_catalog(),
-                    _ => answer::failure(WHAT, &refused),
-                })
-            }
+        // Credentials that a registry accepts elsewhere are often not enough for its list.
+        let list_refused = |error| match error {
+            Error::Unauthorized { tried: Some(_), .. } => Error::ListRefused(Box::new(error)),
+            error => error,
+        };
+        // The registry may name its scheme before: zot shows anonymous users a part of the list.
+        if session.auth.credential().is_some() && !session.auth.was_challenged() {
+            let root = session.root()?;
+            let request = || Request::new(Method::GET, root.clone(), &session.base);
+            let answer = self.http.retrying(Retry::default(), request).await?;
+            session.auth.learn(&answer, &Scope::none(), None).await?;
         }
+        let scope = Scope::catalog();
+        let pages = self.pages(&session, &scope, first, &REPOSITORIES);
+        let no_catalog = |status, answer| Error::NoCatalog {
+            host: host.to_owned(),
+            status,
+            answer,
+        };
+        let refused = match pages.await {
+            Ok(Ok(names)) => {
+                let named = |name: String| Repository::in_registry(&format!("{host}/{name}")).ok();
+                return Ok(names.into_iter().filter_map(named).collect());
+            }
+            Ok(Err(refused)) => refused,
+            // A token server knows the user, and gives nobody this token.
+            Err(Error::Unauthorized {
+                status: 403,
+                answer,
+                ..
+            }) => return Err(no_catalog(403, answer)),
+            Err(error) => return Err(list_refused(error)),
+        };
+        let no_catalog = || no_catalog(refused.status().as_u16(), answer::text(&refused));
+        Err(match refused.status() {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                match session.refused(Action::Pull, WHAT, &refused) {
+                    error @ Error::Unauthorized { .. } => list_refused(error),
+                    _ => no_catalog(),
+                }
+            }
+            StatusCode::NOT_FOUND => {
+                self.check_registry(&session, refused.body()).await?;
+                no_catalog()
+            }
+            StatusCode::METHOD_NOT_ALLOWED => no_catalog(),
+            _ => answer::failure(WHAT, &refused),
+        })
     }
 }

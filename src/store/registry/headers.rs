@@ -45,6 +45,11 @@ pub fn scheme<'a>(
 ) -> Result<Option<AuthScheme>, UnusableRealm> {
     let mut basic = None;
     for header in headers {
+        // zot sends `basic realm=`, which is no whole challenge.
+        let scheme = header.split_ascii_whitespace().next().unwrap_or_default();
+        if scheme.eq_ignore_ascii_case("basic") {
+            basic = Some(AuthScheme::Basic);
+        }
         for challenge in http_auth::parser::ChallengeParser::new(header).filter_map(Result::ok) {
             if challenge.scheme.eq_ignore_ascii_case("bearer") {
                 let parameter = |name: &str| {

@@ -27,6 +27,9 @@ const MOST_SESSIONS: usize = 64;
 /// Sessions by repository, the oldest first.
 pub(super) type RepositorySessions = VecDeque<(String, Arc<RepositorySession>)>;
 
+/// A repository that no registry has.
+const PROBED: &str = "tfoci/login";
+
 /// State that all repositories of one registry share.
 #[derive(Clone, Default)]
 pub(super) struct Host {
@@ -83,7 +86,22 @@ impl Registry {
         let request = || Request::new(Method::GET, url.clone(), &session.base);
         let mut answer = self.send(&session, &Scope::none(), request).await?;
         // A registry that allows anonymous reading has not seen the credential yet.
-        if answer.status().is_success()
+        let is_open = answer.status().is_success()
+            && !answer::is_page(&answer)
+            && !session.auth.was_challenged();
+        if is_open {
+            // zot answers everybody for `/v2/` if anonymous users may read any of its repositories.
+            let probed = session.url(PROBED, "tags/list")?;
+            let request = || Request::new(Method::GET, probed.clone(), &session.base);
+            let scope = Scope::pull(PROBED);
+            let probe = self.send(&session, &scope, request).await?;
+            // A registry with tokens may refuse any repository that does not exist. Its token server has checked the password before.
+            let is_basic = session.auth.was_challenged() && !session.auth.has_tokens();
+            if is_basic && probe.status() == StatusCode::UNAUTHORIZED {
+                answer = probe;
+            }
+        }
+        if is_open
             && !session.auth.was_challenged()
             && let Some(basic) = credential.basic()
         {
@@ -110,7 +128,8 @@ impl Registry {
         let answer = self.send(&session, &Scope::none(), request).await?;
         let status = answer.status();
         // Registries with public repositories may still refuse this path to anonymous users.
-        let is_unknown = session.auth.is_anonymous()
+        let is_unknown = session.auth.credential().is_none()
+            && session.auth.has_tokens()
             && matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         if status.is_success() || is_unknown {
             return Ok(());
@@ -279,7 +298,7 @@ fn find(sessions: &RepositorySessions, repository: &str) -> Option<Arc<Repositor
 
 impl RepositorySession {
     /// The URL that tells whether the host is a registry.
-    fn root(&self) -> Result<Url, Error> {
+    pub(super) fn root(&self) -> Result<Url, Error> {
         let url = self.base.join("v2/");
         Ok(url.map_err(|_| crate::http::Error::Url {
             url: self.base.clone().into(),
