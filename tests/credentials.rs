@@ -1,5 +1,7 @@
 //! The sources of credentials that `-v` lists. Unit tests of the library cover their precedence.
 
+use crate::support::author::Author;
+use crate::support::registry::{Access, Personality, Setup};
 use crate::support::scene::Scene;
 
 /// What `-v` prints about sources of credentials, for a registry without stored credentials.
@@ -263,4 +265,34 @@ fn mirror_warns_once_of_a_configuration_that_does_not_parse() {
         "{}",
         run.stderr
     );
+}
+
+/// Only a command that does what `tofu` does says so.
+#[test]
+fn an_entry_that_tofu_does_not_read_is_used_with_a_warning() {
+    let author = Author::new();
+    author.with_release_in_place();
+    let registry = Setup::of(Personality::Plain)
+        .access(Access::Basic { user: "alice" })
+        .start();
+    let host = registry.host();
+    let url = format!("https://{host}/v2/");
+    let auth = registry.authfile().replace(host, &url);
+    author.scene.write("auth.json", auth);
+    let options = ["--authfile", "auth.json", "--plain-http", host];
+    let to = format!("{host}/acme/{{type}}");
+    let pushed = author.push_to(&to, &options).succeeds();
+    let install = ["install", "acme/demo", "--from", &to, "--platform", "all"];
+    let install = [&install[..], &["--into", "out"], &options].concat();
+    let installed = author.tfoci(&install).succeeds();
+    let warning = format!(
+        "   Warning `tofu` does not read auth.json ({url}) as it is written: `tfoci login {host}` writes an entry that it reads\n"
+    );
+    assert_eq!(
+        installed.stderr.matches(&warning).count(),
+        1,
+        "{}",
+        installed.stderr
+    );
+    assert!(!pushed.stderr.contains("Warning"), "{}", pushed.stderr);
 }

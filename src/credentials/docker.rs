@@ -41,6 +41,8 @@ pub(super) struct DockerEntry {
 #[serde(default)]
 struct AuthValue {
     auth: Option<Secret>,
+    username: Option<Secret>,
+    password: Option<Secret>,
     identitytoken: Option<Secret>,
     registrytoken: Option<Secret>,
 }
@@ -66,14 +68,17 @@ impl DockerConfig {
         Ok(config)
     }
 
-    fn add_auth(&mut self, key: &str, kind: Result<CredentialKind, EntryError>) {
+    fn add_auth(&mut self, key: &str, value: Result<EntryValue, EntryError>) {
         let key = key.to_owned();
-        match hub::prefix_of_key(&key) {
+        match hub::prefix_of_any_key(&key) {
             None => self.passed_over.push(key),
-            Some(prefix) => self.entries.push(DockerEntry {
+            Some((prefix, is_loose)) => self.entries.push(DockerEntry {
                 key,
                 prefix,
-                value: kind.map(EntryValue::Inline),
+                value: value.map(|value| match value {
+                    EntryValue::Inline(kind) if is_loose => EntryValue::Loose(kind),
+                    value => value,
+                }),
             }),
         }
     }
@@ -104,26 +109,36 @@ fn helper(value: &str) -> Option<Result<HelperName, EntryError>> {
     }
 }
 
-/// The credential in a value of `auths`; `None` if it is null or empty, or its username is empty.
-fn auth(value: &str) -> Result<Option<CredentialKind>, EntryError> {
+/// The credential in a value of `auths`; `None` if it is null or empty, or its username is empty. Of those with a username, clients read `auth` alone,
+/// in which they skip line ends.
+fn auth(value: &str) -> Result<Option<EntryValue>, EntryError> {
     let value: Option<AuthValue> = serde_json::from_str(value).map_err(|_| EntryError::Shape)?;
     let value = value.unwrap_or_default();
     let given = |secret: Option<Secret>| secret.filter(|secret| !secret.is_empty());
+    let password = |username: &str, password| CredentialKind::Password {
+        username: username.to_owned(),
+        password,
+    };
+    let inline = |kind| Ok(Some(EntryValue::Inline(kind)));
     if let Some(token) = given(value.identitytoken) {
-        return Ok(Some(CredentialKind::IdentityToken(token)));
+        return inline(CredentialKind::IdentityToken(token));
     }
     if let Some(token) = given(value.registrytoken) {
-        return Ok(Some(CredentialKind::AccessToken(token)));
+        return inline(CredentialKind::AccessToken(token));
     }
     let Some(auth) = given(value.auth) else {
-        return Ok(None);
+        let pair = given(value.username).zip(given(value.password));
+        return Ok(pair.map(|(name, word)| EntryValue::Loose(password(name.reveal(), word))));
     };
-    let bytes = STANDARD.decode(auth.reveal());
+    let mut base64 = Zeroizing::new(auth.reveal().as_bytes().to_vec());
+    base64.retain(|byte| !byte.is_ascii_whitespace());
+    let bytes = STANDARD.decode(&*base64);
     let bytes = Zeroizing::new(bytes.map_err(|_| EntryError::Base64)?);
     let text = str::from_utf8(&bytes).map_err(|_| EntryError::Base64)?;
-    let (username, password) = text.split_once(':').ok_or(EntryError::NoColon)?;
-    Ok((!username.is_empty()).then(|| CredentialKind::Password {
-        username: username.to_owned(),
-        password: password.into(),
-    }))
+    let (username, word) = text.split_once(':').ok_or(EntryError::NoColon)?;
+    let entry = match auth.reveal().contains([' ', '\t']) {
+        true => EntryValue::Loose,
+        false => EntryValue::Inline,
+    };
+    Ok((!username.is_empty()).then(|| entry(password(username, word.into()))))
 }

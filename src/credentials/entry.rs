@@ -21,6 +21,8 @@ pub(super) struct Entry {
 pub(super) enum EntryValue {
     /// The file itself has the secret.
     Inline(CredentialKind),
+    /// The same, written in a way that clients do not read. It counts after all that they read.
+    Loose(CredentialKind),
     /// A helper that provides the credential.
     Helper(HelperName),
 }
@@ -45,6 +47,11 @@ impl From<OciCredentialKind> for EntryValue {
 }
 
 impl Entry {
+    /// Whether clients do not read the entry as it is written.
+    pub(super) fn is_loose(&self) -> bool {
+        matches!(self.value, Ok(EntryValue::Loose(_)))
+    }
+
     /// The specificity of the match with a repository; `None` if the entry does not match. A longer path is more specific, and an entry
     /// without a domain is the least specific ([clients: credential selection](crate::clients#credential-selection)).
     pub(super) fn specificity(&self, domain: &str, repository: &str) -> Option<usize> {

@@ -26,6 +26,19 @@ pub(super) fn one_name(prefix: RepositoryPrefix) -> RepositoryPrefix {
     prefix.at(&domain)
 }
 
+/// The registry and path of a key of `auths`, also in a spelling that clients do not read but oras does: as a URL, of the registry's API too, or
+/// with a slash at the end. The flag tells whether it is such a spelling.
+pub(super) fn prefix_of_any_key(key: &str) -> Option<(RepositoryPrefix, bool)> {
+    if let Some(prefix) = prefix_of_key(key) {
+        return Some((prefix, false));
+    }
+    let schemes = ["https://", "http://"].into_iter();
+    let bare = schemes.fold(key, |key, scheme| key.trim_start_matches(scheme));
+    let ends = ["/", "/v1", "/v2"].into_iter();
+    let bare = ends.fold(bare, |key, end| key.trim_end_matches(end));
+    prefix_of_key(bare).map(|prefix| (prefix, true))
+}
+
 /// The registry and path of a key in `auths` or `credHelpers`.
 pub(super) fn prefix_of_key(key: &str) -> Option<RepositoryPrefix> {
     let key = if key == HUB_KEY { HUB_DOMAIN } else { key };

@@ -235,8 +235,15 @@ impl Credentials {
         }
     }
 
-    /// Like [`Credentials::report_use`], for an OCI registry. Before the first report, it reports which sources were searched.
-    pub(crate) fn report_registry_use(&self, host: &str, found_in: Option<&FoundIn>, http: &Http) {
+    /// Like [`Credentials::report_use`], for an OCI registry. Before the first report, it reports which sources were searched. `for_client` warns of an
+    /// entry that clients do not read.
+    pub(crate) fn report_registry_use(
+        &self,
+        host: &str,
+        found_in: Option<&FoundIn>,
+        for_client: bool,
+        http: &Http,
+    ) {
         self.0.sources_reported.call_once(|| {
             for source in self.registry_sources() {
                 let source = source.to_string();
@@ -244,6 +251,15 @@ impl Credentials {
             }
         });
         self.report_use(host, found_in, http);
+        if let Some(FoundIn::File(entry)) = found_in
+            && for_client
+            && entry.is_loose
+        {
+            let message = format!(
+                "`tofu` does not read {entry} as it is written: `tfoci login {host}` writes an entry that it reads"
+            );
+            http.report(Event::CredentialsIgnored { message });
+        }
     }
 
     /// Reports sources for OCI registries that are ignored because they cannot be used.

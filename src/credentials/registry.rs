@@ -93,7 +93,7 @@ impl RegistryCredentials {
         let specificity = |entry| Some((Entry::specificity(entry, domain, repository)?, entry));
         let mut matching: Vec<(usize, &Entry)> =
             self.entries.iter().filter_map(specificity).collect();
-        matching.sort_by_key(|(specificity, _)| Reverse(*specificity));
+        matching.sort_by_key(|(specificity, entry)| (entry.is_loose(), Reverse(*specificity)));
         let mut failure = None;
         for (_, entry) in matching {
             match self.resolve(entry, domain).await {
@@ -126,10 +126,11 @@ impl RegistryCredentials {
         Some(source.path.clone())
     }
 
-    /// The sources that have an entry for a repository.
+    /// The sources that have an entry for a repository, written as clients read it.
     fn sources_of(&self, host: &str, repository: &str) -> impl Iterator<Item = &SourceReport> {
         let domain = hub::canonical(host);
-        let has = move |one: &&Entry| one.specificity(domain, repository).is_some();
+        let has =
+            move |one: &&Entry| !one.is_loose() && one.specificity(domain, repository).is_some();
         let entries = self.entries.iter().filter(has);
         entries.filter_map(|one| self.sources.get(one.source))
     }
@@ -155,7 +156,10 @@ impl RegistryCredentials {
     async fn resolve(&self, entry: &Entry, domain: &str) -> Result<Option<Credential>, Error> {
         let path = self.sources.get(entry.source).map(|source| &source.path);
         let path = path.cloned().unwrap_or_default();
-        let found_in = FileEntry::new(&path, &entry.key);
+        let found_in = FileEntry {
+            is_loose: entry.is_loose(),
+            ..FileEntry::new(&path, &entry.key)
+        };
         let (kind, found_in) = match &entry.value {
             Err(error) => {
                 return Err(Error::Entry {
@@ -164,7 +168,9 @@ impl RegistryCredentials {
                     error: *error,
                 });
             }
-            Ok(EntryValue::Inline(kind)) => (Some(kind.clone()), FoundIn::File(found_in)),
+            Ok(EntryValue::Inline(kind) | EntryValue::Loose(kind)) => {
+                (Some(kind.clone()), FoundIn::File(found_in))
+            }
             Ok(EntryValue::Helper(helper)) => (
                 self.helpers.get(helper, domain).await?,
                 FoundIn::Helper {

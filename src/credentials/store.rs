@@ -181,7 +181,8 @@ fn domain(registry: &str) -> Result<String, Error> {
 
 /// Whether a key of `auths` names the registry without a path.
 fn is_for(key: &str, domain: &str) -> bool {
-    hub::prefix_of_key(key).is_some_and(|prefix| prefix.depth() == 0 && prefix.domain() == domain)
+    hub::prefix_of_any_key(key)
+        .is_some_and(|(prefix, _)| prefix.depth() == 0 && prefix.domain() == domain)
 }
 
 /// The target of a symbolic link, even if it does not exist, so that the target is written and the link is kept.

@@ -213,7 +213,7 @@ pub enum Event {
         /// The source and its content, in one line.
         source: String,
     },
-    /// A source of credentials is ignored, because it cannot be used. The same message may come more than once.
+    /// A source of credentials is ignored, because it cannot be used, or is not read by clients. The same message may come more than once.
     CredentialsIgnored {
         /// The source and the reason, in one line.
         message: String,

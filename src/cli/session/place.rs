@@ -104,7 +104,7 @@ impl<'a> Places<'a> {
         let access = session.origin_access(http.clone())?;
         Ok(Self {
             session,
-            registry: session.registry(&http),
+            registry: session.registry(&http).standing_in(),
             origin: Origin::new(access.clone()),
             access,
         })

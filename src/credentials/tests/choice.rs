@@ -122,7 +122,7 @@ fn an_entry_that_cannot_be_used_spoils_itself_and_nothing_else() {
             "nameless.example.com": {"auth": "Omh1bnRlcjI="},
             "token.example.com": {"auth": "PHRva2VuPjo=", "identitytoken": "refresh"},
             "bearer.example.com": {"registrytoken": "sent"},
-            "https://url.example.com/v1/": {"auth": "bWU6Z29vZA=="},
+            "https://url.example.com/V3": {"auth": "bWU6Z29vZA=="},
             "good.example.com": {"auth": "bWU6Zzpvb2Q=", "email": 1},
             "fallback.example.com/a": {"auth": "x"},
             "fallback.example.com": {"auth": "bWU6Z29vZA=="}
@@ -164,9 +164,51 @@ fn an_entry_that_cannot_be_used_spoils_itself_and_nothing_else() {
     let lines: Vec<_> = credentials.registry_sources();
     let line = lines.iter().find(|one| one.used).unwrap().to_string();
     assert!(
-        line.contains("`https://url.example.com/v1/` is not a registry"),
+        line.contains("`https://url.example.com/V3` is not a registry"),
         "{line}"
     );
+}
+
+/// oras reads all of these. What clients read counts first, even from a later file.
+#[test]
+fn entries_in_other_spellings_count_after_those_that_clients_read() {
+    let pair = r#""auth":"bWU6Z29vZA==""#;
+    let name = r#""username":"me","password":"good""#;
+    for (key, value, is_read) in [
+        ("example.com", pair, true),
+        ("example.com", r#""auth":"bWU6\r\nZ29vZA==\n""#, true),
+        ("example.com", r#""auth":" bWU6 Z29vZA==""#, false),
+        ("example.com", name, false),
+        ("example.com/", pair, false),
+        ("example.com/v1/", pair, false),
+        ("example.com/v2/", pair, false),
+        ("https://example.com", pair, false),
+        ("https://example.com/", pair, false),
+        ("https://example.com/v1", pair, false),
+        ("https://example.com/v1/", pair, false),
+        ("https://example.com/v2/", name, false),
+        ("http://example.com", pair, false),
+    ] {
+        let home = HomeDirectory::new();
+        let text = format!("{{\"auths\":{{\"{key}\":{{{value}}}}}}}");
+        home.write("run/containers/auth.json", &text);
+        let credentials = home.credentials();
+        assert_eq!(found(&credentials, "example.com/x"), "me:good", "{text}");
+        assert_eq!(found(&credentials, "other.example.com"), "none", "{text}");
+        let repository = Repository::in_registry("example.com/x").unwrap();
+        assert_eq!(
+            credentials.clients_have(&repository).unwrap(),
+            is_read,
+            "{text}"
+        );
+        home.write(".docker/config.json", &file(&[("example.com", "exact:1")]));
+        let wanted = if is_read { "me:good" } else { "exact:1" };
+        assert_eq!(
+            found(&home.credentials(), "example.com/x"),
+            wanted,
+            "{text}"
+        );
+    }
 }
 
 #[test]

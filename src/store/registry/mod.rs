@@ -49,6 +49,8 @@ pub struct Registry {
     credentials: Credentials,
     /// Whether credentials that a registry refuses are read again.
     renews: bool,
+    /// Whether to warn of credentials that clients do not read.
+    stands_in: bool,
     hosts: Arc<Mutex<HashMap<String, Host>>>,
     sessions: Arc<tokio::sync::Mutex<RepositorySessions>>,
     /// Limits uploads in chunks that are so long that several would take too much memory.
@@ -62,6 +64,7 @@ impl Registry {
             http,
             credentials,
             renews: false,
+            stands_in: false,
             hosts: Arc::default(),
             sessions: Arc::default(),
             long_chunks: Arc::new(Semaphore::new(1)),
@@ -73,6 +76,14 @@ impl Registry {
     pub fn renewing(self) -> Self {
         Self {
             renews: true,
+            ..self
+        }
+    }
+
+    /// Warns of credentials that clients do not read, for a command that does what a client does.
+    pub fn standing_in(self) -> Self {
+        Self {
+            stands_in: true,
             ..self
         }
     }

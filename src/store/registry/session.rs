@@ -162,7 +162,7 @@ impl Registry {
         let chosen = found.as_ref().ok().and_then(Option::as_ref);
         let found_in = chosen.map(|credential| &credential.found_in);
         self.credentials
-            .report_registry_use(host, found_in, &self.http);
+            .report_registry_use(host, found_in, self.stands_in, &self.http);
         let credential = found?;
         self.credentials.report_ignored(&self.http);
         let Host {
