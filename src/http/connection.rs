@@ -24,7 +24,14 @@ impl Http {
             "https" if names(&settings.insecure, url) => Trust::Unchecked,
             "https" => Trust::Authorities,
             "http" if names(&settings.plain, url) => Trust::Plain,
-            _ => return Err(Error::Plain { url: shown, host }),
+            _ => {
+                let was_tls = named.scheme() == "https";
+                return Err(Error::Plain {
+                    url: shown,
+                    host,
+                    was_tls,
+                });
+            }
         };
         // A host counts as named by the user only with the same port.
         let is_same = endpoint(url) == endpoint(named);

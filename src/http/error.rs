@@ -51,9 +51,14 @@ pub enum Error {
     /// A server referred to a URL that cannot be parsed.
     #[error("the server refers to a URL that cannot be used\n  received {url}")]
     Url { url: Shown },
-    /// Plain http to a host that `--plain-http` does not name. `host` has the form that the option expects.
+    /// Plain http to a host that `--plain-http` does not name. `host` has the form that the option expects. `was_tls` tells whether the request is of a
+    /// server that is reached by TLS.
     #[error("refusing to use http\n  received {url}")]
-    Plain { url: Shown, host: String },
+    Plain {
+        url: Shown,
+        host: String,
+        was_tls: bool,
+    },
     /// A redirect from https to http. The client never follows it, even if `--plain-http` names the host.
     #[error("the server redirects from https to http\n  received {url}\n  from {from}")]
     Downgrade { from: Shown, url: Shown },

@@ -150,6 +150,30 @@ error: registry.opentofu.org/acme/demo 1.0.0 ([HOST]/acme/demo): the evidence sh
         );
 }
 
+/// A proxy with TLS before a registry without, which does not know the outer address.
+#[test]
+fn an_upload_that_would_leave_tls_is_refused() {
+    let authority = Authority::new("tests");
+    let registry = Setup::of(Personality::Plain)
+        .tls(authority.server().serve(None))
+        .start();
+    let author = author(&[]);
+    authority.write(&author.scene, "ca.pem");
+    let location = format!("http://{}/v2/{NAME}/blobs/uploads/1", registry.host());
+    let posts = matching("POST", "/uploads/");
+    registry.always(posts, Fault::with("location", location));
+    push(&author, registry.host(), "--ca-file ca.pem")
+        .exits(1)
+        .says(
+            r"
+error: registry.opentofu.org/acme/demo 1.0.0 ([HOST]/acme/demo): refusing to use http
+  received http://[HOST]/v2/acme/demo/blobs/uploads/1?…
+
+hint: the registry's proxy does not pass on the outer address: it has to send `X-Forwarded-Proto` and `Host`, or the registry's settings have to name that address
+",
+        );
+}
+
 #[test]
 fn a_token_that_no_header_can_hold_is_refused() {
     let author = author(&[]);

@@ -235,6 +235,23 @@ async fn impossible_upload_offsets_are_refused() {
     assert_arrived(&registry, &bytes);
 }
 
+/// A proxy whose disk is full.
+#[tokio::test]
+async fn a_repeated_500_is_reported_as_such() {
+    for without_range in [false, true] {
+        let registry = behind_a_proxy(|_| {});
+        registry.always(PATCHES, Fault::status(500));
+        let offsets = |seen: &Seen| seen.method == "GET" && seen.path.contains("/uploads/");
+        if without_range {
+            registry.always(offsets, Fault::without("range"));
+        }
+        // Otherwise the error would be that of the other mode.
+        let error = put(&registry, &noise(300 * KIB)).await.unwrap_err();
+        let says = "the registry answered 500 to a request for the upload (it went wrong)\n  from ";
+        assert!(error.to_string().starts_with(says), "{error}");
+    }
+}
+
 #[tokio::test]
 async fn every_answer_may_give_another_location() {
     for location in [Location::Absolute, Location::Path, Location::Relative] {

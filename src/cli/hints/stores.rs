@@ -5,6 +5,7 @@ use std::path::Path;
 use tfoci::address::ProviderAddr;
 use tfoci::blob;
 use tfoci::error::{printable, printable_path};
+use tfoci::http;
 use tfoci::nearest::nearest;
 use tfoci::oci;
 use tfoci::outcome::{At, Problem};
@@ -95,10 +96,10 @@ pub(super) fn store(error: &store::Error) -> Option<String> {
         store::Error::Immutable { .. } => {
             "the version is as it was. Push all platforms of a version at once, or have the registry's operator let the tags of this repository move"
         }
-        store::Error::NoCatalog { .. } => {
         store::Error::BadLink {
             is_foreign: true, ..
         } => reach::OUTER_ADDRESS,
+        store::Error::NoCatalog { .. } => {
             "other commands do without the list: name the providers, such as `acme/demo`"
         }
         store::Error::Moved { .. } => {
@@ -203,6 +204,9 @@ pub(super) fn store_around(layout: &str) -> Option<String> {
 /// Suggests what to do about a store that cannot be reached, or that refuses the credentials.
 fn access(error: &store::Error) -> Option<String> {
     match error {
+        store::Error::Http(http::Error::Plain { was_tls: true, .. }) => {
+            Some(reach::OUTER_ADDRESS.to_owned())
+        }
         store::Error::Http(error)
         | store::Error::Blob {
             source: blob::Error::Http(error),

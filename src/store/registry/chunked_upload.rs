@@ -118,7 +118,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         match answer.status() {
             status if status.is_success() => {
                 let all = self.offset + sent;
-                self.move_offset(&answer, sent, Some(all))
+                self.move_offset(&answer, sent, Some(all), None)
             }
             StatusCode::UNAUTHORIZED
                 if session
@@ -127,7 +127,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
                     .await? =>
             {
                 let error = self.upload.refusal(answer);
-                self.pause(Duration::ZERO, error).await
+                self.pause(Duration::ZERO, error).await.map(drop)
             }
             StatusCode::PAYLOAD_TOO_LARGE if self.shorten() => Ok(()),
             // The registry has another offset, or refuses chunks of this length.
@@ -173,26 +173,27 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         retry_after: Duration,
         error: Error,
     ) -> Result<(), UploadError<B::Failure>> {
-        self.pause(retry_after, error).await?;
+        let error = self.pause(retry_after, error).await?;
         let Upload {
             registry, session, ..
         } = *self.upload;
         let request = || Request::new(Method::GET, self.location.clone(), &session.base);
         let answer = registry.send(session, &self.scope, request).await?;
         if answer.status().is_success() {
-            self.move_offset(&answer, sent, None)
+            self.move_offset(&answer, sent, None, Some(error))
         } else {
             let error = self.upload.refusal(answer);
             Err(UploadError::retry(Duration::ZERO, error))
         }
     }
 
-    /// Takes over the offset that an answer names, or `default` if it names none.
+    /// Takes over the offset that an answer names, or `default` if it names none. `cause` is why the last chunk did not arrive.
     fn move_offset(
         &mut self,
         answer: &Answer,
         sent: u64,
         default: Option<u64>,
+        cause: Option<Error>,
     ) -> Result<(), UploadError<B::Failure>> {
         if let Some(location) = location(answer, &self.upload.session.base) {
             self.shown = answer.shown_reference(location.as_str());
@@ -220,18 +221,23 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
                 self.offset = received;
                 Ok(())
             }
-            Some(received) if received >= least => Err(UploadError::ModeRefused(error())),
+            Some(received) if received >= least => {
+                Err(UploadError::ModeRefused(cause.unwrap_or_else(error)))
+            }
             // The registry has lost bytes, or does not name its offset: only a new upload is safe.
-            _ => Err(UploadError::retry(Duration::ZERO, error())),
+            _ => {
+                let error = cause.unwrap_or_else(error);
+                Err(UploadError::retry(Duration::ZERO, error))
+            }
         }
     }
 
-    /// Counts a failure and waits; fails if there were too many, or if the registry asks for a wait that is too long.
+    /// Counts a failure, waits, and returns the failure; fails if there were too many, or if the registry asks for a wait that is too long.
     async fn pause(
         &mut self,
         retry_after: Duration,
         error: Error,
-    ) -> Result<(), UploadError<B::Failure>> {
+    ) -> Result<Error, UploadError<B::Failure>> {
         if self.retry.is_exhausted() {
             return Err(UploadError::ModeRefused(error));
         }
@@ -241,7 +247,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
             reason: error.summary(),
         };
         match self.retry.wait(http, self.shown.clone(), failure).await {
-            true => Ok(()),
+            true => Ok(error),
             false => Err(error.into()),
         }
     }
