@@ -147,7 +147,7 @@ error: cannot read none.asc
 hint: key files are relative to the trust file: copy them beside it, or name fingerprints
 
 error: `empty.asc` holds no OpenPGP key
-  expected a public key, armored or binary
+  expected a whole public key, armored or binary
   named by `keys` in trust.toml, line 8
 
 hint: `gpg --export --armor FINGERPRINT` writes one
@@ -502,7 +502,7 @@ fn a_copy_of_a_pinned_key_is_described_with_its_revocation() {
     author.scene.write(format!("keys/{pin}.asc"), "nonsense");
     author.trust("check trust.toml").exits(2).says(
         "error: `keys/[ACME].asc` holds no OpenPGP key
-  expected a public key, armored or binary
+  expected a whole public key, armored or binary
   named by `keys` in trust.toml, line 3
 
 hint: `gpg --export --armor FINGERPRINT` writes one
@@ -528,3 +528,60 @@ fn a_copy_of_a_pinned_key_is_the_key_of_a_release() {
         run.stderr
     );
 }
+
+/// One verdict everywhere, and never that a store was tampered with.
+#[test]
+fn a_key_file_that_cannot_be_used_is_no_finding_about_a_release() {
+    let author = Author::new();
+    author.with_pushed();
+    let key = Signer::acme().public_armored();
+    let cut = key.len() / 2;
+    let two = format!("{key}{}", &key[..cut]);
+    let escaped = key.replace('\n', "\\n");
+    let blank = key.lines().position(str::is_empty).unwrap();
+    let lines: Vec<&str> = key.lines().collect();
+    let altered = lines[blank + 1].chars().rev().collect::<String>();
+    let altered = key.replace(lines[blank + 1], &altered);
+    let files = [
+        ("none.asc", None, 1, "cannot read none.asc"),
+        ("escaped.asc", Some(escaped.as_str()), 2, DAMAGED),
+        ("cut.asc", Some(&key[..cut]), 2, DAMAGED),
+        (
+            "end.asc",
+            Some(key.trim_end().trim_end_matches('-')),
+            2,
+            DAMAGED,
+        ),
+        ("two.asc", Some(&two), 2, DAMAGED),
+        ("altered.asc", Some(&altered), 2, DAMAGED),
+    ];
+    let commands = [
+        "push dist --provider acme/demo --to oci-layout:other",
+        "inspect acme/demo@1.0.0 --from oci-layout:store",
+        "versions acme/demo --from oci-layout:store",
+        "install acme/demo --from oci-layout:store --into out",
+        "copy acme/demo --from oci-layout:store --to oci-layout:copied",
+        "trust show acme/demo",
+    ];
+    for (name, content, exit, says) in files {
+        if let Some(content) = content {
+            author.scene.write(name, content);
+        }
+        let entry = format!("[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"{name}\"]\n");
+        author.scene.write("trust.toml", entry);
+        let with = |option: &str| commands.map(|command| format!("{command} {option}"));
+        let by_key = with(&format!("--key {name}"));
+        let by_trust = with("--trust trust.toml");
+        let check = ["trust check trust.toml".to_owned()];
+        for command in by_key.iter().chain(&by_trust).chain(&check) {
+            let run = author.tfoci(&command.split(' ').collect::<Vec<_>>());
+            let stderr = &run.stderr;
+            assert!(stderr.contains(says), "{name} {command}\n{stderr}");
+            assert!(!stderr.contains("tampered"), "{name} {command}\n{stderr}");
+            run.exits(exit);
+        }
+    }
+}
+
+const DAMAGED: &str =
+    "holds no OpenPGP key\n  expected a whole public key, armored or binary\n  named by ";

@@ -95,8 +95,8 @@ pub enum Error {
         expected: Vec<PinnedKey>,
         asked_by: Option<AskedBy>,
     },
-    /// A key file of the user contains no certificate.
-    #[error("`{}` holds no OpenPGP key\n  expected a public key, armored or binary", printable(.name))]
+    /// A key file of the user has no certificate, or is damaged.
+    #[error("`{}` holds no OpenPGP key\n  expected a whole public key, armored or binary", printable(.name))]
     NotAKey { name: String },
     /// The copy of a key is one of other keys.
     #[error("`{}` holds another key than its name says\n  received {}", printable(.name), listed(.received))]

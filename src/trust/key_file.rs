@@ -6,7 +6,7 @@ use crate::text;
 /// The line that begins an armored secret key.
 const SECRET: &[u8] = b"-----BEGIN PGP PRIVATE KEY BLOCK-----";
 
-/// Checks that a key file is no other file. Its keys are not read: [`super::describe`] and [`super::verify`] do that.
+/// Checks that a file of the user holds whole keys and nothing else. The keys of origins may be damaged, since others of them may do.
 ///
 /// # Errors
 /// [`Error::NotAKey`], [`Error::EncodedKey`] or [`Error::SecretKey`]
@@ -18,7 +18,7 @@ pub fn check_key_file(name: &str, bytes: &[u8]) -> Result<(), Error> {
     if has_secret(bytes) {
         return Err(Error::SecretKey { name: name() });
     }
-    match openpgp::may_hold_key(bytes) {
+    match openpgp::is_key_file(bytes) {
         true => Ok(()),
         false => Err(Error::NotAKey { name: name() }),
     }

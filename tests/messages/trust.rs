@@ -207,7 +207,7 @@ fn keys() {
             exit: 2,
             says: r"
 error: `key.asc` holds no OpenPGP key
-  expected a public key, armored or binary
+  expected a whole public key, armored or binary
   named by --key
 
 hint: `gpg --export --armor FINGERPRINT` writes one
@@ -225,7 +225,7 @@ hint: `gpg --export --armor FINGERPRINT` writes one
             exit: 2,
             says: r"
 error: `key.sig` holds no OpenPGP key
-  expected a public key, armored or binary
+  expected a whole public key, armored or binary
   named by --key
 
 hint: `gpg --export --armor FINGERPRINT` writes one
@@ -241,7 +241,7 @@ hint: `gpg --export --armor FINGERPRINT` writes one
             exit: 2,
             says: r"
 error: `trust.toml` holds no OpenPGP key
-  expected a public key, armored or binary
+  expected a whole public key, armored or binary
   named by --key
 
 hint: a trust file is named with `--trust`
@@ -273,7 +273,7 @@ hint: a file of keys is named with `--key`, or by `keys` in a trust file
             exit: 2,
             says: r"
 error: `key.asc` holds no OpenPGP key
-  expected a public key, armored or binary
+  expected a whole public key, armored or binary
   named by `keys` in trust.toml, line 3
 
 hint: `gpg --export --armor FINGERPRINT` writes one

@@ -4,7 +4,7 @@ use tfoci::outcome::Problem;
 use tfoci::trust;
 use tfoci::trust::{AskedBy, ExpectedKeys, NamedKey};
 
-use super::{Effect, keys};
+use super::Effect;
 
 /// Verification stopped at its limit of work.
 pub(super) const COSTLY: &str =
@@ -55,7 +55,6 @@ pub(super) fn untrusted(error: &trust::Error, address: &str, effect: Effect) -> 
 /// A hint that does not say that nothing was written.
 fn other(error: &trust::Error) -> Option<String> {
     let text = match error {
-        trust::Error::NotAKey { .. } => return keys::key_file(error),
         trust::Error::Mismatch { .. } => {
             "nothing of this version was tagged. Build the release again, and sign after the last change"
         }

@@ -39,7 +39,7 @@ mod verification;
 #[cfg(feature = "openpgp")]
 pub(super) use description::{describe, fingerprints};
 #[cfg(feature = "openpgp")]
-pub(super) use ring::may_hold_key;
+pub(super) use ring::is_key_file;
 #[cfg(feature = "openpgp")]
 pub(super) use signature::check;
 
@@ -83,7 +83,7 @@ pub(super) fn check(
 
 /// Without OpenPGP, no file is looked at.
 #[cfg(not(feature = "openpgp"))]
-pub(super) fn may_hold_key(_: &[u8]) -> bool {
+pub(super) fn is_key_file(_: &[u8]) -> bool {
     true
 }
 

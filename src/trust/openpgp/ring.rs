@@ -121,14 +121,21 @@ impl CertificateCopy {
     }
 }
 
-/// Whether a file can hold a key. Files as programs write them are not decoded, unless they begin with a signature: somebody may have named
-/// that of a release.
-pub(in crate::trust) fn may_hold_key(file: &[u8]) -> bool {
-    let is_signature = |first: &u8| matches!(first, 0x88..=0x8b | 0xc2);
-    let mut first = file.first().into_iter();
-    let is_packet = first.any(|first| first & 0x80 != 0 && !is_signature(first));
-    let is_found = |element: &RingElement| matches!(element, RingElement::Certificate(_));
-    is_packet || position(file, BEGIN).is_some() || read(file).iter().any(is_found)
+/// Whether a file has a key, and all of its blocks have their ends and checksums, and no packet is cut short. A signature is no key: somebody may have
+/// named that of a release.
+pub(in crate::trust) fn is_key_file(file: &[u8]) -> bool {
+    let is_key = |element: &RingElement| matches!(element, RingElement::Certificate(_));
+    let is_whole = |block: &Vec<u8>| {
+        let (bytes, is_whole) = decoded(block);
+        let mut rest = bytes.as_slice();
+        while !rest.is_empty() {
+            if packets::next(&mut rest).is_none() {
+                return false;
+            }
+        }
+        is_whole
+    };
+    read(file).iter().any(is_key) && blocks(file).iter().all(is_whole)
 }
 
 /// Everything in a ring, in its order.
@@ -136,11 +143,7 @@ pub(super) fn read(ring: &[u8]) -> Vec<RingElement> {
     let mut found = Vec::new();
     for block in blocks(ring) {
         let before = found.len();
-        let bytes = match block.first() {
-            Some(first) if first & 0x80 != 0 => block,
-            _ => dearmoured(&block),
-        };
-        split(&bytes, &mut found);
+        split(&decoded(&block).0, &mut found);
         if found.len() > MOST_CERTIFICATES {
             break;
         }
@@ -151,13 +154,16 @@ pub(super) fn read(ring: &[u8]) -> Vec<RingElement> {
     found
 }
 
-/// What can be decoded of an armoured block.
-fn dearmoured(block: &[u8]) -> Vec<u8> {
+/// What can be decoded of a block, and whether that is all of it.
+fn decoded(block: &[u8]) -> (Vec<u8>, bool) {
+    if block.first().is_some_and(|first| first & 0x80 != 0) {
+        return (block.to_vec(), true);
+    }
     let mut bytes = Vec::new();
     let mut reader = Reader::from_bytes(block, ReaderMode::Tolerant(None));
     // A truncated block, or one with a wrong checksum, may still contain a usable key, which its signatures prove.
-    let _what_there_is = reader.read_to_end(&mut bytes);
-    bytes
+    let is_whole = reader.read_to_end(&mut bytes).is_ok();
+    (bytes, is_whole && position(block, END).is_some())
 }
 
 /// A certificate that is still being read.
