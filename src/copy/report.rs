@@ -55,6 +55,7 @@ impl Journey<'_> {
             place: self.from.place.clone(),
             platform: platform.clone(),
             available: Vec::new(),
+            answer: String::new(),
         });
         let others: Vec<Platform> = others.into_iter().cloned().collect();
         let others = (!others.is_empty()).then_some(Warning::FurtherPlatforms(others));

@@ -30,12 +30,14 @@ pub enum Warning {
     )]
     LostManifests,
     /// A source or store has no package for a wanted platform. The destination may have one.
-    #[error("{place} has no package for {platform}{}", only(.available))]
+    #[error("{place} has no package for {platform}{}{}", only(.available), said(.answer))]
     NoPackage {
         place: Place,
         platform: Platform,
         /// The platforms with a package; empty if they are unknown, or named elsewhere.
         available: Vec<Platform>,
+        /// What the source says, safe to print.
+        answer: String,
     },
     /// A version has no package for any wanted platform.
     #[error("it has no package for the wanted platforms")]

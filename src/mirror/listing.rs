@@ -1,7 +1,5 @@
 //! Lists the versions of a provider and the tags of its destinations.
 
-use std::collections::BTreeSet;
-
 use futures_util::future;
 
 use super::Journey;
@@ -10,8 +8,7 @@ use super::selection::Selected;
 use super::target::MirrorTarget;
 use crate::event::{Event, Subject};
 use crate::outcome::{Failure, OnResult};
-use crate::platform::Platform;
-use crate::source::{AvailableVersions, BadEntries};
+use crate::source::{self, AvailableVersions, BadEntries};
 
 impl<'a> Journey<'a> {
     /// Lists the versions of the source and the tags of the destinations. A destination that cannot be read fails separately.
@@ -70,19 +67,20 @@ impl<'a> Journey<'a> {
         mut selected: Vec<Selected>,
     ) -> Result<Vec<Selected>, Failure> {
         let all = selected.iter().flat_map(|one| one.absent.clone());
-        let all: BTreeSet<Platform> = all.collect();
+        let all = source::unexplained(all);
         let newest = selected.first().and_then(Selected::published);
         let is_some = !selected.is_empty();
         if is_some && selected.iter().all(Selected::is_empty) {
             let subject = Subject::provider(&self.task.provider);
-            return Err(self.without_packages(&all, newest, subject));
+            return Err(self.without_packages(all, newest, subject));
         }
         for Selected {
             available, absent, ..
         } in &selected
         {
             let has = available.platforms.as_deref().unwrap_or_default();
-            self.report_absent(available.version.version(), absent, has);
+            let absent = source::unexplained(absent.clone());
+            self.report_absent(available.version.version(), &absent, has);
         }
         selected.retain(|one| !one.is_empty());
         Ok(selected)

@@ -1,6 +1,7 @@
 //! Requests the release of a version, and verifies it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use super::Journey;
 use super::planned::Completed;
@@ -46,7 +47,7 @@ impl Journey<'_> {
     pub(super) async fn verified(
         &self,
         release: Release<PackageMetadata>,
-        absent: &[Platform],
+        absent: &BTreeMap<Platform, String>,
     ) -> Result<Verified<Release<PackageMetadata>>, Failure> {
         self.report_absent(&release.version, absent, &[]);
         let subject = Subject::version(&release.provider, &release.version);
@@ -63,7 +64,7 @@ impl Journey<'_> {
         Selected { available, .. }: &Selected,
         missing: &[Missing<'t>],
         wanted: &Platforms,
-        absent: &[Platform],
+        absent: &BTreeMap<Platform, String>,
     ) -> Vec<Completed<'t>> {
         let version = available.version.version();
         let completed = missing
@@ -72,7 +73,7 @@ impl Journey<'_> {
                 Some(published) => Completed::present(one.target, published),
                 None => {
                     let subject = Subject::version(&self.task.provider, version);
-                    let failure = self.without_packages(absent, None, subject);
+                    let failure = self.without_packages(absent.clone(), None, subject);
                     Completed::failed(one.target, &failure)
                 }
             });

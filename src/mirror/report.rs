@@ -1,8 +1,11 @@
 //! Reports of a run, and failures with the side on which they happened.
 
+use std::collections::BTreeMap;
+
 use super::Journey;
 use super::selection::Selected;
 use super::target::MirrorTarget;
+use crate::error::printable;
 use crate::event::{Event, Subject, Warning};
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platform;
@@ -27,15 +30,22 @@ impl Journey<'_> {
         }
     }
 
-    /// Warns about wanted platforms for which the source has no package. `has` are those that it has; empty if they are unknown.
-    pub(super) fn report_absent(&self, version: &Version, absent: &[Platform], has: &[Platform]) {
-        for platform in absent {
+    /// Warns about wanted platforms for which the source has no package, with what it says of each. `has` are those that it has; empty if they are
+    /// unknown.
+    pub(super) fn report_absent(
+        &self,
+        version: &Version,
+        absent: &BTreeMap<Platform, String>,
+        has: &[Platform],
+    ) {
+        for (platform, said) in absent {
             self.reporter.report(Event::Warning {
                 subject: Subject::version(&self.task.provider, version),
                 warning: Warning::NoPackage {
                     place: self.source.place(&self.task.provider),
                     platform: platform.clone(),
                     available: has.to_vec(),
+                    answer: printable(said),
                 },
             });
         }
@@ -62,14 +72,14 @@ impl Journey<'_> {
     }
 
     /// The failure that the source has no package for any of these platforms. It lists the available ones if they are known.
-    pub(super) fn without_packages<'p>(
+    pub(super) fn without_packages(
         &self,
-        platforms: impl IntoIterator<Item = &'p Platform>,
+        absent: BTreeMap<Platform, String>,
         published: Option<(Version, Vec<Platform>)>,
         subject: Subject,
     ) -> Failure {
         let problem = source::Error::NoPlatform {
-            platforms: platforms.into_iter().cloned().collect(),
+            platforms: absent,
             available: Vec::from_iter(published),
         };
         self.at_source(problem, subject)

@@ -42,7 +42,8 @@ pub(super) async fn provider_registry(
     let url = base.join(path).unwrap_or_else(|_| base.clone());
     if let Some(services) = access.credentials.services(host)? {
         let service = services.get(SERVICE);
-        let service = service.ok_or_else(|| no_service(host, true, services.keys()))?;
+        let service =
+            service.ok_or_else(|| no_service(host, true, services.keys(), String::new()))?;
         return Ok(ServiceLocation {
             base: place(&url, url.clone().into(), Ok(service))?,
             is_verified: true,
@@ -57,7 +58,7 @@ pub(super) async fn provider_registry(
     };
     let answer = access.send(RequestKind::Document, request).await?;
     if answer.status() == StatusCode::NOT_FOUND {
-        return Err(no_service(host, false, []));
+        return Err(no_service(host, false, [], fetch::absence(&answer)));
     }
     let what = Document::Discovery;
     let answer = fetch::successful(&what, answer, auth)?;
@@ -69,7 +70,7 @@ pub(super) async fn provider_registry(
     }
     let services = fetch::json(&what, answer, services)?;
     let service = services.get(SERVICE);
-    let service = service.ok_or_else(|| no_service(host, false, services.keys()))?;
+    let service = service.ok_or_else(|| no_service(host, false, services.keys(), String::new()))?;
     Ok(ServiceLocation {
         base: place(
             &final_url,
@@ -86,11 +87,13 @@ fn no_service<'a>(
     host: &Hostname,
     configured: bool,
     services: impl IntoIterator<Item = &'a String>,
+    answer: String,
 ) -> Error {
     let others = services.into_iter();
     Error::NoService {
         host: host.clone(),
         configured,
+        answer,
         others: others
             .filter(|name| name.starts_with("providers."))
             .cloned()

@@ -1,5 +1,6 @@
 //! Errors of sources.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,26 +30,25 @@ pub enum Error {
     #[error(transparent)]
     Credentials(#[from] credentials::Error),
     /// The host has no provider registry.
-    #[error("{host} does not offer a provider registry{}{}", if *.configured { "\n  by its `host` block in the CLI configuration" } else { "" }, other_protocol(.others))]
+    #[error("{host} does not offer a provider registry{}{}{}", if *.configured { "\n  by its `host` block in the CLI configuration" } else { "" }, other_protocol(.others), absent(.answer))]
     NoService {
         host: Hostname,
         /// Whether the services come from the CLI configuration and not from the host.
         configured: bool,
         /// Other versions of the provider registry protocol that the host has.
         others: Vec<String>,
+        answer: String,
     },
     /// The source does not have the provider.
-    #[error("the origin has no such provider\n  from {url}\n  answered 404")]
+    #[error("the origin has no such provider\n  from {url}\n  answered 404{}", said(.answer))]
     NoProvider {
         /// The list of its versions.
         url: Shown,
+        answer: String,
     },
     /// A network mirror responded with 404: it lacks the provider, or the URL is wrong.
-    #[error("the mirror has no such provider\n  from {url}\n  answered 404")]
-    NotServed {
-        /// The source that was searched.
-        url: Shown,
-    },
+    #[error("the mirror has no such provider\n  from {url}\n  answered 404{}", said(.answer))]
+    NotServed { url: Shown, answer: String },
     /// A filesystem mirror does not have the provider.
     #[error("the mirror has no such provider\n  expected packages in {}", printable_path(.path))]
     NotMirrored {
@@ -191,8 +191,8 @@ pub enum Error {
     /// The source has no package for any requested platform.
     #[error("none of the wanted packages is published{}{}", wanted(.platforms), published(.available))]
     NoPlatform {
-        /// The requested platforms; empty if every platform was requested.
-        platforms: Vec<Platform>,
+        /// The requested platforms, and what the source says with a 404 for each; empty if every platform was requested.
+        platforms: BTreeMap<Platform, String>,
         /// The platforms of each version that the source has; empty if they are not known.
         available: Vec<(Version, Vec<Platform>)>,
     },
@@ -241,10 +241,12 @@ fn other_protocol(others: &[String]) -> String {
     }
 }
 
-fn wanted(platforms: &[Platform]) -> String {
-    match platforms {
-        [] => String::new(),
-        platforms => format!("\n  expected {}", listed(platforms, MANY)),
+fn wanted(platforms: &BTreeMap<Platform, String>) -> String {
+    let said = platforms.values().find(|said| !said.is_empty());
+    let answered = said.map_or_else(String::new, |said| absent(said));
+    match platforms.is_empty() {
+        true => String::new(),
+        false => format!("\n  expected {}{answered}", listed(platforms.keys(), MANY)),
     }
 }
 
@@ -263,6 +265,14 @@ fn said(answer: &str) -> String {
     match answer {
         "" => String::new(),
         answer => format!(": {}", printable(answer)),
+    }
+}
+
+/// What a source says with a 404 that is not an error by itself.
+fn absent(answer: &str) -> String {
+    match answer {
+        "" => String::new(),
+        answer => format!("\n  answered 404{}", said(answer)),
     }
 }
 

@@ -142,6 +142,15 @@ pub(super) fn successful(
 /// The most messages of an `errors` member that are read. They become one line, which has to stay readable.
 const MOST_MESSAGES: usize = 10;
 
+/// What a response says beside its 404.
+pub(super) fn absence(answer: &Answer) -> String {
+    let mut said = reason(answer);
+    if said.eq_ignore_ascii_case("not found") {
+        said.clear();
+    }
+    said
+}
+
 /// What a response says about an error, without secrets: the messages of its `errors` member, or its first line. The first line of an HTML
 /// page says nothing about the error.
 fn reason(answer: &Answer) -> String {

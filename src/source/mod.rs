@@ -10,7 +10,7 @@
 //! All but the folder are variants of [`Source`]: they have many providers, list the versions of each, and return the checksum document and
 //! signature of a version, if they have them, before any package is downloaded.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -186,10 +186,16 @@ pub struct AvailableVersion {
 pub struct ReleaseAnswer {
     /// The documents and packages; `None` if there are no packages.
     pub release: Option<Release<PackageMetadata>>,
-    /// Platforms without a package that were requested or that the source lists.
-    pub absent: Vec<Platform>,
+    /// Platforms without a package that were requested or that the source lists, and what the source says of each.
+    pub absent: BTreeMap<Platform, String>,
     /// The `h1` of packages of any platform, as the source reports them. No signature covers them.
     pub reported: BTreeSet<PackageHash>,
+}
+
+/// Platforms without a package of which a source says nothing.
+pub fn unexplained(platforms: impl IntoIterator<Item = Platform>) -> BTreeMap<Platform, String> {
+    let each = platforms.into_iter().map(|one| (one, String::new()));
+    each.collect()
 }
 
 impl ReleaseAnswer {
@@ -198,8 +204,8 @@ impl ReleaseAnswer {
         let packages = &release.packages;
         requested.retain(|platform| !packages.iter().any(|one| one.platform == *platform));
         Self {
+            absent: unexplained(requested),
             release: (!packages.is_empty()).then_some(release),
-            absent: requested,
             reported: BTreeSet::new(),
         }
     }

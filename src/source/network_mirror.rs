@@ -235,6 +235,7 @@ impl NetworkMirror {
         if answer.status() == StatusCode::NOT_FOUND {
             return Err(Error::NotServed {
                 url: answer.shown(),
+                answer: fetch::absence(&answer),
             });
         }
         let answer = json_only(&what, self.successful(&what, answer).await?)?;

@@ -3,6 +3,7 @@ use serde_json::json;
 use super::origin_scene::{OriginScene, arrives, told};
 use super::{DARWIN, LINUX, demo};
 use crate::support::origin::{Fault, Provider, Release, asks, lie};
+use crate::support::registry::answer::Answer;
 use crate::support::release::ReleaseFolder;
 
 /// `acme/demo` of these platforms, which the list of versions does not name.
@@ -22,12 +23,14 @@ fn arrives_without_darwin(
     arguments: &str,
     address: &str,
     authentication: &str,
+    said: &str,
 ) {
     let place = match authentication {
         SIGNED => "[ORIGIN]",
         _ => "network-mirror:https://[ORIGIN]/mirror/",
     };
-    let warning = format!("   Warning {address} 1.0.0: {place} has no package for darwin_arm64");
+    let warning =
+        format!("   Warning {address} 1.0.0: {place} has no package for darwin_arm64{said}");
     scene.mirror(arguments).says(
         0,
         &format!(
@@ -63,10 +66,18 @@ fn a_listed_platform_that_is_missing_is_reported() {
     let two = [DARWIN, LINUX];
     for provider in [Provider::demo(&two), unlisted(&two)] {
         let scene = OriginScene::of([provider]);
+        let said = json!({"errors": ["signing key 0123 not found\u{1b}[2K"]});
+        let absent = Fault::Answer(Answer::json(404, &said));
         scene
             .origin
-            .always(asks("download * * darwin_arm64"), Fault::status(404));
-        arrives_without_darwin(&scene, ADDRESS, ADDRESS, SIGNED);
+            .always(asks("download * * darwin_arm64"), absent);
+        let said = "signing key 0123 not found\u{fffd}[2K";
+        let in_warning = format!(" ({said})");
+        arrives_without_darwin(&scene, ADDRESS, ADDRESS, SIGNED, &in_warning);
+        let only = format!("{ADDRESS} --platform darwin_arm64 --to oci-layout:other");
+        let error = scene.run(&only).ends(1);
+        let says = format!("\n  expected darwin_arm64\n  answered 404: {said}\n");
+        assert!(error.contains(&says), "{error}");
     }
 }
 
@@ -74,13 +85,13 @@ fn a_listed_platform_that_is_missing_is_reported() {
 fn a_missing_platform_is_reported_if_the_source_lists_none() {
     let scene = OriginScene::of([unlisted(&[LINUX])]);
     let arguments = format!("{ADDRESS} {BOTH}");
-    arrives_without_darwin(&scene, &arguments, ADDRESS, SIGNED);
+    arrives_without_darwin(&scene, &arguments, ADDRESS, SIGNED, "");
 
     let scene = OriginScene::of([demo()]);
     let (address, url) = ("example.com/acme/demo", scene.origin.mirror_url());
     let from = format!("--from network-mirror:{url} --allow-unsigned {address}");
     let arguments = format!("{address} {BOTH} {from}");
-    arrives_without_darwin(&scene, &arguments, address, "unverified");
+    arrives_without_darwin(&scene, &arguments, address, "unverified", "");
     scene
         .mirror(&format!("{address} --platform plan9_mips {from}"))
         .says(1, "

@@ -135,7 +135,7 @@ fn one_failing_provider_does_not_stop_the_others() {
     Copied [ORIGIN]/acme/p2 1.0.0   1 package, 400 B   signed [ACME ID] (origin)
 error: [ORIGIN]/acme/p1 ([ORIGIN]): the origin has no such provider
   from https://[ORIGIN]/v1/providers/acme/p1/versions
-  answered 404
+  answered 404: it went wrong
 
 hint: the full address counts: the same name on another host is another provider. A private one may need a token
   Mirrored 2 versions, 2 packages (800 B copied) in [TIME]
@@ -161,7 +161,7 @@ fn a_verification_failure_outranks_a_missing_provider() {
         .says(3, "
 error: [ORIGIN]/acme/p0 ([ORIGIN]): the origin has no such provider
   from https://[ORIGIN]/v1/providers/acme/p0/versions
-  answered 404
+  answered 404: it went wrong
 
 hint: the full address counts: the same name on another host is another provider. A private one may need a token
 

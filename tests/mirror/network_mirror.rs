@@ -157,7 +157,7 @@ hint: clients accept `application/json` only; in nginx, `include mime.types;` wi
     refused("mirror-index", Fault::status(404), 1, "
 error: example.com/acme/demo (network-mirror:https://[ORIGIN]/mirror/): the mirror has no such provider
   from https://[ORIGIN]/mirror/example.com/acme/demo/index.json
-  answered 404
+  answered 404: it went wrong
 
 hint: the mirror does not have this provider, or is not at this URL: its address ends where HOSTNAME/NAMESPACE/TYPE begins
 ");

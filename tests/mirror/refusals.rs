@@ -155,7 +155,7 @@ fn refused_discovery_documents() {
     DISCOVERY.meets(
         Fault::status(404),
         1,
-        "error: [ORIGIN]/acme/demo ([ORIGIN]): [ORIGIN] does not offer a provider registry\n",
+        "error: [ORIGIN]/acme/demo ([ORIGIN]): [ORIGIN] does not offer a provider registry\n  answered 404: it went wrong\n",
         "if the provider registry is on another host, a `host` block in the CLI configuration names it. If [ORIGIN]/acme/demo has no origin, `tfoci copy` copies it from a store",
     );
 }
@@ -166,7 +166,7 @@ fn refused_lists_of_versions() {
     VERSIONS.meets(
         Fault::status(404),
         1,
-        "error: [ORIGIN]/acme/demo ([ORIGIN]): the origin has no such provider\n  from https://[ORIGIN]/v1/providers/acme/demo/versions\n  answered 404\n",
+        "error: [ORIGIN]/acme/demo ([ORIGIN]): the origin has no such provider\n  from https://[ORIGIN]/v1/providers/acme/demo/versions\n  answered 404: it went wrong\n",
         "the full address counts: the same name on another host is another provider. A private one may need a token",
     );
 }
@@ -177,7 +177,7 @@ fn refused_package_metadata() {
     DOWNLOAD.meets(
         Fault::status(404),
         1,
-        "error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): none of the wanted packages is published\n  expected linux_amd64\n",
+        "error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): none of the wanted packages is published\n  expected linux_amd64\n  answered 404: it went wrong\n",
         "",
     );
 }

@@ -127,8 +127,8 @@ fn inspecting(failure: &Failure) -> Option<String> {
 }
 
 /// Suggests the platform that is meant by the name that another tool has for it.
-fn meant_platform(platforms: &[Platform]) -> Option<String> {
-    let meant = platforms.iter().find_map(Platform::probably_meant)?;
+fn meant_platform<'p>(platforms: impl IntoIterator<Item = &'p Platform>) -> Option<String> {
+    let meant = platforms.into_iter().find_map(Platform::probably_meant)?;
     Some(format!("did you mean the platform `{meant}`?"))
 }
 

@@ -110,9 +110,9 @@ fn lacking(error: &source::Error) -> Option<String> {
             "name the directory above the hosts: packages lie in HOSTNAME/NAMESPACE/TYPE below it"
         }
         source::Error::NoPlatform { platforms, .. }
-            if platforms.iter().any(|one| one.probably_meant().is_some()) =>
+            if platforms.keys().any(|one| one.probably_meant().is_some()) =>
         {
-            return super::meant_platform(platforms);
+            return super::meant_platform(platforms.keys());
         }
         source::Error::NoPlatform { available, .. } if !available.is_empty() => {
             "choose among these by `--platform`, or by `platforms` in the mirror file"

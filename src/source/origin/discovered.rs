@@ -40,7 +40,7 @@ impl Origin {
         version: &SpelledVersion,
     ) -> Result<Discovered, Error> {
         for platform in LIKELY.iter().filter_map(|text| text.parse().ok()) {
-            let Some(first) = self.metadata(provider, version, &platform).await? else {
+            let Ok(first) = self.metadata(provider, version, &platform).await? else {
                 continue;
             };
             let mut others = first.packages.clone();

@@ -12,7 +12,7 @@ mod listing;
 mod metadata;
 mod service;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
@@ -65,13 +65,13 @@ impl Origin {
         }
     }
 
-    /// The metadata of one package; `None` if the origin has none for this platform.
+    /// The metadata of one package; `Err` is what the origin says if it has none for this platform.
     async fn metadata(
         &self,
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platform: &Platform,
-    ) -> Result<Option<Metadata>, Error> {
+    ) -> Result<Result<Metadata, String>, Error> {
         let service = self.service(provider.hostname()).await?;
         let path = [
             provider.namespace(),
@@ -83,7 +83,7 @@ impl Origin {
         ];
         let answer = self.ask(&service, &path, LARGEST_METADATA).await?;
         if answer.status() == StatusCode::NOT_FOUND {
-            return Ok(None);
+            return Ok(Err(fetch::absence(&answer)));
         }
         let what = Document::Download(platform.clone());
         let answer = fetch::successful(&what, answer, &service.auth)?;
@@ -96,7 +96,7 @@ impl Origin {
             is_verified: service.is_verified && answer.is_verified(),
         };
         let said = fetch::json(&what, answer, DownloadMetadata::read)?;
-        Metadata::read(said, &asked).map(Some)
+        Metadata::read(said, &asked).map(Ok)
     }
 
     /// Requests a document of a provider registry, with the token for its host.
@@ -161,30 +161,36 @@ impl Origin {
         platform: &Platform,
         digest: Digest,
     ) -> Result<Option<Url>, Error> {
-        let now = self.metadata(provider, version, platform).await?;
+        let now = self.metadata(provider, version, platform).await?.ok();
         now.map(|metadata| metadata.place_of(digest)).transpose()
     }
 
-    /// Requests the metadata of these platforms, and adds it to what was found before. Keys are kept from one response only.
+    /// Requests the metadata of these platforms, and adds it to what was found before. Keys are kept from one response only. Also returns what the
+    /// origin says of each platform that it does not have.
     async fn every(
         &self,
-        known: Vec<Metadata>,
+        mut known: Vec<Metadata>,
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: impl IntoIterator<Item = Platform>,
-    ) -> Result<Vec<Metadata>, Error> {
+    ) -> Result<(Vec<Metadata>, BTreeMap<Platform, String>), Error> {
         let asked = platforms.into_iter().map(|platform| {
             let (origin, provider, version) = (self.clone(), provider.clone(), version.clone());
-            async move { origin.metadata(&provider, &version, &platform).await }
+            async move {
+                let answer = origin.metadata(&provider, &version, &platform).await?;
+                Ok::<_, Error>(answer.map_err(|said| (platform, said)))
+            }
         });
-        let answers = futures_util::stream::iter(asked).buffered(CONCURRENT_REQUESTS);
-        answers
-            .try_fold(known, |mut known, answer| async {
-                known.extend(answer);
-                keep_keys_once(&mut known);
-                Ok(known)
-            })
-            .await
+        let mut answers = futures_util::stream::iter(asked).buffered(CONCURRENT_REQUESTS);
+        let mut absent = BTreeMap::new();
+        while let Some(answer) = answers.try_next().await? {
+            match answer {
+                Ok(metadata) => known.push(metadata),
+                Err((platform, said)) => drop(absent.insert(platform, said)),
+            }
+            keep_keys_once(&mut known);
+        }
+        Ok((known, absent))
     }
 }
 
@@ -209,8 +215,10 @@ impl Origin {
         let path = [provider.namespace(), provider.type_name(), "versions"];
         let answer = self.ask(&service, &path, LARGEST_JSON).await?;
         if answer.status() == StatusCode::NOT_FOUND {
-            let url = answer.shown();
-            return Err(Error::NoProvider { url });
+            return Err(Error::NoProvider {
+                url: answer.shown(),
+                answer: fetch::absence(&answer),
+            });
         }
         let what = Document::Versions;
         let answer = fetch::successful(&what, answer, &service.auth)?;
@@ -248,11 +256,14 @@ impl Origin {
             None => self.discover(provider, version).await?,
         };
         let every = self.every(found, provider, version, others.clone());
-        let mut found = every.await?;
+        let (mut found, absent) = every.await?;
         found.sort_by(|a, b| a.platform.cmp(&b.platform));
         let Some(first) = found.first() else {
             let nothing = Release::unproven(provider, version.version(), Vec::new());
-            return Ok(ReleaseAnswer::of(others, nothing));
+            return Ok(ReleaseAnswer {
+                absent,
+                ..ReleaseAnswer::of(others, nothing)
+            });
         };
         let service = self.service(provider.hostname()).await?;
         let document = async |what, url: &Option<Url>, limit| match url {
@@ -285,6 +296,7 @@ impl Origin {
         };
         Ok(ReleaseAnswer {
             reported,
+            absent,
             ..ReleaseAnswer::of(others, release)
         })
     }

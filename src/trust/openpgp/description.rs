@@ -152,15 +152,4 @@ mod tests {
             None
         );
     }
-
-    #[test]
-    fn a_file_without_a_key_is_an_error() {
-        let ring = KeyRing {
-            name: "k".to_owned(),
-            bytes: b"hello".to_vec(),
-            anchor: Anchor::Pinned,
-        };
-        let error = describe(&[ring], now(), &Budget::default());
-        assert!(matches!(error, Err(Error::NotAKey { .. })));
-    }
 }

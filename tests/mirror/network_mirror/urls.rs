@@ -152,7 +152,7 @@ fn a_host_with_two_spellings_is_reported_as_clients_request_it() {
     from_books(&scene).says(1, "
 error: bücher.example/acme/demo (network-mirror:https://[ORIGIN]/mirror/): the mirror has no such provider
   from https://[ORIGIN]/mirror/xn--bcher-kva.example/acme/demo/index.json
-  answered 404
+  answered 404: it went wrong
 
 hint: the mirror does not have this provider, or is not at this URL: its address ends where HOSTNAME/NAMESPACE/TYPE begins
 ");
