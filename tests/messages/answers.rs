@@ -26,7 +26,7 @@ fn a_user_without_permission_needs_no_other_password() {
         "error: registry.opentofu.org/acme/demo ([HOST]/{REPOSITORY}): `robot` may not pull from [HOST]/{REPOSITORY} (403: DENIED: requested access to the resource is denied)
   tried auth.json ([HOST])
 
-hint: ask the registry's operator for this permission, or `tfoci login [HOST]` as a user who has it
+hint: ask the registry's operator for this permission, or `tfoci login [HOST]` as a user who has it. Some registries answer like this for a repository that they do not have
 "
     ));
 }
@@ -47,7 +47,7 @@ fn credentials_that_are_refused_and_those_that_are_missing() {
   answered 401 (UNAUTHORIZED: authentication required)
   tried auth.json ([HOST])
 
-hint: they may be wrong or expired, or not authorize this. `tfoci login [HOST]` stores others; in CI, REGISTRY_AUTH_FILE names a file that has them
+hint: they may be wrong or expired, or not authorize this. `tfoci login [HOST]` stores others; in CI, REGISTRY_AUTH_FILE names a file that has them. Some registries answer like this for a repository that they do not have
 "
     ));
     let registry = Setup::of(Personality::Plain).access(access()).start();
@@ -170,7 +170,7 @@ fn a_user_who_may_only_read() {
         "error: registry.opentofu.org/acme/demo 1.0.0 ([HOST]/acme/demo): `robot` may not push to [HOST]/acme/demo (403: DENIED: requested access to the resource is denied)
   tried auth.json ([HOST])
 
-hint: ask the registry's operator for this permission, or `tfoci login [HOST]` as a user who has it
+hint: ask the registry's operator for this permission, or `tfoci login [HOST]` as a user who has it. Some registries answer like this for a repository that they do not have
 ",
     );
 }

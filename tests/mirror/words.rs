@@ -213,7 +213,7 @@ fn a_registry_that_refuses_the_credentials_gets_a_hint_about_login() {
     let wrong = format!("{{\"auths\":{{\"{host}\":{{\"auth\":\"cm9ib3Q6d3Jvbmc=\"}}}}}}");
     scene.write("auth.json", wrong);
     said(&format!(
-        "they may be wrong or expired, or not authorize this. `tfoci login HOST` stores others; {in_ci}"
+        "they may be wrong or expired, or not authorize this. `tfoci login HOST` stores others; {in_ci}. Some registries answer like this for a repository that they do not have"
     ));
 }
 

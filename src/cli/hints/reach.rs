@@ -103,15 +103,19 @@ pub(super) fn maybe_tls(url: &Shown) -> Option<String> {
         .then(|| format!("if {host} uses TLS, leave out `--plain-http {host}`"))
 }
 
+/// Why the credentials may not be the reason for a refusal.
+pub(super) const NO_REPOSITORY: &str =
+    ". Some registries answer like this for a repository that they do not have";
+
 /// Suggests what to do if a registry refused the credentials or requires some.
 pub(super) fn unauthorized(host: &str, has_tried: bool) -> String {
     let in_ci = "in CI, REGISTRY_AUTH_FILE names a file that has them";
     match has_tried {
         true => format!(
-            "they may be wrong or expired, or not authorize this. `tfoci login {host}` stores others; {in_ci}"
+            "they may be wrong or expired, or not authorize this. `tfoci login {host}` stores others; {in_ci}{NO_REPOSITORY}"
         ),
         false => format!(
-            "`tfoci login {host}` stores them, with the same `--authfile` if you give one; {in_ci}. Some registries answer like this for a repository that they do not have"
+            "`tfoci login {host}` stores them, with the same `--authfile` if you give one; {in_ci}{NO_REPOSITORY}"
         ),
     }
 }

@@ -218,12 +218,14 @@ fn access(error: &store::Error) -> Option<String> {
         }
         store::Error::ListRefused(refused) => {
             let advice = access(refused)?;
+            let advice = advice.strip_suffix(reach::NO_REPOSITORY).unwrap_or(&advice);
             Some(format!(
                 "{advice}. If `versions` works with them, this registry does not list its repositories to you: name the providers, such as `acme/demo`"
             ))
         }
         store::Error::Forbidden { host, .. } => Some(format!(
-            "ask the registry's operator for this permission, or `tfoci login {host}` as a user who has it"
+            "ask the registry's operator for this permission, or `tfoci login {host}` as a user who has it{}",
+            reach::NO_REPOSITORY
         )),
         store::Error::NoRegistry { .. } => {
             const OTHER_SERVER: &str = "name the host and port of a registry; its API begins at /v2/. `tfoci serve` is a network mirror, which `--from network-mirror:URL` reads";
