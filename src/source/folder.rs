@@ -188,6 +188,14 @@ impl Folder {
         })
     }
 
+    /// The zips whose names are not those of a release, sorted.
+    fn other_zips(&self) -> Vec<String> {
+        let mut names = disk::names(&self.directory).unwrap_or_default();
+        names.retain(|name| name.ends_with(".zip") && File::parse(name.clone()).is_none());
+        names.sort();
+        names
+    }
+
     /// The first directory in this one that has a release.
     fn meant(&self) -> Option<PathBuf> {
         /// The most entries that are looked at. A project has fewer, and the hint is not worth a search of a whole disk.
@@ -203,6 +211,7 @@ impl Folder {
     fn choose(&self, type_name: &str, version: Option<&Version>) -> Result<Version, Error> {
         if self.files.is_empty() {
             return Err(Error::Empty {
+                zips: self.other_zips(),
                 meant: self.meant(),
             });
         }
@@ -259,7 +268,7 @@ impl Folder {
             });
         }
         if zips.is_empty() {
-            return Err(Error::NoZip);
+            return Err(Error::NoZip(self.other_zips()));
         }
         zips.sort_by(|a, b| a.platform.cmp(&b.platform));
         Ok(zips)

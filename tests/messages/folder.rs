@@ -83,6 +83,46 @@ hint: did you mean project/dist?
 ",
         },
         Case {
+            label: "zips with other names",
+            given: |author| {
+                for name in [
+                    "b_0.5.0_darwin_arm64.zip",
+                    "c.zip",
+                    "d.zip",
+                    "e.zip",
+                    "f.txt",
+                ] {
+                    author.scene.write(format!("dist/{name}"), "");
+                }
+                let name = "cloud-terraform-provider_0.5.0_linux_amd64.zip";
+                author.scene.write(format!("dist/{name}"), "");
+            },
+            arguments: "push dist --provider acme/demo --to oci-layout:store",
+            exit: 1,
+            says: r"
+error: registry.opentofu.org/acme/demo (dist): the folder has no release
+  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip and its SHA256SUMS
+  has b_0.5.0_darwin_arm64.zip, c.zip, cloud-terraform-provider_0.5.0_linux_amd64.zip, d.zip and 1 more
+
+hint: name the folder that the release process writes, such as `dist`
+",
+        },
+        Case {
+            label: "a document, and zips with other names",
+            given: |author| {
+                without(author, "linux_amd64.zip");
+                let zip = author.scene.path(format!("{STEM}_darwin_arm64.zip"));
+                fs::rename(zip, author.scene.path("dist/demo.zip")).unwrap();
+            },
+            arguments: "push dist --provider acme/demo --to oci-layout:store",
+            exit: 1,
+            says: r"
+error: registry.opentofu.org/acme/demo (dist): the folder has no zip
+  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip
+  has demo.zip
+",
+        },
+        Case {
             label: "no document",
             given: |author| without(author, "SHA256SUMS"),
             arguments: "push dist --provider acme/demo --to oci-layout:store",

@@ -43,7 +43,9 @@ pub(super) fn in_zip(error: &archive::Error) -> Option<String> {
 
 pub(super) fn in_folder(error: &folder::Error, address: &str) -> Option<String> {
     let text = match error {
-        folder::Error::Empty { meant: Some(meant) } => {
+        folder::Error::Empty {
+            meant: Some(meant), ..
+        } => {
             return Some(format!("did you mean {}?", printable_path(meant)));
         }
         folder::Error::Disk(disk::Error::List { .. } | disk::Error::NotDirectory { .. })

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::{Category, MANY, listed, printable};
+use crate::error::{Category, FEW, MANY, listed, printable};
 use crate::json;
 use crate::platform::Platform;
 use crate::trust;
@@ -19,9 +19,11 @@ pub enum Error {
     Disk(#[from] disk::Error),
     /// The folder has no file of any release.
     #[error(
-        "the folder has no release\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip and its SHA256SUMS"
+        "the folder has no release\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip and its SHA256SUMS{}", other(.zips)
     )]
     Empty {
+        /// The zips with other names, sorted.
+        zips: Vec<String>,
         /// A directory in it that has one.
         meant: Option<PathBuf>,
     },
@@ -60,9 +62,9 @@ pub enum Error {
         /// The checksum document, if the text holds a copy of it and the signature is one of text.
         clearsigned: Option<String>,
     },
-    /// The folder has documents but no zip.
-    #[error("the folder has no zip\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip")]
-    NoZip,
+    /// The folder has documents but no zip, except for those with other names.
+    #[error("the folder has no zip\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip{}", other(.0))]
+    NoZip(Vec<String>),
     /// The folder lacks a zip that the checksum document lists.
     #[error("a zip of the checksum document is missing\n  expected {}", printable(.name))]
     ListedZipMissing { name: String },
@@ -111,6 +113,17 @@ pub enum Error {
     },
 }
 
+/// The zips that a folder has in place of those of a release.
+fn other(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        names => format!(
+            "\n  has {}",
+            listed(names.iter().map(|name| printable(name)), FEW)
+        ),
+    }
+}
+
 impl Error {
     /// The category that decides the exit code.
     pub fn category(&self) -> Category {
@@ -127,7 +140,7 @@ impl Error {
             Self::Empty { .. }
             | Self::NoVersion { .. }
             | Self::NoChecksums { .. }
-            | Self::NoZip
+            | Self::NoZip(_)
             | Self::ListedZipMissing { .. }
             | Self::NoPlatform { .. } => Category::NotFound,
         }
