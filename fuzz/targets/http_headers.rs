@@ -16,7 +16,7 @@ fuzz_target!(|input: &str| {
         assert!(realm.has_host());
     }
     for line in input.lines() {
-        if let Some(Ok(next)) = next_page(line, &page) {
+        if let Ok(next) = next_page(line, &page) {
             assert_eq!(next.origin(), page.origin());
         }
     }

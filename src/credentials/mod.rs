@@ -9,9 +9,9 @@
 //! | provider registry, network mirror | [`Credentials::for_origin`] | `TF_TOKEN_…`, `credentials.tfrc.json`, `credentials` blocks, the `credentials_helper` |
 //! | host of packages | [`Credentials::for_package`] | `.netrc` |
 //!
-//! tfoci authenticates to all of them as `tofu` and `terraform` do, with one difference: clients ignore all files of docker and podman if
-//! one of them is invalid, whereas tfoci skips only the invalid source and [reports](SourceReport) it. A file that the user named must be
-//! valid.
+//! tfoci authenticates to all of them as `tofu` and `terraform` do, with two differences. Clients ignore all files of docker and podman
+//! if one of them is invalid, whereas tfoci skips only the invalid source and [reports](SourceReport) it. A file that the user named must be
+//! valid. And tfoci also reads entries of these files as oras does, with other spellings of the key or of the password, after all that clients read.
 //!
 //! The CLI configuration is read once, for registries and origins. No source is read before the first request for credentials. All of them are
 //! read again after a server has refused a credential: those of cloud registries are valid for some hours. Passwords and tokens are
