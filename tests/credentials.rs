@@ -280,7 +280,7 @@ fn an_entry_that_tofu_does_not_read_is_used_with_a_warning() {
     let auth = registry.authfile().replace(host, &url);
     author.scene.write("auth.json", auth);
     let options = ["--authfile", "auth.json", "--plain-http", host];
-    let to = format!("{host}/acme/{{type}}");
+    let to = format!("{host}/{{namespace}}/{{type}}");
     let pushed = author.push_to(&to, &options).succeeds();
     let install = ["install", "acme/demo", "--from", &to, "--platform", "all"];
     let install = [&install[..], &["--into", "out"], &options].concat();

@@ -144,8 +144,6 @@ error: cannot read none.asc
   No such file or directory (os error 2)
   named by `keys` in trust.toml, line 7
 
-hint: key files are relative to the trust file: copy them beside it, or name fingerprints
-
 error: `empty.asc` holds no OpenPGP key
   expected a whole public key, armored or binary
   named by `keys` in trust.toml, line 8

@@ -10,6 +10,9 @@ use tfoci::lockfile::Client;
 
 use super::{host, number};
 
+/// What `--from` names if it is each provider's origin.
+pub(in crate::cli) const ORIGIN: &str = "origin";
+
 /// The most packages at once. Each holds connections to the source and to every destination, and servers limit the connections of a client.
 const MOST_JOBS: u8 = 64;
 

@@ -7,7 +7,6 @@ mod common_failure;
 mod construction;
 mod journey_failure;
 mod lock_difference;
-mod meant;
 pub(super) mod phrases;
 mod unusable;
 
@@ -17,7 +16,6 @@ use std::path::PathBuf;
 pub(super) use common_failure::CommonFailure;
 pub(super) use journey_failure::{Journey, JourneyFailure};
 pub(super) use lock_difference::LockDifference;
-pub(super) use meant::Meant;
 use phrases::{beside, causes, locked_by, repositories, required_by};
 use tfoci::digest;
 use tfoci::error::{printable, printable_path};
@@ -327,12 +325,6 @@ pub(super) enum CommandError {
     Named {
         error: credentials::Error,
         named_by: &'static str,
-    },
-    /// An argument that is probably misspelt, or in the wrong place.
-    #[error("{error}{}", causes(.error))]
-    Misspelt {
-        error: Box<CommandError>,
-        meant: Meant,
     },
     /// An operation failed.
     #[error(transparent)]

@@ -15,7 +15,6 @@ use tfoci::store::{self, Confirmation, Registry};
 
 use super::Ending;
 use super::error::{CommandError, LONGEST_PASSWORD};
-use super::hints::meant;
 use super::json;
 use super::printer::{Printer, Tone};
 use super::question;
@@ -50,8 +49,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let printer = &session.printer;
     let registry = &arguments.registry;
     // An error about the file or its helper comes before the user types a password.
-    let store = CredentialStore::new(&session.locations(), registry)
-        .map_err(|error| meant::registry(error, "login"))?;
+    let store = CredentialStore::new(&session.locations(), registry)?;
     let (username, password) = entered(&arguments, printer).await?;
     let typed = Credential::typed(&username, password.clone());
     let http = session.http()?;

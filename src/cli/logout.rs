@@ -7,7 +7,6 @@ use tfoci::error::printable;
 
 use super::Ending;
 use super::error::CommandError;
-use super::hints::meant;
 use super::json;
 use super::login::name;
 use super::printer::Tone;
@@ -32,8 +31,7 @@ pub(super) struct Arguments {
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let printer = &session.printer;
     let Arguments { registry } = arguments;
-    let erased = CredentialStore::new(&session.locations(), &registry)
-        .map_err(|error| meant::registry(error, "logout"))?
+    let erased = CredentialStore::new(&session.locations(), &registry)?
         .erase()
         .await?;
     let status = match &erased {

@@ -196,24 +196,9 @@ impl Folder {
         names
     }
 
-    /// The first directory in this one that has a release.
-    fn meant(&self) -> Option<PathBuf> {
-        /// The most entries that are looked at. A project has fewer, and the hint is not worth a search of a whole disk.
-        const MOST: usize = 1_000;
-        let entries = std::fs::read_dir(&self.directory).ok()?;
-        let paths = entries.take(MOST).flatten().map(|entry| entry.path());
-        let directories = paths.filter(|path| path.is_dir());
-        let has_release =
-            |path: &PathBuf| Self::open(path).is_ok_and(|folder| !folder.files.is_empty());
-        directories.filter(has_release).min()
-    }
-
     fn choose(&self, type_name: &str, version: Option<&Version>) -> Result<Version, Error> {
         if self.files.is_empty() {
-            return Err(Error::Empty {
-                zips: self.other_zips(),
-                meant: self.meant(),
-            });
+            return Err(Error::Empty(self.other_zips()));
         }
         let types: BTreeSet<&str> = self
             .files

@@ -67,22 +67,6 @@ hint: name the folder that the release process writes, such as `dist`
 ",
         },
         Case {
-            label: "the folder above that of a release",
-            given: |author| {
-                author.scene.write("project/out/notes.txt", "");
-                let sums = "project/dist/terraform-provider-demo_1.0.0_SHA256SUMS";
-                author.scene.write(sums, "");
-            },
-            arguments: "push project --provider acme/demo --to oci-layout:store",
-            exit: 1,
-            says: r"
-error: registry.opentofu.org/acme/demo (project): the folder has no release
-  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip and its SHA256SUMS
-
-hint: did you mean project/dist?
-",
-        },
-        Case {
             label: "zips with other names",
             given: |author| {
                 for name in [

@@ -224,26 +224,3 @@ fn the_next_command_of_an_installation_into_another_directory() {
     let end = "\n`tofu -chdir=project plan` and `tofu -chdir=project apply` work now, unless the configuration has a backend or calls modules. That needs first:\n\n  tofu -chdir=project init -plugin-dir=.terraform/providers\n";
     assert!(run.stderr.ends_with(end), "{}", run.stderr);
 }
-
-#[test]
-fn a_block_for_a_directory_without_its_providers() {
-    let author = Author::new();
-    author.with_pushed();
-    run(
-        &author,
-        "install acme/demo --platform all --from oci-layout:store --into folder",
-    )
-    .succeeds();
-    let warned = |patterns: &str| {
-        run(&author, &format!("cli-config {patterns} --into folder"))
-            .succeeds()
-            .stderr
-    };
-    for patterns in ["", "acme/demo", "registry.opentofu.org/*/*"] {
-        assert_eq!(warned(patterns), "");
-    }
-    assert_eq!(
-        warned("acme/* hashicorp/* acme/other"),
-        "   Warning folder has no package of registry.opentofu.org/hashicorp/*, registry.opentofu.org/acme/other: clients fail until `tfoci install --into folder` has written it\n"
-    );
-}

@@ -109,23 +109,3 @@ fn completion_is_completions() {
     let [one, other] = ["completion", "completions"].map(|name| author.tfoci(&[name, "bash"]));
     assert_eq!(one.succeeds().stdout, other.succeeds().stdout);
 }
-
-#[test]
-fn versions_as_other_package_managers_write_them() {
-    for (text, meant) in [
-        ("acme/demo=1.0.0", "`acme/demo@1.0.0`"),
-        ("acme/demo==1.0.0", "`acme/demo@1.0.0`"),
-        (
-            "example.com/acme/demo>=1.0",
-            "`'example.com/acme/demo@>=1.0'`",
-        ),
-        ("acme/demo~>1.0", "`'acme/demo@~>1.0'`"),
-    ] {
-        for command in [["mirror", "--to"], ["install", "--from"]] {
-            let [command, option] = command;
-            let run = Author::new().tfoci(&[command, text, option, "oci-layout:store"]);
-            let hint = format!("hint: a version follows an `@`: {meant}\n");
-            assert!(run.exits(2).stderr.ends_with(&hint), "{text}");
-        }
-    }
-}

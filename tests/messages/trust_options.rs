@@ -91,8 +91,6 @@ error: cannot read trust.toml
 error: cannot read keys/acme.asc
   No such file or directory (os error 2)
   named by `keys` in trust.toml, line 3
-
-hint: key files are relative to the trust file: copy them beside it, or name fingerprints
 ",
         },
         Case {

@@ -64,8 +64,6 @@ hint: an address names one provider and has no `*`
             says: r"
 error: `example.com` is neither a namespace nor a provider type: it has a dot
   expected letters, digits and inner dashes
-
-hint: `example.com/*/*` is every provider of a host
 ",
         },
         Case {
@@ -76,8 +74,6 @@ hint: `example.com/*/*` is every provider of a host
             says: r"
 error: `demo@1.0.0` is neither a namespace nor a provider type: it has a dot
   expected letters, digits and inner dashes
-
-hint: a pattern names providers, and no version
 ",
         },
     ]);

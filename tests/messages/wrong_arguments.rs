@@ -55,7 +55,7 @@ hint: leave out the scheme: tfoci speaks HTTPS, and plain HTTP with `--plain-htt
 error: `file:///srv/out` is not a source
   expected network-mirror:URL or filesystem-mirror:DIR
 
-hint: did you mean `filesystem-mirror:/srv/out`?
+hint: stores are copied with `tfoci copy`
 ",
         },
         Case {
@@ -252,7 +252,7 @@ fn misspelt_stores_and_sources() {
 error: `netwrok-mirror:https://m.example/` is not a source
   expected network-mirror:URL or filesystem-mirror:DIR
 
-hint: did you mean `network-mirror:https://m.example/`?
+hint: stores are copied with `tfoci copy`
 ",
         },
         Case {

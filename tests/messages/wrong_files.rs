@@ -233,22 +233,16 @@ hint: tfoci does not expand `~`: write the whole path
 
 #[test]
 fn a_url_or_a_repository_in_the_place_of_a_registry() {
-    for (arguments, meant) in [
-        ("login https://ghcr.io/acme", "login ghcr.io"),
-        ("login http://localhost:5000/", "login localhost:5000"),
-        (
-            "logout registry.example.net/acme",
-            "logout registry.example.net",
-        ),
-        ("logout https://acme:secret@ghcr.io", "logout ghcr.io"),
+    for arguments in [
+        "login https://ghcr.io/acme",
+        "logout registry.example.net/acme",
+        "logout https://acme:secret@ghcr.io",
+        "login oci-layout:store",
     ] {
         let run = Author::new().tfoci(&arguments.split(' ').collect::<Vec<_>>());
-        let hint = format!("\n\nhint: did you mean `tfoci {meant}`?\n");
         let run = run.exits(2).hides("secret");
-        assert!(run.stderr.ends_with(&hint), "{}", run.stderr);
+        assert!(!run.stderr.contains("hint"), "{}", run.stderr);
     }
-    let run = Author::new().tfoci(&["login", "oci-layout:store"]).exits(2);
-    assert!(!run.stderr.contains("hint"), "{}", run.stderr);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 
 mod check;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use serde::Serialize;
@@ -18,7 +18,6 @@ use tfoci::error::{printable, printable_path};
 use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::source;
-use tfoci::source::filesystem_mirror::nearby;
 use tfoci::store::{self, Endpoint};
 use tfoci::template::RepositoryTemplate;
 
@@ -156,9 +155,6 @@ fn mirror(
                 "there is no directory {directory}: clients fail until `tfoci install --into {directory}` has written it"
             ));
         }
-        if directory.is_dir() {
-            warn_of_lacking(directory, include, session);
-        }
         let comment =
             store.map(|store| format!("`tfoci install` writes this directory from {store}."));
         return Ok((Mirror::directory(directory), comment));
@@ -174,19 +170,6 @@ fn mirror(
         return Err(CommandError::NoOci);
     }
     Ok((oci_mirror(&endpoint, include, session)?, None))
-}
-
-/// Warns of patterns that match no provider of the directory.
-fn warn_of_lacking(directory: &Path, include: &[ProviderPattern], session: &Session) {
-    let lacking = include.iter().filter(|one| nearby::lacks(directory, one));
-    let lacking: Vec<String> = lacking.map(ToString::to_string).collect();
-    if !lacking.is_empty() {
-        let directory = printable_path(directory);
-        session.printer.warning(&format!(
-            "{directory} has no package of {}: clients fail until `tfoci install --into {directory}` has written it",
-            lacking.join(", ")
-        ));
-    }
 }
 
 fn network_mirror(

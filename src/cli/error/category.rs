@@ -12,7 +12,6 @@ impl CommandError {
             return failure.category();
         }
         match self {
-            Self::Misspelt { error, .. } => error.category(),
             Self::LockTarget(error) => error.category(),
             Self::LockDiffers { .. } => Category::Differs,
             Self::DataLink { .. } | Self::NoThreads { .. } => Category::Local,

@@ -40,7 +40,6 @@ impl CommandError {
             | Self::NotSelected { failure, .. }
             | Self::NotLocked { failure, .. }
             | Self::File { failure, .. } => Some(failure),
-            Self::Misspelt { error, .. } => error.failure(),
             _ => None,
         }
     }

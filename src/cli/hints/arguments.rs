@@ -3,23 +3,19 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use tfoci::address::pattern;
 use tfoci::constraint::{self, ConstraintError};
 use tfoci::error::{printable, printable_path};
 use tfoci::selection;
 use tfoci::version::Version;
 
-use super::meant;
 use crate::cli::error::CommandError;
 
 pub(super) fn hint(error: &CommandError) -> Option<String> {
     let text = match error {
-        CommandError::Misspelt { meant, .. } => return Some(meant::hint(meant)),
         CommandError::Selection(selection::Error::Address { text, .. }) => return address(text),
         CommandError::Selection(selection::Error::Constraints(error)) => {
             return without_v(error);
         }
-        CommandError::Pattern(pattern::Error::Name { name, .. }) => return pattern(name),
         CommandError::NoVersionWanted {
             command: "versions",
             text,
@@ -61,17 +57,6 @@ fn destination(file: Option<&Path>, is_in_file: bool) -> String {
     }
 }
 
-/// Suggests how to write what is not a pattern of addresses.
-fn pattern(name: &str) -> Option<String> {
-    if name.contains('@') {
-        return Some("a pattern names providers, and no version".to_owned());
-    }
-    name.contains('.').then(|| {
-        let name = printable(name);
-        format!("`{name}/*/*` is every provider of a host")
-    })
-}
-
 /// The constraint that is meant by the name of a release tag, such as `v1.0.0`.
 fn without_v(error: &constraint::Error) -> Option<String> {
     let is_tag = error.mistake == ConstraintError::LeadingV;
@@ -97,9 +82,6 @@ fn address(text: &str) -> Option<String> {
     }
     if let Some(meant) = without_scheme(text) {
         return Some(meant);
-    }
-    if let Some(meant) = meant::selection(text) {
-        return Some(format!("a version follows an `@`: {meant}"));
     }
     let extension = Path::new(text).extension().and_then(OsStr::to_str);
     let shown = printable(text);

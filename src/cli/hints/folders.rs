@@ -2,7 +2,7 @@
 
 use tfoci::archive;
 use tfoci::disk;
-use tfoci::error::{printable, printable_path};
+use tfoci::error::printable;
 use tfoci::outcome::{Failure, PackageError, Problem};
 use tfoci::source::folder;
 
@@ -43,13 +43,8 @@ pub(super) fn in_zip(error: &archive::Error) -> Option<String> {
 
 pub(super) fn in_folder(error: &folder::Error, address: &str) -> Option<String> {
     let text = match error {
-        folder::Error::Empty {
-            meant: Some(meant), ..
-        } => {
-            return Some(format!("did you mean {}?", printable_path(meant)));
-        }
         folder::Error::Disk(disk::Error::List { .. } | disk::Error::NotDirectory { .. })
-        | folder::Error::Empty { .. } => {
+        | folder::Error::Empty(_) => {
             "name the folder that the release process writes, such as `dist`"
         }
         folder::Error::SeveralVersions { .. } => {

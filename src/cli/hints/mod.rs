@@ -9,7 +9,6 @@ mod folders;
 pub(super) mod interruption;
 mod keys;
 mod locking;
-pub(super) mod meant;
 mod mirroring;
 pub(super) mod notes;
 mod origins;

@@ -5,7 +5,7 @@ use std::path::Path;
 use tfoci::error::{printable, printable_path};
 use tfoci::shown::Shown;
 
-use super::meant;
+use crate::cli::arguments::ORIGIN;
 use crate::cli::error::{CommandError, Unusable};
 
 pub(super) fn hint(error: &CommandError) -> Option<String> {
@@ -80,9 +80,6 @@ fn site_directory(address: &str) -> String {
 /// Suggests what may be meant by a text that is not a source.
 fn source(text: &Shown) -> String {
     let text = text.to_string();
-    if let Some(meant) = meant::mirror(&text) {
-        return format!("did you mean `{meant}`?");
-    }
     match text.starts_with("https://") && !text.contains('…') {
         true => format!(
             "a network mirror is written `network-mirror:{text}`; stores are copied with `tfoci copy`"
@@ -93,7 +90,7 @@ fn source(text: &Shown) -> String {
 
 /// Suggests the command that reads a source and writes a store.
 fn not_a_store(text: &str) -> String {
-    match text == meant::ORIGIN {
+    match text == ORIGIN {
         true => "`tfoci mirror ADDR --to STORE` copies from the origin into a store".to_owned(),
         false => {
             format!("`tfoci mirror ADDR --from {text} --to STORE` copies from it into a store")

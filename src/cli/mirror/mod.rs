@@ -30,9 +30,9 @@ use pins::Pins;
 use plan::Requested;
 
 use super::Ending;
+use super::arguments::ORIGIN;
 use super::arguments::Trust;
 use super::error::{CommandError, Journey};
-use super::hints::meant::ORIGIN;
 use super::number;
 use super::printer::Tone;
 use super::report::{Extent, MIRROR};

@@ -14,8 +14,8 @@ use tfoci::source::{self, Source, SourceAddr};
 use tfoci::store::{Endpoint, Registry, Store};
 
 use super::Session;
+use crate::cli::arguments::ORIGIN;
 use crate::cli::error::CommandError;
-use crate::cli::hints::meant::ORIGIN;
 
 /// A store, or a source of releases.
 pub(in crate::cli) enum StoreOrSource {

@@ -16,7 +16,6 @@ use super::{Session, read, read_text};
 use crate::cli::arguments::{ReadTrust, Trust};
 use crate::cli::error::CommandError;
 use crate::cli::error::phrases::named_by;
-use crate::cli::hints::meant;
 
 /// The most doubts about a trust file that are printed. With more, they would hide the lines of the command itself; `tfoci trust check` prints
 /// all.
@@ -169,7 +168,7 @@ pub(in crate::cli) fn read_key(
     if key.copy_of.is_some() && !disk::exists(&path).map_err(Failure::from)? {
         return Ok(None);
     }
-    let bytes = read(&path, &named_by(trust, key)).map_err(meant::key_file)?;
+    let bytes = read(&path, &named_by(trust, key))?;
     key.check(&bytes)
         .map_err(|error| CommandError::key_file(trust, key, error))?;
     Ok(Some(bytes))

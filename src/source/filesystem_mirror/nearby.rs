@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::fs::DirEntry;
 use std::path::Path;
 
-use crate::address::{Hostname, ProviderAddr, ProviderPattern};
+use crate::address::{Hostname, ProviderAddr};
 use crate::disk;
 use crate::platform::Platform;
 
@@ -16,12 +16,6 @@ const MOST_ENTRIES: usize = 1_000;
 /// Whether a directory has packages of providers where clients expect them in a filesystem mirror, among the first 1,000 entries.
 pub fn is_mirror(directory: &Path) -> bool {
     Search { left: MOST_ENTRIES }.is_mirror(directory)
-}
-
-/// Whether a directory lacks packages of the providers that a pattern matches. With more than 1,000 entries, it is not known to lack them.
-pub fn lacks(directory: &Path, pattern: &ProviderPattern) -> bool {
-    let mut search = Search { left: MOST_ENTRIES };
-    !search.has_match(directory, pattern) && search.left > 0
 }
 
 /// The providers that have a directory in a filesystem mirror, with or without packages; none if the mirror does not exist.
@@ -59,22 +53,6 @@ impl Search {
     fn has_provider(&mut self, host: &DirEntry) -> bool {
         self.any_below(host, |search, namespace| {
             search.any_below(namespace, Self::has_package)
-        })
-    }
-
-    fn has_match(&mut self, directory: &Path, pattern: &ProviderPattern) -> bool {
-        self.any(directory, |search, host| {
-            let Some(hostname) = hostname(&host.file_name()) else {
-                return false;
-            };
-            search.any_below(host, |search, namespace| {
-                let above = format!("{}/{}", hostname.to_unicode(), name(namespace));
-                search.any_below(namespace, |search, provider| {
-                    let address = format!("{above}/{}", name(provider)).parse();
-                    address.is_ok_and(|address| pattern.matches(&address))
-                        && search.has_package(provider)
-                })
-            })
         })
     }
 
@@ -139,10 +117,6 @@ fn hostname(name: &OsStr) -> Option<Hostname> {
     written.or_else(|| Hostname::from_path_segment(name).ok())
 }
 
-fn name(entry: &DirEntry) -> String {
-    entry.file_name().to_string_lossy().into_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,14 +138,6 @@ mod tests {
         ] {
             assert_eq!(is_mirror(with(&[path]).path()), expected, "{path}");
         }
-    }
-
-    #[test]
-    fn what_a_pattern_names_is_found_below_a_host_without_a_dot() {
-        let directory = with(&["localhost/acme/demo/1.0.0/linux_amd64"]);
-        let lacks = |pattern: &str| lacks(directory.path(), &pattern.parse().unwrap());
-        assert!(!lacks("localhost/acme/demo"));
-        assert!(lacks("localhost/acme/other"));
     }
 
     #[cfg(unix)]

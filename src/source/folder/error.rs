@@ -1,7 +1,5 @@
 //! Errors of release folders. They do not contain the path of the folder, which the caller knows.
 
-use std::path::PathBuf;
-
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::{Category, FEW, MANY, listed, printable};
@@ -17,16 +15,11 @@ pub enum Error {
     /// A file cannot be read.
     #[error(transparent)]
     Disk(#[from] disk::Error),
-    /// The folder has no file of any release.
+    /// The folder has no file of any release. These are the zips with other names, sorted.
     #[error(
-        "the folder has no release\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip and its SHA256SUMS{}", other(.zips)
+        "the folder has no release\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip and its SHA256SUMS{}", other(.0)
     )]
-    Empty {
-        /// The zips with other names, sorted.
-        zips: Vec<String>,
-        /// A directory in it that has one.
-        meant: Option<PathBuf>,
-    },
+    Empty(Vec<String>),
     /// The folder has releases of other provider types only.
     #[error("the folder has no release of this type\n  expected {asked}\n  has {}", .found.join(", "))]
     OtherType {
