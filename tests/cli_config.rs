@@ -68,11 +68,11 @@ fn printed_blocks_are_those_expected() {
             &[
                 "a.example/*/*",
                 "--from",
-                r#"%{ if type == "x" }h%{ else }i%{ endif }.example/${namespace == "a" ? "b.c" : namespace}/${type}"#,
+                r#"%{ if hostname == "x" }h%{ else }i%{ endif }.example/${hostname == "a" ? "b.c" : "d"}/${namespace}/${type}"#,
             ],
             r#"provider_installation {
   oci_mirror {
-    repository_template = "%{ if type == \"x\" }h%{ else }i%{ endif }.example/${namespace == "a" ? "b.c" : namespace}/${type}"
+    repository_template = "%{ if hostname == \"x\" }h%{ else }i%{ endif }.example/${hostname == "a" ? "b.c" : "d"}/${namespace}/${type}"
     include             = ["a.example/*/*"]
   }
   direct {

@@ -153,14 +153,13 @@ impl Endpoint {
         }
     }
 
-    /// Checks that the template gives each provider of a host a repository of its own. An address that names a single repository on purpose
-    /// passes.
+    /// Checks that the template gives each provider of a host a repository of its own.
     ///
     /// # Errors
     /// Two providers of a host can have the same repository.
     pub fn check_distinct(&self) -> Result<(), template::Error> {
-        let template = self.template().filter(|_| !self.exact);
-        template.map_or(Ok(()), RepositoryTemplate::check_distinct)
+        self.template()
+            .map_or(Ok(()), RepositoryTemplate::check_distinct)
     }
 
     /// The repository of a provider, for writing into this store.

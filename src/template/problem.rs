@@ -8,7 +8,6 @@ use super::LONGEST_TEXT;
 use super::construct::Construct;
 use super::expression_error::ExpressionError;
 use super::symbol::Symbol;
-use crate::address::ProviderAddr;
 use crate::error::printable;
 use crate::oci::repository_name;
 
@@ -43,12 +42,10 @@ pub enum TemplateProblem {
     #[error("it does not refer to `{symbol}`, in which the providers {values}")]
     Missing { symbol: Symbol, values: Values },
     /// Two providers of one host would share a repository.
-    #[error("it can give two providers of one host the same repository{}", such_as(.providers.as_deref()))]
+    #[error("it may give two providers of one host the same repository")]
     Shared {
         /// A template that keeps them apart.
         meant: String,
-        /// Two such providers, if they are known.
-        providers: Option<Box<[ProviderAddr; 2]>>,
     },
     /// An expression cannot be evaluated.
     #[error("`{}` {mistake}", printable(.expression))]
@@ -62,12 +59,6 @@ pub enum TemplateProblem {
     /// The result is not a repository name.
     #[error(transparent)]
     Repository(#[from] repository_name::Error),
-}
-
-fn such_as(providers: Option<&[ProviderAddr; 2]>) -> String {
-    providers.map_or_else(String::new, |[one, other]| {
-        format!(", such as {one} and {other}")
-    })
 }
 
 impl ExpressionError {

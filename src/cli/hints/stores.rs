@@ -280,7 +280,7 @@ fn template(error: &TemplateError) -> Option<String> {
         return Some(format!("did you mean `{meant}`?"));
     }
     if let TemplateError::Template { text, problems } = error
-        && let [TemplateProblem::Shared { meant, .. }] = problems.as_slice()
+        && let [TemplateProblem::Shared { meant }] = problems.as_slice()
     {
         let (text, meant) = (printable(text), printable(meant));
         return Some(format!(
