@@ -150,7 +150,8 @@ impl TrustFile {
         mut read: impl FnMut(&KeyFile) -> Result<Option<Vec<u8>>, E>,
     ) -> Result<Policy, E> {
         let mut entries = Vec::new();
-        let mut contents: HashMap<PathBuf, Option<Vec<u8>>> = HashMap::new();
+        // A file that is named is read and checked in another way than the copy that may be at the same path.
+        let mut contents: HashMap<(PathBuf, bool), Option<Vec<u8>>> = HashMap::new();
         for entry in self.entries {
             let mut rule = entry.rule_without_files();
             rule.asked_by = entry.has_keys().then(|| AskedBy::TrustFile {
@@ -159,11 +160,12 @@ impl TrustFile {
                 is_shared: entry.pattern.provider().is_none(),
             });
             for file in &entry.files {
-                let content = match contents.get(&file.path) {
+                let place = (file.path.clone(), file.copy_of.is_some());
+                let content = match contents.get(&place) {
                     Some(content) => content.clone(),
                     None => {
                         let content = read(file)?;
-                        contents.insert(file.path.clone(), content.clone());
+                        contents.insert(place, content.clone());
                         content
                     }
                 };
@@ -246,7 +248,8 @@ impl TrustEntry {
 
     /// Adds a file, which counts once.
     fn add_file(&mut self, file: KeyFile) {
-        if !self.files.iter().any(|known| known.path == file.path) {
+        let is_same = |known: &KeyFile| known.path == file.path && known.copy_of == file.copy_of;
+        if !self.files.iter().any(is_same) {
             self.files.push(file);
         }
     }

@@ -36,7 +36,12 @@ impl Certificates {
     /// Too many bytes or keys.
     pub fn read(rule: &Rule, rings: &[KeyRing]) -> Result<Self, Error> {
         let mut certificates = Self::default();
-        for ring in rule.keys.iter().chain(rings) {
+        for ring in &rule.keys {
+            certificates.add(ring)?;
+        }
+        // The user's revocations count even if a stranger's copy of the key leaves no room for signatures.
+        certificates.revoke();
+        for ring in rings {
             certificates.add(ring)?;
         }
         certificates.revoke();
