@@ -241,6 +241,13 @@ impl<'a> Journey<'a> {
         let examined = self.from.read(version, platforms, self.trust(version));
         let examined = examined.await;
         let mut examined = examined.map_err(Error::in_read_store)?;
+        // A lock file vouches for packages, and not for whose they are.
+        if self.options.trust.require_pinned
+            && let Some(problem) =
+                Problem::of_another(&examined.artifact.index, &self.from.provider)
+        {
+            return Err(Error::in_read_store(problem));
+        }
         let evidence = examined.evidence.take();
         // A copy that keeps the index of another provider is refused instead.
         let release = examined.accepted(&self.from.provider, self.reporter);
