@@ -70,10 +70,8 @@ pub enum Error {
     #[error("the state {} cannot be read", printable_path(.path))]
     State { path: PathBuf, source: json::Error },
     /// More than any real configuration requires.
-    #[error("a configuration requires more than {limit} {what}\n  in {position}")]
+    #[error("a configuration requires more than {limit} providers\n  in {position}")]
     TooMuchRequired {
-        /// The noun for what exceeds the limit.
-        what: &'static str,
         /// The largest number that is accepted.
         limit: usize,
         /// The statement that exceeds it.

@@ -35,9 +35,6 @@ const TESTS: &str = "tests";
 /// The most providers of a configuration. Large ones have some dozens, and each costs requests.
 const MOST_PROVIDERS: usize = 2_000;
 
-/// The most comparisons of versions that all modules together demand of one provider. Large configurations have some dozens.
-const MOST_COMPARISONS: usize = 1_000;
-
 /// What the root module, all modules that it calls, its test files and its local state demand together: everything from which `init` takes
 /// providers ([what clients do](crate::clients#where-init-finds-providers)).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -177,19 +174,9 @@ impl Requirements {
     ) -> Result<(), Error> {
         let known = self.providers.entry(provider.clone()).or_default();
         *known = std::mem::take(known).and(constraints.clone());
-        let many = |what, limit| Error::TooMuchRequired {
-            what,
-            limit,
-            position: position.clone(),
-        };
-        if known.count() > MOST_COMPARISONS {
-            return Err(many(
-                "version constraints of one provider",
-                MOST_COMPARISONS,
-            ));
-        }
         if self.providers.len() > MOST_PROVIDERS {
-            return Err(many("providers", MOST_PROVIDERS));
+            let limit = MOST_PROVIDERS;
+            return Err(Error::TooMuchRequired { limit, position });
         }
         let stated = self.stated.entry(provider).or_default();
         stated.push(StatedAt {

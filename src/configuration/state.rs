@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::de::Error as _;
 use serde_json::value::RawValue;
 
+use super::recorded_source::clean;
 use super::{Error, MOST_PROVIDERS, Position, ReadAs, Requirements};
 use crate::address::{self, Hostname, ProviderAddr};
 use crate::config::module::Backend;
@@ -34,14 +35,20 @@ pub(super) fn add(
 ) -> Result<(), Error> {
     // A client that sets up a backend copies this one into it, if the user agrees.
     let mut states = vec![root.join(FILE)];
-    match backend {
-        Some(Backend::Other(name)) => {
-            found.unread_state = Some(format!("state in the backend `{name}`"));
+    let record = root.join(&read_as.data).join(FILE);
+    let saved = match disk::if_exists(disk::read_regular(&record, LARGEST))? {
+        Some(bytes) => saved_backend(&bytes).map_err(refused(&record))?,
+        None => None,
+    };
+    for backend in [backend.unwrap_or_default()].into_iter().chain(saved) {
+        match backend {
+            Backend::Other(name) => {
+                found.unread_state = Some(format!("state in the backend `{name}`"));
+            }
+            Backend::Local { path, workspaces } => {
+                states.push(selected(root, read_as, path, workspaces)?);
+            }
         }
-        Some(Backend::Local { path, workspaces }) => {
-            states.push(selected(root, read_as, path, workspaces)?);
-        }
-        None => states.push(selected(root, read_as, None, None)?),
     }
     states.dedup();
     let configured: BTreeSet<ProviderAddr> = found.providers.keys().cloned().collect();
@@ -49,14 +56,10 @@ pub(super) fn add(
         let Some(bytes) = disk::if_exists(disk::read_regular(&path, LARGEST))? else {
             continue;
         };
-        let refuse = |source| Error::State {
-            path: path.clone(),
-            source,
-        };
-        let Some(providers) = providers(&bytes).map_err(refuse)? else {
+        let (providers, is_encrypted) = providers(&bytes).map_err(refused(&path))?;
+        if is_encrypted {
             found.unread_state = Some(format!("encrypted state {}", printable_path(&path)));
-            continue;
-        };
+        }
         for mut provider in providers {
             // OpenTofu looks for such a provider at its own origin, unless the configuration requires it too.
             if client == Some(Client::OpenTofu)
@@ -72,7 +75,34 @@ pub(super) fn add(
     Ok(())
 }
 
-/// The state of the selected workspace. Clients use its name as it is.
+fn refused(path: &Path) -> impl Fn(json::Error) -> Error {
+    move |source| Error::State {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// The backend that the client has set up. It uses this one as long as the configuration looks the same, and a change may bring it along.
+fn saved_backend(bytes: &[u8]) -> Result<Option<Backend>, json::Error> {
+    let Some(backend) = Object::parse(bytes)?.take("backend")? else {
+        return Ok(None);
+    };
+    let mut backend = Object::of(backend)?;
+    let name = backend.text("type")?;
+    let config = backend.take("config")?.map(Object::of).transpose()?;
+    let (mut path, mut workspaces) = (None, None);
+    if let Some(mut config) = config.filter(|_| name == "local") {
+        path = config.value("path")?;
+        workspaces = config.value("workspace_dir")?;
+    }
+    Ok(Some(Backend::of(
+        &name,
+        path.map(Some),
+        workspaces.map(Some),
+    )))
+}
+
+/// The state of the selected workspace. Clients clean the path as text.
 fn selected(
     root: &Path,
     read_as: &ReadAs,
@@ -80,23 +110,24 @@ fn selected(
     workspaces: Option<String>,
 ) -> Result<PathBuf, Error> {
     let recorded = root.join(&read_as.data).join("environment");
-    let recorded = disk::if_exists(disk::read_regular(&recorded, LONGEST_NAME))?;
-    let recorded = String::from_utf8(recorded.unwrap_or_default()).unwrap_or_default();
-    let name = read_as.workspace.as_deref().unwrap_or(recorded.trim());
+    let bytes = disk::if_exists(disk::read_regular(&recorded, LONGEST_NAME))?;
+    let text = String::from_utf8(bytes.unwrap_or_default());
+    let text = text.map_err(|error| refused(&recorded)(serde_json::Error::custom(error).into()))?;
+    let name = read_as.workspace.as_deref().unwrap_or(text.trim());
     Ok(root.join(match name {
         "" | "default" => path.unwrap_or_else(|| FILE.to_owned()),
         name => {
             let all = workspaces.unwrap_or_else(|| "terraform.tfstate.d".to_owned());
-            format!("{all}/{name}/{FILE}")
+            clean(&format!("{all}/{name}/{FILE}"))
         }
     }))
 }
 
-/// The providers of a state; `None` if OpenTofu has encrypted it.
-fn providers(bytes: &[u8]) -> Result<Option<BTreeSet<ProviderAddr>>, json::Error> {
+/// The providers of a state, and whether OpenTofu has encrypted it.
+fn providers(bytes: &[u8]) -> Result<(BTreeSet<ProviderAddr>, bool), json::Error> {
     let mut found = BTreeSet::new();
     if bytes.is_empty() {
-        return Ok(Some(found));
+        return Ok((found, false));
     }
     let mut state = Object::parse(bytes)?;
     let is_encrypted = state.take("encrypted_data")?.is_some();
@@ -107,7 +138,7 @@ fn providers(bytes: &[u8]) -> Result<Option<BTreeSet<ProviderAddr>>, json::Error
         });
         instances.map(drop)
     })?;
-    Ok((!is_encrypted).then_some(found))
+    Ok((found, is_encrypted))
 }
 
 /// Adds the provider of a resource or an instance. Its text is such as `module.net.provider["example.com/acme/demo"].west`.
@@ -117,8 +148,15 @@ fn read<'a>(
 ) -> Result<Object<'a>, json::Error> {
     let mut part = Object::of(part)?;
     let text = part.text("provider")?;
+    // Clients skip comments, so nothing but names may be around the address.
+    let is_plain = |text: &str| {
+        text.chars()
+            .all(|c| c.is_alphanumeric() || "._-".contains(c))
+    };
     let quoted = text.split_once("provider[\"");
+    let quoted = quoted.filter(|(before, _)| is_plain(before));
     let quoted = quoted.and_then(|(_, rest)| rest.split_once("\"]"));
+    let quoted = quoted.filter(|(_, behind)| is_plain(behind));
     match quoted.map_or(&*text, |(address, _)| address).parse() {
         // One too many for any configuration is enough.
         Ok(provider) if found.len() <= MOST_PROVIDERS => {

@@ -103,11 +103,6 @@ impl VersionConstraints {
         }
     }
 
-    /// The number of comparisons.
-    pub fn count(&self) -> usize {
-        self.comparisons.len()
-    }
-
     /// Whether there is no comparison, so that any stable version satisfies it.
     pub fn is_any(&self) -> bool {
         self.comparisons.is_empty()

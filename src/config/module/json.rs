@@ -1,7 +1,7 @@
 //! Reads facts from files in JSON, where labels are the names of objects and every block may be a list of blocks.
 
 use super::error::Located;
-use super::{Backend, Fact, FileError, ModuleSource, Statement, Target, first_name};
+use super::{Backend, Fact, FileError, ModuleSource, Statement, Target, first_name, in_nfc};
 use crate::syntax::outline::Expression;
 use crate::syntax::{Section, Value};
 
@@ -44,7 +44,7 @@ fn labelled(value: &Value) -> Result<Vec<(&str, &Value)>, FileError> {
 fn text(section: &Section, name: &'static str) -> Result<Option<String>, FileError> {
     match section.value(name) {
         None => Ok(None),
-        Some(Value::Text(text)) => Ok(Some(text.clone())),
+        Some(Value::Text(text)) => Ok(Some(in_nfc(text))),
         Some(_) => Err(FileError::NotText { name }),
     }
 }
@@ -92,8 +92,10 @@ impl Reader {
                 "run" => {
                     for (run, blocks) in labelled(value)? {
                         for block in sections(blocks)? {
-                            let module = block.value("module").unwrap_or(&Value::Null);
-                            self.read_call(run, module)?;
+                            for (_, module) in block.members().filter(|(name, _)| *name == "module")
+                            {
+                                self.read_call(run, module)?;
+                            }
                         }
                     }
                 }

@@ -58,9 +58,26 @@ pub enum Backend {
     Other(String),
 }
 
+/// A text as clients have it, who normalise every text of a configuration.
+fn in_nfc(text: &str) -> String {
+    let nfc = icu_normalizer::ComposingNormalizerBorrowed::new_nfc();
+    nfc.normalize(text).into_owned()
+}
+
+/// The backend of a configuration that names none.
+impl Default for Backend {
+    fn default() -> Self {
+        Self::of("local", None, None)
+    }
+}
+
 impl Backend {
     /// The backend of this name. An argument is `None` if it is an expression.
-    fn of(name: &str, path: Option<Option<String>>, workspaces: Option<Option<String>>) -> Self {
+    pub(crate) fn of(
+        name: &str,
+        path: Option<Option<String>>,
+        workspaces: Option<Option<String>>,
+    ) -> Self {
         let is_computed = path == Some(None) || workspaces == Some(None);
         match name == "local" && !is_computed {
             true => Self::Local {

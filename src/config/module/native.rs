@@ -1,7 +1,7 @@
 //! Reads facts from files in HCL 2.
 
 use super::error::Located;
-use super::{Backend, Fact, FileError, ModuleSource, Statement, Target, first_name};
+use super::{Backend, Fact, FileError, ModuleSource, Statement, Target, first_name, in_nfc};
 use crate::syntax::outline::{self, Block, Body, Expression};
 
 /// The statements of a file about providers.
@@ -25,7 +25,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Fact>, Located> {
                     facts.push(used(data)?);
                 }
             }
-            "import" => facts.extend(imported(block)),
+            "import" => facts.extend(imported(block)?),
             "module" => {
                 let [name] = labels(block)?;
                 facts.push(call(block, name));
@@ -70,7 +70,12 @@ fn labels<const N: usize>(block: &Block<'_>) -> Result<[String; N], Located> {
 
 fn text(value: &Expression<'_>, name: &'static str) -> Result<String, Located> {
     let refusal = || (Some(value.line()), FileError::NotText { name });
-    value.as_text().ok_or_else(refusal)
+    plain(value).ok_or_else(refusal)
+}
+
+/// The text of an expression, as clients have it.
+fn plain(value: &Expression<'_>) -> Option<String> {
+    value.as_text().map(|text| in_nfc(&text))
 }
 
 fn read_required(block: &Block<'_>, facts: &mut Vec<Fact>) -> Result<(), Located> {
@@ -114,15 +119,25 @@ fn configured(block: &Block<'_>) -> Result<Fact, Located> {
 
 fn used(block: &Block<'_>) -> Result<Fact, Located> {
     let [type_name, name] = labels(block)?;
-    let provider = block.body.attributes.get("provider").and_then(root);
+    let provider = provider(block)?;
     let key = [block.name.to_owned(), type_name, name];
     Ok(fact(block.line, Statement::Used { key, provider }))
 }
 
-fn imported(block: &Block<'_>) -> Option<Fact> {
-    let target = Target::of(block.body.attributes.get("to")?)?;
-    let provider = block.body.attributes.get("provider").and_then(root);
-    Some(fact(block.line, Statement::Imported { target, provider }))
+fn imported(block: &Block<'_>) -> Result<Option<Fact>, Located> {
+    let provider = provider(block)?;
+    let target = block.body.attributes.get("to").and_then(Target::of);
+    Ok(target.map(|target| fact(block.line, Statement::Imported { target, provider })))
+}
+
+/// The local name of the provider that a block refers to. Clients read it in forms that this refuses, such as a heredoc.
+fn provider(block: &Block<'_>) -> Result<Option<String>, Located> {
+    let Some(value) = block.body.attributes.get("provider") else {
+        return Ok(None);
+    };
+    let name = "provider";
+    let refusal = || (Some(value.line()), FileError::NotText { name });
+    root(value).ok_or_else(refusal).map(Some)
 }
 
 /// The first name of a reference such as `aws.west`, which may be written as text.
@@ -135,7 +150,7 @@ fn root(reference: &Expression<'_>) -> Option<String> {
 
 /// A `backend` block, or a `cloud` block, which has no label.
 fn backend(block: &Block<'_>) -> Fact {
-    let text = |name| block.body.attributes.get(name).map(Expression::as_text);
+    let text = |name| block.body.attributes.get(name).map(plain);
     let name = block.labels.first().unwrap_or(&block.name);
     let backend = Backend::of(name, text("path"), text("workspace_dir"));
     fact(block.line, Statement::Backend(backend))
@@ -144,7 +159,7 @@ fn backend(block: &Block<'_>) -> Fact {
 fn call(block: &Block<'_>, name: String) -> Fact {
     let source = block.body.attributes.get("source").map(|value| {
         let computed = || ModuleSource::Computed(value.text().to_owned());
-        value.as_text().map_or_else(computed, ModuleSource::of)
+        plain(value).map_or_else(computed, ModuleSource::of)
     });
     let version = block.body.attributes.get("version").map(|value| {
         let computed = || value.text().to_owned();
