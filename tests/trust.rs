@@ -527,6 +527,26 @@ fn a_copy_of_a_pinned_key_is_the_key_of_a_release() {
     );
 }
 
+/// The first entry says nothing about the provider, and its copy is not there. The second one names the file.
+#[test]
+fn a_copy_that_is_not_there_hides_no_key_file() {
+    let author = Author::new();
+    author.with_pushed();
+    let pin = Signer::acme().fingerprint();
+    let text = format!(
+        "[[provider]]\nmatch = \"other.example/*/*\"\nkeys = [\"{pin}\"]\n\n[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"keys/{pin}.asc\"]\n"
+    );
+    author.scene.write("trust.toml", text);
+    let inspect = ["inspect", "acme/demo@1.0.0", "--from", "oci-layout:store"];
+    let inspect = [&inspect[..], &["--trust", "trust.toml"]].concat();
+    let run = author.tfoci(&inspect).exits(1);
+    assert!(run.stderr.contains("cannot read keys/"), "{}", run.stderr);
+    author
+        .scene
+        .write(format!("keys/{pin}.asc"), Signer::acme().public_armored());
+    author.tfoci(&inspect).succeeds();
+}
+
 /// One verdict everywhere, and never that a store was tampered with.
 #[test]
 fn a_key_file_that_cannot_be_used_is_no_finding_about_a_release() {
