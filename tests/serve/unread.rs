@@ -107,32 +107,42 @@ pub fn pages_that_nobody_reads_have_limits_of_memory_and_time() {
     let store = store();
     let server = store.serve_tls(&["--max-rate", "0"]);
     let size = read(&server, 1, "server.test").is(200).body.len();
-    let fill = |last: u8| {
-        let (mut held, mut answered) = (Vec::new(), 0);
-        while answered == held.len() * STREAMS {
+    let fill = |last: u8, held: &mut Vec<Client>| {
+        let (before, mut answered) = (held.len(), 0);
+        while answered == (held.len() - before) * STREAMS && answered * size <= MOST {
             let mut client = Client::from(source(last), server.address, 0);
             let host = |number| format!("h{last}-{}-{number}.test", held.len());
             answered += ask(&mut client, host);
             held.push(client);
         }
-        assert!(
-            (MOST - size..=MOST).contains(&(answered * size)),
-            "{answered}"
-        );
-        held
+        answered * size
     };
-    let begun = Instant::now();
-    let mut held = fill(1);
-    let refused = read(&server, 1, "more.test").is(429);
-    assert_eq!(refused.header("retry-after"), Some("5"));
-    let text = "too many documents are being sent to this address\n";
-    assert_eq!(refused.text(), text);
-    read(&server, 2, "more.test").is(200);
-    held.extend(fill(2));
-    let refused = read(&server, 3, "more.test").is(503);
-    assert_eq!(refused.header("retry-after"), Some("5"));
-    let text = "too many documents are being sent to clients that do not read\n";
-    assert_eq!(refused.text(), text);
+    let trial = || {
+        let (begun, mut held) = (Instant::now(), Vec::new());
+        let first = fill(1, &mut held);
+        let refused = read(&server, 1, "more.test");
+        let other = read(&server, 2, "more.test");
+        let second = fill(2, &mut held);
+        let last = read(&server, 3, "more.test");
+        (begun, held, [first, second], [refused, other, last])
+    };
+    // The server waits ten seconds for a client: a busy machine may take longer to fill it.
+    let mut trials = (0..5).map(|_| trial());
+    let (begun, mut held, filled, replies) = trials
+        .find(|trial| trial.0.elapsed() < Duration::from_secs(9))
+        .expect("the server is filled in time");
+    for bytes in filled {
+        assert!((MOST - size..=MOST).contains(&bytes), "{bytes}");
+    }
+    let [refused, other, last] = replies;
+    other.is(200);
+    let to_address = "too many documents are being sent to this address\n";
+    let to_all = "too many documents are being sent to clients that do not read\n";
+    for (reply, status, text) in [(refused, 429, to_address), (last, 503, to_all)] {
+        let reply = reply.is(status);
+        assert_eq!(reply.header("retry-after"), Some("5"));
+        assert_eq!(reply.text(), text);
+    }
     // The server closes the connections, and others are served again.
     assert!(held.iter_mut().all(Client::ends));
     let took = begun.elapsed();
