@@ -1,5 +1,7 @@
 //! A version in the store that is read, read and verified.
 
+use futures_util::{FutureExt as _, future};
+
 use crate::blob::{BlobSource as _, Memory};
 use crate::constraint::VersionConstraints;
 use crate::digest::Digest;
@@ -46,16 +48,19 @@ impl StoredVersion {
         version: &Version,
         trust: &TrustOptions,
     ) -> Result<Self, Error> {
-        let [tag, _] = tags(version)?;
-        let artifact = artifact(from, version, &tag).await?;
-        let index = ContentGraph::read(&from.repo, artifact.raw.clone()).await;
-        let index = index.map_err(Error::unread)?;
+        let [tag, evidence_tag] = tags(version)?;
+        let stored = async {
+            let artifact = artifact(from, version, &tag).await?;
+            let index = ContentGraph::read(&from.repo, artifact.raw.clone()).await;
+            Ok::<_, Error>((artifact, index.map_err(Error::unread)?))
+        };
+        let found = from.repo.evidence(&evidence_tag).map(Ok);
+        let ((artifact, index), found) = future::try_join(stored, found).await?;
         let packages = packages(&index, &artifact.index).map_err(Error::unread)?;
         let manifests = packages.iter().map(|package| package.entry.digest.clone());
         let manifests = manifests.collect();
-        let examined = from
-            .verify_packages(version, artifact, packages, trust)
-            .await;
+        let stored = (artifact, packages);
+        let examined = from.verify_packages(version, stored, found, trust).await;
         let examined = examined.map_err(Error::in_read_store)?;
         let release = examined.proof.map_err(Error::in_read_store)?;
         let evidence = match examined.evidence {

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
+use futures_util::{FutureExt as _, future};
+
 use super::{Examined, StoredProvider, TrustOptions};
 use crate::authentication::Note;
 use crate::constraint::VersionConstraints;
@@ -10,7 +12,7 @@ use crate::oci::Tag;
 use crate::outcome::{Failure, Problem};
 use crate::place::Place;
 use crate::platform::Platforms;
-use crate::store::{self, Artifact, StoreBlob, StoredPackage, artifact};
+use crate::store::{self, Artifact, StoreBlob, StoredEvidence, StoredPackage, artifact};
 use crate::trust;
 use crate::version::Version;
 
@@ -105,22 +107,27 @@ impl StoredProvider {
         // Without the required pin all versions fail, so fail before reading anything.
         trust.rule_for(&self.provider)?;
         let tag = Tag::of_version(version)?;
-        let artifact = self.repo.artifact(&tag).await?;
-        let artifact = artifact.ok_or_else(|| Problem::NoVersion {
-            constraints: VersionConstraints::exactly(version.clone()),
-            available: Vec::new(),
-        })?;
-        if self.is_listed
-            && let Some(problem) = Problem::of_another(&artifact.index, &self.provider)
-        {
-            return Err(problem);
-        }
-        let packages = self.packages(&artifact, platforms).await?;
-        self.verify_packages(version, artifact, packages, trust)
-            .await
+        let stored = async {
+            let artifact = self.repo.artifact(&tag).await?;
+            let artifact = artifact.ok_or_else(|| Problem::NoVersion {
+                constraints: VersionConstraints::exactly(version.clone()),
+                available: Vec::new(),
+            })?;
+            if self.is_listed
+                && let Some(problem) = Problem::of_another(&artifact.index, &self.provider)
+            {
+                return Err(problem);
+            }
+            let packages = self.packages(&artifact, platforms).await?;
+            Ok((artifact, packages))
+        };
+        let evidence = Tag::of_evidence(version)?;
+        let evidence = self.repo.evidence(&evidence).map(Ok);
+        let (stored, evidence) = future::try_join(stored, evidence).await?;
+        self.verify_packages(version, stored, evidence, trust).await
     }
 
-    /// Reads the evidence of a version and verifies the given packages with it.
+    /// Verifies packages with the evidence of their version.
     ///
     /// # Errors
     /// A pinned key is required and there is none, or the version has no valid tag. A failed verification is not an error here: it is
@@ -128,14 +135,12 @@ impl StoredProvider {
     pub async fn verify_packages(
         &self,
         version: &Version,
-        artifact: Artifact,
-        packages: Vec<StoredPackage>,
+        (artifact, packages): (Artifact, Vec<StoredPackage>),
+        evidence: Result<Option<StoredEvidence>, store::Error>,
         trust: &TrustOptions,
     ) -> Result<Examined<StoreBlob>, Problem> {
         let policy = trust.evidence_policy(&self.provider)?;
         let tag = Tag::of_version(version)?;
-        let evidence_tag = Tag::of_evidence(version)?;
-        let evidence = self.repo.evidence(&evidence_tag).await;
         let raw = evidence.as_ref().ok().and_then(Option::as_ref);
         let raw = raw.map(|stored| stored.raw.clone());
         let (protocols, proof) = match evidence {

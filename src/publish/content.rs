@@ -4,14 +4,16 @@
 
 use std::collections::HashSet;
 
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+
 use crate::blob::{BlobInfo, BlobSource, Memory, Opened};
 use crate::oci::{Descriptor, Part, RawManifest, Refusal, Tag, parts};
 use crate::release::Expected;
-use crate::store::{At, Error, Repo, RepoMut};
+use crate::store::{At, CONCURRENT_READS, Error, Repo, RepoMut};
 
 /// The most bytes of manifests that a tag may refer to, since all of them are held in memory at once. Those of a provider for a
 /// dozen platforms have some ten thousand.
-const LARGEST: u64 = 16 << 20;
+const LARGEST: u64 = 4 << 20;
 /// The most manifests and blobs that a tag may refer to, since each costs a request. An index of 200 platforms refers to 600.
 const MOST: usize = 4_000;
 
@@ -52,77 +54,66 @@ impl<L> ContentGraph<L> {
     }
 }
 
-/// The next step of the depth-first traversal.
-enum TraversalStep {
-    Enter(Descriptor),
-    Leave {
-        manifest: RawManifest,
-        leads_to_blobs_alone: bool,
-    },
-}
-
 impl ContentGraph<Expected> {
-    /// Reads every manifest below this one. Missing or damaged manifests are errors; blobs are listed and not read.
+    /// Reads every manifest below this one, level by level. Missing or damaged manifests are errors; blobs are listed and not read.
     ///
     /// # Errors
     /// The store fails, a manifest is missing or damaged, or there are more manifests or bytes than the limits allow.
     pub(crate) async fn read(repo: &Repo, root: RawManifest) -> Result<Self, Error> {
-        let enter = |parts: Vec<Descriptor>| parts.into_iter().rev().map(TraversalStep::Enter);
-        let mut open: Vec<_> = enter(below(&root)?).collect();
-        let (mut seen, mut held) = (HashSet::new(), 0_u64);
+        let mut level = below(&root)?;
         let mut content = Self::of(root);
-        while let Some(step) = open.pop() {
-            let entry = match step {
-                TraversalStep::Enter(entry) => entry,
-                TraversalStep::Leave {
-                    manifest,
-                    leads_to_blobs_alone,
-                } => {
-                    let batch = content.manifests.last_mut();
-                    match batch.filter(|_| leads_to_blobs_alone) {
-                        Some(batch) => batch.push(manifest),
-                        None => content.manifests.push(vec![manifest]),
-                    }
+        let (mut blobs, mut parts, mut held) = (HashSet::new(), 0, 0_u64);
+        while !level.is_empty() {
+            let (mut entries, mut seen) = (Vec::new(), HashSet::new());
+            for entry in level {
+                let what = match entry.may_refer_to_others() {
+                    true => Part::Manifest,
+                    false => Part::Blob,
+                };
+                let expected = entry.expected_of(what)?;
+                if !seen.insert(expected.digest) {
                     continue;
                 }
-            };
-            let what = match entry.may_refer_to_others() {
-                true => Part::Manifest,
-                false => Part::Blob,
-            };
-            let expected = entry.expected_of(what)?;
-            if !seen.insert(expected.digest) {
-                continue;
+                parts += 1;
+                if parts > MOST {
+                    return Err(Error::TooManyParts { limit: MOST });
+                }
+                if what == Part::Blob {
+                    content
+                        .blobs
+                        .extend(blobs.insert(expected.digest).then_some(expected));
+                    continue;
+                }
+                held = held.saturating_add(expected.size);
+                if held > LARGEST {
+                    return Err(Error::TooLarge {
+                        what: Part::Index,
+                        limit: LARGEST,
+                        size: held,
+                    });
+                }
+                entries.push((entry, expected.digest));
             }
-            if seen.len() > MOST {
-                return Err(Error::TooManyParts { limit: MOST });
-            }
-            if what == Part::Blob {
-                content.blobs.push(expected);
-                continue;
-            }
-            held = held.saturating_add(expected.size);
-            if held > LARGEST {
-                return Err(Error::TooLarge {
-                    what: Part::Index,
-                    limit: LARGEST,
-                    size: held,
-                });
-            }
-            let manifest = repo.manifest(At::Entry(&entry)).await?;
-            let digest = expected.digest;
-            let manifest = RawManifest {
-                // The index names the media type that clients request.
-                media_type: entry.media_type,
-                ..manifest.ok_or(Error::Missing { what, digest })?
-            };
-            let parts = below(&manifest)?;
-            open.push(TraversalStep::Leave {
-                manifest,
-                leads_to_blobs_alone: !parts.iter().any(Descriptor::may_refer_to_others),
+            let reads = entries.into_iter().map(async |(entry, digest)| {
+                let manifest = repo.manifest(At::Entry(&entry)).await?;
+                let what = Part::Manifest;
+                Ok::<_, Error>(RawManifest {
+                    // The index names the media type that clients request.
+                    media_type: entry.media_type,
+                    ..manifest.ok_or(Error::Missing { what, digest })?
+                })
             });
-            open.extend(enter(parts));
+            let reads = stream::iter(reads).buffered(CONCURRENT_READS);
+            let read: Vec<RawManifest> = reads.try_collect().await?;
+            level = read
+                .iter()
+                .map(below)
+                .collect::<Result<Vec<_>, _>>()?
+                .concat();
+            content.manifests.push(read);
         }
+        // A manifest that two levels refer to is in both, so that it is written before each that refers to it.
+        content.manifests.reverse();
         Ok(content)
     }
 

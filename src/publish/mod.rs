@@ -180,9 +180,10 @@ pub async fn publish<B: BlobSource>(
             .await?;
         let reads_back = options.reads_everything() && to.refuses_incomplete();
         if reads_back {
+            publication.put_manifests(to).await?;
             read_back(edition, &publication, to).await?;
         }
-        let (tagged, refusal) = publication.move_tags(to).await?;
+        let (tagged, refusal) = publication.move_tags(to, reads_back).await?;
         refused = refused.or(refusal);
         if tagged == Tagged::Moved {
             if reads_back {

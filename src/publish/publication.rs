@@ -1,9 +1,15 @@
 //! A publication: everything to write for a version, decided before anything is written.
 
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+
 use super::{Blob, Change, ContentGraph, Digest, RepoMut, Tag};
 use crate::event::Warning;
 use crate::oci::Part;
 use crate::store::{self, Move, OtherWriters, Tagged};
+
+/// The number of manifests or documents that are written at once: half of the small requests that one host may receive. An index may refer
+/// to hundreds.
+pub(super) const CONCURRENT_WRITES: usize = 8;
 
 /// The changes to a repository that publish a version.
 #[derive(Debug)]
@@ -57,13 +63,32 @@ impl<B> Publication<B> {
         }
     }
 
-    /// Moves the tags, the version's tag last. If the store does not accept the evidence, it is left out and the refusal is returned.
+    /// Writes every manifest below the tags.
+    pub(super) async fn put_manifests(&self, to: &RepoMut) -> Result<(), store::Error> {
+        let targets = std::iter::once(&self.index).chain(&self.evidence);
+        for batch in targets.flat_map(|target| &target.content.manifests) {
+            let writes: Vec<_> = batch.iter().map(|one| to.put_manifest(one)).collect();
+            let writes = stream::iter(writes).buffer_unordered(CONCURRENT_WRITES);
+            writes.try_collect::<()>().await?;
+        }
+        Ok(())
+    }
+
+    /// Writes the manifests below the tags, unless `has_manifests`, and moves the tags, the version's tag last. If the store does not accept the
+    /// evidence, it is left out and the refusal is returned.
     pub(super) async fn move_tags(
         &mut self,
         to: &RepoMut,
+        mut has_manifests: bool,
     ) -> Result<(Tagged, Option<store::Error>), store::Error> {
         let mut refused = None;
         loop {
+            let below = async {
+                match has_manifests {
+                    true => Ok(()),
+                    false => self.put_manifests(to).await,
+                }
+            };
             let index = Some(&self.index).filter(|_| self.moves_index);
             let moves = self.evidence.iter().chain(index);
             let moves = moves.map(|update| Move {
@@ -73,12 +98,14 @@ impl<B> Publication<B> {
             });
             let moves: Vec<_> = moves.collect();
             if moves.is_empty() {
+                below.await?;
                 return Ok((Tagged::Moved, refused));
             }
-            match to.tag(&moves, self.other_writers).await {
+            match to.tag(below, &moves, self.other_writers).await {
                 // No tag has moved yet, because the evidence comes first.
                 Err(error) if error.is_unsupported_artifact() => {
                     refused = Some(self.leave_out(error)?);
+                    has_manifests = true;
                 }
                 moved => return Ok((moved?, refused)),
             }

@@ -1,9 +1,10 @@
-//! Writes everything below the tags to the repository.
+//! Writes everything below the tags to the repository: blobs, then manifests.
 
 use std::sync::Arc;
 
-use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
+use futures_util::future;
 
+use super::publication::CONCURRENT_WRITES;
 use super::read_back::is_intact_blob;
 use super::reported_blob::ReportedBlob;
 use super::{
@@ -14,10 +15,6 @@ use crate::blob::{BlobInfo, BlobLocation, ReadError, verify};
 use crate::jobs;
 use crate::oci::Part;
 use crate::store::Lookup;
-
-/// The number of manifests or documents that are written at once: half of the small requests that one host may receive. An index may refer
-/// to hundreds.
-const CONCURRENT_WRITES: usize = 8;
 
 /// The outcome for the packages of a release and for other blobs, over all attempts.
 #[derive(Debug)]
@@ -41,7 +38,7 @@ impl TransferOutcomes {
         }
     }
 
-    /// Writes everything below the tags of a publication.
+    /// Writes every blob below the tags of a publication.
     pub(super) async fn transfer_all<B: BlobSource>(
         &mut self,
         edition: &Edition<'_, B>,
@@ -69,12 +66,6 @@ impl TransferOutcomes {
         self.add_packages(transfers);
         let transfers = unproven(edition, publication, to, limit, reporter).await?;
         self.add_attached(transfers);
-        let targets = std::iter::once(&publication.index).chain(&publication.evidence);
-        for batch in targets.flat_map(|target| &target.content.manifests) {
-            let writes: Vec<_> = batch.iter().map(|one| to.put_manifest(one)).collect();
-            let writes = stream::iter(writes).buffer_unordered(CONCURRENT_WRITES);
-            writes.try_collect::<()>().await?;
-        }
         Ok(())
     }
 

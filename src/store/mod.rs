@@ -33,7 +33,7 @@ pub use error::{Error, NotRegistry};
 pub use layout::Layout;
 pub use put_error::PutError;
 pub use registry::{Confirmation, Lookup, Registry};
-pub use repo::Repo;
+pub use repo::{CONCURRENT_READS, Repo};
 pub use repo_mut::RepoMut;
 pub use requested::{Listed, Requested};
 

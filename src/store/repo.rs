@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
 
 use super::artifact::{Artifact, StoredEvidence, StoredPackage};
 use super::{At, Error, Store, StoreBlob};
@@ -18,7 +18,7 @@ use crate::trust::limits;
 const LARGEST_DOCUMENT: u64 = limits::KEYS;
 /// The number of manifests of an index that are read at once: half of the small requests that one host may receive, so that another version
 /// makes progress too.
-const CONCURRENT_READS: usize = 8;
+pub const CONCURRENT_READS: usize = 8;
 
 /// A repository that can be read.
 #[derive(Clone, Debug)]
@@ -196,10 +196,16 @@ impl Repo {
             return Ok(None);
         };
         let read = Evidence::read(&raw)?;
+        let (checksums, signature, keys) = future::join3(
+            self.document(read.checksums),
+            self.document(read.signature),
+            self.document(read.keys),
+        )
+        .await;
         let evidence = Evidence {
-            checksums: self.document(read.checksums).await?,
-            signature: self.document(read.signature).await?,
-            keys: self.document(read.keys).await?,
+            checksums: checksums?,
+            signature: signature?,
+            keys: keys?,
             protocols: read.protocols,
         };
         Ok(Some(StoredEvidence { raw, evidence }))

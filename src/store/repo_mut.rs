@@ -127,14 +127,23 @@ impl RepoMut {
         }
     }
 
-    /// Stores manifests and moves tags to them in the given order, atomically if the store can. Each moves only if it still refers to the digest that it was last seen with.
+    /// Writes what is `below` some tags, stores manifests and moves the tags to them in the given order, atomically if the store can. Each moves only
+    /// if it still refers to the digest that it was last seen with.
     ///
     /// # Errors
     /// The store fails.
-    pub async fn tag(&self, moves: &[Move<'_>], others: OtherWriters) -> Result<Tagged, Error> {
+    pub async fn tag(
+        &self,
+        below: impl Future<Output = Result<(), Error>>,
+        moves: &[Move<'_>],
+        others: OtherWriters,
+    ) -> Result<Tagged, Error> {
         match &self.store {
-            Store::Layout(layout) => layout.tag(&self.name, moves),
-            Store::Registry(registry) => registry.tag(&self.name, moves, others).await,
+            Store::Layout(layout) => {
+                below.await?;
+                layout.tag(&self.name, moves)
+            }
+            Store::Registry(registry) => registry.tag(&self.name, below, moves, others).await,
         }
     }
 

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use futures_util::future;
 use tokio::time::Instant;
 
 use super::manifest_rejection::ManifestRejection;
-use super::manifests::{ManifestPut, PutOutcome};
+use super::manifests::{ManifestPut, PutOutcome, TagTarget};
 use super::{Error, Move, Registry, Repository, Tagged};
 use crate::http::{Retry, Transient};
 use crate::store::OtherWriters;
@@ -22,17 +23,20 @@ const WAIT_FOR_LIKELY: Duration = Duration::from_secs(2);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 impl Registry {
-    /// Moves tags one after the other, each only if it still refers to the expected manifest.
+    /// Moves tags one after the other, each only if it still refers to the expected manifest. It looks at all of them while the manifests `below`
+    /// them are written.
     pub(in crate::store) async fn tag(
         &self,
         repository: &Repository,
+        below: impl Future<Output = Result<(), Error>>,
         moves: &[Move<'_>],
         others: OtherWriters,
     ) -> Result<Tagged, Error> {
-        let mut before = Instant::now();
-        for wanted in moves {
-            before = Instant::now();
-            if self.move_tag(repository, wanted).await? == Tagged::Conflict {
+        let before = Instant::now();
+        let looks = moves.iter().map(|one| self.tag_target(repository, one.tag));
+        let (seen, ()) = future::try_join(future::try_join_all(looks), below).await?;
+        for (wanted, seen) in moves.iter().zip(seen) {
+            if self.move_tag(repository, wanted, seen).await? == Tagged::Conflict {
                 return Ok(Tagged::Conflict);
             }
         }
@@ -63,18 +67,23 @@ impl Registry {
         Ok(Tagged::Moved)
     }
 
-    /// Moves one tag. The tag is read before each attempt: if the answer to an earlier attempt was lost, that attempt may have
+    /// Moves one tag, which was `seen` just now. It is read again before each further attempt: if the answer to an earlier attempt was lost, that attempt may have
     /// moved the tag, and another writer may have moved it since.
     async fn move_tag(
         &self,
         repository: &Repository,
         Move { tag, to, was }: &Move<'_>,
+        seen: Option<TagTarget>,
     ) -> Result<Tagged, Error> {
         let ours = to.expected.digest;
         let mut uses_etag = true;
         let mut retry = Retry::default();
+        let mut seen = Some(seen);
         loop {
-            let target = self.tag_target(repository, tag).await?;
+            let target = match seen.take() {
+                Some(target) => target,
+                None => self.tag_target(repository, tag).await?,
+            };
             let now = target.as_ref().map(|target| &target.digest);
             // If the tag is to be moved to where it already was, the manifest is damaged and is written again.
             if now == Some(&ours) && *was != Some(&ours) {
