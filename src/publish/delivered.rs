@@ -28,7 +28,7 @@ impl Delivered {
     ) -> Result<(), Error<B::Failure>> {
         // As in `publish`: a version that cannot be written as a tag must not create anything.
         Tag::of_evidence(&release.version)?;
-        let _lock = to.lock(&**reporter).await?;
+        let _lock = to.lock(false, &**reporter).await?;
         let work = release.packages.iter().map(|package| (package, true, None));
         let transfers = packages(release, work, to, jobs, reporter).await?;
         let platforms = release.packages.iter();

@@ -151,9 +151,10 @@ pub async fn publish<B: BlobSource>(
 ) -> Result<Published, Error<B::Failure>> {
     // A version that cannot be written as a tag must not create anything, not even a lock file.
     Tag::of_evidence(&edition.release.version)?;
+    let alone = options.existing == Existing::Replace;
     let _lock = match options.dry_run {
         true => None,
-        false => to.lock(&**reporter).await?,
+        false => to.lock(alone, &**reporter).await?,
     };
     let warn = |reporter: &Arc<dyn Reporter>, warning| {
         let subject = edition.subject.clone();

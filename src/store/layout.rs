@@ -14,23 +14,23 @@
 mod index;
 mod last_index;
 mod listing;
+mod writers;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt as _;
 
-use self::index::create_marker;
 use self::last_index::LastIndex;
-use super::{At, Error, Move, PutError, Tagged};
+pub use self::writers::LayoutLock;
+use self::writers::Writers;
+use super::{At, Error, PutError};
 use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, Body, Opened, proven};
 use crate::digest::{Algorithm, Digest};
-use crate::disk::{self, Staged, staged};
-use crate::event::{Reporter, Transfer};
-use crate::oci::{
-    self, Descriptor, LARGEST_READ, Part, RawManifest, Refusal, Repository, Tag, Tags,
-};
+use crate::disk::{self, Staged};
+use crate::event::Transfer;
+use crate::oci::{self, Descriptor, LARGEST_READ, Part, RawManifest, Refusal, Repository, Tag};
 use crate::release::Expected;
 
 /// The name of the lock file of a layout, which stays in its directory.
@@ -42,6 +42,7 @@ pub struct Layout {
     root: Arc<PathBuf>,
     name: Arc<str>,
     last_index: LastIndex,
+    writers: Arc<Mutex<HashMap<Repository, Arc<Writers>>>>,
 }
 
 impl Layout {
@@ -51,6 +52,7 @@ impl Layout {
             root: Arc::new(root),
             name: name.into(),
             last_index: LastIndex::default(),
+            writers: Arc::default(),
         }
     }
 
@@ -250,20 +252,6 @@ impl Layout {
         format!("{}{separator}{repository}", self.name)
     }
 
-    pub(super) async fn lock(
-        &self,
-        repository: &Repository,
-        reporter: &dyn Reporter,
-    ) -> Result<disk::Lock, Error> {
-        self.refuse_links(repository, Algorithm::Sha256)?;
-        let directory = self.directory(repository);
-        disk::create_durable_directory(&directory)?;
-        let lock = disk::Lock::acquire(directory.join(LOCK), reporter).await?;
-        disk::sweep(&directory)?;
-        disk::sweep(&directory.join("blobs").join("sha256"))?;
-        Ok(lock)
-    }
-
     pub(super) fn has_blob(&self, repository: &Repository, expected: &Expected) -> bool {
         let found = std::fs::symlink_metadata(self.blob_path(repository, &expected.digest));
         found.is_ok_and(|found| found.is_file() && found.len() == expected.size)
@@ -304,37 +292,6 @@ impl Layout {
         let mut staged = Staged::new(&path)?;
         staged.write(&manifest.bytes)?;
         Ok(staged.publish()?)
-    }
-
-    pub(super) fn tag(&self, repository: &Repository, moves: &[Move<'_>]) -> Result<Tagged, Error> {
-        let directory = self.directory(repository);
-        let mut index = Tags::clone(&*self.index(repository)?.unwrap_or_default());
-        let path = directory.join("index.json");
-        create_marker(&directory)?;
-        for Move { to, .. } in moves {
-            self.put_manifest(repository, to)?;
-        }
-        for Move { tag, to, was } in moves {
-            let now = index.find(tag).map(|entry| entry.digest);
-            if now != was.map(Digest::to_string) {
-                return Ok(Tagged::Conflict);
-            }
-            index.set(tag, to).map_err(|source| Error::Unwritten {
-                path: path.clone(),
-                source,
-            })?;
-        }
-        let bytes = index.write().map_err(|source| Error::Unwritten {
-            path: path.clone(),
-            source,
-        })?;
-        let blobs = directory.join("blobs");
-        for algorithm in disk::subdirectories(&blobs)? {
-            disk::sync_directory(&blobs.join(algorithm))?;
-        }
-        disk::sync_directory(&blobs)?;
-        staged::replace(&path, &bytes)?;
-        Ok(Tagged::Moved)
     }
 
     pub(super) async fn sweep(&self, repository: &Repository) -> Result<(), Error> {

@@ -2,10 +2,10 @@
 
 use std::ops::Deref;
 
+use super::layout::LayoutLock;
 use super::registry::Lookup;
 use super::{Error, Move, OtherWriters, PutError, Repo, Store, Tagged};
 use crate::blob::BlobSource;
-use crate::disk;
 use crate::event::{Reporter, Transfer};
 use crate::oci::{Descriptor, Part, RawManifest, Repository};
 use crate::release::Expected;
@@ -66,14 +66,18 @@ impl RepoMut {
         }
     }
 
-    /// Locks the repository against other writers until the lock is dropped; `None` if the store needs no lock. The methods below may only be
-    /// called while the lock is held.
+    /// Locks the repository against other processes until the lock is dropped; `None` if the store needs no lock. Tasks of this process share it
+    /// unless one is `alone`, as it has to be for [`RepoMut::sweep`]. The methods below may only be called while the lock is held.
     ///
     /// # Errors
     /// The store fails.
-    pub async fn lock(&self, reporter: &dyn Reporter) -> Result<Option<disk::Lock>, Error> {
+    pub async fn lock(
+        &self,
+        alone: bool,
+        reporter: &dyn Reporter,
+    ) -> Result<Option<LayoutLock>, Error> {
         match &self.store {
-            Store::Layout(layout) => layout.lock(&self.name, reporter).await.map(Some),
+            Store::Layout(layout) => layout.lock(&self.name, alone, reporter).await.map(Some),
             Store::Registry(_) => Ok(None),
         }
     }
@@ -141,7 +145,7 @@ impl RepoMut {
         match &self.store {
             Store::Layout(layout) => {
                 below.await?;
-                layout.tag(&self.name, moves)
+                layout.tag(&self.name, moves).await
             }
             Store::Registry(registry) => registry.tag(&self.name, below, moves, others).await,
         }

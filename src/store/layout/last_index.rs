@@ -29,6 +29,16 @@ impl LastIndex {
         (state? == parsed.state.as_ref()?).then(|| Arc::clone(&parsed.tags))
     }
 
+    /// Remembers a document that was just written.
+    pub(super) fn written(&self, document: Vec<u8>, tags: Tags) {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = Some(Parsed {
+            document: document.into(),
+            state: None,
+            tags: Arc::new(tags),
+        });
+    }
+
     /// Parses a document, unless it is the one that was parsed last.
     pub(super) fn read(
         &self,
