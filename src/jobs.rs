@@ -3,74 +3,116 @@
 //! It knows nothing of what the tasks do. Errors stop the tasks that have not begun; retries belong to the callers.
 
 use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 
+use futures_util::{Stream, StreamExt as _, future, stream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// Runs a task for each item, at most `limit` at a time, and returns the results in the order of the items. The first error
-/// cancels the remaining tasks; so does dropping the future.
-///
-/// # Errors
-/// The first error of any task.
-pub async fn run<I, T, E, F>(
-    limit: usize,
-    items: impl IntoIterator<Item = I>,
-    task: impl Fn(I) -> F,
-) -> Result<Vec<T>, E>
-where
-    F: Future<Output = Result<T, E>> + Send + 'static,
-    T: Send + 'static,
-    E: Send + 'static,
-{
-    let mut waiting = items.into_iter().enumerate();
-    let mut running = JoinSet::new();
-    let mut done = Vec::new();
-    loop {
-        while running.len() < limit.max(1)
-            && let Some((place, item)) = waiting.next()
-        {
-            let work = task(item);
-            running.spawn(async move { work.await.map(|result| (place, result)) });
-        }
-        match running.join_next().await {
-            None => break,
-            Some(Ok(result)) => done.push(result?),
-            Some(Err(error)) => {
-                if let Ok(panic) = error.try_into_panic() {
-                    std::panic::resume_unwind(panic);
+/// A number of jobs that all providers and versions of a run share. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Jobs(Arc<Semaphore>, usize);
+
+impl Jobs {
+    /// So many jobs, at least one.
+    pub fn new(count: usize) -> Self {
+        let count = count.max(1);
+        Self(Arc::new(Semaphore::new(count)), count)
+    }
+
+    /// The number of jobs.
+    pub fn count(&self) -> usize {
+        self.1
+    }
+
+    /// Runs a task for each item, each in one of the jobs, and returns the results in the order of the items. The first error cancels the remaining
+    /// tasks; so does dropping the future.
+    ///
+    /// # Errors
+    /// The first error of any task.
+    pub async fn run<I, T, E, F>(
+        &self,
+        items: impl IntoIterator<Item = I>,
+        task: impl Fn(I) -> F,
+    ) -> Result<Vec<T>, E>
+    where
+        F: Future<Output = Result<T, E>> + Send + 'static,
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        let mut waiting = items.into_iter().enumerate();
+        let mut running = JoinSet::new();
+        let mut done = Vec::new();
+        loop {
+            while running.len() < self.1
+                && let Some((place, item)) = waiting.next()
+            {
+                let (jobs, work) = (Arc::clone(&self.0), task(item));
+                running.spawn(async move {
+                    // The semaphore is never closed.
+                    let _job = jobs.acquire().await;
+                    work.await.map(|result| (place, result))
+                });
+            }
+            match running.join_next().await {
+                None => break,
+                Some(Ok(result)) => done.push(result?),
+                Some(Err(error)) => {
+                    if let Ok(panic) = error.try_into_panic() {
+                        std::panic::resume_unwind(panic);
+                    }
                 }
             }
         }
+        done.sort_unstable_by_key(|(place, _)| *place);
+        Ok(done.into_iter().map(|(_, result)| result).collect())
     }
-    done.sort_unstable_by_key(|(place, _)| *place);
-    Ok(done.into_iter().map(|(_, result)| result).collect())
 }
 
-/// As [`run`], but each task also holds one of `permits`, which several runs share.
-///
-/// # Errors
-/// The first error of any task.
-pub(crate) async fn run_within<I, T, E, F>(
-    permits: &Arc<Semaphore>,
-    limit: usize,
-    items: impl IntoIterator<Item = I>,
-    task: impl Fn(I) -> F,
-) -> Result<Vec<T>, E>
-where
-    F: Future<Output = Result<T, E>> + Send + 'static,
-    T: Send + 'static,
-    E: Send + 'static,
-{
-    let task = |item| {
-        let (permits, work) = (Arc::clone(permits), task(item));
-        async move {
-            // The semaphore is never closed.
-            let _permit = permits.acquire().await;
-            work.await
-        }
-    };
-    run(limit, items, task).await
+/// The versions that are in work at once, besides one of each provider: enough to keep the 16 small requests busy that one host may receive, since
+/// a version has two or three requests under way. Each holds its documents in memory.
+const SPARE: usize = 15;
+
+/// Lets the versions of several providers travel side by side. One version of each provider is always in work, so that a provider whose host does not
+/// answer delays no other; more versions share a number of places.
+pub struct SideBySide(Semaphore);
+
+impl Default for SideBySide {
+    fn default() -> Self {
+        Self(Semaphore::new(SPARE))
+    }
+}
+
+impl SideBySide {
+    /// Does the work of one provider. Yields the results in the order of the work. If `one_first`, the others learn something from the first one.
+    pub fn run<'a, W: Future + 'a>(
+        &'a self,
+        one_first: bool,
+        work: impl IntoIterator<Item = W, IntoIter: 'a>,
+    ) -> impl Stream<Item = W::Output> + 'a {
+        let own = Arc::new(Semaphore::new(1));
+        let others = Arc::new(Semaphore::new(usize::from(!one_first)));
+        let work = work.into_iter().map(move |work| {
+            let (own, others) = (Arc::clone(&own), Arc::clone(&others));
+            async move {
+                let place = async {
+                    let spare = async {
+                        drop(others.acquire().await);
+                        self.0.acquire().await
+                    };
+                    let (own, spare) = (pin!(own.acquire()), pin!(spare));
+                    future::select(own, spare).await.factor_first().0
+                };
+                // The semaphores are never closed.
+                let _place = place.await;
+                let done = work.await;
+                others.add_permits(1);
+                done
+            }
+        });
+        stream::iter(work).buffered(SPARE + 1)
+    }
 }
 
 /// Starts work that may block, in a thread. It runs to its end even if its result is dropped.
@@ -106,7 +148,7 @@ mod tests {
     #[test]
     fn results_keep_their_order_and_the_limit_holds() {
         let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        let results = block_on(run(3, 0..50, |n| {
+        let results = block_on(Jobs::new(3).run(0..50, |n| {
             let (now, most) = (Arc::clone(&now), Arc::clone(&most));
             async move {
                 most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
@@ -122,7 +164,7 @@ mod tests {
     #[test]
     fn the_first_error_stops_the_rest() {
         let started = Arc::new(AtomicUsize::new(0));
-        let result = block_on(run(2, 0..1000, |n| {
+        let result = block_on(Jobs::new(2).run(0..1000, |n| {
             started.fetch_add(1, Ordering::SeqCst);
             async move { if n == 3 { Err(n) } else { Ok(n) } }
         }));

@@ -19,6 +19,7 @@ use tfoci::authentication::Note;
 use tfoci::event::{Event, Reporter};
 use tfoci::examine::{StoredProvider, TrustOptions, Versions};
 use tfoci::install::{Form, Installed, Installer, Request};
+use tfoci::jobs::Jobs;
 use tfoci::oci::Repository;
 use tfoci::oci::reference::Ignored;
 use tfoci::outcome::Failure;
@@ -79,7 +80,7 @@ pub fn install_from(
             now: SystemTime::now(),
         },
         dry_run: false,
-        jobs: 1,
+        jobs: Jobs::new(1),
     };
     let host = "registry.opentofu.org".parse().unwrap();
     let selection = Selection::parse(&format!("acme/demo@{version}"), &host).unwrap();

@@ -12,6 +12,7 @@ use tfoci::event::Reporter;
 use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::http::{Http, Settings};
 use tfoci::install::{self, Form, Installed};
+use tfoci::jobs::Jobs;
 use tfoci::oci::Repository;
 use tfoci::outcome::{Failure, Published};
 use tfoci::place::Place;
@@ -200,7 +201,7 @@ impl User {
             existing: Existing::Merge,
             annotations: Default::default(),
             dry_run: false,
-            jobs: 2,
+            jobs: Jobs::new(2),
             now: SystemTime::now(),
             rechecks: false,
             others: OtherWriters::Possible,
@@ -225,7 +226,7 @@ impl User {
                 now: SystemTime::now(),
             },
             dry_run: false,
-            jobs: 2,
+            jobs: Jobs::new(2),
         };
         let version = VERSION.parse().unwrap();
         let reporter = quiet();

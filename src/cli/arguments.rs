@@ -37,7 +37,7 @@ pub(super) struct Globals {
     pub(super) no_progress: bool,
     /// How many packages to transfer at once [default: 4, or 8 for mirror]
     ///
-    /// These are packages of one version, or of several providers: the versions of a provider are published one after the other.
+    /// This counts the packages of all versions and providers. Small requests, such as those for manifests, have a limit of their own.
     #[arg(short, long, value_name = "N", value_parser = number::within(1, MOST_JOBS, "jobs"), global = true)]
     pub(super) jobs: Option<u8>,
     /// The host of addresses of the form NAMESPACE/TYPE [default: registry.opentofu.org]

@@ -1,11 +1,15 @@
 //! `tfoci versions`.
 
+use std::pin::pin;
+
 use clap::Args;
+use futures_util::TryStreamExt as _;
 
 use tfoci::address::ProviderAddr;
 use tfoci::error::Category;
 use tfoci::event::Subject;
 use tfoci::examine::{StoredProvider, TrustOptions, Versions};
+use tfoci::jobs::SideBySide;
 use tfoci::oci::Tag;
 use tfoci::outcome::{At, Failure, Problem};
 use tfoci::platform::Platforms;
@@ -185,7 +189,7 @@ async fn sound(
     printer: &Printer,
 ) -> Result<(Vec<Version>, Vec<json::IgnoredTag>), CommandError> {
     let (mut sound, mut doubtful) = (Vec::new(), Vec::new());
-    for version in versions {
+    let read = versions.into_iter().map(async |version| {
         // Every version that is listed has a tag.
         let tag = Tag::of_version(&version).map_err(Failure::from)?;
         let reason = match trust {
@@ -199,6 +203,11 @@ async fn sound(
                 Err(error) => Some(json::sentence(&error)),
             },
         };
+        Ok::<_, CommandError>((version, tag, reason))
+    });
+    let side_by_side = SideBySide::default();
+    let mut read = pin!(side_by_side.run(false, read));
+    while let Some((version, tag, reason)) = read.try_next().await? {
         let on_one_line = |text: String| text.lines().map(str::trim).collect::<Vec<_>>().join(", ");
         match reason.map(on_one_line) {
             None => sound.push(version),

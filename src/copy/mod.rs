@@ -13,6 +13,7 @@
 //! digest of the index does not.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::{StreamExt as _, future, stream};
@@ -21,6 +22,7 @@ use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject};
 use crate::examine::{StoredProvider, TrustOptions, Versions};
 use crate::hash::PackageHash;
+use crate::jobs::{Jobs, SideBySide};
 use crate::oci::{Tag, TagNames};
 use crate::outcome::{At, Failure, OnResult, Problem, Published};
 use crate::platform::Platforms;
@@ -41,10 +43,6 @@ use selection::SelectedVersions;
 pub use selection::Selector;
 use stored_version::StoredVersion;
 
-/// The number of versions of a provider that are looked up at once. A lookup reads several manifests at once; more lookups would only wait
-/// for the limit of small requests to one host.
-const CONCURRENT_LOOKUPS: usize = 4;
-
 /// How to copy.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -59,7 +57,7 @@ pub struct Options {
     /// Whether to stop before anything is written.
     pub dry_run: bool,
     /// How many packages are transferred at once.
-    pub jobs: usize,
+    pub jobs: Jobs,
 }
 
 /// A provider to copy from one store to another.
@@ -83,7 +81,8 @@ pub async fn copy(
     reporter: &Arc<dyn Reporter>,
     on_result: &OnResult<'_>,
 ) {
-    let copying = stream::iter(tasks).for_each_concurrent(options.jobs, async |task| {
+    let side_by_side = SideBySide::default();
+    let copying = stream::iter(tasks).for_each_concurrent(options.jobs.count(), async |task| {
         match Journey::begin(task, options, reporter).await {
             Ok((
                 journey,
@@ -93,7 +92,7 @@ pub async fn copy(
                 },
             )) => {
                 unmatched.into_iter().for_each(|one| on_result(Err(one)));
-                journey.copy(versions, on_result).await;
+                journey.copy(versions, &side_by_side, on_result).await;
             }
             Err(failure) => on_result(Err(failure)),
         }
@@ -179,18 +178,30 @@ impl<'a> Journey<'a> {
     }
 
     /// Copies versions, each with the platforms that are wanted.
-    async fn copy(&self, versions: BTreeMap<Version, Platforms>, on_result: &OnResult<'_>) {
-        let lookups = versions.keys().map(|version| self.settled(version));
-        let lookups = stream::iter(lookups).buffered(CONCURRENT_LOOKUPS);
-        let settled: Vec<_> = lookups.collect().await;
-        for ((version, wanted), settled) in versions.iter().zip(settled) {
-            let copied = match (settled, &self.options.rebuild) {
+    async fn copy(
+        &self,
+        versions: BTreeMap<Version, Platforms>,
+        side_by_side: &SideBySide,
+        on_result: &OnResult<'_>,
+    ) {
+        let copies = versions.iter().map(async |(version, wanted)| {
+            let copied = match (self.settled(version).await, &self.options.rebuild) {
                 (Ok(Some(published)), _) => Ok(published),
                 (Ok(None), None) => self.copy_unchanged(version, wanted).await,
                 (Ok(None), Some(platforms)) => self.rebuild(version, platforms, wanted).await,
                 (Err(error), _) => Err(error),
             };
-            on_result(copied.map_err(|error| self.failure(version, error)));
+            copied.map_err(|error| self.failure(version, error))
+        });
+        let one_first = self.to.takes_evidence().is_none() && !self.tags.has_evidence();
+        let mut copies = pin!(side_by_side.run(one_first, copies));
+        while let Some(copied) = copies.next().await {
+            if let Ok(published) = &copied
+                && (self.options.dry_run || published.authentication.is_none())
+            {
+                published.report_plan(&**self.reporter);
+            }
+            on_result(copied);
         }
     }
 
@@ -286,7 +297,7 @@ impl<'a> Journey<'a> {
             existing: *existing,
             annotations: Default::default(),
             dry_run: *dry_run,
-            jobs: *jobs,
+            jobs: jobs.clone(),
             now: trust.now,
             rechecks: false,
             others: OtherWriters::Possible,
@@ -294,11 +305,7 @@ impl<'a> Journey<'a> {
         };
         let tags = &self.tags;
         edition.snapshot = Some(Snapshot { tags, index: None });
-        let published = publish(&edition, &self.to, &options, self.reporter).await?;
-        if options.dry_run {
-            published.report_plan(&**self.reporter);
-        }
-        Ok(published)
+        Ok(publish(&edition, &self.to, &options, self.reporter).await?)
     }
 
     /// The outcome for a version that the destination already has, as far as this can be decided without verifying it; `None` if the
@@ -320,9 +327,6 @@ impl<'a> Journey<'a> {
         if !is_there.map_err(Error::in_destination)? || artifact.index.platforms().is_err() {
             return Ok(None);
         }
-        self.reporter.report(Event::VersionPresent {
-            subject: Subject::version(&self.from.provider, version),
-        });
         let reference = self.to.reference(&tag, &digest);
         let subject = (&self.from.provider, version);
         Ok(Some(Published::present(subject, reference, &artifact, &[])))

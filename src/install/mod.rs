@@ -24,7 +24,6 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
 use serde::Serialize;
-use tokio::sync::Semaphore;
 
 use crate::address::ProviderAddr;
 use crate::archive::{Archive, Hashes, Limits};
@@ -33,7 +32,7 @@ use crate::disk::{self, Staged};
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::hash::PackageHash;
-use crate::jobs;
+use crate::jobs::{self, Jobs};
 use crate::lockfile::Client;
 pub use crate::outcome::Form;
 use crate::outcome::{At, Failure, Problem};
@@ -93,7 +92,7 @@ pub struct Request {
     /// Whether to return a plan instead of writing anything.
     pub dry_run: bool,
     /// The number of concurrent installations.
-    pub jobs: usize,
+    pub jobs: Jobs,
 }
 
 /// A provider to install.
@@ -202,8 +201,6 @@ pub struct Installer<'a> {
     request: &'a Request,
     reporter: &'a Arc<dyn Reporter>,
     locks: Locks,
-    /// Limits the packages of all providers that are installed at once.
-    permits: Arc<Semaphore>,
 }
 
 impl<'a> Installer<'a> {
@@ -213,7 +210,6 @@ impl<'a> Installer<'a> {
             request,
             reporter,
             locks: Locks::default(),
-            permits: Arc::new(Semaphore::new(request.jobs.max(1))),
         }
     }
 
@@ -304,7 +300,7 @@ impl<'a> Installer<'a> {
             locks: locks.clone(),
             reporter: Arc::clone(reporter),
         });
-        let packages = jobs::run_within(&self.permits, request.jobs, work, |work| {
+        let packages = request.jobs.run(work, |work| {
             let (subject, at) = (work.subject.clone(), at.clone());
             async move {
                 let installed = work.install().await;

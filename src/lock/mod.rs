@@ -37,7 +37,6 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
-use tokio::sync::Semaphore;
 
 use crate::address::ProviderAddr;
 use crate::authentication::Authentication;
@@ -46,6 +45,7 @@ use crate::event::{Reporter, Subject};
 use crate::examine::TrustOptions;
 use crate::hash::PackageHash;
 use crate::install::{InstalledPackage, Installer};
+use crate::jobs::Jobs;
 use crate::lockfile::Client;
 use crate::outcome::{At, Failure, Problem};
 use crate::place::Place;
@@ -78,7 +78,7 @@ pub struct Options {
     /// Whether to select the newest version even if another one is locked.
     pub upgrade: bool,
     /// The number of concurrent downloads.
-    pub jobs: usize,
+    pub jobs: Jobs,
 }
 
 /// A provider, and what each lock file needs of it.
@@ -181,7 +181,6 @@ pub async fn lock(
         options,
         installer,
         reporter,
-        permits: Arc::new(Semaphore::new(options.jobs.max(1))),
     };
     let locking = stream::iter(tasks).map(|task| journey.lock(task));
     locking.buffered(PROVIDERS).concat().await
@@ -204,8 +203,6 @@ struct Journey<'a> {
     options: &'a Options,
     installer: Option<&'a Installer<'a>>,
     reporter: &'a Arc<dyn Reporter>,
-    /// Limits the downloads of all providers.
-    permits: Arc<Semaphore>,
 }
 
 impl Journey<'_> {

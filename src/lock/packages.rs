@@ -45,7 +45,7 @@ impl Journey<'_> {
             h1: self.options.h1.has(&package.platform),
             reporter: Arc::clone(self.reporter),
         });
-        let measured = jobs::run_within(&self.permits, self.options.jobs, work, |work| {
+        let measured = self.options.jobs.run(work, |work| {
             let (subject, at) = (work.subject.clone(), work.at.clone());
             async move {
                 let hashes = work.measure().await;

@@ -1,7 +1,6 @@
 //! The platforms that a lock file has: those of the packages that have its hashes.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use crate::error::Category;
 use crate::event::Subject;
@@ -116,10 +115,6 @@ impl Journey<'_> {
     }
 
     fn with<'a>(&'a self, options: &'a Options) -> Journey<'a> {
-        Journey {
-            options,
-            permits: Arc::clone(&self.permits),
-            ..*self
-        }
+        Journey { options, ..*self }
     }
 }

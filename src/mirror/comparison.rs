@@ -3,7 +3,7 @@
 use futures_util::future;
 
 use super::Journey;
-use super::planned::Completed;
+use super::completed::Completed;
 use super::selection::Selected;
 use super::target::{MirrorTarget, Missing, Stored, TargetState};
 use crate::event::Subject;
@@ -56,9 +56,8 @@ impl Journey<'_> {
                 }
             }
         }
-        let can_prove = self.source.has_checksum_documents();
         for (target, stored) in looked {
-            let comparison = target.compare(version, stored, &compared.wanted, can_prove);
+            let comparison = target.compare(version, stored, &compared.wanted);
             match comparison.await {
                 Ok(TargetState::Present(published)) => {
                     compared

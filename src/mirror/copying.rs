@@ -5,11 +5,10 @@ use std::sync::Arc;
 use futures_util::future;
 
 use super::Journey;
-use super::planned::{Completed, PlannedCopy};
+use super::completed::Completed;
 use super::target::Missing;
 use crate::disk::temp_file::Permit;
 use crate::event::Subject;
-use crate::outcome::OnResult;
 use crate::platform::Platform;
 use crate::release::Release;
 use crate::source::{self, PackageMetadata, SourcePackage};
@@ -17,11 +16,12 @@ use crate::trust::Verified;
 
 impl Journey<'_> {
     /// Copies the missing packages into all destinations concurrently.
-    pub(super) async fn copy(
+    pub(super) async fn copy<'t>(
         &self,
-        PlannedCopy { release, missing }: PlannedCopy<'_>,
-        on_result: &OnResult<'_>,
-    ) {
+        mut release: Verified<Release<PackageMetadata>>,
+        mut missing: Vec<Missing<'t>>,
+    ) -> Vec<Completed<'t>> {
+        let mut completed = Vec::new();
         // Acquire the permit for temporary files before any response is opened, so that no open response waits for it.
         let permit = match missing.len() > 1 {
             true => Some(Arc::new(
@@ -29,67 +29,73 @@ impl Journey<'_> {
             )),
             false => None,
         };
-        let (mut release, mut missing) = (release, missing);
         while let Some(first) = source::too_many_unsized(&release) {
-            let copying = PlannedCopy { release, missing };
-            let copied = self.copy_ahead(copying, &first, permit.as_ref(), on_result);
-            let Some(left) = copied.await else {
-                return;
+            let sent = self.copy_ahead(release, missing, &first, permit.as_ref(), &mut completed);
+            let Some(left) = sent.await else {
+                return completed;
             };
-            (release, missing) = (left.release, left.missing);
+            (release, missing) = left;
         }
-        let packages = self.packages(release, &missing, permit.as_ref(), on_result);
+        let packages = self.packages(release, &missing, permit.as_ref(), &mut completed);
         let Some(release) = packages.await else {
-            return;
+            return completed;
         };
         let copying = missing.iter().map(async |one| {
             let published = one.publish(release.clone()).await;
-            if let Ok(published) = &published {
-                one.target.report_plan(published);
+            let unpublished = |error| self.unpublished(error, &release, one.target);
+            Completed {
+                target: one.target,
+                result: published.map(Box::new).map_err(unpublished),
             }
-            on_result(published.map_err(|error| self.unpublished(error, &release, one.target)));
         });
-        future::join_all(copying).await;
+        completed.extend(future::join_all(copying).await);
+        completed
     }
 
     /// Copies the first packages of unknown size before the version is published, as many as responses may be open. Their sizes are known
     /// then, and each package has taken one request. `None` if every destination has failed.
     async fn copy_ahead<'t>(
         &self,
-        PlannedCopy { release, missing }: PlannedCopy<'t>,
+        release: Verified<Release<PackageMetadata>>,
+        missing: Vec<Missing<'t>>,
         first: &[Platform],
         permit: Option<&Arc<Permit>>,
-        on_result: &OnResult<'_>,
-    ) -> Option<PlannedCopy<'t>> {
+        completed: &mut Vec<Completed<'t>>,
+    ) -> Option<(Verified<Release<PackageMetadata>>, Vec<Missing<'t>>)> {
         let some = release.clone().only(|platform| first.contains(platform));
-        let some = self.packages(some, &missing, permit, on_result).await?;
+        let some = self.packages(some, &missing, permit, completed).await?;
         let release = source::with_sizes(release, &some);
         if self.options.dry_run {
-            return Some(PlannedCopy { release, missing });
+            return Some((release, missing));
         }
-        let copying = missing.into_iter().map(async |mut one| {
-            let delivered = one.deliver(some.clone()).await;
-            let failed = delivered.map_err(|error| self.unpublished(error, &some, one.target));
-            failed.map(|()| one)
-        });
+        let copying =
+            missing
+                .into_iter()
+                .map(async |mut one| match one.deliver(some.clone()).await {
+                    Ok(()) => Ok(one),
+                    Err(error) => Err(Completed {
+                        target: one.target,
+                        result: Err(self.unpublished(error, &some, one.target)),
+                    }),
+                });
         let mut missing = Vec::new();
         for delivered in future::join_all(copying).await {
             match delivered {
                 Ok(one) => missing.push(one),
-                Err(failure) => on_result(Err(failure)),
+                Err(failed) => completed.push(failed),
             }
         }
-        (!missing.is_empty()).then_some(PlannedCopy { release, missing })
+        (!missing.is_empty()).then_some((release, missing))
     }
 
-    /// Requests the packages of unknown size. Their responses stay open until the packages are copied. `None` after a failure, which is
-    /// reported for every destination.
-    async fn packages(
+    /// Requests the packages of unknown size. Their responses stay open until the packages are copied. `None` after a failure, which is one of
+    /// every destination.
+    async fn packages<'t>(
         &self,
         release: Verified<Release<PackageMetadata>>,
-        missing: &[Missing<'_>],
+        missing: &[Missing<'t>],
         permit: Option<&Arc<Permit>>,
-        on_result: &OnResult<'_>,
+        completed: &mut Vec<Completed<'t>>,
     ) -> Option<Verified<Release<SourcePackage>>> {
         let subject = Subject::version(&release.provider, &release.version);
         match source::complete(release).await {
@@ -102,7 +108,7 @@ impl Journey<'_> {
                 let failed = missing
                     .iter()
                     .map(|one| Completed::failed(one.target, &failure));
-                failed.for_each(|completed| on_result(completed.result.map(|one| *one)));
+                completed.extend(failed);
                 None
             }
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::Journey;
-use super::planned::Completed;
+use super::completed::Completed;
 use super::selection::Selected;
 use super::target::Missing;
 use crate::authentication::Note;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use futures_util::future;
+use tokio::sync::OnceCell;
 
 use super::selection::Selected;
 use super::{Options, Task};
@@ -28,10 +29,14 @@ pub(super) struct MirrorTarget<'a> {
     pub(super) reporter: Arc<dyn Reporter>,
     /// The name of the destination in reports, if the task has several.
     pub(super) label: Option<String>,
-    /// Whether a platform manifest is gone, so that those of every present version are looked for.
-    examines: bool,
-    /// What was read of versions before they are compared.
+    /// The newest and the oldest wanted version, if nothing seems to be missing.
+    ends: Vec<Selected>,
+    /// Whether a platform manifest of them is gone, so that those of every present version are looked for.
+    examines: OnceCell<bool>,
+    /// What was read of them before they are compared.
     looked: Mutex<BTreeMap<Version, Result<Option<Stored>, Problem>>>,
+    /// Whether the source has checksum documents.
+    can_prove: bool,
 }
 
 /// A version as it is in the store.
@@ -90,8 +95,10 @@ impl<'a> MirrorTarget<'a> {
                 None => Arc::clone(reporter),
             },
             label,
-            examines: false,
+            ends: Vec::new(),
+            examines: OnceCell::new(),
             looked: Mutex::default(),
+            can_prove: false,
         };
         let tags = destination.tags().await;
         let tags = tags.map_err(|error| {
@@ -106,13 +113,25 @@ impl<'a> MirrorTarget<'a> {
         Tag::of_version(version).is_ok_and(|tag| self.tags.has(&tag))
     }
 
+    /// Whether the store may turn out to accept no evidence.
+    pub(super) fn may_refuse_evidence(&self) -> bool {
+        self.destination.takes_evidence().is_none() && !self.tags.has_evidence()
+    }
+
     /// Reads a version from the store; `None` if the store lacks it, if everything is to be compared again, or if the artifact cannot be
     /// used, which [`publish()`] then decides about.
     pub(super) async fn read_stored(&self, version: &Version) -> Result<Option<Stored>, Problem> {
-        let looked = self.looked.lock().map(|mut looked| looked.remove(version));
-        if let Ok(Some(looked)) = looked {
-            return looked;
+        if self.ends.iter().any(|one| one.version() == version) {
+            self.examines().await;
         }
+        let looked = self.looked.lock().map(|mut looked| looked.remove(version));
+        match looked {
+            Ok(Some(looked)) => looked,
+            _ => self.read(version).await,
+        }
+    }
+
+    async fn read(&self, version: &Version) -> Result<Option<Stored>, Problem> {
         let tag = Tag::of_version(version)?;
         if self.options.rechecks || !self.tags.has(&tag) {
             return Ok(None);
@@ -141,36 +160,52 @@ impl<'a> MirrorTarget<'a> {
         }))
     }
 
-    /// If nothing seems to be missing, looks for one platform manifest of the newest wanted version and for one of the oldest. If one is gone,
-    /// every version will be examined. `can_prove` is whether the source has checksum documents.
-    pub(super) async fn probe(&mut self, selected: &[Selected], can_prove: bool) {
+    /// Notes the wanted versions, and whether the source has checksum documents.
+    pub(super) fn expect(&mut self, selected: &[Selected], can_prove: bool) {
+        self.can_prove = can_prove;
         let has_all = selected.iter().all(|one| self.has(one.version()));
-        if self.options.rechecks || !has_all {
-            return;
+        if !self.options.rechecks && has_all {
+            let oldest = selected.iter().skip(1).next_back();
+            self.ends = selected
+                .first()
+                .into_iter()
+                .chain(oldest)
+                .cloned()
+                .collect();
         }
-        let oldest = selected.iter().skip(1).next_back();
-        let ends: Vec<_> = selected.first().into_iter().chain(oldest).collect();
-        let looking = ends.iter().map(|one| self.read_stored(one.version()));
+    }
+
+    /// If nothing seems to be missing, looks for one platform manifest of the newest wanted version and for one of the oldest, once, while others are
+    /// read. If one is gone, every version is examined.
+    async fn examines(&self) -> bool {
+        *self.examines.get_or_init(|| self.probe()).await
+    }
+
+    async fn probe(&self) -> bool {
+        let looking = self.ends.iter().map(|one| self.read(one.version()));
         let looked = future::join_all(looking).await;
-        let entries = ends.iter().zip(&looked).map(|(one, looked)| {
+        let entries = self.ends.iter().zip(&looked).map(|(one, looked)| {
             let stored = looked.as_ref().ok()?.as_ref()?;
             let wanted = one.platforms.named().unwrap_or_default();
-            let is_whole = self.missing(stored, wanted, can_prove).is_empty();
+            let is_whole = self.missing(stored, wanted).is_empty();
             is_whole.then(|| stored.entries(&one.platforms))
         });
         let entries: Vec<_> = entries.collect::<Option<_>>().unwrap_or_default();
         let newest = entries.first().and_then(|all| all.first().copied());
         let oldest = entries.last().and_then(|all| all.last().copied());
-        self.examines = self.has_lost(newest.into_iter().chain(oldest)).await;
-        if self.examines {
+        let examines = self.has_lost(newest.into_iter().chain(oldest)).await;
+        if examines {
             let (subject, warning) = (
                 Subject::provider(&self.task.provider),
                 Warning::LostManifests,
             );
             self.reporter.report(Event::Warning { subject, warning });
         }
-        let versions = ends.iter().map(|one| one.version().clone());
-        self.looked = Mutex::new(versions.zip(looked).collect());
+        let versions = self.ends.iter().map(|one| one.version().clone());
+        if let Ok(mut all) = self.looked.lock() {
+            all.extend(versions.zip(looked));
+        }
+        examines
     }
 
     /// Whether the store says of one of these manifests that it does not have it. Any other answer proves no loss.
@@ -191,17 +226,18 @@ impl<'a> MirrorTarget<'a> {
         version: &Version,
         stored: Option<Stored>,
         wanted: &Platforms,
-        can_prove: bool,
     ) -> Result<TargetState<'a>, Problem> {
         let stored = match stored {
             // The version is written again as if nothing of it was there.
-            Some(there) if self.examines && self.has_lost(there.entries(wanted)).await => None,
+            Some(there) if self.examines().await && self.has_lost(there.entries(wanted)).await => {
+                None
+            }
             stored => stored,
         };
         let (mut platforms, mut read) = (wanted.clone(), Vec::new());
         if let (Some(stored), Some(wanted)) = (&stored, wanted.named()) {
             read = self.check_lock(version, stored, wanted).await?;
-            let missing = self.missing(stored, wanted, can_prove);
+            let missing = self.missing(stored, wanted);
             if missing.is_empty() {
                 let published = self.present(version, stored, &read);
                 return Ok(TargetState::Present(Box::new(published)));
@@ -219,9 +255,11 @@ impl<'a> MirrorTarget<'a> {
 
     /// The platforms to request. If the evidence is missing, all platforms are requested, because evidence is stored together with the
     /// packages that it proves.
-    fn missing(&self, stored: &Stored, wanted: &[Platform], can_prove: bool) -> Vec<Platform> {
+    fn missing(&self, stored: &Stored, wanted: &[Platform]) -> Vec<Platform> {
         let mut missing = wanted.to_vec();
-        if stored.has_evidence || !(can_prove && self.destination.takes_evidence()) {
+        if stored.has_evidence
+            || !(self.can_prove && self.destination.takes_evidence() != Some(false))
+        {
             missing.retain(|platform| !stored.platforms.contains(platform));
         }
         missing
@@ -302,7 +340,7 @@ impl Missing<'_> {
             ..
         } = self.target;
         self.delivered
-            .deliver(&release, destination, options.jobs, reporter)
+            .deliver(&release, destination, &options.jobs, reporter)
             .await
     }
 
@@ -326,7 +364,7 @@ impl Missing<'_> {
             delivered: Some(&self.delivered),
             ..Edition::of(&release)
         };
-        let rechecks = options.rechecks || self.target.examines;
+        let rechecks = options.rechecks || self.target.examines().await;
         let options = options.publishing(&task.rule, rechecks);
         let mut published = publish(&edition, destination, &options, reporter).await?;
         let mut beside = match &self.stored {

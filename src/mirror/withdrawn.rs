@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Journey;
-use super::planned::Completed;
+use super::completed::Completed;
 use super::selection::NoMatch;
 use super::target::{MirrorTarget, Stored};
 use crate::digest::Digest;

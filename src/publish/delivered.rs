@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::transfer::packages;
-use super::{BlobSource, Error, Platform, Release, RepoMut, Reporter, Tag, Transfer, Verified};
+use super::{
+    BlobSource, Error, Jobs, Platform, Release, RepoMut, Reporter, Tag, Transfer, Verified,
+};
 
 /// The outcome of packages that were delivered before.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +25,7 @@ impl Delivered {
         &mut self,
         release: &Verified<Release<B>>,
         to: &RepoMut,
-        jobs: usize,
+        jobs: &Jobs,
         reporter: &Arc<dyn Reporter>,
     ) -> Result<(), Error<B::Failure>> {
         // As in `publish`: a version that cannot be written as a tag must not create anything.

@@ -98,7 +98,7 @@ pub(super) async fn plan<B: BlobSource>(
         None => content(release, tags, key.filter(|_| age == Some(Ordering::Less)))?,
     };
     // If the store has refused evidence before, do not send it again; one warning is enough.
-    let may_stay_away = was.is_none() && !to.takes_evidence();
+    let may_stay_away = was.is_none() && to.takes_evidence() == Some(false);
     let is_there = intact == Some(content.root.expected.digest);
     let moves = match is_there {
         true => options.moves_both(),

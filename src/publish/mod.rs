@@ -21,6 +21,7 @@ use crate::blob::BlobSource;
 use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject, Transfer, Warning};
 use crate::http::Retry;
+use crate::jobs::Jobs;
 use crate::oci::{RawManifest, Tag, TagNames};
 use crate::outcome::{AttachedBlobs, Change, PlatformChange, Problem, Published, PublishedPackage};
 use crate::platform::Platform;
@@ -79,7 +80,7 @@ pub struct Options {
     /// Whether to stop after the plan.
     pub dry_run: bool,
     /// How many packages are transferred at once.
-    pub jobs: usize,
+    pub jobs: Jobs,
     /// The time used to decide whether a key has expired, for stored evidence too.
     pub now: SystemTime,
     /// What stored evidence must prove.
@@ -177,7 +178,7 @@ pub async fn publish<B: BlobSource>(
         }
         refused = refused.or(publication.probe(to).await?);
         outcomes
-            .transfer_all(edition, &publication, to, options.jobs, &events)
+            .transfer_all(edition, &publication, to, &options.jobs, &events)
             .await?;
         let reads_back = options.reads_everything() && to.refuses_incomplete();
         if reads_back {

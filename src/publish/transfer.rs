@@ -12,7 +12,7 @@ use super::{
     Package, Publication, Release, RepoMut, Reporter, Subject, Transfer, Verified,
 };
 use crate::blob::{BlobInfo, BlobLocation, ReadError, verify};
-use crate::jobs;
+use crate::jobs::Jobs;
 use crate::oci::Part;
 use crate::store::Lookup;
 
@@ -44,7 +44,7 @@ impl TransferOutcomes {
         edition: &Edition<'_, B>,
         publication: &Publication<B>,
         to: &RepoMut,
-        limit: usize,
+        jobs: &Jobs,
         reporter: &Arc<dyn Reporter>,
     ) -> Result<(), Error<B::Failure>> {
         let delivered = edition.release.packages.iter();
@@ -61,10 +61,10 @@ impl TransferOutcomes {
         let work = edition.release.packages.iter();
         let work = work.zip(&publication.delivers).zip(&self.packages);
         let work = work.map(|((package, delivers), earlier)| (package, *delivers, *earlier));
-        let packages = packages(edition.release, work, to, limit, reporter);
+        let packages = packages(edition.release, work, to, jobs, reporter);
         let (transfers, ()) = future::try_join(packages, documents(publication, to)).await?;
         self.add_packages(transfers);
-        let transfers = unproven(edition, publication, to, limit, reporter).await?;
+        let transfers = unproven(edition, publication, to, jobs, reporter).await?;
         self.add_attached(transfers);
         Ok(())
     }
@@ -165,13 +165,13 @@ pub(super) async fn packages<'p, B: BlobSource>(
     release: &Verified<Release<B>>,
     packages: impl Iterator<Item = (&'p Package<B>, bool, Option<Transfer>)>,
     to: &RepoMut,
-    limit: usize,
+    jobs: &Jobs,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Vec<Transfer>, Error<B::Failure>> {
     let authentication = release.authentication();
     let version = Subject::version(&release.provider, &release.version);
     let work = packages.map(|(package, delivers, earlier)| (package.clone(), delivers, earlier));
-    jobs::run(limit, work, |(package, delivers, earlier)| {
+    jobs.run(work, |(package, delivers, earlier)| {
         let to = to.clone();
         let reporter: Arc<dyn Reporter> = match earlier {
             Some(_) => Arc::new(()),
@@ -267,7 +267,8 @@ async fn documents<B: BlobSource>(
             work.push((blob.clone(), what));
         }
     }
-    jobs::run(CONCURRENT_WRITES, work, |(blob, what)| {
+    let jobs = Jobs::new(CONCURRENT_WRITES);
+    let writes = jobs.run(work, |(blob, what)| {
         let to = to.clone();
         async move {
             let lookup = match &blob {
@@ -286,8 +287,8 @@ async fn documents<B: BlobSource>(
                 })
             })
         }
-    })
-    .await?;
+    });
+    writes.await?;
     Ok(())
 }
 
@@ -296,12 +297,12 @@ async fn unproven<B: BlobSource>(
     edition: &Edition<'_, B>,
     publication: &Publication<B>,
     to: &RepoMut,
-    limit: usize,
+    jobs: &Jobs,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Vec<(Expected, Transfer)>, Error<B::Failure>> {
     let blobs = unproven_blobs(publication).into_iter();
     let blobs = blobs.map(|(blob, what)| (blob.clone(), what));
-    jobs::run(limit, blobs, |(blob, what)| {
+    jobs.run(blobs, |(blob, what)| {
         let (to, reporter) = (to.clone(), Arc::clone(reporter));
         let subject = edition.subject.clone();
         async move {

@@ -23,7 +23,7 @@ use crate::constraint::VersionConstraints;
 use crate::error::Category;
 use crate::event::{Event, Reporter, Subject};
 use crate::http::Http;
-use crate::jobs;
+use crate::jobs::{self, Jobs};
 use crate::mirror::{self, Task, VersionFilter};
 use crate::outcome::{At, Change, Failure, Problem, Published};
 use crate::platform::Platforms;
@@ -278,7 +278,7 @@ impl Fill {
         let options = mirror::Options {
             rechecks: false,
             dry_run: false,
-            jobs: PACKAGES,
+            jobs: Jobs::new(PACKAGES),
             now: SystemTime::now(),
             pins_keys: false,
         };

@@ -38,7 +38,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::{StreamExt as _, stream};
-use tokio::sync::Semaphore;
 
 use crate::address::ProviderAddr;
 use crate::constraint::VersionConstraints;
@@ -47,6 +46,7 @@ use crate::error::Category;
 use crate::event::{Reporter, Subject};
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::install::Installed;
+use crate::jobs::{Jobs, SideBySide};
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::Platforms;
 use crate::version::Version;
@@ -70,7 +70,7 @@ pub struct SiteOptions {
     /// Whether to write nothing.
     pub dry_run: bool,
     /// The number of packages that are written concurrently.
-    pub jobs: usize,
+    pub jobs: Jobs,
 }
 
 /// A provider to write.
@@ -143,8 +143,7 @@ pub struct Site<'a> {
     reporter: &'a Arc<dyn Reporter>,
     /// `None` in a dry run.
     lock: Option<Arc<disk::Lock>>,
-    /// Limits the packages of all providers that are written at once.
-    permits: Arc<Semaphore>,
+    side_by_side: SideBySide,
     /// The providers of which this run has deleted versions.
     with_deletions: Mutex<BTreeSet<ProviderAddr>>,
 }
@@ -172,7 +171,7 @@ impl<'a> Site<'a> {
             request,
             reporter,
             lock,
-            permits: Arc::new(Semaphore::new(request.jobs.max(1))),
+            side_by_side: SideBySide::default(),
             with_deletions: Mutex::default(),
         })
     }

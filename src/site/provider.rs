@@ -1,9 +1,10 @@
 //! Writes one provider of a site: its versions, then the list of them ([`found_files`](super::found_files)).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::pin::pin;
 use std::sync::Arc;
 
-use futures_util::{StreamExt as _, stream};
+use futures_util::StreamExt as _;
 
 use super::documents;
 use super::folder::{self, ProviderFolder};
@@ -14,7 +15,6 @@ use crate::disk;
 use crate::event::{Event, Subject, Warning};
 use crate::examine::StoredProvider;
 use crate::install::Installed;
-use crate::jobs;
 use crate::oci::Refusal;
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::{Platform, Platforms};
@@ -23,9 +23,6 @@ use crate::release::{Release, canonical_file_name};
 use crate::store::{self, StoreBlob};
 use crate::trust::Verified;
 use crate::version::Version;
-
-/// The number of versions of a provider that are written concurrently. Reading an index and evidence takes several requests each.
-const VERSIONS: usize = 4;
 
 enum VersionResult {
     Written(Box<Installed>),
@@ -139,9 +136,9 @@ impl Site<'_> {
         });
         let (mut to_delete, mut others) = (BTreeSet::new(), BTreeSet::new());
         let mut has_package = false;
-        let writing = stream::iter(selected)
-            .map(|version| async move { (version, self.version(from, version).await) });
-        let mut writing = std::pin::pin!(writing.buffer_unordered(VERSIONS));
+        let write = async |version| (version, self.version(from, version).await);
+        let writing = selected.into_iter().map(write);
+        let mut writing = pin!(self.side_by_side.run(false, writing));
         while let Some((version, written)) = writing.next().await {
             match written {
                 Ok(VersionResult::Written(installed)) => {
@@ -272,7 +269,7 @@ impl Site<'_> {
             _lock: self.lock.clone(),
             reporter: Arc::clone(self.reporter),
         });
-        let packages = jobs::run_within(&self.permits, self.request.jobs, work, |work| {
+        let packages = self.request.jobs.run(work, |work| {
             let (subject, at) = (work.subject.clone(), at.clone());
             async move {
                 let written = work.write().await;

@@ -58,10 +58,11 @@ impl RepoMut {
         }
     }
 
-    /// Whether the store may accept evidence, as far as is known. If it has refused evidence once, tfoci does not send it again.
-    pub fn takes_evidence(&self) -> bool {
+    /// Whether the store has accepted or refused evidence in this run. Until one of them is known, one version goes ahead of the others; after a
+    /// refusal, tfoci sends no more.
+    pub fn takes_evidence(&self) -> Option<bool> {
         match &self.store {
-            Store::Layout(_) => true,
+            Store::Layout(_) => Some(true),
             Store::Registry(registry) => registry.takes_evidence(&self.name),
         }
     }

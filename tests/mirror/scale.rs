@@ -109,6 +109,24 @@ fn a_slow_provider_does_not_stop_the_others() {
     team.assert_whole();
 }
 
+/// Eight versions wait for each other before their tags move. Their packages go one at a time all the same.
+#[test]
+fn versions_of_one_provider_travel_side_by_side() {
+    let team = Team::of(Provider::many(1, 12, &["linux_amd64"]));
+    let all = Arc::new(Barrier::new(8));
+    // The first version finds out whether the registry takes evidence.
+    for nth in 2..=9 {
+        let looks = matching("HEAD", "/manifests/evidence-");
+        team.registry
+            .fault(nth, looks, Fault::Together(Arc::clone(&all)));
+    }
+    team.mirror(&["--jobs", "1"]).succeeds();
+    team.assert_whole();
+    assert_eq!(team.tags().len(), 24);
+    let zips = |seen: &Seen| seen.path.ends_with(".zip");
+    assert_eq!(team.origin.most_at_once(zips), 1);
+}
+
 #[test]
 fn two_hundred_providers_take_little_memory() {
     nightly(200, 3);

@@ -116,7 +116,7 @@ fn a_version_that_stays_half_replaced_is_refused() {
 /// Nobody replaces many versions at once: a registry that lacks parts of many has lost them.
 #[test]
 fn only_the_first_damaged_versions_are_waited_for() {
-    const DAMAGED: usize = 12;
+    const DAMAGED: usize = 40;
     let pusher = pusher();
     let registry = Registry::plain();
     pusher.push(&registry, &[]).succeeds();

@@ -298,7 +298,7 @@ fn installation(
         form: Form::Unpacked,
         trust: request.options.trust.clone(),
         dry_run: request.dry_run,
-        jobs: request.options.jobs,
+        jobs: session.jobs(),
     }))
 }
 

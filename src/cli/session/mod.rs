@@ -25,6 +25,7 @@ use tfoci::disk::temp_file::TempFileBudget;
 use tfoci::error::{FEW, listed, printable_path};
 use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::http::{Http, Settings};
+use tfoci::jobs::Jobs;
 use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::selection::{self, Exclusion, Selection};
@@ -74,13 +75,13 @@ impl Session {
     }
 
     /// The number of concurrent package transfers.
-    pub(super) fn jobs(&self) -> usize {
-        self.globals.jobs.unwrap_or(JOBS).into()
+    pub(super) fn jobs(&self) -> Jobs {
+        Jobs::new(self.globals.jobs.unwrap_or(JOBS).into())
     }
 
     /// The HTTP client. It connects only when it sends the first request.
     pub(super) fn http(&self) -> Result<Http, CommandError> {
-        let settings = network::settings(&self.globals.network, self.jobs())?;
+        let settings = network::settings(&self.globals.network, self.jobs().count())?;
         let authorities = network::missing_authorities().into_iter();
         for warning in authorities.chain(network::unusable_proxies()) {
             self.printer.warning(&warning);
@@ -95,7 +96,7 @@ impl Session {
         let settings = Settings {
             plain: BTreeSet::new(),
             every_host_is_a_stranger: true,
-            ..network::settings(&self.globals.network, self.jobs())?
+            ..network::settings(&self.globals.network, self.jobs().count())?
         };
         Ok(Http::reporting(
             settings,
@@ -159,8 +160,8 @@ impl Session {
             http,
             credentials,
             request_limits: environment::request_limits(),
-            temp_files: TempFileBudget::new(self.jobs()),
-            open_answers: source::OpenAnswers::new(self.jobs()),
+            temp_files: TempFileBudget::new(self.jobs().count()),
+            open_answers: source::OpenAnswers::new(self.jobs().count()),
         })
     }
 

@@ -64,7 +64,7 @@ async fn evidence<B: BlobSource>(
     let tag = Tag::of_evidence(&release.version)?;
     let was = digest(&tag, tags, to).await?;
     let is_needed = match (&edition.evidence, was) {
-        (ours, None) => ours.is_some() && to.takes_evidence(),
+        (ours, None) => ours.is_some() && to.takes_evidence() != Some(false),
         (Some(ours), Some(was)) if ours.root.expected.digest == was => {
             let replaces = options.existing == Existing::Replace;
             options.moves_both()

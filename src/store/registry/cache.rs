@@ -18,8 +18,8 @@ pub(super) struct RegistryCache {
     pub(super) blobs: BlobLocations,
     /// Whether the registry has refused to mount a blob from a repository into the same one.
     pub(super) refuses_mounts: bool,
-    /// Whether the registry has refused the media types of evidence.
-    pub(super) refuses_evidence: bool,
+    /// Whether the registry has taken or refused the media types of evidence.
+    pub(super) takes_evidence: Option<bool>,
     /// Repositories that had no tag, so that no blob is expected in them.
     pub(super) empty: BTreeSet<String>,
     /// The length of chunks that worked after an upload in one request had failed.

@@ -195,7 +195,12 @@ impl Registry {
         let mut retry = Retry::of_conflicts(UNKNOWN_BLOB_RETRIES);
         loop {
             let answer = match self.send(&session, &scope, request).await {
-                Ok(answer) if answer.status().is_success() => return Ok(PutOutcome::Written),
+                Ok(answer) if answer.status().is_success() => {
+                    if put.manifest.part() == Part::Evidence {
+                        session.cache().takes_evidence = Some(true);
+                    }
+                    return Ok(PutOutcome::Written);
+                }
                 Ok(answer) => answer,
                 Err(Error::Http(error)) if error.is_transient() => {
                     return Ok(PutOutcome::Failed {
@@ -275,7 +280,7 @@ fn rejection(
     let rejection = ManifestRejection::read(status, answer.body());
     let part = put.manifest.part();
     if part == Part::Evidence && rejection == ManifestRejection::MediaType {
-        session.cache().refuses_evidence = true;
+        session.cache().takes_evidence = Some(false);
     }
     let error = match rejection {
         ManifestRejection::MediaType => Error::Unwelcome {

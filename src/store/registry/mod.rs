@@ -96,14 +96,11 @@ impl Registry {
         }
     }
 
-    pub(super) fn takes_evidence(&self, repository: &Repository) -> bool {
+    pub(super) fn takes_evidence(&self, repository: &Repository) -> Option<bool> {
         let (host, _) = repository.host_and_name();
         let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
-        let refuses = |host: &Host| {
-            let cache = host.cache.lock().unwrap_or_else(PoisonError::into_inner);
-            cache.refuses_evidence
-        };
-        !hosts.get(host).is_some_and(refuses)
+        let cache = hosts.get(host)?.cache.lock();
+        cache.unwrap_or_else(PoisonError::into_inner).takes_evidence
     }
 }
 

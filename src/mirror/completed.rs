@@ -1,42 +1,26 @@
-//! The plan for a version: the destinations that need nothing, and the packages that the others lack.
+//! The result of a version in one destination.
 
-use super::target::{MirrorTarget, Missing};
-use crate::outcome::{Failure, Published};
-use crate::release::Release;
-use crate::source::PackageMetadata;
-use crate::trust::Verified;
+use super::target::MirrorTarget;
+use crate::outcome::{Failure, OnResult, Published};
 use crate::version::Version;
 
-/// The plan for a version.
-pub(super) struct Planned<'t> {
-    /// Destinations that are complete, and those that failed.
-    pub(super) completed: Vec<Completed<'t>>,
-    pub(super) copying: Option<PlannedCopy<'t>>,
-}
-
-/// A version that needs no copying in one destination.
+/// The result of a version in one destination.
 pub(super) struct Completed<'t> {
     pub(super) target: &'t MirrorTarget<'t>,
     pub(super) result: Result<Box<Published>, Failure>,
 }
 
-/// The verified release, and what the other destinations lack of it.
-pub(super) struct PlannedCopy<'t> {
-    pub(super) release: Verified<Release<PackageMetadata>>,
-    pub(super) missing: Vec<Missing<'t>>,
-}
-
-impl<'t> Planned<'t> {
-    /// The plan for a version of which nothing is copied.
-    pub(super) fn without_copy(completed: Vec<Completed<'t>>) -> Self {
-        Self {
-            completed,
-            copying: None,
+impl<'t> Completed<'t> {
+    /// Reports results. Those of a dry run say what a real run would do.
+    pub(super) fn report(completed: Vec<Self>, on_result: &OnResult<'_>) {
+        for Self { target, result } in completed {
+            if let Ok(published) = &result {
+                target.report_plan(published);
+            }
+            on_result(result.map(|published| *published));
         }
     }
-}
 
-impl<'t> Completed<'t> {
     pub(super) fn present(target: &'t MirrorTarget<'t>, published: Published) -> Self {
         Self {
             target,
