@@ -1,10 +1,14 @@
-use super::layout_scene::{LayoutScene, PLATFORMS};
+use std::collections::BTreeSet;
+
+use super::layout_scene::{LayoutScene, PLATFORMS, PROVIDER};
 use super::tracer::{
     self, ENDLESS, FDATASYNC, FSYNC, Fault, LINK, MKDIR, REMOVE, RENAME, Threads, WRITE,
 };
-use super::victim::Victim;
+use super::victim::{PLACE, Victim};
+use crate::support::dice::Dice;
 use crate::support::programs::can_trace;
 use crate::support::release::ReleaseFolder;
+use crate::support::tofu_client;
 
 /// Repeats a run and kills it before another of its system calls each time. Calls that open files are left out: after a kill there, the
 /// disk is as it is before the next write.
@@ -106,6 +110,64 @@ fn while_copying_a_platform_more() {
         let victim = Victim::copying(scene, Some("before"));
         kill_at_every(&[WRITE, RENAME, LINK, FSYNC], &victim);
     }
+}
+
+#[test]
+fn while_copying_many_versions() {
+    const VERSIONS: usize = 20;
+    if !can_trace() {
+        return;
+    }
+    let scene = LayoutScene::new(&PLATFORMS);
+    for minor in 0..VERSIONS {
+        std::fs::remove_dir_all(scene.path("dist")).unwrap();
+        let release = ReleaseFolder::new("demo", &format!("1.{minor}.0"));
+        let release = release.platform("linux_amd64");
+        release.write(&scene.path("dist"));
+        scene.succeeds(&LayoutScene::push("store", &[]));
+    }
+    let copy = |to| {
+        LayoutScene::copy(to)
+            .join(" ")
+            .replace("--jobs 1", "--jobs 4")
+    };
+    let copy = |to| -> Vec<String> { copy(to).split(' ').map(str::to_owned).collect() };
+    let none = Fault {
+        calls: RENAME,
+        effect: "signal=KILL",
+        nth: 100 * VERSIONS,
+        threads: Threads::All,
+    };
+    let (_, renames) = tracer::run(&scene.scene, &none, &copy("undisturbed"));
+    // Versions that are ready at the same time are one write.
+    let writes = renames.matches("/index.json\"").count();
+    assert!((1..VERSIONS / 2).contains(&writes), "{writes}");
+    let whole = scene.tree("undisturbed");
+    let layout = scene.path(PLACE).join(PROVIDER);
+    let mut counts = BTreeSet::new();
+    let mut dice = Dice::new(37);
+    for _ in 0..12 {
+        scene.reset(PLACE, None);
+        let fault = Fault {
+            nth: dice.roll(4 * VERSIONS) + 1,
+            ..none
+        };
+        tracer::run(&scene.scene, &fault, &copy(PLACE));
+        let versions = tofu_client::versions(&layout).unwrap_or_default();
+        let others = tofu_client::ignored(&layout).unwrap_or_default();
+        counts.insert(versions.len());
+        for version in versions {
+            tofu_client::install(&layout, &version, "linux", "amd64").unwrap();
+            let evidence = format!("evidence-{version}");
+            assert!(others.iter().any(|(tag, _)| *tag == evidence), "{fault:?}");
+        }
+        scene.succeeds(&copy(PLACE));
+        assert!(scene.tree(PLACE) == whole, "{fault:?}");
+    }
+    assert!(
+        counts.iter().any(|count| (1..VERSIONS).contains(count)),
+        "{counts:?}"
+    );
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::team::Team;
+use crate::support::dice::Dice;
 use crate::support::origin::Provider;
 use crate::support::registry::{Fault, Seen};
 use crate::support::release::ReleaseFolder;
@@ -14,6 +15,8 @@ use crate::support::zipfile::{executable, file, zip};
 const PLATFORMS: [&str; 2] = ["darwin_arm64", "linux_amd64"];
 /// The number of points of a run at which a signal is sent.
 const POINTS: usize = 8;
+/// As many versions of one provider as are in work at once, and some more.
+const MANY: usize = 20;
 
 /// Sends a signal after a write took effect and before its answer. Later requests get no answer.
 #[derive(Clone, Default)]
@@ -85,21 +88,32 @@ fn finished(team: &Team) -> BTreeSet<String> {
 
 /// The zips that the registry has.
 fn zips(team: &Team) -> BTreeSet<String> {
-    let held = ["acme/p0", "acme/p1"].map(|name| team.held(name));
+    let held: Vec<_> = team.names.iter().map(|name| team.held(name)).collect();
     let blobs = held.iter().flat_map(|held| &held.blobs);
     let zips = blobs.filter(|(_, bytes)| bytes.starts_with(b"PK"));
     zips.map(|(digest, _)| digest.clone()).collect()
 }
 
-/// Repeats a run with a signal at points from the first write to the last. `stops` checks how the run ended.
+/// Repeats a run of two providers with a signal at points from the first write to the last. `stops` checks how the run ended.
 fn at_many_points(signal: &'static str, stops: impl Fn(ExitStatus, &str)) {
-    let team = Team::of(Provider::many(2, 2, &PLATFORMS));
+    let points = |writes| (0..POINTS).map(move |point| point * (writes - 1) / (POINTS - 1));
+    at_points(Provider::many(2, 2, &PLATFORMS), signal, points, stops);
+}
+
+/// Repeats a run with a signal at these writes, of so many.
+fn at_points<I: Iterator<Item = usize>>(
+    providers: Vec<Provider>,
+    signal: &'static str,
+    points: impl FnOnce(usize) -> I,
+    stops: impl Fn(ExitStatus, &str),
+) {
+    let team = Team::of(providers);
     team.mirror(&[]).succeeds();
     let (whole, writes) = (team.tags(), team.registry.count(is_write));
     let trap = Trap::lay(&team, signal);
-    for point in 0..POINTS {
+    for point in points(writes) {
         team.clear();
-        let (status, stderr) = trap.catch(&team, point * (writes - 1) / (POINTS - 1));
+        let (status, stderr) = trap.catch(&team, point);
         stops(status, &stderr);
         team.assert_whole();
         let (finished, zips) = (finished(&team), zips(&team));
@@ -137,6 +151,14 @@ fn an_interrupted_run_leaves_whole_versions_and_the_next_finishes() {
 #[test]
 fn a_killed_run_leaves_whole_versions_and_the_next_finishes() {
     at_many_points("KILL", |status, _| assert_eq!(status.signal(), Some(9)));
+}
+
+#[test]
+fn many_versions_of_one_provider_may_be_killed_at_any_write() {
+    let mut dice = Dice::new(37);
+    let points = |writes| std::iter::repeat_with(move || dice.roll(writes)).take(POINTS);
+    let killed = |status: ExitStatus, _: &str| assert_eq!(status.signal(), Some(9));
+    at_points(Provider::many(1, MANY, &PLATFORMS), "KILL", points, killed);
 }
 
 /// A provider whose packages have different sizes of at least 100 kB.

@@ -15,7 +15,8 @@ pub struct Team {
     pub origin: Origin,
     pub registry: Registry,
     scene: Scene,
-    names: Vec<String>,
+    /// The providers, without their host.
+    pub names: Vec<String>,
 }
 
 impl Team {
