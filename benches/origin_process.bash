@@ -5,7 +5,7 @@
 origin_tests=$(cargo test --quiet --locked --test tests --no-run --message-format json | sed -n 's/.*"executable":"\([^"]*\/tests-[^"]*\)".*/\1/p' | tail -n1)
 origin=''
 
-# Starts an origin of COUNT providers with packages of SIZE bytes for PLATFORMS. It writes what the peers need in `project/main.tf`, and
+# Starts an origin of COUNT providers, of VERSIONS versions or one each, with packages of SIZE bytes for PLATFORMS. It writes what the peers need in `project/main.tf`, and
 # the providers' addresses into the array `names`.
 start_origin() {
     local count=$1 size=$2 number host
@@ -13,7 +13,7 @@ start_origin() {
     stop_origin
     rm -f origin.host
     coproc ORIGIN {
-        export ORIGIN_PROVIDERS=$count ORIGIN_SIZE=$size ORIGIN_PLATFORMS="$*" ORIGIN_DIR=$PWD
+        export ORIGIN_PROVIDERS=$count ORIGIN_VERSIONS=${VERSIONS:-1} ORIGIN_SIZE=$size ORIGIN_PLATFORMS="$*" ORIGIN_DIR=$PWD
         exec "$origin_tests" origin_double::serve::serve --exact --ignored --nocapture
     }
     origin=$ORIGIN_PID to_origin=${ORIGIN[1]} from_origin=${ORIGIN[0]}

@@ -18,6 +18,9 @@ mod peers;
 /// The quirks of each kind of registry.
 mod quirks;
 
+/// A relay in front of a registry that is far away.
+mod relay;
+
 /// The OCI distribution specification.
 mod specification;
 

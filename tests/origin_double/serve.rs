@@ -33,29 +33,31 @@ fn noise(seed: u64, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// `acme/pN` 1.0.0, whose executables have so many bytes.
-fn provider(number: u64, size: usize, platforms: &[&str]) -> Provider {
+/// `acme/pN` with versions 1.0.0, 1.1.0, …, whose executables have so many bytes.
+fn provider(number: u64, versions: u64, size: usize, platforms: &[&str]) -> Provider {
     let name = format!("p{number}");
-    let folder = (1..).zip(platforms).fold(
-        ReleaseFolder::new(&name, "1.0.0"),
-        |folder, (place, platform)| {
-            let suffix = if platform.starts_with("windows") {
-                ".exe"
-            } else {
-                ""
-            };
-            let executable = format!("terraform-provider-{name}_v1.0.0{suffix}");
-            folder.package(
-                platform,
-                &[(&executable, &noise(number * 64 + place, size))],
-            )
-        },
-    );
-    Provider::new(&format!("acme/{name}")).release(folder)
+    let release = |minor: u64| {
+        let version = format!("1.{minor}.0");
+        (1..).zip(platforms).fold(
+            ReleaseFolder::new(&name, &version),
+            |folder, (place, platform)| {
+                let suffix = if platform.starts_with("windows") {
+                    ".exe"
+                } else {
+                    ""
+                };
+                let executable = format!("terraform-provider-{name}_v{version}{suffix}");
+                let seed = (number * versions + minor) * 64 + place;
+                folder.package(platform, &[(&executable, &noise(seed, size))])
+            },
+        )
+    };
+    let provider = Provider::new(&format!("acme/{name}"));
+    (0..versions).fold(provider, |provider, minor| provider.release(release(minor)))
 }
 
-/// Serves `ORIGIN_PROVIDERS` providers with packages of `ORIGIN_SIZE` bytes for each of `ORIGIN_PLATFORMS`, which are separated by
-/// spaces, until stdin ends. A line there sets how many milliseconds every request waits, and forgets the requests so far; an empty one
+/// Serves `ORIGIN_PROVIDERS` providers of `ORIGIN_VERSIONS` versions with packages of `ORIGIN_SIZE` bytes for each of `ORIGIN_PLATFORMS`,
+/// which are separated by spaces, until stdin ends. A line there sets how many milliseconds every request waits, and forgets the requests so far; an empty one
 /// has their number printed. The directory `ORIGIN_DIR` gets the authority's certificate, `origin.pem`, the author's public key,
 /// `origin.asc`, and the host, `origin.host`.
 #[test]
@@ -65,7 +67,7 @@ fn serve() {
     let platforms = std::env::var("ORIGIN_PLATFORMS").unwrap();
     let platforms: Vec<_> = platforms.split_whitespace().collect();
     let providers: Vec<_> = (0..number("ORIGIN_PROVIDERS"))
-        .map(|number| provider(number, size, &platforms))
+        .map(|one| provider(one, number("ORIGIN_VERSIONS"), size, &platforms))
         .collect();
     for release in providers.iter().flat_map(|provider| &provider.releases) {
         // Built now, so that no request waits for them.
