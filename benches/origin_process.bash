@@ -5,8 +5,8 @@
 origin_tests=$(cargo test --quiet --locked --test tests --no-run --message-format json | sed -n 's/.*"executable":"\([^"]*\/tests-[^"]*\)".*/\1/p' | tail -n1)
 origin=''
 
-# Starts an origin of COUNT providers, of VERSIONS versions or one each, with packages of SIZE bytes for PLATFORMS. It writes what the peers need in `project/main.tf`, and
-# the providers' addresses into the array `names`.
+# Starts an origin of COUNT providers with packages of SIZE bytes for PLATFORMS. Each has VERSIONS versions, or one. It writes what the peers
+# need in `project/main.tf`, and the providers' addresses into the array `names`.
 start_origin() {
     local count=$1 size=$2 number host
     shift 2

@@ -1,4 +1,4 @@
-//! Runs tasks concurrently, up to a limit, and blocking work in threads.
+//! Runs tasks concurrently, up to a limit, the versions of several providers side by side, and blocking work in threads.
 //!
 //! It knows nothing of what the tasks do. Errors stop the tasks that have not begun; retries belong to the callers.
 
@@ -70,12 +70,12 @@ impl Jobs {
     }
 }
 
-/// The versions that are in work at once, besides one of each provider: enough to keep the 16 small requests busy that one host may receive, since
-/// a version has two or three requests under way. Each holds its documents in memory.
+/// The number of versions that are in work at once, besides one of each provider. A version has two or three requests under way, and one host may
+/// receive 16 small requests, so more versions would only hold their documents in memory.
 const SPARE: usize = 15;
 
-/// Lets the versions of several providers travel side by side. One version of each provider is always in work, so that a provider whose host does not
-/// answer delays no other; more versions share a number of places.
+/// Lets the versions of several providers travel side by side. One version of each provider is always in work, so a provider whose host does not
+/// answer delays no other. Further versions share a number of places.
 pub struct SideBySide(Semaphore);
 
 impl Default for SideBySide {
@@ -85,7 +85,7 @@ impl Default for SideBySide {
 }
 
 impl SideBySide {
-    /// Does the work of one provider. Yields the results in the order of the work. If `one_first`, the others learn something from the first one.
+    /// Does the work of one provider. Yields the results in the order of the work. If `one_first`, the first one ends before the others begin.
     pub fn run<'a, W: Future + 'a>(
         &'a self,
         one_first: bool,

@@ -193,9 +193,10 @@ impl<'a> Journey<'a> {
             };
             copied.map_err(|error| self.failure(version, error))
         });
-        let one_first = self.to.takes_evidence().is_none() && !self.tags.has_evidence();
+        let one_first = self.to.may_refuse_evidence(&self.tags);
         let mut copies = pin!(side_by_side.run(one_first, copies));
         while let Some(copied) = copies.next().await {
+            // What was there already was not verified, and is reported as present.
             if let Ok(published) = &copied
                 && (self.options.dry_run || published.authentication.is_none())
             {

@@ -113,11 +113,6 @@ impl<'a> MirrorTarget<'a> {
         Tag::of_version(version).is_ok_and(|tag| self.tags.has(&tag))
     }
 
-    /// Whether the store may turn out to accept no evidence.
-    pub(super) fn may_refuse_evidence(&self) -> bool {
-        self.destination.takes_evidence().is_none() && !self.tags.has_evidence()
-    }
-
     /// Reads a version from the store; `None` if the store lacks it, if everything is to be compared again, or if the artifact cannot be
     /// used, which [`publish()`] then decides about.
     pub(super) async fn read_stored(&self, version: &Version) -> Result<Option<Stored>, Problem> {
@@ -131,6 +126,7 @@ impl<'a> MirrorTarget<'a> {
         }
     }
 
+    /// As [`MirrorTarget::read_stored`], without what was read before.
     async fn read(&self, version: &Version) -> Result<Option<Stored>, Problem> {
         let tag = Tag::of_version(version)?;
         if self.options.rechecks || !self.tags.has(&tag) {
@@ -181,6 +177,7 @@ impl<'a> MirrorTarget<'a> {
         *self.examines.get_or_init(|| self.probe()).await
     }
 
+    /// Reads the newest and the oldest wanted version, and keeps them. Returns whether a platform manifest of them is gone.
     async fn probe(&self) -> bool {
         let looking = self.ends.iter().map(|one| self.read(one.version()));
         let looked = future::join_all(looking).await;

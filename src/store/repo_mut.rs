@@ -7,7 +7,7 @@ use super::registry::Lookup;
 use super::{Error, Move, OtherWriters, PutError, Repo, Store, Tagged};
 use crate::blob::BlobSource;
 use crate::event::{Reporter, Transfer};
-use crate::oci::{Descriptor, Part, RawManifest, Repository};
+use crate::oci::{Descriptor, Part, RawManifest, Repository, TagNames};
 use crate::release::Expected;
 
 /// A repository that can also be written. Wrong bytes are never stored.
@@ -58,8 +58,7 @@ impl RepoMut {
         }
     }
 
-    /// Whether the store has accepted or refused evidence in this run. Until one of them is known, one version goes ahead of the others; after a
-    /// refusal, tfoci sends no more.
+    /// Whether the store has accepted evidence in this run, or refused it; `None` if neither is known. tfoci sends no evidence after a refusal.
     pub fn takes_evidence(&self) -> Option<bool> {
         match &self.store {
             Store::Layout(_) => Some(true),
@@ -67,8 +66,13 @@ impl RepoMut {
         }
     }
 
-    /// Locks the repository against other processes until the lock is dropped; `None` if the store needs no lock. Tasks of this process share it
-    /// unless one is `alone`, as it has to be for [`RepoMut::sweep`]. The methods below may only be called while the lock is held.
+    /// Whether a store with these tags may turn out to refuse evidence. One version then finds out before the others begin.
+    pub fn may_refuse_evidence(&self, tags: &TagNames) -> bool {
+        self.takes_evidence().is_none() && !tags.has_evidence()
+    }
+
+    /// Locks the repository against other processes until the lock is dropped; `None` if the store needs no lock. Tasks of this process share the
+    /// lock, but a task that calls [`RepoMut::sweep`] has to be `alone`. The methods below may only be called while the lock is held.
     ///
     /// # Errors
     /// The store fails.

@@ -57,9 +57,9 @@ fn provider(number: u64, versions: u64, size: usize, platforms: &[&str]) -> Prov
 }
 
 /// Serves `ORIGIN_PROVIDERS` providers of `ORIGIN_VERSIONS` versions with packages of `ORIGIN_SIZE` bytes for each of `ORIGIN_PLATFORMS`,
-/// which are separated by spaces, until stdin ends. A line there sets how many milliseconds every request waits, and forgets the requests so far; an empty one
-/// has their number printed. The directory `ORIGIN_DIR` gets the authority's certificate, `origin.pem`, the author's public key,
-/// `origin.asc`, and the host, `origin.host`.
+/// which are separated by spaces, until stdin ends. A line there sets how many milliseconds every request waits, and forgets the requests so
+/// far; an empty one has their number printed. The directory `ORIGIN_DIR` gets the authority's certificate, `origin.pem`, the author's public
+/// key, `origin.asc`, and the host, `origin.host`.
 #[test]
 #[ignore = "serves until stdin ends"]
 fn serve() {

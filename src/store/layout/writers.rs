@@ -1,8 +1,8 @@
 //! The tasks of this process that write to one layout: they share its lock, and move their tags together.
 //!
-//! Another process waits for the lock of the file system. In this process, several versions are written side by side. `index.json` has a line for
-//! each tag, so writing it for each of thousands of versions would take longer than copying them. Versions that are ready while it is written wait
-//! for the next time, and are then all in it.
+//! Another process waits for the lock of the file system. In this process, several versions are written side by side. `index.json` has an entry for
+//! each tag, so writing it once for each of thousands of versions would take longer than copying them. While one task writes the file, further
+//! versions become ready. The next write has all of them.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -17,17 +17,18 @@ use crate::event::Reporter;
 use crate::oci::{RawManifest, Repository, Tag, Tags};
 use crate::store::{Error, Move, Tagged};
 
-/// How many times as long as `index.json` took to write the next versions are waited for, so that the writes take a part of the time, however long
-/// they get.
+/// How long a task waits for further versions before it writes, as a multiple of the time that the last write took. Writing then takes at most a
+/// third of the time, however large the file gets.
 const PATIENCE: u32 = 2;
 
 /// What the writers of one layout share.
 #[derive(Debug, Default)]
 pub(super) struct Writers {
+    /// The lock of the file, while a task has it.
     lock: Arc<tokio::sync::Mutex<Weak<disk::Lock>>>,
     /// The versions that are ready.
     ready: Mutex<Vec<Ready>>,
-    /// How long `index.json` took to write. It is locked while somebody writes it.
+    /// How long the last write of `index.json` took. It is locked during a write.
     writing: tokio::sync::Mutex<Duration>,
 }
 
@@ -52,6 +53,7 @@ impl Layout {
         Arc::clone(all.entry(repository.clone()).or_default())
     }
 
+    /// Locks a layout. A task that is `alone` waits for all others, and others wait for it.
     pub(in crate::store) async fn lock(
         &self,
         repository: &Repository,
@@ -115,7 +117,7 @@ impl Layout {
         let mut all = std::mem::take(&mut *ready());
         // Nobody waits for a version whose copy was stopped.
         all.retain(|one| !one.moved.is_closed());
-        // The error is that of this version. Others try again, and get their own.
+        // This version gets the error. The others see a conflict, try again, and get errors of their own.
         let outcomes = self.write_moves(repository, &all)?;
         *writing = begun.elapsed();
         for (Ready { moved, .. }, outcome) in all.into_iter().zip(outcomes) {
