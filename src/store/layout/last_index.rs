@@ -31,8 +31,7 @@ impl LastIndex {
 
     /// Remembers a document that was just written.
     pub(super) fn written(&self, document: Vec<u8>, tags: Tags) {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *last = Some(Parsed {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Parsed {
             document: document.into(),
             state: None,
             tags: Arc::new(tags),

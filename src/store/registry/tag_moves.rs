@@ -23,8 +23,8 @@ const WAIT_FOR_LIKELY: Duration = Duration::from_secs(2);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 impl Registry {
-    /// Moves tags one after the other, each only if it still refers to the expected manifest. It looks at all of them while the manifests `below`
-    /// them are written.
+    /// Moves tags one after the other, each only if it still refers to the expected manifest. It looks at them while the manifests `below` them are
+    /// written. Until it is known whether the registry takes evidence, which comes first, it looks at the tag of the evidence alone.
     pub(in crate::store) async fn tag(
         &self,
         repository: &Repository,
@@ -33,10 +33,15 @@ impl Registry {
         others: OtherWriters,
     ) -> Result<Tagged, Error> {
         let before = Instant::now();
-        let looks = moves.iter().map(|one| self.tag_target(repository, one.tag));
+        let count = self.takes_evidence(repository).map_or(1, |_| moves.len());
+        let looks = moves
+            .iter()
+            .take(count)
+            .map(|one| self.tag_target(repository, one.tag));
         let (seen, ()) = future::try_join(future::try_join_all(looks), below).await?;
-        for (wanted, seen) in moves.iter().zip(seen) {
-            if self.move_tag(repository, wanted, seen).await? == Tagged::Conflict {
+        let mut seen = seen.into_iter();
+        for wanted in moves {
+            if self.move_tag(repository, wanted, seen.next()).await? == Tagged::Conflict {
                 return Ok(Tagged::Conflict);
             }
         }
@@ -53,11 +58,7 @@ impl Registry {
         }
         // A writer of another release may have moved any of them. Of a new version the last one is enough: all its writers have the same evidence.
         let is_new = moves.iter().all(|wanted| wanted.was.is_none());
-        let unchecked = if is_new {
-            moves.len().saturating_sub(1)
-        } else {
-            0
-        };
+        let unchecked = usize::from(is_new) * moves.len().saturating_sub(1);
         for Move { tag, to, .. } in moves.iter().skip(unchecked) {
             let now = self.tag_target(repository, tag).await?;
             if now.is_none_or(|now| now.digest != to.expected.digest) {
@@ -67,18 +68,17 @@ impl Registry {
         Ok(Tagged::Moved)
     }
 
-    /// Moves one tag, which was `seen` just now. It is read again before each further attempt: if the answer to an earlier attempt was lost, that attempt may have
-    /// moved the tag, and another writer may have moved it since.
+    /// Moves one tag. The tag is read before each attempt, unless it was `seen` just before the first one: if the answer to an earlier attempt was
+    /// lost, that attempt may have moved the tag, and another writer may have moved it since.
     async fn move_tag(
         &self,
         repository: &Repository,
         Move { tag, to, was }: &Move<'_>,
-        seen: Option<TagTarget>,
+        mut seen: Option<Option<TagTarget>>,
     ) -> Result<Tagged, Error> {
         let ours = to.expected.digest;
         let mut uses_etag = true;
         let mut retry = Retry::default();
-        let mut seen = Some(seen);
         loop {
             let target = match seen.take() {
                 Some(target) => target,
