@@ -15,7 +15,7 @@ unless given.
 The origin and the relay are those of the tests, as processes of their own (tests/origin_double/serve.rs, tests/registry_double/relay.rs).
 
 Environment:
-  TFOCI  the executable [default: target/release/tfoci, built first]
+  TFOCI  the executable [default: target/dist/tfoci, built first]
   DELAY  of the relay, in milliseconds [default: 50]
 
 Needs bash, cargo, coreutils, docker-registry, openssl, GNU time (Debian: docker-registry, openssl, time).
@@ -32,8 +32,8 @@ for tool in cargo docker-registry openssl /usr/bin/time; do
 done
 cd -- "$(dirname -- "$0")/.."
 if [[ -z ${TFOCI-} ]]; then
-    cargo build --release --quiet
-    TFOCI=$PWD/target/release/tfoci
+    cargo build --profile dist --quiet
+    TFOCI=$PWD/target/dist/tfoci
 fi
 source benches/origin_process.bash
 platforms=(linux_amd64 linux_arm64)

@@ -7,7 +7,7 @@
 set -euo pipefail
 rounds=${1:-3}
 here=$(cd "$(dirname "$0")" && pwd)
-tfoci=${TFOCI:-$here/../target/release/tfoci}
+tfoci=${TFOCI:-$here/../target/dist/tfoci}
 scene=$(mktemp -d)
 chmod 755 "$scene" # The workers of nginx are another user.
 cd "$scene"

@@ -13,7 +13,7 @@ unless given, and at least 3. A start of the program (`--version`) is measured b
 The data is made first, in a temporary directory (TMPDIR) that needs 6 GiB and is removed in the end.
 
 Environment:
-  TFOCI  the executable [default: target/release/tfoci, built first]
+  TFOCI  the executable [default: target/dist/tfoci, built first]
   JOBS   packages at once [default: 8]
 
 Needs bash, coreutils, gpg, zip and GNU time (Debian: gnupg, zip, time).
@@ -31,8 +31,8 @@ for tool in gpg zip basenc /usr/bin/time; do
 done
 if [[ -z ${TFOCI-} ]]; then
     cd -- "$(dirname -- "$0")/.."
-    cargo build --release --quiet
-    TFOCI=$PWD/target/release/tfoci
+    cargo build --profile dist --quiet
+    TFOCI=$PWD/target/dist/tfoci
 fi
 jobs=${JOBS:-8}
 platforms=(darwin_amd64 darwin_arm64 freebsd_amd64 linux_386 linux_amd64 linux_arm64 windows_386 windows_amd64)

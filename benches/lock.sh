@@ -17,7 +17,7 @@ The origin is the one of the tests, as a process of its own (tests/origin_double
 directory (TMPDIR) needs 4 GiB; it is removed in the end.
 
 Environment:
-  TFOCI    the executable [default: target/release/tfoci, built first]
+  TFOCI    the executable [default: target/dist/tfoci, built first]
   LATENCY  of the origin, in milliseconds [default: 20]
   SIZE     of each package, in bytes [default: 5000000]
   REGISTRY docker-registry or zot [default: docker-registry]
@@ -42,8 +42,8 @@ done
 ((${#clients[@]} > 0)) || { echo 'needs tofu or terraform' >&2 && exit 1; }
 cd -- "$(dirname -- "$0")/.."
 if [[ -z ${TFOCI-} ]]; then
-    cargo build --release --quiet
-    TFOCI=$PWD/target/release/tfoci
+    cargo build --profile dist --quiet
+    TFOCI=$PWD/target/dist/tfoci
 fi
 source benches/origin_process.bash
 source benches/registry_process.bash

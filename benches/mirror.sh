@@ -15,7 +15,7 @@ The origin is the one of the tests, as a process of its own (tests/origin_double
 made in memory: 3 GiB. The temporary directory (TMPDIR) needs 3 GiB too; it is removed in the end.
 
 Environment:
-  TFOCI    the executable [default: target/release/tfoci, built first]
+  TFOCI    the executable [default: target/dist/tfoci, built first]
   JOBS     packages at once [default: 8, as of tfoci mirror]
   LATENCY  the latencies, ascending [default: 0 20 100]
   REGISTRY docker-registry or zot [default: docker-registry]
@@ -38,8 +38,8 @@ with_oras=''
 ! command -v oras >/dev/null || with_oras=' and oras'
 cd -- "$(dirname -- "$0")/.."
 if [[ -z ${TFOCI-} ]]; then
-    cargo build --release --quiet
-    TFOCI=$PWD/target/release/tfoci
+    cargo build --profile dist --quiet
+    TFOCI=$PWD/target/dist/tfoci
 fi
 source benches/origin_process.bash
 jobs=${JOBS:-8}

@@ -14,7 +14,7 @@ the registry's access log. ROUNDS is 5 unless given, and at least 3.
 The data is made first, in a temporary directory (TMPDIR) that needs 4 GiB and is removed in the end.
 
 Environment:
-  TFOCI  the executable [default: target/release/tfoci, built first]
+  TFOCI  the executable [default: target/dist/tfoci, built first]
   JOBS   packages at once [default: 4]
   REGISTRY  docker-registry or zot [default: docker-registry]
 
@@ -38,8 +38,8 @@ command -v "$peer" >/dev/null || { echo 'needs oras or skopeo' >&2 && exit 1; }
 cd -- "$(dirname -- "$0")/.."
 source benches/registry_process.bash
 if [[ -z ${TFOCI-} ]]; then
-    cargo build --release --quiet
-    TFOCI=$PWD/target/release/tfoci
+    cargo build --profile dist --quiet
+    TFOCI=$PWD/target/dist/tfoci
 fi
 jobs=${JOBS:-4}
 platforms=(darwin_amd64 darwin_arm64 freebsd_amd64 linux_386 linux_amd64 linux_arm64 windows_386 windows_amd64)

@@ -9,7 +9,7 @@
 set -euo pipefail
 seconds=${1:-5}
 here=$(cd "$(dirname "$0")" && pwd)
-tfoci=${TFOCI:-$here/../target/release/tfoci}
+tfoci=${TFOCI:-$here/../target/dist/tfoci}
 scene=$(mktemp -d)
 chmod 755 "$scene" # The workers of nginx are another user.
 cd "$scene"

@@ -24,7 +24,7 @@
 //! | homes | [`jobs`] [`prove`](mod@prove) [`http`] [`disk`] [`credentials`] [`blob`] [`configuration`] [`source`] [`store`] |
 //! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) [`lock`](mod@lock) [`copy`](mod@copy) [`site`] [`serve`](mod@serve) |
 //!
-//! The command line, `src/cli`, belongs to the executables. The library cannot use it.
+//! The command line, `src/cli`, belongs to the executable. The library cannot use it.
 //!
 //! The module [`clients`] documents how unmodified `tofu` and `terraform` behave. Many details of this code follow from it.
 

@@ -1,4 +1,4 @@
-//! The executables: `tfoci`, and `oci-push`, which is `tfoci push` by another name.
+//! The executable `tfoci`. By the name `oci-push` it is `tfoci push`.
 
 #![cfg_attr(not(test), deny(clippy::too_many_lines))]
 

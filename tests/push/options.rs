@@ -1,6 +1,7 @@
 //! What the options of `push` do.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -264,7 +265,7 @@ fn hosts_are_spelled_in_punycode_in_the_artifact() {
     judge::installs(&author.scene.path("store"));
 }
 
-fn judge_index(repository: &std::path::Path) -> Value {
+fn judge_index(repository: &Path) -> Value {
     let layout: Value =
         serde_json::from_slice(&fs::read(repository.join("index.json")).unwrap()).unwrap();
     let digest = layout["manifests"][0]["digest"]
@@ -334,6 +335,21 @@ fn oci_push_works_by_name_and_by_link() {
         tree.retain(|name, _| name.starts_with("store"));
     }
     assert_eq!(left, right);
+}
+
+#[test]
+fn oci_push_runs_the_program_beside_it() {
+    let scene = Scene::new();
+    // By another process: a file that this one has open for writing cannot be run, nor while a sibling inherits it.
+    let own = env!("CARGO_BIN_EXE_oci-push");
+    scene
+        .run("cp", [own, scene.path("oci-push").to_str().unwrap()])
+        .succeeds();
+    scene.run("./oci-push", ["--version"]).exits(1);
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_tfoci"), scene.path("tfoci")).unwrap();
+    let run = scene.run("./oci-push", ["--version"]).succeeds();
+    assert!(run.stdout.starts_with("oci-push "), "{}", run.stdout);
+    scene.run("./oci-push", ["--no-such-option"]).exits(2);
 }
 
 #[test]
