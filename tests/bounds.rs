@@ -114,11 +114,7 @@ fn oversized_indexes_are_refused() {
         layout(&scene, &entries, &more);
         let (counted, what) = (limit, limit.split(' ').nth(1).unwrap());
         inspect(&scene).exits(1).without_result().says(&format!(
-            "
-error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:layout): the index has too many {what}
-  expected at most {counted} in {place}
-  received more
-"
+            "error registry.opentofu.org/acme/demo 1.0.0 {what} expected {counted} {place} received"
         ));
     }
     // Entries that clients ignore do not count as platforms: twice as many as the limit are accepted.

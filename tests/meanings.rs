@@ -221,13 +221,7 @@ fn a_layout_index_with_a_duplicate_member_is_refused() {
     std::fs::write(&path, altered).unwrap();
     let arguments = ["inspect", "acme/demo@1.0.0", "--from", "oci-layout:store"];
     author.tfoci(&arguments).exits(3).without_result().says(&format!(
-        "
-error: registry.opentofu.org/acme/demo: store/registry.opentofu.org/acme/demo/index.json repeats a member
-  expected one `DIGEST` in entry 1 of the layout's index
-  received `DIGEST` and `digest`
-
-{HINT}
-"
+        "error registry.opentofu.org/acme/demo store/registry.opentofu.org/acme/demo/index.json expected 1 received {HINT}"
     ));
     author.push(&[]).exits(3);
 }

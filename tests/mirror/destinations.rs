@@ -48,11 +48,7 @@ fn a_package_is_read_once_for_two_destinations() {
     let scene = ready(OriginScene::of([demo()]));
     scene
         .run(BOTH)
-        .says(0, "
-    Copied [ORIGIN]/acme/demo 1.0.0 to oci-layout:store/a/[ORIGIN]/acme/demo   1 package, 406 B   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/demo 1.0.0 to oci-layout:store/b/[ORIGIN]/acme/demo   1 package, 406 B   signed [ACME ID] (origin)
-  Mirrored 2 versions, 2 packages (812 B copied) in [TIME]
-")
+        .says(0, "Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/a/[ORIGIN]/acme/demo 1 406 signed [ACME ID] origin Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/b/[ORIGIN]/acme/demo 1 406 signed [ACME ID] origin Mirrored 2 2 812 [TIME]")
         .gives(&[
             "oci-layout:store/a/[ORIGIN]/acme/demo:1.0.0",
             "oci-layout:store/b/[ORIGIN]/acme/demo:1.0.0",
@@ -102,17 +98,11 @@ fn a_complete_destination_downloads_nothing() {
         .run("[ORIGIN]/acme/demo --to oci-layout:store/b -q")
         .says(0, "");
     scene.origin.forget();
-    scene.run(BOTH).says(0, "
-    Copied [ORIGIN]/acme/demo 1.0.0 to oci-layout:store/a/[ORIGIN]/acme/demo   1 package, 406 B   signed [ACME ID] (origin)
-  Mirrored 1 version, 1 package (406 B copied, 1 already present) in [TIME]
-");
+    scene.run(BOTH).says(0, "Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/a/[ORIGIN]/acme/demo 1 406 signed [ACME ID] origin Mirrored 1 1 406 1 [TIME]");
     assert_eq!(scene.origin.count(asks("package")), 1);
     assert_eq!(layout(&scene, "a"), layout(&scene, "b"));
     scene.origin.forget();
-    scene.run(BOTH).says(
-        0,
-        "  Mirrored nothing: 2 packages already present, in [TIME]\n",
-    );
+    scene.run(BOTH).says(0, "Mirrored 2 [TIME]");
     assert_eq!(scene.origin.counters(), "1 discovery, 1 versions");
 }
 

@@ -25,9 +25,7 @@ fn survives(fault: Fault, packages: usize) -> OriginScene {
 }
 
 /// The cause below it has the words of the operating system.
-const UNREACHABLE: &str = "error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
-  cannot reach https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip
-  …";
+const UNREACHABLE: &str = "error [ORIGIN]/acme/demo 1.0.0 linux_amd64 [ORIGIN] https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip";
 
 fn zip(origin: &Origin) -> bytes::Bytes {
     origin.zip("acme/demo", "1.0.0", LINUX)
@@ -165,14 +163,7 @@ fn a_package_that_fails_leaves_the_version_as_it_was() {
     scene.demo("--platform linux_amd64 -q").says(0, "");
     let before = scene.installs();
     scene.origin.always(asks("package"), Fault::wrong_bytes());
-    scene.demo("").says(3, "
-error: [ORIGIN]/acme/demo 1.0.0 darwin_arm64 ([ORIGIN]): cannot download the package
-  the bytes do not match their digest
-    expected sha256:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a
-    received sha256:9a04b5167303d03a1af68b46144b5da2d253d994d6e989b863f8fb03b26af79a
-
-hint: this version was not tagged. The bytes are not the announced ones: the source is broken, or a proxy changes packages
-");
+    scene.demo("").says(3, "error [ORIGIN]/acme/demo 1.0.0 darwin_arm64 [ORIGIN] expected sha256:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a received sha256:9a04b5167303d03a1af68b46144b5da2d253d994d6e989b863f8fb03b26af79a");
     assert_eq!(scene.installs(), before);
 }
 
@@ -183,12 +174,7 @@ fn a_stalled_download_ends_at_the_timeout() {
     scene.origin.always(asks("document"), Fault::stall_body(10));
     scene.demo("").says(
         1,
-        "
-error: [ORIGIN]/acme/demo 1.0.0 ([ORIGIN]): no complete answer within 1 seconds
-  from https://[ORIGIN]/files/acme/demo/1.0.0/SHA256SUMS
-
-hint: TF_REGISTRY_CLIENT_TIMEOUT says for how long, in seconds; unset, it is five times `--timeout`
-",
+        "error [ORIGIN]/acme/demo 1.0.0 [ORIGIN] 1 https://[ORIGIN]/files/acme/demo/1.0.0/SHA256SUMS",
     );
     assert!(scene.installs().is_empty());
 }

@@ -24,10 +24,7 @@ fn a_provider_is_mirrored_and_then_present() {
         .demo("")
         .says(
             0,
-            "
-    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
-  Mirrored 1 version, 1 package (406 B copied) in [TIME]
-",
+            "Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Mirrored 1 1 406 [TIME]",
         )
         .gives(&["oci-layout:store/[ORIGIN]/acme/demo:1.0.0"]);
     assert_eq!(
@@ -40,12 +37,7 @@ fn a_provider_is_mirrored_and_then_present() {
     let before = scene.tree();
     scene
         .demo("")
-        .says(
-            0,
-            "
-  Mirrored nothing: 1 package already present, in [TIME]
-",
-        )
+        .says(0, "Mirrored 1 [TIME]")
         .gives(&["oci-layout:store/[ORIGIN]/acme/demo:1.0.0"]);
     assert_eq!(scene.origin.counters(), "1 discovery, 1 versions");
     assert_eq!(scene.tree(), before);
@@ -56,18 +48,12 @@ fn a_new_platform_downloads_one_package() {
     let scene = OriginScene::of([Provider::demo(&[DARWIN, LINUX])]);
     scene.demo("--platform linux_amd64").says(
         0,
-        "
-    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
-  Mirrored 1 version, 1 package (406 B copied) in [TIME]
-",
+        "Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Mirrored 1 1 406 [TIME]",
     );
     scene.origin.forget();
     scene.demo("").says(
         0,
-        "
-   Updated [ORIGIN]/acme/demo 1.0.0   1 of its packages, 407 B   signed [ACME ID] (origin)
-  Mirrored 1 version, 1 package (407 B copied, 1 already present) in [TIME]
-",
+        "Updated [ORIGIN]/acme/demo 1.0.0 1 407 signed [ACME ID] origin Mirrored 1 1 407 1 [TIME]",
     );
     assert_eq!(
         scene.origin.counters(),
@@ -92,11 +78,7 @@ fn a_dry_run_reports_the_plan_and_writes_nothing() {
     let all = "[ORIGIN]/acme/demo [ORIGIN]/acme/other --jobs 1";
     scene.mirror(&format!("{all} --dry-run")).says(
         0,
-        "
-Would copy [ORIGIN]/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (origin)
-Would copy [ORIGIN]/acme/other 2.0.0   1 package, 409 B   signed [ACME ID] (origin)
-Would mirror 2 versions, 3 packages (1.19 KiB to copy) in [TIME]
-",
+        "Would [ORIGIN]/acme/demo 1.0.0 2 813 signed [ACME ID] origin Would [ORIGIN]/acme/other 2.0.0 1 409 signed [ACME ID] origin Would 2 3 1.19 [TIME]",
     );
     assert_eq!(scene.origin.count(asks("package")), 0);
     assert!(!scene.path("store").exists());
@@ -105,19 +87,12 @@ Would mirror 2 versions, 3 packages (1.19 KiB to copy) in [TIME]
         .mirror("[ORIGIN]/acme/demo --platform linux_amd64 --jobs 1")
         .says(
             0,
-            "
-    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
-  Mirrored 1 version, 1 package (406 B copied) in [TIME]
-",
+            "Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Mirrored 1 1 406 [TIME]",
         );
     let before = scene.tree();
     scene.mirror(&format!("{all} --dry-run")).says(
         0,
-        "
-Would copy [ORIGIN]/acme/other 2.0.0   1 package, 409 B   signed [ACME ID] (origin)
-Would update [ORIGIN]/acme/demo 1.0.0   1 of its packages, 407 B   signed [ACME ID] (origin)
-Would mirror 2 versions, 2 packages (816 B to copy, 1 already present) in [TIME]
-",
+        "Would [ORIGIN]/acme/other 2.0.0 1 409 signed [ACME ID] origin Would [ORIGIN]/acme/demo 1.0.0 1 407 signed [ACME ID] origin Would 2 2 816 1 [TIME]",
     );
     assert_eq!(scene.tree(), before);
 }
@@ -130,17 +105,7 @@ fn one_failing_provider_does_not_stop_the_others() {
         .always(asks("versions acme/p1"), Fault::status(404));
     scene
         .mirror("[ORIGIN]/acme/p0 [ORIGIN]/acme/p1 [ORIGIN]/acme/p2 --jobs 1")
-        .says(1, "
-    Copied [ORIGIN]/acme/p0 1.0.0   1 package, 400 B   signed [ACME ID] (origin)
-    Copied [ORIGIN]/acme/p2 1.0.0   1 package, 400 B   signed [ACME ID] (origin)
-error: [ORIGIN]/acme/p1 ([ORIGIN]): the origin has no such provider
-  from https://[ORIGIN]/v1/providers/acme/p1/versions
-  answered 404: it went wrong
-
-hint: the full address counts: the same name on another host is another provider. A private one may need a token
-  Mirrored 2 versions, 2 packages (800 B copied) in [TIME]
-    Failed 1: [ORIGIN]/acme/p1
-");
+        .says(1, "Copied [ORIGIN]/acme/p0 1.0.0 1 400 signed [ACME ID] origin Copied [ORIGIN]/acme/p2 1.0.0 1 400 signed [ACME ID] origin error [ORIGIN]/acme/p1 [ORIGIN] https://[ORIGIN]/v1/providers/acme/p1/versions 404");
     assert_eq!(
         scene.installs(),
         ["acme/p0 1.0.0 linux_amd64", "acme/p2 1.0.0 linux_amd64"]
@@ -158,20 +123,7 @@ fn a_verification_failure_outranks_a_missing_provider() {
         .always(asks("document acme/p1"), Fault::wrong_bytes());
     scene
         .mirror("[ORIGIN]/acme/p0 [ORIGIN]/acme/p1 --jobs 1")
-        .says(3, "
-error: [ORIGIN]/acme/p0 ([ORIGIN]): the origin has no such provider
-  from https://[ORIGIN]/v1/providers/acme/p0/versions
-  answered 404: it went wrong
-
-hint: the full address counts: the same name on another host is another provider. A private one may need a token
-
-error: [ORIGIN]/acme/p1 1.0.0 ([ORIGIN]): the signature `SHA256SUMS.sig` is not over this checksum document
-  key [ACME]
-
-hint: nothing of this version was written. Clients refuse this release, too: its author has to sign it again
-  Mirrored nothing in [TIME]
-    Failed 2: [ORIGIN]/acme/p0, [ORIGIN]/acme/p1 1.0.0
-");
+        .says(3, "error [ORIGIN]/acme/p0 [ORIGIN] https://[ORIGIN]/v1/providers/acme/p0/versions 404 error [ORIGIN]/acme/p1 1.0.0 [ORIGIN] SHA256SUMS.sig [ACME]");
     assert!(scene.installs().is_empty());
 }
 
@@ -205,44 +157,20 @@ fn unmet_constraints_list_the_available_versions() {
     let scene = OriginScene::of([versions()]);
     scene.mirror("[ORIGIN]/acme/demo@>=2.0").says(
         1,
-        "
-error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `>=2.0`
-  has 1.2.0-rc.1, 1.1.0, 1.0.0, 0.9.0
-
-hint: these are all that there are: choose among them by other constraints
-",
+        "error [ORIGIN]/acme/demo [ORIGIN] >=2.0 1.2.0-rc.1 1.1.0 1.0.0 0.9.0",
     );
-    for (wanted, hint) in [
-        (
-            ">1.1.0",
-            "pre-releases are chosen by name, or with `--prereleases`",
-        ),
-        (
-            "~>1.2.0",
-            "pre-releases are chosen by name, such as `1.2.0-rc.1`",
-        ),
-    ] {
+    for wanted in [">1.1.0", "~>1.2.0"] {
         scene
             .mirror(&format!("[ORIGIN]/acme/demo@{wanted} --from origin"))
             .says(
                 1,
-                &format!(
-                    "
-error: [ORIGIN]/acme/demo ([ORIGIN]): no version matches `{wanted}`
-  has 1.2.0-rc.1, 1.1.0, 1.0.0, 0.9.0
-
-hint: {hint}
-"
-                ),
+                &format!("error [ORIGIN]/acme/demo [ORIGIN] {wanted} 1.2.0-rc.1 1.1.0 1.0.0 0.9.0"),
             );
     }
-    scene.mirror("[ORIGIN]/acme/none").says(1, "
-error: [ORIGIN]/acme/none ([ORIGIN]): the origin has no such provider
-  from https://[ORIGIN]/v1/providers/acme/none/versions
-  answered 404
-
-hint: the full address counts: the same name on another host is another provider. A private one may need a token
-");
+    scene.mirror("[ORIGIN]/acme/none").says(
+        1,
+        "error [ORIGIN]/acme/none [ORIGIN] https://[ORIGIN]/v1/providers/acme/none/versions 404",
+    );
 }
 
 #[test]
@@ -252,21 +180,11 @@ fn missing_platforms_are_reported() {
         .demo("--platform linux_amd64 --platform plan9_mips")
         .says(
             0,
-            "
-    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
-   Warning [ORIGIN]/acme/demo 1.0.0: [ORIGIN] has no package for plan9_mips, only for linux_amd64
-  Mirrored 1 version, 1 package (406 B copied) in [TIME]
-",
+            "Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Warning [ORIGIN]/acme/demo 1.0.0 [ORIGIN] plan9_mips linux_amd64 Mirrored 1 1 406 [TIME]",
         );
     scene.demo("--platform plan9_mips").says(
         1,
-        "
-error: [ORIGIN]/acme/demo ([ORIGIN]): none of the wanted packages is published
-  expected plan9_mips
-  has linux_amd64 of 1.0.0
-
-hint: choose among these by `--platform`, or by `platforms` in the mirror file
-",
+        "error [ORIGIN]/acme/demo [ORIGIN] expected plan9_mips linux_amd64 1.0.0",
     );
     assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
 }
@@ -276,11 +194,7 @@ fn warnings_of_an_origin_are_shown_escaped() {
     let scene = OriginScene::of([demo().warning("Use \u{1b}[31macme/newer\nfrom now on.")]);
     scene.demo("").says(
         0,
-        "
-    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
-   Warning [ORIGIN]/acme/demo: Use �[31macme/newer�from now on.
-  Mirrored 1 version, 1 package (406 B copied) in [TIME]
-",
+        "Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Warning [ORIGIN]/acme/demo �[31macme/newer�from Mirrored 1 1 406 [TIME]",
     );
 }
 
@@ -306,10 +220,7 @@ fn a_second_mirror_into_a_registry_sends_few_requests() {
     let to = into_registry(&registry);
     scene.run(&to).says(
         0,
-        "
-    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
-  Mirrored 1 version, 1 package (406 B copied) in [TIME]
-",
+        "Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Mirrored 1 1 406 [TIME]",
     );
     let tags: Vec<String> = registry
         .tags("acme/demo")
@@ -323,12 +234,7 @@ fn a_second_mirror_into_a_registry_sends_few_requests() {
 
     registry.forget();
     scene.origin.forget();
-    scene.run(&to).says(
-        0,
-        "
-  Mirrored nothing: 1 package already present, in [TIME]
-",
-    );
+    scene.run(&to).says(0, "Mirrored 1 [TIME]");
     assert_eq!(scene.origin.counters(), "1 discovery, 1 versions");
     assert_eq!(
         asked(&registry),
@@ -341,10 +247,7 @@ fn a_release_that_was_built_again_is_refused() {
     let scene = OriginScene::of([demo()]);
     scene.demo("").says(
         0,
-        "
-    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
-  Mirrored 1 version, 1 package (406 B copied) in [TIME]
-",
+        "Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Mirrored 1 1 406 [TIME]",
     );
     let before = scene.tree();
     let again = ReleaseFolder::new("demo", "1.0.0")
@@ -353,27 +256,15 @@ fn a_release_that_was_built_again_is_refused() {
     scene
         .origin
         .publish(Provider::new("acme/demo").release(again));
-    scene.demo("--platform linux_amd64").says(
-        0,
-        "
-  Mirrored nothing: 1 package already present, in [TIME]
-",
-    );
-    scene.demo("--recheck").says(3, "
-error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 (oci-layout:store/[ORIGIN]/acme/demo): the store has another zip
-  expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec (in the store)
-  received zh:ff638ccf428d9ec669d0f0bee89338700a0dfa2094d6da5dc6bd450c9f08428c (in this release)
-
-hint: nothing of this version was changed. Versions are immutable, since lock files pin their zips: ask its author why this one was made again. Until then, the constraint `!= 1.0.0` leaves it out; `tfoci help maintenance` says how to replace it
-");
+    scene
+        .demo("--platform linux_amd64")
+        .says(0, "Mirrored 1 [TIME]");
+    scene.demo("--recheck").says(3, "error [ORIGIN]/acme/demo 1.0.0 linux_amd64 oci-layout:store/[ORIGIN]/acme/demo expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec received zh:ff638ccf428d9ec669d0f0bee89338700a0dfa2094d6da5dc6bd450c9f08428c");
     assert_eq!(scene.tree(), before);
     fs::remove_dir_all(scene.path("store")).unwrap();
     scene.demo("").says(
         0,
-        "
-    Copied [ORIGIN]/acme/demo 1.0.0   2 packages, 574 B   signed [ACME ID] (origin)
-  Mirrored 1 version, 2 packages (574 B copied) in [TIME]
-",
+        "Copied [ORIGIN]/acme/demo 1.0.0 2 574 signed [ACME ID] origin Mirrored 1 2 574 [TIME]",
     );
     assert_eq!(judge::installs(&scene.path("store")).len(), 2);
 }

@@ -161,10 +161,7 @@ fn bad_entries_of_a_list_of_versions_are_skipped() {
         scene.demo("").says(
             0,
             &format!(
-                "
-    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
-   {skipped}  Mirrored 1 version, 1 package (406 B copied) in [TIME]
-"
+                "Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin {skipped} 1 1 406 [TIME]"
             ),
         );
         let listed = scene.command_of("versions", "[ORIGIN]/acme/demo --from origin");

@@ -15,19 +15,13 @@ fn recheck_compares_stored_packages() {
     let scene = OriginScene::of([demo()]);
     scene.demo("").says(
         0,
-        "
-    Copied [ORIGIN]/acme/demo 1.0.0   1 package, 406 B   signed [ACME ID] (origin)
-  Mirrored 1 version, 1 package (406 B copied) in [TIME]
-",
+        "Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Mirrored 1 1 406 [TIME]",
     );
     scene.origin.forget();
     let before = scene.tree();
     scene.demo("--recheck").says(
         0,
-        "
-   Present [ORIGIN]/acme/demo 1.0.0   1 package   signed [ACME ID] (origin)
-  Mirrored nothing: 1 package already present, in [TIME]
-",
+        "Present [ORIGIN]/acme/demo 1.0.0 1 signed [ACME ID] origin Mirrored 1 [TIME]",
     );
     assert_eq!(
         scene.origin.counters(),
@@ -96,18 +90,10 @@ fn recheck_repairs_a_package_of_a_layout() {
     let zip = files.find(is_zip).unwrap();
     let length = fs::read(&zip).unwrap().len();
     fs::write(&zip, vec![b'x'; length]).unwrap();
-    scene.demo("").says(
-        0,
-        "
-  Mirrored nothing: 1 package already present, in [TIME]
-",
-    );
+    scene.demo("").says(0, "Mirrored 1 [TIME]");
     scene.demo("--recheck").says(
         0,
-        "
-   Updated [ORIGIN]/acme/demo 1.0.0   1 of its packages, 406 B   signed [ACME ID] (origin)
-  Mirrored 1 version, 1 package (406 B copied) in [TIME]
-",
+        "Updated [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Mirrored 1 1 406 [TIME]",
     );
     assert_eq!(scene.tree(), good);
 }

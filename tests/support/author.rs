@@ -189,15 +189,38 @@ fn is_time(text: &str) -> bool {
         .is_some_and(|number| number.parse::<f64>().is_ok())
 }
 
+/// The words of a text without punctuation around them.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let punctuation = |c| "(),:;.'`\"".contains(c);
+    let words = text.split_whitespace();
+    words
+        .map(move |word| word.trim_matches(punctuation))
+        .filter(|word| !word.is_empty())
+}
+
 impl Run {
-    /// Asserts the whole of stderr.
+    /// Asserts the facts of stderr, in their order: marks of lines (`error`, `Warning`, `Copied`, `expected`), names and numbers. Words between
+    /// them may be any, but there are as many errors and warnings. Without facts nothing may be printed.
     #[track_caller]
-    pub fn says(self, expected: &str) -> Self {
-        let expected = expected.trim_start_matches('\n');
-        assert_eq!(
-            self.stderr, expected,
-            "\n--- received\n{}\n--- expected\n{expected}",
-            self.stderr
+    pub fn says(self, facts: &str) -> Self {
+        let stderr = self.stderr.as_str();
+        let missing = words(facts)
+            .scan(words(stderr), |said, fact| {
+                Some((!said.any(|word| word == fact)).then_some(fact))
+            })
+            .flatten()
+            .next();
+        let differs = |mark: &&str| {
+            let lines = stderr.lines().map(str::trim_start);
+            let printed = lines.filter(|line| line.starts_with(mark)).count();
+            words(facts).filter(|word| word == mark).count() != printed
+        };
+        let mut marks = vec!["error", "Warning"];
+        marks.retain(differs);
+        let is_silent = !facts.is_empty() || stderr.is_empty();
+        assert!(
+            missing.is_none() && marks.is_empty() && is_silent,
+            "from {missing:?} on it is not said, in this order: {facts}\nmore or fewer: {marks:?}\n{stderr}"
         );
         self
     }

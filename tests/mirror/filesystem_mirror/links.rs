@@ -40,12 +40,10 @@ fn directories_of_a_mirror_that_are_links_are_refused() {
         let scene = OriginScene::new(two());
         packed(&scene);
         linked(&scene, &format!("mirror/{place}"));
-        mirror(&scene).says(1, &format!("
-error: example.com/acme/demo (filesystem-mirror:mirror): a directory of the mirror is a link, and clients follow none there
-  received mirror/{place}
-
-hint: put a directory in the place of the link: only the mirror itself and its zips may be links
-"));
+        mirror(&scene).says(
+            1,
+            &format!("error example.com/acme/demo received mirror/{place}"),
+        );
         assert!(scene.installs().is_empty());
     }
 }

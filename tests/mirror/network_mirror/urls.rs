@@ -31,10 +31,7 @@ fn documents_follow_five_redirects_as_clients_do() {
         arrives(&scene);
         assert_eq!(scene.origin.count(asks(sort)), 6);
         let scene = redirecting(sort, 6);
-        from(&scene, ALLOW).says(1, &format!("
-error: example.com/acme/demo{about} (network-mirror:https://[ORIGIN]/mirror/): the server redirects more than 5 times
-  last to https://[ORIGIN]/mirror/example.com/acme/demo/{file}
-"));
+        from(&scene, ALLOW).says(1, &format!("error example.com/acme/demo{about} network-mirror:https://[ORIGIN]/mirror/ 5 https://[ORIGIN]/mirror/example.com/acme/demo/{file}"));
         assert_eq!(scene.origin.count(asks(sort)), 6);
         assert!(scene.installs().is_empty());
     }
@@ -43,10 +40,7 @@ error: example.com/acme/demo{about} (network-mirror:https://[ORIGIN]/mirror/): t
 #[test]
 fn packages_follow_ten_redirects() {
     arrives(&redirecting("package", 10));
-    from(&redirecting("package", 11), ALLOW).says(1, "
-error: example.com/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the server redirects more than 10 times
-  last to https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip
-");
+    from(&redirecting("package", 11), ALLOW).says(1, "error example.com/acme/demo 1.0.0 network-mirror:https://[ORIGIN]/mirror/ 10 https://[ORIGIN]/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip");
 }
 
 #[test]
@@ -76,10 +70,7 @@ fn build_metadata_is_requested_with_its_plus_sign() {
     from(&scene, ALLOW)
         .says(
             0,
-            "
-    Copied example.com/acme/demo 1.0.0+ent   1 package, 418 B   unverified
-  Mirrored 1 version, 1 package (418 B copied) in [TIME]
-",
+            "Copied example.com/acme/demo 1.0.0+ent 1 418 unverified Mirrored 1 1 418 [TIME]",
         )
         .gives(&["oci-layout:store/example.com/acme/demo:1.0.0_ent"]);
     assert_eq!(scene.installs(), ["acme/demo 1.0.0+ent linux_amd64"]);
@@ -122,10 +113,7 @@ fn hosts_are_requested_in_both_spellings_of_clients() {
     from_books(&scene)
         .says(
             0,
-            "
-    Copied bücher.example/acme/demo 1.0.0   1 package, 406 B   unverified
-  Mirrored 1 version, 1 package (406 B copied) in [TIME]
-",
+            "Copied bücher.example/acme/demo 1.0.0 1 406 unverified Mirrored 1 1 406 [TIME]",
         )
         .gives(&["oci-layout:store/xn--bcher-kva.example/acme/demo:1.0.0"]);
     assert_eq!(scene.installs(), ARRIVED);
@@ -149,24 +137,12 @@ fn a_host_with_two_spellings_is_reported_as_clients_request_it() {
     scene
         .origin
         .always(asks("mirror-index"), Fault::status(404));
-    from_books(&scene).says(1, "
-error: bücher.example/acme/demo (network-mirror:https://[ORIGIN]/mirror/): the mirror has no such provider
-  from https://[ORIGIN]/mirror/xn--bcher-kva.example/acme/demo/index.json
-  answered 404: it went wrong
-
-hint: the mirror does not have this provider, or is not at this URL: its address ends where HOSTNAME/NAMESPACE/TYPE begins
-");
+    from_books(&scene).says(1, "error bücher.example/acme/demo network-mirror:https://[ORIGIN]/mirror/ https://[ORIGIN]/mirror/xn--bcher-kva.example/acme/demo/index.json 404");
     assert_eq!(scene.origin.count(below(UNICODE)), 1);
 
     let scene = OriginScene::of([demo()]);
     scene
         .origin
         .always(asks("mirror-version"), Fault::status(404));
-    from_books(&scene).says(1, "
-error: bücher.example/acme/demo 1.0.0 (network-mirror:https://[ORIGIN]/mirror/): the request for the list of packages failed
-  from https://[ORIGIN]/mirror/xn--bcher-kva.example/acme/demo/1.0.0.json
-  answered 404: it went wrong
-
-hint: the source lists a package that is not there: its owner has to publish it again
-");
+    from_books(&scene).says(1, "error bücher.example/acme/demo 1.0.0 network-mirror:https://[ORIGIN]/mirror/ https://[ORIGIN]/mirror/xn--bcher-kva.example/acme/demo/1.0.0.json 404");
 }

