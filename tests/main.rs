@@ -79,6 +79,10 @@ mod meanings;
 /// Every error message, word for word.
 mod messages;
 
+/// What people read.
+#[cfg(unix)]
+mod transcripts;
+
 /// Manual pages.
 mod man;
 

@@ -46,6 +46,11 @@ impl Scene {
         self
     }
 
+    /// Removes a variable.
+    pub fn remove_env(&mut self, name: &str) {
+        self.env.retain(|(known, _)| known != name);
+    }
+
     /// A path in the scene.
     pub fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
         self.home.path().join(relative)
@@ -115,7 +120,7 @@ impl Scene {
     }
 
     /// Replaces the scene's directory, whose name is random and on some systems has a second form behind a link.
-    fn filter(&self, bytes: Vec<u8>) -> String {
+    pub fn filter(&self, bytes: Vec<u8>) -> String {
         let real = self.home.path().canonicalize().unwrap();
         let text = String::from_utf8(bytes).unwrap();
         text.replace(real.to_str().unwrap(), "[TMP]")

@@ -1,0 +1,1 @@
+//! Rules for every text in a transcript.
