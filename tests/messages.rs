@@ -6,29 +6,20 @@
 use crate::support::author::Author;
 
 mod answers;
-mod arguments;
 mod census;
 mod connections;
 mod folder;
 mod form;
-mod library;
 mod locking;
 mod mirroring;
 mod newcomers;
-mod next_steps;
-mod other_tools;
 mod packages;
 mod publication;
 mod reading;
 mod registries;
 mod remarks;
 mod shapes;
-mod texts;
 mod trust;
-mod trust_options;
-mod wrong_addresses;
-mod wrong_arguments;
-mod wrong_files;
 
 /// A command that fails, and what it prints.
 struct Case {

@@ -191,4 +191,4 @@ macro_rules! topics {
     };
 }
 
-topics!(arguments);
+topics!(arguments next_steps wrong_files);

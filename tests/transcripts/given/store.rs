@@ -22,11 +22,13 @@ const MISTAKES: [Mistake; 8] = [
 impl Stage {
     /// | | |
     /// | --- | --- |
-    /// | `release [VERSION PLATFORM...] [KEY=VALUE...]` | writes a release of `demo` into `dist`, which it empties first; 1.0.0 for two platforms without words. Keys: `dir`, `type`, `mistake` (a [`Mistake`]), `by` (a signer), `executable` (the text of the executable in each zip), `protocols`, `manifest` |
+    /// | `release [VERSION PLATFORM...] [KEY=VALUE...]` | writes a release of `demo` into `dist`, which it empties first; 1.0.0 for two platforms without words. Keys: `dir`, `type`, `mistake` (a [`Mistake`]), `by` (a signer), `executable` (the text of the executable in each zip), `files` (the names in each zip), `zip` (the bytes of each zip), `protocols`, `manifest` |
+    /// | `signed CASE` | writes a release into `dist` with a signature of `testdata/keys`, and its key into `key.asc` |
     /// | `pushed` | that release, pushed to `oci-layout:store`; with the words of `release` |
     /// | `pushed-unsigned` | the same without a signature |
     /// | `layout NAME [DIRECTORY]` | copies a layout of `testdata/layouts` to `store` |
-    /// | `key SIGNER FILE` | writes the key of a signer |
+    /// | `key SIGNER FILE` | writes the key of a signer. Its fingerprint is `$SIGNER` and, in the output, `[SIGNER]` |
+    /// | `secret-key SIGNER FILE` | writes the secret key, armored if the name ends with `.asc` |
     /// | `evidence MEDIA_TYPE` | changes a byte of this layer of the evidence of 1.0.0 |
     /// | `alter TAG POINTER JSON` | alters the document of a tag: a JSON pointer and a value, or `-` to remove it |
     /// | `tag OLD NEW` | renames a tag |
@@ -42,8 +44,16 @@ impl Stage {
             ["pushed-unsigned"] => self.author.with_pushed_unsigned(),
             ["layout", name] => self.layout(name, "store"),
             ["layout", name, directory] => self.layout(name, directory),
+            ["signed", case] => self.signed(case),
+            ["secret-key", name, file] => {
+                let [armored, binary] = signer(name).secret();
+                let key = if file.ends_with(".asc") { armored } else { binary };
+                self.author.scene.write(file, key);
+            }
             ["key", name, file] => {
                 self.author.scene.write(file, signer(name).public_armored());
+                let fingerprint = signer(name).fingerprint();
+                self.name(&fingerprint, &name.to_uppercase().replace('-', "_"));
             }
             ["evidence", media_type] => {
                 let evidence = self.author.document("evidence-1.0.0");
@@ -89,12 +99,19 @@ impl Stage {
         let type_name = options.get("type").unwrap_or(&"demo");
         let mut release = ReleaseFolder::new(type_name, version);
         for platform in platforms {
-            release = match options.get("executable") {
-                Some(text) => {
+            let content = ["executable", "files", "zip"];
+            let content = content.map(|key| options.get(key));
+            release = match content {
+                [Some(text), ..] => {
                     let name = format!("terraform-provider-{type_name}_v{version}");
                     release.package(platform, &[(&name, text.as_bytes())])
                 }
-                None => release.platform(platform),
+                [_, Some(names), _] => {
+                    let files = names.split(',').map(|name| (name, &b"x"[..]));
+                    release.package(platform, &files.collect::<Vec<_>>())
+                }
+                [.., Some(bytes)] => release.zip(platform, bytes.as_bytes()),
+                _ => release.platform(platform),
             };
         }
         for (key, value) in &options {
@@ -106,7 +123,7 @@ impl Stage {
                 "by" => release.signed_by(signer(value)),
                 "protocols" => release.protocols(&value.split(',').collect::<Vec<_>>()),
                 "manifest" => release.manifest(value),
-                "dir" | "type" | "executable" => release,
+                "dir" | "type" | "executable" | "files" | "zip" => release,
                 _ => panic!("a release has no `{key}`"),
             };
         }
@@ -116,6 +133,27 @@ impl Stage {
             .path(options.get("dir").unwrap_or(&"dist"));
         let _ = fs::remove_dir_all(&directory);
         release.write(&directory);
+    }
+
+    /// The document that every key of `testdata/keys` signed, and files with the names and checksums in it.
+    fn signed(&self, case: &str) {
+        const STEM: &str = "terraform-provider-demo_1.0.0_";
+        let keys = testdata("keys");
+        let document = fs::read_to_string(keys.join("SHA256SUMS")).unwrap();
+        for line in document.lines() {
+            let (_, name) = line.split_once("  ").unwrap();
+            let platform = name.strip_prefix(STEM).unwrap();
+            let platform = platform.strip_suffix(".zip").unwrap();
+            self.author.scene.write(format!("dist/{name}"), platform);
+        }
+        for (from, to) in [
+            ("SHA256SUMS".to_owned(), format!("dist/{STEM}SHA256SUMS")),
+            (format!("{case}.sig"), format!("dist/{STEM}SHA256SUMS.sig")),
+            (format!("{case}.asc"), "key.asc".to_owned()),
+        ] {
+            let bytes = fs::read(keys.join(from)).unwrap();
+            self.author.scene.write(to, bytes);
+        }
     }
 
     fn layout(&self, name: &str, directory: &str) {
