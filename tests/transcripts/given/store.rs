@@ -47,7 +47,8 @@ impl Stage {
             ["signed", case] => self.signed(case),
             ["secret-key", name, file] => {
                 let [armored, binary] = signer(name).secret();
-                let key = if file.ends_with(".asc") { armored } else { binary };
+                let is_text = file.ends_with(".asc");
+                let key = if is_text { armored } else { binary };
                 self.author.scene.write(file, key);
             }
             ["key", name, file] => {
