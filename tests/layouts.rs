@@ -204,35 +204,3 @@ fn clients_ignore_the_tags_that_tfoci_reports_as_no_versions() {
         assert_eq!(names, expected, "{}", line.layout);
     }
 }
-
-/// `testdata/refusals.txt` has the message for each refused layout.
-#[test]
-fn every_refusal_has_the_expected_message() {
-    let scene = Scene::new();
-    let refusals = lines().filter(|line| line.is_install() && !line.is_accepted());
-    let page: String = refusals
-        .map(|line| {
-            let (provider, store) = (format!("acme/demo@{}", line.version), line.store());
-            let run = scene.tfoci([
-                "install",
-                &provider,
-                "--exact-repository",
-                "--from",
-                &store,
-                "--into",
-                "into",
-                "--platform",
-                &line.platform,
-                "--quiet",
-            ]);
-            let text = run.stderr.replace(&store, "STORE");
-            format!(
-                "[{} {} {}]\n{text}\n",
-                line.layout, line.version, line.platform
-            )
-        })
-        .collect();
-    let golden = layouts().with_file_name("refusals.txt");
-    let expected = std::fs::read_to_string(golden).unwrap_or_default();
-    assert!(page == expected, "{page}");
-}

@@ -8,18 +8,10 @@ use crate::support::author::Author;
 mod answers;
 mod census;
 mod connections;
-mod folder;
 mod form;
-mod locking;
 mod mirroring;
-mod newcomers;
-mod packages;
-mod publication;
-mod reading;
 mod registries;
 mod remarks;
-mod shapes;
-mod trust;
 
 /// A command that fails, and what it prints.
 struct Case {

@@ -191,4 +191,4 @@ macro_rules! topics {
     };
 }
 
-topics!(arguments next_steps wrong_files);
+topics!(arguments newcomers next_steps release store trust wrong_files);

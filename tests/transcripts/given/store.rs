@@ -54,7 +54,10 @@ impl Stage {
             ["key", name, file] => {
                 self.author.scene.write(file, signer(name).public_armored());
                 let fingerprint = signer(name).fingerprint();
-                self.name(&fingerprint, &name.to_uppercase().replace('-', "_"));
+                let (name, (_, id)) = (name.to_uppercase(), fingerprint.split_at(24));
+                let name = name.replace('-', "_");
+                self.name(&fingerprint, &name);
+                self.names.push((id.to_owned(), format!("[{name} ID]")));
             }
             ["evidence", media_type] => {
                 let evidence = self.author.document("evidence-1.0.0");
