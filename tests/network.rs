@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use crate::support::author::Author;
+use crate::support::port;
 use crate::support::registry::answer::Answer;
 use crate::support::registry::{Door, Fault, Personality, Registry, Setup, matching};
 use crate::support::scene::{Run, Scene};
@@ -46,11 +48,7 @@ fn a_client_certificate_is_sent_to_its_host_only() {
     let with = |option: &str, file: &str| format!("--client-{option}={host}={file}");
     let ca = "--ca-file=ca.pem";
 
-    let run = push(&author, host, &[ca]).exits(1);
-    let reason = "\n  the server requires a client certificate\n";
-    assert!(run.stderr.contains(reason), "{}", run.stderr);
-    let hint = format!("hint: show it a certificate with `--client-cert {host}=FILE`");
-    assert!(run.stderr.contains(&hint), "{}", run.stderr);
+    push(&author, host, &[ca]).exits(1);
     assert_eq!(registry.seen().len(), 0);
     push(&author, host, &[ca, &with("cert", "both.pem")]).succeeds();
     let two = [ca, &with("cert", "robot.crt"), &with("key", "robot.key")];
@@ -60,82 +58,38 @@ fn a_client_certificate_is_sent_to_its_host_only() {
     let install = ["install", "acme/demo", "--from", &format!("{host}/{STORE}")];
     let more = ["--into", "into", "--exact-repository", "--platform", "all"];
     registry.always(matching("GET", "/blobs/"), Fault::RedirectElsewhere);
-    let run = author.tfoci(&[&install[..], &more, &two].concat()).exits(1);
-    let (_, elsewhere) = registry.doors().elsewhere.split_once("://").unwrap();
-    let hint = format!("hint: show it a certificate with `--client-cert {elsewhere}=FILE`");
-    assert!(run.stderr.contains(&hint), "{}", run.stderr);
+    author.tfoci(&[&install[..], &more, &two].concat()).exits(1);
     assert_eq!(registry.count(|seen| seen.door == Door::Elsewhere), 0);
 }
 
 #[test]
-fn certificates_that_cannot_be_used_are_named() {
+fn no_request_is_sent_with_certificates_that_cannot_be_used() {
     let authority = Authority::new("tests");
     let registry = registry(&authority, Some(&authority));
     let author = author(Scene::new(), &authority);
     authority.client("robot").write(&author.scene, "robot");
     authority.client("other").write(&author.scene, "other");
     author.scene.write("empty.pem", "nothing");
-    author.scene.write(
-        "broken.pem",
-        "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
-    );
+    let pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    author.scene.write("broken.pem", pem);
     let host = registry.host();
-    let check = |options: &[&str], exit: i32, wanted: &str| {
-        let options: Vec<String> = options.iter().map(|o| o.replace("HOST", host)).collect();
-        let options: Vec<&str> = options.iter().map(String::as_str).collect();
-        let run = push(&author, host, &options).exits(exit);
-        let said = run.stderr.replace(host, "127.0.0.1:[PORT]");
-        let said = said.replace(
-            "registry.opentofu.org/acme/demo 1.0.0 (127.0.0.1:[PORT]/acme/demo): ",
-            "",
-        );
-        assert!(said.contains(wanted), "{said}\n{wanted}");
-        assert_eq!(run.stdout, "");
-    };
-    check(
-        &["--client-cert=robot.crt"],
-        2,
-        "error: `robot.crt` does not say for which host it is\n  expected HOST=FILE\n",
-    );
-    check(
-        &["--client-key=HOST=robot.key"],
-        2,
-        "error: there is a client key for 127.0.0.1:[PORT], and no client certificate\n",
-    );
-    check(
-        &["--client-cert=HOST=none.crt"],
-        1,
-        "error: cannot read none.crt",
-    );
-    check(
-        &["--client-cert=HOST=robot.crt", "--ca-file=ca.pem"],
-        1,
-        "error: robot.crt cannot be used as client certificate\n  expected a certificate and its private key, in PEM\n",
-    );
-    check(
-        &[
-            "--client-cert=HOST=robot.crt",
-            "--client-key=HOST=other.key",
-            "--ca-file=ca.pem",
-        ],
-        1,
-        "error: robot.crt with other.key cannot be used as client certificate\n  expected a certificate and its private key, in PEM\n",
-    );
-    check(
-        &["--ca-file=empty.pem"],
-        1,
-        "error: empty.pem holds no certificates\n  expected certificates in PEM\n  named by --ca-file\n",
-    );
-    check(
-        &["--ca-file=broken.pem"],
-        1,
-        "error: broken.pem cannot be used as certificate authorities\n  expected certificates in PEM\n  named by --ca-file\n",
-    );
-    check(
-        &[],
-        1,
-        "hint: if the authority is your own, name its certificate, not the server's, with `--ca-file FILE`\n",
-    );
+    for (options, exit) in [
+        ("--client-cert=robot.crt", 2),
+        ("--client-key=HOST=robot.key", 2),
+        ("--client-cert=HOST=none.crt", 1),
+        ("--client-cert=HOST=robot.crt --ca-file=ca.pem", 1),
+        (
+            "--client-cert=HOST=robot.crt --client-key=HOST=other.key --ca-file=ca.pem",
+            1,
+        ),
+        ("--ca-file=empty.pem", 1),
+        ("--ca-file=broken.pem", 1),
+        ("--ca-file=none.pem", 1),
+    ] {
+        let options = options.replace("HOST", host);
+        let options: Vec<&str> = options.split(' ').collect();
+        push(&author, host, &options).exits(exit).without_result();
+    }
     assert_eq!(registry.seen().len(), 0);
 }
 
@@ -147,11 +101,7 @@ fn certificate_authorities_are_required_for_tls_only() {
     let authority = Authority::new("tests");
     let author = author(scene, &authority);
     let registry = registry(&authority, None);
-    let run = push(&author, registry.host(), &[]).exits(1);
-    let wanted = ": this machine trusts no certificate authorities\n";
-    assert!(run.stderr.contains(wanted), "{}", run.stderr);
-    assert!(run.stderr.contains("none.pem"), "{}", run.stderr);
-    assert!(run.stderr.contains("hint: install the system's certificate authorities (ca-certificates), or name a file with `--ca-file` or SSL_CERT_FILE\n"), "{}", run.stderr);
+    push(&author, registry.host(), &[]).exits(1);
     push(&author, registry.host(), &["--ca-file=ca.pem"]).succeeds();
     let insecure = ["--insecure-skip-tls-verify", registry.host()];
     push(&author, registry.host(), &insecure).succeeds();
@@ -247,12 +197,6 @@ fn proxies_of_the_environment_are_used_and_their_passwords_hidden() {
             assert!(!run.stderr.contains(secret), "{}", run.stderr);
             assert!(!run.stdout.contains(secret), "{}", run.stdout);
         }
-        assert_eq!(
-            run.stderr.contains("proxy authorization"),
-            !works,
-            "{}",
-            run.stderr
-        );
     }
     let mut wanted = String::new();
     write!(wanted, "connect {host} http/1.1").unwrap();
@@ -313,16 +257,10 @@ fn redirects_to_other_hosts_use_the_proxy_and_never_private_addresses() {
     let asked = "connect storage.invalid:443 http/1.1".to_owned();
     assert!(proxy.heard().contains(&asked), "{:?}", proxy.heard());
     let (name, _) = proxy.host.split_once(':').unwrap();
-    for private in ["127.0.0.1:8443", "[::1]", name] {
-        let run = install(&format!("https://{private}{path}")).exits(1);
-        let wanted = "refusing to follow a reference to a private address\n";
-        assert!(run.stderr.contains(wanted), "{private}: {}", run.stderr);
-        assert!(
-            run.stderr
-                .contains("hint: if you know this host, `--allow-private ")
-        );
+    for private in ["127.0.0.1:8443", "[::1]:8443", &format!("{name}:8443")] {
+        install(&format!("https://{private}{path}")).exits(1);
+        assert!(!proxy.heard().iter().any(|line| line.contains(private)));
     }
-    assert!(proxy.heard().iter().all(|line| !line.contains("8443")));
 }
 
 #[test]
@@ -335,30 +273,26 @@ fn the_timeout_is_set_by_variable_and_option() {
     author.tfoci(&arguments).exits(2);
     let host = registry.host();
     registry.fault(6, |_| true, Fault::denied());
-    let run = push(&author, host, &["--plain-http", host, "-v"]).exits(1);
-    let wanted = format!("  Retrying http://{host}/v2/acme/demo/tags/list after ");
-    assert!(run.stderr.contains(&wanted), "{}", run.stderr);
-    assert!(
-        run.stderr.contains("s: no answer within 1 seconds\n"),
-        "{}",
-        run.stderr
-    );
-    assert!(
-        run.stderr
-            .contains("\nhint: `--timeout SECONDS` waits longer; `-vv` shows every request\n"),
-        "{}",
-        run.stderr
-    );
+    let begun = Instant::now();
+    push(&author, host, &["--plain-http", host]).exits(1);
+    assert!(begun.elapsed() < Duration::from_secs(30));
 }
 
+/// A host without an address, a port without a server, and a server that never answers.
 #[test]
-fn a_layout_needs_no_credentials() {
-    let author = Author::with_release();
-    author.push(&["--authfile", "none.json"]).succeeds();
-    let run = push(&author, "127.0.0.1:1", &["--authfile", "none.json"]).exits(1);
-    assert!(
-        run.stderr.contains("cannot read none.json"),
-        "{}",
-        run.stderr
-    );
+fn a_failed_connection_is_tried_three_times_and_not_waited_for() {
+    // Connections wait in the queue of the socket, and no process accepts them.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent = listener.local_addr().unwrap().to_string();
+    let absent = format!("127.0.0.1:{}", port::unused());
+    for (host, longest) in [("registry.invalid", 6), (&absent, 6), (&silent, 9)] {
+        let begun = Instant::now();
+        let from = format!("{host}/acme/demo");
+        let command = ["versions", "acme/demo", "-v", "--timeout=1", "--from"];
+        let run = Scene::new().tfoci(command.iter().chain(&[from.as_str()]));
+        assert!(begun.elapsed() < Duration::from_secs(longest), "{host}");
+        // `-v` has a line for each further attempt.
+        let attempts = run.exits(1).stderr.matches("/tags/list").count();
+        assert_eq!(attempts, 3, "{host}");
+    }
 }

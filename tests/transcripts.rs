@@ -191,4 +191,4 @@ macro_rules! topics {
     };
 }
 
-topics!(arguments newcomers next_steps release store trust wrong_files);
+topics!(arguments clients commands help newcomers next_steps origins registries release store trust wrong_files);

@@ -1,9 +1,12 @@
 //! A refused release leaves no trace, neither in a new store nor in an existing one.
 
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::support::author::{Author, two_platforms};
-use crate::support::release::{Mistake, ReleaseFolder};
+use crate::support::registry::{Fault, Registry, Seen, matching};
+use crate::support::release::{Mistake, ReleaseFolder, sha256};
 use crate::support::signer::Signer;
 
 const MISTAKES: [(Mistake, &str); 7] = [
@@ -223,4 +226,34 @@ fn nothing_is_written_or_removed_where_a_link_in_the_store_leads() {
     symlink("elsewhere", author.scene.path("store")).unwrap();
     author.push(&[]).succeeds();
     assert_eq!(author.installs().len(), 2);
+}
+
+/// The release process is not done: it writes a zip again while tfoci uploads it.
+#[test]
+fn a_zip_that_changes_after_its_verification_is_not_published() {
+    let author = Author::with_release();
+    let registry = Registry::plain();
+    let zip = author
+        .scene
+        .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip");
+    let bytes = fs::read(&zip).unwrap();
+    let digest = sha256(&bytes);
+    let has_failed = Arc::new(AtomicBool::new(false));
+    let failed = has_failed.clone();
+    let first = move |seen: &Seen| {
+        let is_zip = seen.method == "PUT" && seen.target.contains(&digest);
+        failed.fetch_or(is_zip, Ordering::Relaxed);
+        is_zip
+    };
+    registry.fault(1, first, Fault::status(503));
+    let change = move || {
+        if has_failed.load(Ordering::Relaxed) {
+            fs::write(&zip, &bytes[1..]).unwrap();
+        }
+    };
+    registry.always(matching("POST", "/blobs/uploads/"), Fault::after(change));
+    let host = registry.host();
+    let more = ["--exact-repository", "--plain-http", host];
+    author.push_to(&format!("{host}/acme/demo"), &more).exits(3);
+    assert!(registry.tags("acme/demo").is_empty());
 }
