@@ -76,9 +76,6 @@ mod logout;
 /// JSON documents with duplicate members, which readers interpret in different ways.
 mod meanings;
 
-/// Every error message, word for word.
-mod messages;
-
 /// What people read.
 #[cfg(unix)]
 mod transcripts;

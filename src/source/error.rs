@@ -286,10 +286,7 @@ fn asked_for(retry_after: Option<Duration>) -> String {
 fn other_type(received: Option<&str>) -> String {
     match received {
         Some(received) if is_json(received) => String::new(),
-        received => format!(
-            "\n  expected the content type application/json\n  received {}",
-            content_type(received)
-        ),
+        received => format!("\n  received the content type {}", content_type(received)),
     }
 }
 

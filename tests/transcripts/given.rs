@@ -26,8 +26,9 @@ impl Stage {
     pub fn new() -> Self {
         let mut env = BTreeMap::new();
         let tfoci = Path::new(env!("CARGO_BIN_EXE_tfoci")).parent().unwrap();
-        let path = std::env::var("PATH").unwrap();
-        env.insert("PATH".to_owned(), format!("{}:{path}", tfoci.display()));
+        // Directories of this machine that may not be read would change what the system says about programs that are missing.
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", tfoci.display());
+        env.insert("PATH".to_owned(), path);
         Self {
             author: Author::new(),
             env,
