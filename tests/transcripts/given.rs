@@ -29,6 +29,10 @@ impl Stage {
         // Directories of this machine that may not be read would change what the system says about programs that are missing.
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin", tfoci.display());
         env.insert("PATH".to_owned(), path);
+        // What fails once fails. How often requests are repeated is tested elsewhere.
+        for retry in ["TF_REGISTRY_DISCOVERY_RETRY", "TF_PROVIDER_DOWNLOAD_RETRY"] {
+            env.insert(retry.to_owned(), "0".to_owned());
+        }
         Self {
             author: Author::new(),
             env,
