@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::LINUX;
-use super::origin_scene::OriginScene;
+use super::origin_scene::{ARRIVED, OriginScene};
 use crate::support::author::Author;
 use crate::support::keygrammar::{
     DSA, Signature, armoured, certificate, detached, dsa, key_id, packet, subpacket,
@@ -43,6 +43,11 @@ fn with_busy(names: &[String], primary: &[u8], signatures: u32) -> OriginScene {
     scene
 }
 
+fn addresses(names: &[String]) -> String {
+    let addresses = names.iter().map(|name| format!("[ORIGIN]/acme/{name}"));
+    addresses.collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn keys_that_cost_more_than_honest_ones_are_refused() {
     let names = ["busy".to_owned()];
@@ -61,21 +66,14 @@ fn keys_that_cost_more_than_honest_ones_are_refused() {
 fn a_provider_with_such_a_key_delays_no_other() {
     let names: Vec<String> = (0..3).map(|place| format!("busy{place}")).collect();
     let scene = with_busy(&names, &dsa(4_096, 512), 55);
-    let busy: Vec<String> = names
-        .iter()
-        .map(|name| format!("[ORIGIN]/acme/{name}"))
-        .collect();
     let began = Instant::now();
-    let run = scene.mirror(&format!("{} [ORIGIN]/acme/demo", busy.join(" ")));
-    let said = run.ends(3);
+    let said = scene
+        .mirror(&format!("{} [ORIGIN]/acme/demo", addresses(&names)))
+        .ends(3);
     assert!(began.elapsed() < LONGEST, "{:?}", began.elapsed());
     assert!(said.contains("Copied [ORIGIN]/acme/demo 1.0.0"), "{said}");
-    assert_eq!(
-        said.matches("is by a key that may not sign").count(),
-        3,
-        "{said}"
-    );
-    assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    assert_eq!(said.matches("\nerror: ").count(), 3, "{said}");
+    assert_eq!(scene.installs(), ARRIVED);
 }
 
 /// The signal arrives while keys are checked. The check takes many times longer than the run may take after the signal.
@@ -95,13 +93,9 @@ fn a_signal_ends_a_run_that_checks_such_keys() {
             }),
         );
     }
-    let providers: Vec<String> = names
-        .iter()
-        .map(|name| format!("[ORIGIN]/acme/{name}"))
-        .collect();
     let arguments = format!(
         "mirror --ca-file ca.pem {} --to oci-layout:store",
-        providers.join(" ")
+        addresses(&names)
     );
     let arguments = scene.named(&arguments);
     let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
@@ -114,9 +108,8 @@ fn a_signal_ends_a_run_that_checks_such_keys() {
     #[cfg(target_os = "linux")]
     {
         let limits = std::fs::read_to_string(format!("/proc/{}/limits", run.id())).unwrap();
-        let core = limits
-            .lines()
-            .find(|line| line.starts_with("Max core file size"));
+        let mut lines = limits.lines();
+        let core = lines.find(|line| line.starts_with("Max core file size"));
         let words: Vec<&str> = core.unwrap().split_whitespace().collect();
         assert_eq!(words[4..6], ["0", "0"], "{limits}");
     }
@@ -126,17 +119,9 @@ fn a_signal_ends_a_run_that_checks_such_keys() {
     let began = Instant::now();
     assert!(sent.unwrap().success());
     let ended = run.wait_with_output().unwrap();
-    assert!(
-        began.elapsed() < Duration::from_secs(20),
-        "{:?}",
-        began.elapsed()
-    );
-    assert_eq!(
-        ended.status.code(),
-        Some(130),
-        "{:?}",
-        String::from_utf8(ended.stderr)
-    );
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(20), "{took:?}");
+    assert_eq!(ended.status.code(), Some(130), "{ended:?}");
 }
 
 /// A ring of four megabytes, of which a signature names one certificate with as many subpackets as there may be.

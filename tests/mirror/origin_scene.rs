@@ -203,8 +203,18 @@ pub fn folder() -> ReleaseFolder {
     ReleaseFolder::new("demo", "1.0.0").platform(super::LINUX)
 }
 
+/// What is said when `acme/demo` was mirrored.
+pub const COPIED: &str =
+    "Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Mirrored 1 1 406 [TIME]";
+
 /// What installs when `acme/demo` was mirrored.
 pub const ARRIVED: [&str; 1] = ["acme/demo 1.0.0 linux_amd64"];
+
+/// What installs when `acme/demo` was mirrored for two platforms.
+pub const BOTH_ARRIVED: [&str; 2] = [
+    "acme/demo 1.0.0 darwin_arm64",
+    "acme/demo 1.0.0 linux_amd64",
+];
 
 /// An origin of `acme/demo` with a fault for every request of a kind.
 pub fn told(sort: &'static str, fault: Fault) -> OriginScene {
@@ -231,15 +241,9 @@ pub fn refused(sort: &'static str, fault: Fault, code: i32, says: &str) {
     assert!(scene.installs().is_empty());
 }
 
-/// The error for a package whose bytes are not the announced ones.
-pub fn spoiled(how: &str, expected: &str, received: &str) -> String {
+/// What is said of a package whose bytes are not the announced ones.
+pub fn spoiled(expected: &str, received: &str) -> String {
     format!(
-        "error: [ORIGIN]/acme/demo 1.0.0 linux_amd64 ([ORIGIN]): cannot download the package
-  {how}
-    expected {expected}
-    received {received}
-
-hint: this version was not tagged. The bytes are not the announced ones: the source is broken, or a proxy changes packages
-"
+        "error [ORIGIN]/acme/demo 1.0.0 linux_amd64 [ORIGIN] expected {expected} received {received}"
     )
 }

@@ -125,14 +125,10 @@ fn at_points<I: Iterator<Item = usize>>(
             assert!(!finished.iter().any(repeats), "{point}: {asked}");
         }
         let repeats = |seen: &Seen| {
-            seen.parameter("digest")
-                .is_some_and(|zip| zips.contains(zip))
+            let digest = seen.parameter("digest");
+            is_write(seen) && digest.is_some_and(|zip| zips.contains(zip))
         };
-        assert_eq!(
-            team.registry.count(|seen| is_write(seen) && repeats(seen)),
-            0,
-            "{point}"
-        );
+        assert_eq!(team.registry.count(repeats), 0, "{point}");
     }
 }
 
@@ -140,11 +136,7 @@ fn at_points<I: Iterator<Item = usize>>(
 fn an_interrupted_run_leaves_whole_versions_and_the_next_finishes() {
     at_many_points("INT", |status, stderr| {
         assert_eq!(status.code(), Some(130), "{stderr}");
-        let (_, hint) = stderr.split_once("error: interrupted\n").expect(stderr);
-        let again = " packages are there; run the same command again to go on\n";
-        let nothing = "hint: no incomplete version was tagged: run the same command again\n";
-        let is_hint = hint.starts_with("\nhint: ") && hint.ends_with(again);
-        assert!(hint.ends_with(nothing) || is_hint, "{stderr}");
+        assert!(stderr.contains("error: interrupted\n"), "{stderr}");
     });
 }
 

@@ -1,9 +1,9 @@
 //! Keys that are trusted because the origin serves them over verified TLS.
 
-use super::demo;
+use super::locks::{NAME, lock, zh};
 use super::origin_scene::OriginScene;
+use super::{LINUX, demo};
 use crate::support::origin::{Door, Fault, Setup, asks, at};
-use crate::support::release::sha256;
 use crate::support::signer::Signer;
 
 const INSECURE: &str = "--insecure-skip-tls-verify";
@@ -23,9 +23,10 @@ fn is(scene: &OriginScene, more: &str, authentication: &str) {
 #[track_caller]
 fn refuses_to_pin(scene: &OriginScene, more: &str) {
     let more = more.replace("[ELSEWHERE]", elsewhere(scene));
-    scene.demo(&format!("{PINNING} {more}")).says(
+    let run = scene.demo(&format!("{PINNING} {more}"));
+    run.says(
         3,
-        &format!("error [ORIGIN]/acme/demo 1.0.0 [ORIGIN] [ACME] expected received"),
+        "error [ORIGIN]/acme/demo 1.0.0 [ORIGIN] [ACME] expected received",
     );
     assert!(scene.installs().is_empty());
     assert!(!scene.path("trust.toml").exists());
@@ -103,11 +104,8 @@ fn a_pinned_key_needs_no_verified_origin() {
 #[test]
 fn a_lock_file_verifies_the_package_and_not_the_key() {
     let scene = OriginScene::of([demo()]);
-    let zip = sha256(&scene.origin.zip("acme/demo", "1.0.0", super::LINUX));
-    let lock = format!(
-        "provider \"[ORIGIN]/acme/demo\" {{\n  version = \"1.0.0\"\n  hashes = [\"zh:{zip}\"]\n}}\n"
-    );
-    scene.write(".terraform.lock.hcl", scene.named(&lock));
+    let zip = [zh(&scene.origin, "1.0.0", LINUX)];
+    lock(&scene, NAME, "[ORIGIN]/acme/demo", "1.0.0", &zip);
     let more = format!("--from-lock . {INSECURE} [ORIGIN]");
     scene.mirror(&format!("{more} {PINNING} -q")).ends(3);
     assert!(!scene.path("trust.toml").exists());

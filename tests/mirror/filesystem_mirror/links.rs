@@ -2,12 +2,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use super::{ADDRESS, ALLOW, packed, two};
-use crate::mirror::origin_scene::{OriginScene, Told};
-
-const ARRIVED: [&str; 2] = [
-    "acme/demo 1.0.0 darwin_arm64",
-    "acme/demo 1.0.0 linux_amd64",
-];
+use crate::mirror::origin_scene::{BOTH_ARRIVED, OriginScene, Told};
 
 /// Replaces a file or directory of the scene with a link to it.
 fn linked(scene: &OriginScene, path: &str) {
@@ -30,7 +25,7 @@ fn the_mirror_and_its_zips_may_be_links() {
         packed(&scene);
         linked(&scene, path);
         mirror(&scene).says(0, "");
-        assert_eq!(scene.installs(), ARRIVED);
+        assert_eq!(scene.installs(), BOTH_ARRIVED);
     }
 }
 
@@ -55,5 +50,5 @@ fn a_link_beside_a_directory_does_not_hide_it() {
     let unpacked = format!("mirror/{ADDRESS}/2.0.0");
     symlink("..", scene.path(unpacked)).unwrap();
     mirror(&scene).says(0, "");
-    assert_eq!(scene.installs(), ARRIVED);
+    assert_eq!(scene.installs(), BOTH_ARRIVED);
 }

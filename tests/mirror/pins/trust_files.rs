@@ -1,6 +1,5 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::Stdio;
 
 use super::{PINNING, other, pinned, table};
 use crate::mirror::origin_scene::OriginScene;
@@ -28,15 +27,12 @@ fn a_new_table_precedes_every_table_that_would_match_first() {
 #[test]
 fn a_trust_file_that_cannot_be_extended_is_kept_and_does_not_stop_the_run() {
     let scene = OriginScene::of([demo(), other()]);
-    for table in [
-        "provider = []\n",
-        "provider = [{ match = \"[ORIGIN]/*/*\" }]\n",
-    ] {
+    let error = "error [ORIGIN]/acme/demo [ACME] [ORIGIN]/acme/other [STRANGER]";
+    let inline = "provider = [{ match = \"[ORIGIN]/*/*\" }]\n";
+    for table in ["provider = []\n", inline] {
         scene.trusts(table);
-        scene.both(&format!("{PINNING} --recheck -q")).says(
-            1,
-            &format!("error [ORIGIN]/acme/demo [ACME] [ORIGIN]/acme/other [STRANGER]"),
-        );
+        let run = scene.both(&format!("{PINNING} --recheck -q"));
+        run.says(1, error);
         assert_eq!(scene.trust(), table);
         assert_eq!(scene.installs().len(), 2);
     }
@@ -64,22 +60,18 @@ fn two_runs_at_once_lose_no_pin() {
     let scene = OriginScene::of([demo(), other()]);
     let directory = fs::File::open(scene.path(".")).unwrap();
     directory.lock().unwrap();
-    let arguments =
-        format!("mirror --ca-file ca.pem [ORIGIN]/acme/demo {PINNING} --to oci-layout:store");
-    let arguments = scene.named(&arguments);
-    let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
-    command.args(arguments.split(' ')).stdout(Stdio::null());
-    let mut run = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut run = scene.spawn("[ORIGIN]/acme/demo");
     let mut stderr = BufReader::new(run.stderr.take().unwrap());
     let mut line = String::new();
-    while !line.contains("Waiting for another process that holds") {
+    while !line.contains("Waiting ") {
         assert!(!line.contains("Pinned"), "{line}");
         line.clear();
         assert_ne!(stderr.read_line(&mut line).unwrap(), 0);
     }
-    scene.trusts(
-        &table("other", "\"[OTHER]\"").replace("[OTHER]", &Signer::stranger().fingerprint()),
-    );
+    scene.trusts(&table(
+        "other",
+        &format!("\"{}\"", Signer::stranger().fingerprint()),
+    ));
     directory.unlock().unwrap();
     let mut rest = String::new();
     stderr.read_to_string(&mut rest).unwrap();

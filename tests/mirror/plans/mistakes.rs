@@ -2,167 +2,50 @@ use crate::mirror::origin_scene::OriginScene;
 
 #[test]
 fn mistakes_in_a_mirror_file_are_reported_with_their_line() {
-    for (text, says) in [
-        ("", "
-error: mirror.toml is not a mirror file
-  the file names no provider
-    expected a table [[provider]] for each
-
-hint: `tfoci help mirror-file` shows a mirror file
-"),
-        ("to = [\"oci-layout:store\"]\n[[provider]]\naddress = \"a.example/b/c\"\nconstraints = \">= 1\"\n[[provider]]\naddress = \"a.example/b/c\"\nconstraints = \">=1\"\n", "
-error: mirror.toml is not a mirror file
-  a.example/b/c is there twice with the same constraints
-    in line 3 and line 6
-
-hint: remove one of the two tables, or give them different constraints
-"),
-        ("provider = 1", "
-error: mirror.toml is not a mirror file
-  line 1, column 12: expected tables `[[provider]]` with two brackets on each side, received the number 1
-    |
-  1 | provider = 1
-    |            ^
-
-hint: `tfoci help mirror-file` shows a mirror file
-"),
-        ("[provider]\naddress = \"a.example/b/c\"\n\n[provider] # another\naddress = \"a.example/b/d\"\n", "
-error: mirror.toml is not a mirror file
-  line 4, column 2: expected tables `[[provider]]` with two brackets on each side, received a table
-    |
-  4 | [provider] # another
-    |  ^^^^^^^^
-
-hint: `tfoci help mirror-file` shows a mirror file
-"),
-        ("to = \"oci-layout:store\"\n[[provider]]\naddress = \"a.example/b/c\"\n", "
-error: mirror.toml is not a mirror file
-  line 1, column 6: expected a list, received a text
-    |
-  1 | to = \"oci-layout:store\"
-    |      ^^^^^^^^^^^^^^^^^^
-
-hint: did you mean `to = [\"…\"]`? `tfoci help mirror-file` shows a mirror file
-"),
-        ("[[provider]]\naddress = \"a.example/b/c\"\ntrust = \"trust.toml\"\n", "
-error: mirror.toml is not a mirror file
-  line 3, column 1: unknown field `trust`, expected one of `address`, `constraints`, `to`, `platforms`, `newest`, `prereleases`
-    |
-  3 | trust = \"trust.toml\"
-    | ^^^^^
-
-hint: `trust` belongs above the first `[[provider]]`. `tfoci help mirror-file` shows a mirror file
-"),
-        ("[[provider]]\naddress = \"acme/demo\"\nplatform = []\n", "
-error: mirror.toml is not a mirror file
-  line 3, column 1: unknown field `platform`, expected one of `address`, `constraints`, `to`, `platforms`, `newest`, `prereleases`
-    |
-  3 | platform = []
-    | ^^^^^^^^
-
-hint: did you mean `platforms`? `tfoci help mirror-file` shows a mirror file
-"),
-        ("[[provider]]\naddress = \"acme/demo\"\nversion = \"1.0.0\"\n", "
-error: mirror.toml is not a mirror file
-  line 3, column 1: unknown field `version`, expected one of `address`, `constraints`, `to`, `platforms`, `newest`, `prereleases`
-    |
-  3 | version = \"1.0.0\"
-    | ^^^^^^^
-
-hint: did you mean `constraints`? `tfoci help mirror-file` shows a mirror file
-"),
-        ("[[provider]]\nsource = \"acme/demo\"\n", "
-error: mirror.toml is not a mirror file
-  line 2, column 1: unknown field `source`, expected one of `address`, `constraints`, `to`, `platforms`, `newest`, `prereleases`
-    |
-  2 | source = \"acme/demo\"
-    | ^^^^^^
-
-hint: did you mean `address`? `tfoci help mirror-file` shows a mirror file
-"),
-        ("[[provider]]\naddress = \"acme/demo\"\n", "
-error: mirror.toml is not a mirror file
-  line 2 cannot be understood
-  `acme/demo` names no host
-    expected HOSTNAME/NAMESPACE/TYPE
-
-hint: write `registry.opentofu.org/acme/demo`, or for Terraform `registry.terraform.io/acme/demo`
-"),
-        ("[[provider]]\naddress = \"a.example/b/c\"\nconstraints = \"1 to 2\"\n", "
-error: mirror.toml is not a mirror file
-  line 3 cannot be understood
-  `1 to 2` is not a version constraint: a comma is missing
-    expected `>= 1.2.0, < 2.0.0`
-
-hint: `tfoci help mirror-file` shows a mirror file
-"),
-        ("[[provider]]\naddress = \"a.example/b/c\"\nplatforms = [\"linux\"]\n", "
-error: mirror.toml is not a mirror file
-  line 3 cannot be understood
-  `linux` is not a platform: expected OS_ARCH, such as `linux_amd64`
-
-hint: `tfoci help mirror-file` shows a mirror file
-"),
-        ("newest = 1\nplatforms = [\n  \"linux_amd64\",\n  \"linux-arm64\",\n]\n[[provider]]\naddress = \"a.example/b/c\"\n", "
-error: mirror.toml is not a mirror file
-  line 4 cannot be understood
-  `linux-arm64` is not a platform: expected linux_arm64
-
-hint: `tfoci help mirror-file` shows a mirror file
-"),
-        ("provider = [{ address = \"a.example/b/c\", constraints = \"x\" }]\n", "
-error: mirror.toml is not a mirror file
-  the table of `a.example/b/c` cannot be understood
-  `x` is not a version constraint: it has a wildcard
-    expected `~> 1.2.0` for any 1.2, `~> 1.0` for any 1, or no constraint
-
-hint: `tfoci help mirror-file` shows a mirror file
-"),
-        ("[[provider]]\naddress = \"a.example/b/c\"\nnewest = 0\n", "
-error: mirror.toml is not a mirror file
-  line 3, column 10: expected a whole number from 1, received the number 0
-    |
-  3 | newest = 0
-    |          ^
-
-hint: `tfoci help mirror-file` shows a mirror file
-"),
-        ("[[provider]]\naddress = \"a.example/b/c\"\n", "
-error: nothing says where to mirror a.example/b/c
-
-hint: name the store with `--to STORE`, or with `to` in the mirror file
-"),
-        ("[[provider]]\naddress = \"a.example/b/c@1.0.0\"\n", "
-error: mirror.toml is not a mirror file
-  line 2 cannot be understood
-  `c@1.0.0` is not a provider type: it has a dot
-    expected letters, digits and inner dashes
-
-hint: a version goes into `constraints`: `address = \"a.example/b/c\"` and `constraints = \"1.0.0\"`
-"),
-        ("[[provider]]\naddress = \"a.example/b/c\"\nplatforms = []\n", "
-error: mirror.toml is not a mirror file
-  line 3, column 13: the list is empty, expected at least one; without the key, all are meant
-    |
-  3 | platforms = []
-    |             ^^
-
-hint: `tfoci help mirror-file` shows a mirror file
-"),
-    ] {
+    const TABLE: &str = "[[provider]]\naddress = \"a.example/b/c\"\n";
+    let twice = format!(
+        "to = [\"oci-layout:store\"]\n{TABLE}constraints = \">= 1\"\n{TABLE}constraints = \">=1\"\n"
+    );
+    let singles = "[provider]\naddress = \"a.example/b/c\"\n\n[provider] # another\naddress = \"a.example/b/d\"\n";
+    let platforms = "newest = 1\nplatforms = [\n  \"linux_amd64\",\n  \"linux-arm64\",\n]\n";
+    let inline = "provider = [{ address = \"a.example/b/c\", constraints = \"x\" }]\n";
+    let with = |more: &str| format!("{TABLE}{more}\n");
+    #[rustfmt::skip] // A table.
+    let cases = [
+        (String::new(), "expected [[provider]]"),
+        (twice, "a.example/b/c 3 6"),
+        ("provider = 1".to_owned(), "1 12 expected [[provider]] received 1"),
+        (singles.to_owned(), "4 2 expected [[provider]] received"),
+        (format!("to = \"oci-layout:store\"\n{TABLE}"), "1 6 expected received"),
+        (with("trust = \"trust.toml\""), "3 1 trust expected address"),
+        (with("platform = []"), "3 1 platform expected platforms"),
+        (with("constraints = \"1 to 2\""), "3 1 to 2 expected >= 1.2.0 < 2.0.0"),
+        (with("platforms = [\"linux\"]"), "3 linux expected OS_ARCH linux_amd64"),
+        (format!("{platforms}{TABLE}"), "4 linux-arm64 expected linux_arm64"),
+        (inline.to_owned(), "a.example/b/c x expected ~> 1.2.0"),
+        (with("newest = 0"), "3 10 expected 1 received 0"),
+        (TABLE.replace("b/c", "b/c@1.0.0"), "2 c@1.0.0 expected"),
+        (with("platforms = []"), "3 13 expected"),
+    ];
+    for (text, facts) in cases {
         let scene = OriginScene::of([]);
         scene.write("mirror.toml", text);
-        scene.run("--file mirror.toml").says(2, says);
+        let says = format!("error mirror.toml {facts}");
+        scene.run("--file mirror.toml").says(2, &says);
     }
     let scene = OriginScene::of([]);
-    let text = "to = [\"oci-layout:x\"]\n[[provider]]\naddress = \"a.example/b/c\"\n";
-    scene.write("mirror.toml", text);
+    scene.write("mirror.toml", TABLE);
+    scene
+        .run("--file mirror.toml")
+        .says(2, "error a.example/b/c");
+    let scene = OriginScene::of([]);
+    scene.write("mirror.toml", format!("to = [\"oci-layout:x\"]\n{TABLE}"));
     scene
         .run("a.example/b/c --file mirror.toml")
         .says(2, "error a.example/b/c");
     let scene = OriginScene::of([]);
-    let text = "trust = \"none.toml\"\nto = [\"oci-layout:x\"]\n[[provider]]\naddress = \"a.example/b/c\"\n";
-    scene.write("plans/mirror.toml", text);
+    let text = "trust = \"none.toml\"\nto = [\"oci-layout:x\"]\n";
+    scene.write("plans/mirror.toml", format!("{text}{TABLE}"));
     scene
         .run("--file plans/mirror.toml")
         .says(1, "error plans/none.toml plans/mirror.toml");
