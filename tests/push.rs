@@ -10,7 +10,6 @@ mod merge;
 mod options;
 mod refusals;
 mod repair;
-mod transcripts;
 
 /// The result of `Author::installs` for one version and these platforms.
 fn installed(version: &str, platforms: &[&str]) -> Vec<String> {
