@@ -22,34 +22,20 @@ fn disk() -> Author {
     author
 }
 
-/// The hint for a directory without providers.
-const EMPTY: &str =
-    "\nhint: check the path: `tfoci push`, `mirror` and `copy` put providers there\n";
-
 #[test]
-fn an_empty_store_and_a_wrong_level_are_errors_with_hints() {
-    let cases = [
-        ("empty", EMPTY),
-        ("disk", "\nhint: did you mean oci-layout:disk/store?\n"),
-        (
-            "disk/store/registry.opentofu.org",
-            "\nhint: did you mean oci-layout:disk/store?\n",
-        ),
-    ];
+fn an_empty_store_and_a_wrong_level_are_errors() {
     for command in COMMANDS {
-        for (directory, hint) in cases {
-            let author = disk();
+        for directory in ["empty", "disk", "disk/store/registry.opentofu.org"] {
             let from = format!("oci-layout:{directory}");
-            let run = author.tfoci(&[command, &["--from", &from]].concat());
-            run.exits(1).without_result().says(&format!(
-                "error {from} expected DIR/HOSTNAME/NAMESPACE/TYPE {hint}"
-            ));
+            let run = disk().tfoci(&[command, &["--from", &from]].concat());
+            let facts = format!("error {from} expected DIR/HOSTNAME/NAMESPACE/TYPE");
+            run.exits(1).without_result().says(&facts);
         }
     }
 }
 
 #[test]
-fn a_store_one_level_off_gets_a_hint_with_the_right_directory() {
+fn a_store_one_level_off_is_an_error() {
     for command in [
         &["inspect", "acme/demo"][..],
         &["versions", "acme/demo"],
@@ -71,9 +57,9 @@ fn a_directory_above_is_named_only_if_it_is_a_store() {
     std::fs::create_dir_all(layout.parent().unwrap()).unwrap();
     std::fs::rename(store.join("registry.opentofu.org/acme/demo"), layout).unwrap();
     let run = author.tfoci(&["list", "--from", "oci-layout:a/b"]);
-    run.exits(1).says(&format!(
-        "error oci-layout:a/b expected DIR/HOSTNAME/NAMESPACE/TYPE {EMPTY}"
-    ));
+    let run = run.exits(1);
+    assert!(!run.stderr.contains("oci-layout:a\n"), "{}", run.stderr);
+    run.says("error oci-layout:a/b expected DIR/HOSTNAME/NAMESPACE/TYPE");
 }
 
 #[test]
@@ -111,12 +97,8 @@ fn versions_omits_and_counts_those_that_do_not_verify() {
         .succeeds();
     let versions = ["versions", "acme/demo", "--from", "oci-layout:store"];
     let run = author.tfoci(&[&versions[..], &["--key", "acme.asc"]].concat());
-    assert_eq!(run.status, Some(0));
     assert_eq!(run.stdout, "1.0.0\n");
-    assert_eq!(
-        run.stderr,
-        "  Left out 1 of 2 versions; they did not verify. `--all` shows the reasons\n"
-    );
+    run.succeeds().says("1 of 2");
 }
 
 #[test]
@@ -134,6 +116,5 @@ fn versions_fails_if_no_version_verifies() {
     another.write(&author.scene.path("dist"));
     author.push(&[]).succeeds();
     let run = author.tfoci(&arguments).exits(3);
-    let says = "demo): none of the 2 versions verified\n";
-    assert!(run.stderr.contains(says), "{}", run.stderr);
+    run.says("error registry.opentofu.org/acme/demo 2");
 }

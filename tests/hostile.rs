@@ -69,21 +69,17 @@ fn refusals_state_what_was_expected_and_received() {
             "a stub before the zip, offsets not shifted",
             stub as fn(&[u8]) -> String,
         ),
-        ("too deep", |_| {
-            "  expected at most 64 levels\n  received 65\n".to_owned()
-        }),
+        ("too deep", |_| "expected 64 received 65".to_owned()),
         ("more directories than the limit", |_| {
-            "  expected at most 10000\n  received more\n".to_owned()
+            "expected 10000 received more".to_owned()
         }),
-        ("pipe", |_| "  received type 0o10000\n".to_owned()),
-        ("bzip2", |_| {
-            "  expected 0 (stored) or 8 (deflate)\n  received 12\n".to_owned()
-        }),
+        ("pipe", |_| "received 0o10000".to_owned()),
+        ("bzip2", |_| "expected 0 8 received 12".to_owned()),
         ("an unlisted entry between others", |zip| {
             let mut headers = (0..zip.len()).filter(|at| zip[*at..].starts_with(b"PK\x03\x04"));
             // The third header, after those of the executable and of `x`.
             let hidden = headers.nth(2).unwrap();
-            format!("  received a local header at byte {hidden}\n")
+            format!("received header {hidden}")
         }),
     ] {
         let case = cases()
@@ -93,13 +89,8 @@ fn refusals_state_what_was_expected_and_received() {
         let author = Author::new();
         let release = ReleaseFolder::new("demo", "1.0.0").zip("linux_amd64", &case.zip);
         release.write(&author.scene.path("dist"));
-        let said = author.push(&[]).exits(case.exit.into()).stderr;
-        for fact in facts(&case.zip).lines() {
-            let is_said = said
-                .lines()
-                .any(|line| line.trim_start() == fact.trim_start());
-            assert!(is_said, "{label}\n{fact}\n{said}");
-        }
+        let run = author.push(&[]).exits(case.exit.into());
+        run.says(&format!("error {}", facts(&case.zip)));
     }
 }
 
@@ -108,7 +99,7 @@ fn refusals_state_what_was_expected_and_received() {
 fn stub(zip: &[u8]) -> String {
     let (end, stub) = (zip.len() - 22, "#!/bin/sh\n".len());
     let found = end - stub;
-    format!("  expected its end at byte {end}\n  received byte {found}\n")
+    format!("expected {end} received {found}")
 }
 
 #[test]

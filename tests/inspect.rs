@@ -118,36 +118,18 @@ fn a_version_signed_by_an_unpinned_key_is_refused() {
         "trust.toml",
         format!("[[provider]]\nmatch = \"registry.opentofu.org/acme/*\"\nkeys = [\"{other}\"]\n"),
     );
-    let named = format!("{other} `Another Author (test key) <else@stranger.example>`");
-    for (pin, expected, advice) in [
-        (
-            ["--key", "stranger.asc"],
-            format!("{named} (named by --key)"),
-            "name its file by another `--key FILE`".to_owned(),
-        ),
-        (
-            ["--trust", "trust.toml"],
-            format!("{other} (named by trust.toml, line 3)"),
-            format!(
-                "add an entry for this provider alone, above the one in trust.toml, line 3: `match = \"registry.opentofu.org/acme/demo\"`, with \"{FINGERPRINT}\" and the keys of its other releases in `keys`"
-            ),
-        ),
+    for (pin, by) in [
+        (["--key", "stranger.asc"], "<else@stranger.example> --key"),
+        (["--trust", "trust.toml"], "trust.toml 3"),
     ] {
         let run = inspect(&scene, &pin).exits(3);
         assert_eq!(
             run.stdout,
             format!("{HEAD}authentication  refused\n{PACKAGES}")
         );
-        assert_eq!(
-            run.stderr,
-            format!(
-                "error: {ABOUT}: the stored version does not verify\n  \
-                 the signature `SHA256SUMS.sig` is by a key that is not pinned\n    \
-                 expected {expected}\n    received {FINGERPRINT} `{USER_ID}`\n\nhint: this version is not signed by a key that you named. \
-                 If the author says that this key is theirs, {advice}; else do not use these packages. `tfoci versions registry.opentofu.org/acme/demo --from STORE {} FILE` lists the versions that verify; `'registry.opentofu.org/acme/demo@!= VERSION'` leaves this one out\n",
-                pin[0],
-            )
-        );
+        run.says(&format!(
+            "error {ABOUT} SHA256SUMS.sig expected {other} {by} received {FINGERPRINT} {USER_ID}"
+        ));
     }
     let run = inspect(&scene, &["--key", "stranger.asc", "--format", "json"]).exits(3);
     let document = document(&run);
@@ -157,12 +139,8 @@ fn a_version_signed_by_an_unpinned_key_is_refused() {
 
 #[test]
 fn require_pinned_without_a_pinned_key_is_a_usage_error() {
-    assert_eq!(
-        inspect(&pushed(), &["--require-pinned"]).exits(2).stderr,
-        format!(
-            "error: {ABOUT}: no key is pinned\n\nhint: pin its fingerprint or key file for `registry.opentofu.org/acme/demo` in a trust file; or name the key with `--key FILE`, which replaces the key files of a trust file. Without a host, `acme/demo` means registry.opentofu.org/acme/demo: `--default-host registry.terraform.io` is for Terraform's\n"
-        )
-    );
+    let run = inspect(&pushed(), &["--require-pinned"]).exits(2);
+    run.says(&format!("error {ABOUT}"));
 }
 
 /// Writes, signs and pushes a release of one platform.
@@ -265,22 +243,14 @@ fn mistakes_that_clients_accept_are_noted() {
 #[test]
 fn missing_versions_and_stores_are_errors() {
     let scene = pushed();
-    let told = |address: &str| {
+    for (address, facts) in [
+        ("acme/demo@2.0.0", "demo oci-layout:mirror 2.0.0 has 1.0.0"),
+        ("acme/other@1.0.0", "other oci-layout:mirror"),
+    ] {
         let run = scene.tfoci(["inspect", address, "--from", "oci-layout:mirror"]);
-        (run.status, run.stderr)
-    };
-    let (status, text) = told("acme/demo@2.0.0");
-    assert_eq!(status, Some(1));
-    let expected = "error: registry.opentofu.org/acme/demo (oci-layout:mirror): no version matches `2.0.0`\n  has 1.0.0\n";
-    assert!(text.starts_with(expected), "{text}");
-    let (status, text) = told("acme/other@1.0.0");
-    assert_eq!(status, Some(1));
-    assert!(
-        text.starts_with(
-            "error: registry.opentofu.org/acme/other (oci-layout:mirror): the store has no such repository\n"
-        ),
-        "{text}"
-    );
+        let facts = format!("error registry.opentofu.org/acme/{facts}");
+        run.exits(1).says(&facts);
+    }
 }
 
 /// A misspelt `match` must not look like trust.
@@ -292,7 +262,6 @@ fn a_trust_file_without_an_entry_for_the_provider_is_reported() {
     let entry =
         format!("[[provider]]\nmatch = \"registry.opentofu.org/acne/*\"\nkeys = [\"{key}\"]\n");
     author.scene.write("trust.toml", entry);
-    let warning = "   Warning no entry of trust.toml matches registry.opentofu.org/acme/demo: no key is pinned; add an entry, or `--require-pinned` refuses such providers\n";
     for command in [
         &["inspect", "acme/demo@1.0.0"][..],
         &["versions", "acme/demo"],
@@ -309,7 +278,7 @@ fn a_trust_file_without_an_entry_for_the_provider_is_reported() {
         let from = ["--from", "oci-layout:store", "--trust", "trust.toml"];
         let arguments = [command, &from].concat();
         let run = author.tfoci(&arguments).succeeds();
-        assert!(run.stderr.contains(warning), "{command:?}: {}", run.stderr);
+        run.says("Warning trust.toml registry.opentofu.org/acme/demo");
         let run = author.tfoci(&[&arguments[..], &["--key", "acme.asc"]].concat());
         assert!(!run.succeeds().stderr.contains("Warning"), "{command:?}");
     }

@@ -103,8 +103,11 @@ fn a_release_without_signature_and_documents() {
 fn a_version_that_failed() {
     let author = Author::with_mistake(Mistake::SignatureMissing);
     let run = push(&author, &[]).exits(3);
+    let mut found = document(&run);
+    let error = found["providers"][0]["error"].as_object_mut().unwrap();
+    assert!(error.remove("message").unwrap().is_string() && error.remove("hint").is_some());
     assert_eq!(
-        document(&run),
+        found,
         json!({
             "schema": 1,
             "providers": [{
@@ -112,11 +115,7 @@ fn a_version_that_failed() {
                 "version": "1.0.0",
                 "status": "failed",
                 "packages": [],
-                "error": {
-                    "category": "untrusted",
-                    "message": format!("{PROVIDER} 1.0.0 (dist): the checksum document is not signed\n  expected a signature by acme.asc (named by --key)\n  received none"),
-                    "hint": "nothing of this version was written. Keys are pinned for this provider, so it needs a signature by one of them, which `gpg --detach-sign FILE` makes as FILE.sig",
-                },
+                "error": {"category": "untrusted"},
             }],
             "bytes": 0,
             "requests": 0,
@@ -131,16 +130,14 @@ fn a_failure_before_any_version_is_known() {
     two_platforms().write(&author.scene.path("dist"));
     ReleaseFolder::new("demo", "1.1.0").write(&author.scene.path("dist"));
     let run = push(&author, &[]).exits(2);
+    let mut found = document(&run);
+    let error = found["error"].as_object_mut().unwrap();
+    assert!(error.remove("message").unwrap().is_string() && error.remove("hint").is_some());
     assert_eq!(
-        document(&run),
-        json!({"schema": 1, "error": {
-            "category": "usage",
-            "provider": PROVIDER,
-            "place": "dist",
-            "message": format!("{PROVIDER} (dist): the folder has several versions\n  has 1.0.0, 1.1.0"),
-            "hint": format!("choose one: `--provider {PROVIDER}@VERSION`"),
-        }})
+        found,
+        json!({"schema": 1, "error": {"category": "usage", "provider": PROVIDER, "place": "dist"}})
     );
+    run.says(&format!("error {PROVIDER} dist has 1.0.0 1.1.0"));
     let run = push(&author, &["--annotation", "x"]).exits(2);
     assert_eq!(document(&run)["error"]["category"], "usage");
     assert_eq!(document(&run).as_object().unwrap().len(), 2);
@@ -188,12 +185,7 @@ fn quiet_prints_only_the_result_and_errors() {
     let run = author.push(&["--quiet"]).succeeds();
     assert_eq!((run.stderr.as_str(), run.stdout.lines().count()), ("", 1));
     let run = author.push(&["-q", "--existing", "fail"]).exits(1);
-    assert!(
-        run.stderr
-            .contains("): the store already has this version\n"),
-        "{}",
-        run.stderr
-    );
+    run.says(&format!("error {PROVIDER} 1.0.0"));
 }
 
 #[test]

@@ -38,14 +38,8 @@ fn manual_pages_are_written_for_every_command() {
     assert!(main.contains(".SH NOTES\n.nf\nHelp topics"), "{main}");
     assert!(main.contains("\n.fi\n.SH VERSION\n"), "{main}");
     scene.write("file", "");
-    for (directory, says) in [
-        ("file", "error: file is a file, expected a directory\n"),
-        (
-            "file/below",
-            "error: cannot write manual pages into file/below\n",
-        ),
-    ] {
+    for directory in ["file", "file/below"] {
         let run = scene.tfoci(["man", directory]).exits(1);
-        assert!(run.stderr.starts_with(says), "{}", run.stderr);
+        run.says(&format!("error {directory}"));
     }
 }

@@ -17,9 +17,6 @@ mod differential;
 /// JSON in which members may repeat.
 mod tree;
 
-const HINT: &str = "hint: such a document can show one package to a tool that verifies it and another to the client that installs it. \
-                    Find out who wrote it before you replace it";
-
 /// Where a member is repeated.
 #[derive(Clone, Copy, Debug)]
 enum Level {
@@ -42,36 +39,36 @@ struct Case {
 #[rustfmt::skip]
 const CASES: &[Case] = &[
     Case { level: Level::Index, from: r#""manifests":["#, to: r#""Manifests":[],"manifests":["#,
-        says: ["index", "Manifests", "the index"], received: "`Manifests` and `manifests`" },
+        says: ["index", "Manifests", ""], received: "`Manifests` `manifests`" },
     Case { level: Level::Index, from: r#""mediaType":"application/vnd.oci.image.index.v1+json""#,
         to: r#""mediaType":"application/vnd.oci.image.index.v1+json","MEDIATYPE":null"#,
-        says: ["index", "mediaType", "the index"], received: "`mediaType` and `MEDIATYPE`" },
+        says: ["index", "mediaType", ""], received: "`mediaType` `MEDIATYPE`" },
     Case { level: Level::Index, from: r#""annotations":{"org.opencontainers.image.title""#,
         to: r#""annotations":null,"annotations":{"org.opencontainers.image.title""#,
-        says: ["index", "annotations", "the index"], received: "`annotations` and `annotations`" },
+        says: ["index", "annotations", ""], received: "`annotations` `annotations`" },
     Case { level: Level::Index, from: r#""size""#, to: "\"\u{17f}ize\":1,\"size\"",
-        says: ["index", "\u{17f}ize", "entry 1 of the index"], received: "`\u{17f}ize` and `size`" },
+        says: ["index", "\u{17f}ize", "entry 1"], received: "`\u{17f}ize` `size`" },
     Case { level: Level::Index, from: r#""platform":{"architecture":"amd64""#,
         to: r#""platform":{"architecture":"arm64"},"platform":{"architecture":"amd64""#,
-        says: ["index", "platform", "entry 2 of the index"], received: "`platform` and `platform`" },
+        says: ["index", "platform", "entry 2"], received: "`platform` `platform`" },
     Case { level: Level::Index, from: r#""os":"linux""#, to: r#""os":"linux","OS":"linux""#,
-        says: ["index", "os", "platform of entry 2 of the index"], received: "`os` and `OS`" },
+        says: ["index", "os", "platform entry 2"], received: "`os` `OS`" },
     Case { level: Level::Index, from: r#""os":"linux""#, to: r#""os":"linux","os.version":null,"os.version":"""#,
-        says: ["index", "os.version", "platform of entry 2 of the index"], received: "`os.version` and `os.version`" },
+        says: ["index", "os.version", "platform entry 2"], received: "`os.version` `os.version`" },
     Case { level: Level::Index, from: r#"{"org.tfoci.package""#, to: r#"{"org.tfoci.package":null,"org.tfoci.package""#,
-        says: ["index", "org.tfoci.package", "annotations of entry 1 of the index"],
-        received: "`org.tfoci.package` and `org.tfoci.package`" },
+        says: ["index", "org.tfoci.package", "annotations entry 1"],
+        received: "`org.tfoci.package` `org.tfoci.package`" },
     Case { level: Level::Manifest, from: r#""layers":["#, to: r#""layers":[{}],"layers":["#,
-        says: ["platform manifest", "layers", "the platform manifest"], received: "`layers` and `layers`" },
+        says: ["platform manifest", "layers", ""], received: "`layers` `layers`" },
     Case { level: Level::Manifest, from: r#""layers":[{"#, to: r#""layers":[{"Digest":"sha256:00","#,
-        says: ["platform manifest", "Digest", "layer 1 of the platform manifest"], received: "`Digest` and `digest`" },
+        says: ["platform manifest", "Digest", "layer 1"], received: "`Digest` `digest`" },
     Case { level: Level::Manifest, from: r#""config":{"#, to: r#""config":{"urls":[],"urls":null,"#,
-        says: ["platform manifest", "urls", "config of the platform manifest"], received: "`urls` and `urls`" },
+        says: ["platform manifest", "urls", "config"], received: "`urls` `urls`" },
     Case { level: Level::Evidence, from: r#""layers":["#, to: r#""LAYERS":null,"layers":["#,
-        says: ["evidence", "LAYERS", "the evidence"], received: "`LAYERS` and `layers`" },
+        says: ["evidence", "LAYERS", ""], received: "`LAYERS` `layers`" },
     Case { level: Level::Evidence, from: r#"{"org.tfoci.protocols""#, to: r#"{"org.tfoci.protocols":"9.0","org.tfoci.protocols""#,
-        says: ["evidence", "org.tfoci.protocols", "annotations of the evidence"],
-        received: "`org.tfoci.protocols` and `org.tfoci.protocols`" },
+        says: ["evidence", "org.tfoci.protocols", "annotations"],
+        received: "`org.tfoci.protocols` `org.tfoci.protocols`" },
 ];
 
 impl Case {
@@ -95,21 +92,13 @@ impl Case {
 
     /// Asserts that a run was refused because of this and nothing else.
     #[track_caller]
-    fn refuses(&self, run: &Run) {
+    fn refuses(&self, run: Run) -> Run {
         let [document, member, object] = self.says;
-        let headline = format!(": the {document} repeats a member\n");
         let facts = format!(
-            "\n  expected one `{member}` in {object}\n  received {}\n",
+            "error {document} expected {member} {object} {document} received {}",
             self.received
         );
-        assert_eq!(run.status, Some(3), "{}\n{}", self.to, run.stderr);
-        assert!(
-            run.stderr.contains(&headline),
-            "{}\n{}",
-            self.to,
-            run.stderr
-        );
-        assert!(run.stderr.contains(&facts), "{}\n{}", self.to, run.stderr);
+        run.exits(3).says(&facts)
     }
 }
 
@@ -135,16 +124,13 @@ fn duplicate_members_at_every_level_are_refused_by_every_command() {
             ];
             author.tfoci(&arguments.concat())
         };
-        case.refuses(&run(&["inspect"], &[]));
+        case.refuses(run(&["inspect"], &[]));
         let install = ["install", "--into", "out", "--platform", "all"];
         for more in [&[][..], &PINNED] {
-            let told = run(&install, more);
-            case.refuses(&told);
-            assert!(told.stderr.contains(HINT), "{}", told.stderr);
+            case.refuses(run(&install, more));
             assert!(!author.scene.path("out/registry.opentofu.org").exists());
             let copied = run(&["copy", "--to", "oci-layout:other"], more);
-            case.refuses(&copied);
-            assert!(copied.stdout.is_empty(), "{}", copied.stdout);
+            case.refuses(copied).without_result();
             assert!(
                 !author
                     .scene
@@ -168,7 +154,7 @@ fn an_index_with_a_duplicate_member_is_not_merged() {
         author.push(&["--platform", "darwin_arm64"]).succeeds();
         case.apply(&author.repository(""));
         let before = author.tree();
-        case.refuses(&author.push(&[]).without_result());
+        case.refuses(author.push(&[]).without_result());
         assert_eq!(author.tree(), before);
         author.push(&["--existing", "replace"]).succeeds();
         assert_eq!(author.installs().len(), 2);
@@ -192,7 +178,7 @@ fn registries_are_read_like_layouts() {
             "--to",
             "oci-layout:other",
         ];
-        case.refuses(&author.tfoci(&[&arguments[..], &PINNED].concat()));
+        case.refuses(author.tfoci(&[&arguments[..], &PINNED].concat()));
         let push = [
             "push",
             "dist",
@@ -205,7 +191,7 @@ fn registries_are_read_like_layouts() {
         ];
         if matches!(case.level, Level::Index) {
             let tags = registry.tags("acme/demo");
-            case.refuses(&author.tfoci(&[&push[..], &["--to", &from]].concat()));
+            case.refuses(author.tfoci(&[&push[..], &["--to", &from]].concat()));
             assert_eq!(registry.tags("acme/demo"), tags);
         }
     }
@@ -220,9 +206,9 @@ fn a_layout_index_with_a_duplicate_member_is_refused() {
     let altered = text.replacen(r#""digest""#, r#""DIGEST":"sha256:00","digest""#, 1);
     std::fs::write(&path, altered).unwrap();
     let arguments = ["inspect", "acme/demo@1.0.0", "--from", "oci-layout:store"];
-    author.tfoci(&arguments).exits(3).without_result().says(&format!(
-        "error registry.opentofu.org/acme/demo store/registry.opentofu.org/acme/demo/index.json expected 1 received {HINT}"
-    ));
+    author.tfoci(&arguments).exits(3).without_result().says(
+        "error registry.opentofu.org/acme/demo store/registry.opentofu.org/acme/demo/index.json expected DIGEST 1 received DIGEST digest"
+    );
     author.push(&[]).exits(3);
 }
 
@@ -245,15 +231,7 @@ fn a_list_of_tags_with_a_duplicate_member_is_refused() {
         &from,
     ];
     let run = author.tfoci(&arguments).exits(3).without_result();
-    assert!(
-        run.stderr.contains(": the list of tags repeats a member\n")
-            && run.stderr.contains(
-                "\n  expected one `tags` in the list of tags\n  received `tags` and `TAGS`\n"
-            )
-            && run.stderr.contains(HINT),
-        "{}",
-        run.stderr
-    );
+    run.says("error registry.opentofu.org/acme/demo expected tags received tags TAGS");
 }
 
 /// A single member in another letter case means the same to all readers in Go. It is accepted with a note.

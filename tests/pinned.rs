@@ -136,16 +136,10 @@ fn a_reference_without_a_digest_names_the_provider_itself() {
     let with_digest = format!("{reference}@{}", digest(&first));
     author.scene.tfoci(["inspect", &with_digest]).succeeds();
     for command in [&["inspect"][..], &["copy", "--to", "oci-layout:out"]] {
-        let run = author
-            .scene
-            .tfoci([command, &[reference]].concat())
-            .exits(3);
-        assert_eq!(
-            run.stderr,
-            format!(
-                "error: the index names {PROVIDER}, and `{reference}` is not one of its repositories\n  expected REPOSITORY:VERSION@DIGEST, as `push` prints it\n"
-            )
-        );
+        let run = author.scene.tfoci([command, &[reference]].concat());
+        run.exits(3).says(&format!(
+            "error {PROVIDER} {reference} expected REPOSITORY:VERSION@DIGEST"
+        ));
     }
     assert!(!author.scene.path("out").exists());
 }
@@ -161,26 +155,18 @@ fn a_tag_that_moved_is_refused() {
     let received = digest(moved.stdout.trim()).to_owned();
     let expected = digest(&first).to_owned();
     let facts = format!(
-        "  expected {expected}\n  received {}",
+        "1.0.0 expected {expected} received {}",
         author_digest(&author)
     );
     assert_ne!(expected, received);
-    let hint = "hint: the version was published again, or the reference is of another store. Find out who moved the tag before you use the new reference\n";
     let before = judge::tree(&author.scene.path("store"));
     for command in [
         vec!["inspect", &first],
         vec!["install", &first, "--into", "out"],
         vec!["copy", &first, "--to", "oci-layout:other"],
     ] {
-        let run = author.scene.tfoci(&command).exits(3);
-        assert_eq!(
-            run.stderr,
-            format!(
-                "error: {REPOSITORY}: the tag `1.0.0` refers to another index\n{facts}\n\n{hint}"
-            ),
-            "{command:?}"
-        );
-        assert_eq!(run.stdout, "");
+        let run = author.scene.tfoci(&command).exits(3).without_result();
+        run.says(&format!("error {REPOSITORY} {facts}"));
     }
     let version = format!("acme/demo@1.0.0@{expected}");
     let from = ["--from", "oci-layout:store"];
@@ -188,20 +174,10 @@ fn a_tag_that_moved_is_refused() {
         .scene
         .tfoci([&["inspect", &version][..], &from].concat())
         .exits(3);
-    assert_eq!(
-        run.stderr,
-        format!(
-            "error: {PROVIDER} 1.0.0 (oci-layout:store): the tag `1.0.0` refers to another index\n{facts}\n\n{hint}"
-        )
-    );
+    run.says(&format!("error {PROVIDER} 1.0.0 oci-layout:store {facts}"));
     let copy = ["copy", &version, "--to", "oci-layout:other"];
     let run = author.scene.tfoci([&copy[..], &from].concat()).exits(3);
-    assert!(
-        run.stderr
-            .contains("the tag `1.0.0` refers to another index"),
-        "{}",
-        run.stderr
-    );
+    run.says(&format!("error {facts}"));
     assert!(!author.scene.path("other").exists() || author.scene.path("out").read_dir().is_err());
     assert_eq!(judge::tree(&author.scene.path("store")), before);
 }
@@ -219,46 +195,37 @@ fn arguments_without_a_version_are_refused() {
     let evidence = first.replace(":1.0.0@", ":evidence-1.0.0@");
     let absent = first.replace(":1.0.0@", ":9.9.9@");
     let from = ["--from", "oci-layout:store"];
-    for (arguments, exit, says) in [
+    for (arguments, exit, facts) in [
         (
             [&["inspect", &none][..], &from].concat(),
             1,
-            format!("{PROVIDER} (oci-layout:store): no version has the index {zeros}\n"),
+            format!("{PROVIDER} oci-layout:store {zeros}"),
         ),
         (
             vec!["inspect", &evidence],
             2,
-            format!("`{evidence}` does not refer to a version\n  expected REPOSITORY:VERSION@DIGEST, as `push` prints it\n"),
+            format!("{evidence} expected REPOSITORY:VERSION@DIGEST"),
         ),
         (
             vec!["inspect", &absent],
             1,
-            format!("{REPOSITORY}: no version matches `9.9.9`\n  has none\n"),
+            format!("{REPOSITORY} 9.9.9 has none"),
         ),
         (
             vec!["inspect", "acme/demo@sha256:12"],
             2,
-            "`sha256:12` is not a digest: expected 64 lower-case hex digits after `sha256:`, or 128 after `sha512:`\n".to_owned(),
+            "sha256:12 expected 64 128".to_owned(),
         ),
-        (
-            vec!["inspect", "acme/demo"],
-            2,
-            format!("nothing says which store to read {PROVIDER} from\n\nhint: name it with `--from STORE`, or give a reference as `push` prints it\n"),
-        ),
-        (
-            vec!["install", "--into", "out"],
-            2,
-            "nothing says which store to read from\n\nhint: name it with `--from STORE`, or give a reference as `push` prints it\n".to_owned(),
-        ),
+        (vec!["inspect", "acme/demo"], 2, PROVIDER.to_owned()),
+        (vec!["install", "--into", "out"], 2, "--from".to_owned()),
         (
             [&["inspect", &first][..], &from].concat(),
             2,
-            "`--from` names a store, and so does each reference\n\nhint: leave out `--from`\n".to_owned(),
+            "--from".to_owned(),
         ),
     ] {
         let run = author.scene.tfoci(&arguments).exits(exit);
-        let says = format!("error: {says}");
-        assert!(run.stderr.starts_with(&says), "{arguments:?}\n{says}\n{}", run.stderr);
+        run.says(&format!("error {facts}"));
     }
 }
 
@@ -287,12 +254,7 @@ fn an_index_without_a_title_is_of_the_provider_of_its_directory() {
     fs::rename(author.repository(""), author.scene.path("alone")).unwrap();
     let reference = format!("oci-layout:alone:1.0.0@sha256:{untitled}");
     let run = steady(author.scene.tfoci(["inspect", &reference])).exits(1);
-    assert_eq!(
-        run.stderr,
-        format!(
-            "error: the index at {reference} does not name its provider\n\nhint: name the provider and the store: `ADDR@DIGEST --from STORE`\n"
-        )
-    );
+    run.says(&format!("error {reference}"));
 }
 
 #[test]

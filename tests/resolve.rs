@@ -26,10 +26,8 @@ fn mixed_spellings_of_expressions_are_refused() {
     let template =
         r#"ghcr.io/%{ if namespace == "acme" }ours%{ else }theirs%{ endif }/${namespace}-${type}"#;
     let text = resolve(&["acme/demo", "--from", template]);
-    assert_eq!(
-        text,
-        format!("ghcr.io/ours/acme-demo\nhcl  {template}\nuri  none: it has expressions\n")
-    );
+    let expected = format!("ghcr.io/ours/acme-demo\nhcl  {template}\nuri  none");
+    assert!(text.starts_with(&expected), "{text}");
 }
 
 #[test]
@@ -125,10 +123,5 @@ fn a_name_that_becomes_too_long_is_refused() {
     let name = template.replace("{type}", "example-type");
     let (shown, name) = (template.split_at(200).0, name.split_at(200).0);
     let run = Scene::new().tfoci(["resolve", "acme/demodemodemo", "--from", &template]);
-    assert_eq!(
-        run.exits(2).stderr,
-        format!(
-            "error: the repository template `{shown}…` is wrong\n  `{name}…` is not a repository: it is longer than 512 bytes\n"
-        )
-    );
+    run.exits(2).says(&format!("error {shown}… {name}… 512"));
 }

@@ -127,8 +127,7 @@ fn changed_prints_only_changed_versions() {
     assert_eq!(references(&first), newest);
     let again = mirror(&scene, &["--newest", "2", "--changed"]).succeeds();
     assert_eq!(again.stdout, "");
-    let says = "  Mirrored nothing: 8 packages already present, in ";
-    assert!(again.stderr.starts_with(says), "{}", again.stderr);
+    again.says("Mirrored nothing 8");
     let json = mirror(&scene, &["--newest", "2", "--changed", "--format", "json"]);
     assert_eq!(versions(&json.succeeds()), [""; 0]);
     // Without `--changed`, present versions are results too.
@@ -149,11 +148,7 @@ fn changed_prints_only_changed_versions() {
             "a 1.10.0 failed".to_owned(),
         ]
     );
-    assert!(
-        run.stderr.contains(" 8 already present) in "),
-        "{}",
-        run.stderr
-    );
+    assert!(run.stderr.contains(" 8 already"), "{}", run.stderr);
     assert!(run.stderr.contains("    Failed 1 of 8: "), "{}", run.stderr);
 }
 
@@ -165,9 +160,7 @@ fn changed_warns_of_lacking_platforms_only_while_a_version_changes() {
     let more = ["--newest", "1", "--platform", "windows_amd64"];
     let run = |changed: &[&str]| mirror(&scene, &[&more, changed].concat()).succeeds();
     let host = origin.host();
-    let warning = |name: &str| {
-        format!("{host}/acme/{name} 2.0.0-rc.10: {host} has no package for windows_amd64")
-    };
+    let warning = |name: &str| format!("{host}/acme/{name} 2.0.0-rc.10: {host} has no package");
     let count = |run: &Run| {
         let names = ["a", "b"].map(warning);
         names.map(|text| run.stderr.matches(&text).count())

@@ -53,10 +53,7 @@ fn dry_run(scene: &Scene, arguments: &[&str]) -> Run {
 #[test]
 fn a_store_is_not_a_directory_of_a_site() {
     let run = with_two().tfoci(["site", "oci-layout:public", "--from", "oci-layout:store"]);
-    assert_eq!(
-        run.exits(2).stderr,
-        "error: `oci-layout:public` is a store\n  expected DIR, the directory of the files; `--from` names the store\n\nhint: `tfoci copy --to STORE` copies into a store\n"
-    );
+    run.exits(2).says("error oci-layout:public expected DIR");
 }
 
 /// Other commands have the address as their first argument.
@@ -200,8 +197,7 @@ fn hosts_are_in_punycode() {
         push(&scene, address, "1.0.0", &demo("1.0.0"));
     }
     let run = site(&scene, &[]).succeeds();
-    let warning = "   Warning clients refuse to install the providers of example.com:8443 from a network mirror, because this host has a port\n";
-    assert!(run.stderr.contains(warning), "{}", run.stderr);
+    run.says("Warning example.com:8443");
     for host in ["xn--bcher-kva.example", "example.com:8443"] {
         let folder = scene.path("public").join(host).join("acme/demo");
         assert!(folder.join("index.json").is_file(), "{host}");
@@ -224,11 +220,7 @@ fn constraints_select_all_versions_that_match() {
     site(&scene, &[&format!("{DEMO}@~> 1.0")]).succeeds();
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
     let run = site(&scene, &[&format!("{DEMO}@9.9.9")]).exits(1);
-    assert!(
-        run.stderr.contains("no version matches `9.9.9`"),
-        "{}",
-        run.stderr
-    );
+    run.says("error example.com/acme/demo 9.9.9");
     site(&scene, &[DEMO]).succeeds();
     let all = ["1.0.0", "1.1.0", "1.2.0-rc.1+build.5", "2.0.0"];
     assert_eq!(listed(&scene), all);
@@ -245,8 +237,7 @@ fn only_wanted_platforms_are_written_and_others_stay() {
         &ReleaseFolder::new("demo", "1.2.0").platform("darwin_arm64"),
     );
     let run = site(&scene, &["--platform", "linux/amd64"]).succeeds();
-    let warning = "example.com/acme/demo 1.2.0: it has no package for the wanted platforms";
-    assert!(run.stderr.contains(warning), "{}", run.stderr);
+    run.says("Warning example.com/acme/demo 1.2.0");
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
     let platforms = || {
         let document = json(&of_demo(&scene, "1.0.0.json"));
@@ -274,10 +265,7 @@ fn a_version_that_lost_its_only_wanted_platform_is_deleted() {
     scene.tfoci(replace.split(' ')).succeeds();
     let run = site(&scene, &linux).succeeds();
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
-    assert!(
-        run.stderr
-            .contains("it has no package for the wanted platforms")
-    );
+    run.says("Warning example.com/acme/demo 1.1.0");
     let delete = [&linux[..], &["--delete"]].concat();
     let run = dry_run(&scene, &delete).succeeds();
     let line = "Would delete example.com/acme/demo 1.1.0\n";
@@ -301,12 +289,9 @@ fn a_version_that_lost_its_only_wanted_platform_is_deleted() {
 #[test]
 fn a_platform_that_no_version_has_is_an_error() {
     let run = site(&with_two(), &["--platform", "linux_arm"]).exits(1);
-    let error = "error: example.com/acme/demo (oci-layout:store): the platform linux_arm is missing
-  has linux_amd64, windows_arm64
-
-hint: choose one of these with `--platform`, or mirror or push the one that is missing
-";
-    assert!(run.stderr.contains(error), "{}", run.stderr);
+    run.says(
+        "Warning 1.0.0 Warning 1.1.0 error example.com/acme/demo oci-layout:store linux_arm has linux_amd64 windows_arm64",
+    );
 }
 
 #[test]

@@ -7,9 +7,6 @@ use crate::support::registry::Registry;
 use crate::support::scene::Run;
 
 const SHARED: &str = "registry.invalid/mine/${namespace}-${type}";
-const DOUBT: &str = "the repository template `registry.invalid/mine/${namespace}-${type}` is wrong";
-const WHY: &str = "it may give two providers of one host the same repository";
-const HINT: &str = "hint: `tfoci copy --from 'registry.invalid/mine/${namespace}-${type}' --to 'registry.invalid/mine/${namespace}_${type}'` copies what is there to a template that keeps providers apart\n";
 
 /// An author with a release in `dist` and in `oci-layout:store`, and files that name the template.
 fn scene() -> Author {
@@ -45,12 +42,7 @@ fn every_command_that_writes_refuses_such_a_template() {
         "serve --from T --fill --include */*/* --registry-host a.example --plain-http --listen 127.0.0.1:0",
     ] {
         let run = run(&author, arguments, SHARED).exits(2).without_result();
-        let expected = format!("{DOUBT}\n  {WHY}\n\n{HINT}");
-        assert!(
-            run.stderr.ends_with(&expected),
-            "{arguments}\n{}",
-            run.stderr
-        );
+        run.says(&format!("error {SHARED}"));
     }
     assert_eq!(author.tree(), before);
 }
@@ -80,22 +72,12 @@ fn templates_that_hide_how_providers_meet_are_refused_as_well() {
             "REGISTRY/${hostname}_${namespace}_${type}",
         ),
     ] {
-        let told = author
-            .push_to(template, &[])
-            .exits(2)
-            .without_result()
-            .stderr;
-        let hint = format!("`tfoci copy --from '{template}' --to '{meant}'`");
-        assert!(
-            told.contains("the same repository") && told.contains(&hint),
-            "{told}"
-        );
+        let run = author.push_to(template, &[]).exits(2).without_result();
+        run.says(&format!("error {template} --from {template} --to {meant}"));
     }
     author.push_to(SHARED, &["--exact-repository"]).exits(2);
     // The user names one repository, for one provider.
-    let told = author.push_to("registry.invalid/mine/demo", &[]);
-    let told = told.exits(1).stderr;
-    assert!(!told.contains("same repository"), "{told}");
+    author.push_to("registry.invalid/mine/demo", &[]).exits(1);
 }
 
 #[test]
@@ -119,13 +101,14 @@ fn commands_that_read_warn_once() {
         "cli-config acme/* --from T",
     ] {
         let told = run(&author, arguments, SHARED).stderr;
-        let warning = format!("   Warning {DOUBT}: {WHY}\n");
-        assert_eq!(told.matches(&warning).count(), 1, "{arguments}\n{told}");
-        assert!(!told.contains(HINT), "{told}");
+        let lines = told.lines().filter(|line| line.contains("   Warning "));
+        let warnings = lines.filter(|line| line.contains(SHARED));
+        assert_eq!(warnings.count(), 1, "{arguments}\n{told}");
     }
     let told = run(&author, "cli-config --check --cli-config c.tfrc", "").succeeds();
-    let note = format!("c.tfrc, line 2: note: {DOUBT}: {WHY}\n");
-    assert!(told.stdout.contains(&note), "{}", told.stdout);
+    let lines = told.stdout.lines();
+    let mut notes = lines.filter(|line| line.contains("c.tfrc, line 2: note: "));
+    assert!(notes.any(|line| line.contains(SHARED)), "{}", told.stdout);
 }
 
 #[test]
@@ -173,22 +156,13 @@ fn a_namespace_of_terraform_may_have_underscores() {
     // `mirror` reads it in the lock file, and in the directory of a mirror.
     run(&author, "mirror --from-lock . --from filesystem-mirror:out --to oci-layout:other --allow-unsigned example.com/my_inc/*", "").succeeds();
     fs::remove_file(author.scene.path(".terraform.lock.hcl")).unwrap();
-    let told = run(&author, "lock --client tofu --from oci-layout:store", "")
+    run(&author, "lock --client tofu --from oci-layout:store", "")
         .exits(1)
-        .stderr;
-    assert!(
-        told.contains("`my_inc` is not a namespace: it has an underscore"),
-        "{told}"
-    );
+        .says("error my_inc underscore");
     // Neither `_` nor `___` can stand there in the name of a repository.
     for address in ["example.com/inc_/demo", "example.com/my___inc/demo"] {
-        let told = author.push(&["--provider", address]).exits(1).stderr;
-        assert_eq!(
-            told,
-            format!(
-                "error: `{address}` has characters that no OCI repository can have in its name\n  expected ASCII, and one or two underscores only between letters or digits\n"
-            )
-        );
+        let run = author.push(&["--provider", address]).exits(1);
+        run.says(&format!("error {address} expected"));
     }
 }
 
@@ -206,13 +180,8 @@ fn a_template_for_opentofu_warns_of_underscores() {
             "example.com/my_inc/*",
         ),
     ] {
-        let told = run(&author, arguments, template).succeeds().stderr;
-        assert_eq!(
-            told,
-            format!(
-                "   Warning OpenTofu refuses the underscore in {named}: `oci_mirror` cannot install it\n"
-            )
-        );
+        let run = run(&author, arguments, template).succeeds();
+        run.says(&format!("Warning {named} oci_mirror"));
     }
     let silent = run(
         &author,
@@ -239,12 +208,7 @@ fn an_archive_is_no_directory_of_layouts() {
             "copy acme/demo --from oci-layout:store --to T",
         ] {
             let run = run(&author, arguments, &format!("oci-layout:{name}")).exits(2);
-            assert_eq!(
-                run.stderr,
-                format!(
-                    "error: `oci-layout:{name}` is named like an archive, and there is no such directory\n  expected oci-layout:DIR\n"
-                )
-            );
+            run.says(&format!("error oci-layout:{name} expected oci-layout:DIR"));
         }
         assert!(!author.scene.path("none.tar").exists());
     }

@@ -9,6 +9,20 @@ use crate::support::signer::Signer;
 
 const ACME: &str = "[ACME]   Acme Provider Signing (test key) <security@acme.example>, Ed25519, does not expire   acme.asc";
 
+const STRANGER: &str = "[STRANGER]   Another Author (test key) <else@stranger.example>, Ed25519, does not expire   stranger.asc";
+
+/// Asserts facts of stdout, in their order.
+#[track_caller]
+fn prints(run: Run, facts: &str) {
+    let stderr = run.stdout;
+    Run {
+        stderr,
+        stdout: String::new(),
+        ..run
+    }
+    .says(facts);
+}
+
 /// A trust file with every valid entry and every cause of a warning.
 const FILE: &str = r#"# ours
 [[provider]]
@@ -70,42 +84,22 @@ impl Author {
 fn a_file_is_printed_with_its_keys_and_warnings() {
     let author = Author::with_trust(FILE);
     let run = author.trust("check trust.toml").succeeds();
-    let expected = format!(
-        "match     a.example/acme/demo   line 3
-key       [STRANGER]   only the fingerprint: the key itself has to come from the origin or the store; `push` needs `--key FILE`
-key       {ACME}
-unsigned  refused: a release needs a signature by [STRANGER ID] or [ACME ID]
-expired   a signature by an expired key is accepted, with a note
-weak      a signature with SHA-1 is refused
-
-match     a.example/acme/*   line 7
-unsigned  accepted: a release without a signature is shown as `checksum` or `unverified`
-expired   a signature by an expired key is accepted, with a note
-weak      a signature with SHA-1 is accepted, with a note
-
-match     a.example/acme/late   line 12
-key       [STRANGER]   Another Author (test key) <else@stranger.example>, Ed25519, does not expire   stranger.asc
-unsigned  refused: a release needs a signature by [STRANGER ID]
-expired   a signature by an expired key is accepted, with a note
-weak      a signature with SHA-1 is refused
-
-match     b.example/*/*   line 16
-unsigned  refused: a release needs a signature, by any key
-expired   a signature by an expired key is accepted, with a note
-weak      a signature with SHA-1 is refused
-
-match     c.example/*/*   line 19
-key       [ACME]   only the fingerprint: the key itself has to come from the origin or the store; `push` needs `--key FILE`
-key       [EXPIRED]   Expired Since (test key) <since@acme.example>, Ed25519, expired 2020-04-10   expired.asc
-key       [REVOKED]   Revoked (test key) <revoked@acme.example>, Ed25519, revoked   revoked.asc
-unsigned  refused: a release needs a signature by [ACME ID]
-expired   a signature by an expired key is refused
-weak      a signature with SHA-1 is refused
-"
-    );
-    assert_eq!(run.stdout, expected);
-    run.says(
+    let run = run.says(
         "Warning 12 a.example/acme/late a.example/acme/* 7 Warning 16 b.example/*/* Warning 19 [ACME] Warning 19 [EXPIRED] 2020-04-10 Warning 19 [REVOKED]",
+    );
+    let refused = "expired accepted weak refused";
+    prints(
+        run,
+        &format!(
+            "match a.example/acme/demo 3 key [STRANGER] --key key {ACME} unsigned refused [STRANGER ID] [ACME ID] {refused}
+             match a.example/acme/* 7 unsigned accepted checksum unverified expired accepted weak accepted
+             match a.example/acme/late 12 key {STRANGER} unsigned refused [STRANGER ID] {refused}
+             match b.example/*/* 16 unsigned refused any {refused}
+             match c.example/*/* 19 key [ACME] --key
+             key [EXPIRED] Expired Since (test key) <since@acme.example>, Ed25519, expired 2020-04-10 expired.asc
+             key [REVOKED] Revoked (test key) <revoked@acme.example>, Ed25519, revoked revoked.asc
+             unsigned refused [ACME ID] expired refused weak refused"
+        ),
     );
 }
 
@@ -116,15 +110,12 @@ fn every_problem_is_reported_with_its_line() {
     );
     author.scene.write("empty.asc", "none");
     let run = author.trust("check trust.toml").exits(2);
-    assert_eq!(
-        run.stdout,
-        format!(
-            "match     a.example/*/*   line 4\nkey       {ACME}\nunsigned  refused: a release needs a signature by [ACME ID]\nexpired   a signature by an expired key is accepted, with a note\nweak      a signature with SHA-1 is refused\n"
-        )
-    );
-    run.says(
+    assert_eq!(run.stdout.matches("match ").count(), 1, "{}", run.stdout);
+    let run = run.says(
         "error 2 acme/* expected HOSTNAME/NAMESPACE/TYPE example.com/acme/* example.com/*/* */*/* error 12 34365D9472D7468F expected 40 64 error No 2 7 error expected 8",
     );
+    let refused = "unsigned refused [ACME ID] expired accepted weak refused";
+    prints(run, &format!("match a.example/*/* 4 key {ACME} {refused}"));
     author.scene.write("trust.toml", "[[provider]\n");
     author
         .trust("check trust.toml")
@@ -142,28 +133,18 @@ fn every_command_warns_of_suspicious_entries() {
     let entry = "[[provider]]\nmatch = \"*/*/*\"\nunsigned = \"allow\"\n";
     let author = Author::with_trust(&entry.repeat(3));
     author.with_pushed();
-    let warning = |line: usize| {
-        format!(
-            "   Warning trust.toml, line {line}: the entry for */*/* is never used, because the entry for */*/* in line 2 matches first\n"
-        )
-    };
+    let warning = |line: usize| format!("Warning trust.toml {line} */*/* */*/* 2 ");
     let inspect = "inspect acme/demo --from oci-layout:store --trust trust.toml";
     let words: Vec<&str> = inspect.split(' ').collect();
     let run = author.tfoci(&words).succeeds();
     run.says(&[warning(5), warning(8)].concat());
-    author
-        .tfoci(&[&words[..], &["--quiet"]].concat())
-        .succeeds()
-        .says("");
+    let quiet = author.tfoci(&[&words[..], &["--quiet"]].concat());
+    quiet.succeeds().says("");
     author.scene.write("trust.toml", entry.repeat(8));
-    let lines: String = [5, 8, 11, 14].map(warning).concat();
-    let more = "   Warning trust.toml: 3 more; `tfoci trust check trust.toml` prints all\n";
-    author
-        .tfoci(&words)
-        .succeeds()
-        .says(&format!("{lines}{more}"));
+    let lines = [5, 8, 11, 14].map(warning).concat() + "Warning trust.toml 3";
+    author.tfoci(&words).succeeds().says(&lines);
     let push = author.push_unsigned(&["--trust", "trust.toml", "--dry-run", "--key", "acme.asc"]);
-    assert!(push.succeeds().stderr.starts_with(&lines));
+    push.succeeds().says(&lines);
 }
 
 /// An unusable trust file has the same error in every command.
@@ -190,49 +171,31 @@ fn the_exit_code_is_that_of_other_commands() {
 }
 
 #[test]
-fn wrong_types_in_a_trust_file_are_reported_in_plain_words() {
-    for (text, line, wrong, mark, hint) in [
+fn wrong_types_in_a_trust_file_are_reported_with_their_place() {
+    for (text, facts) in [
         (
             "[[provider]]\nmatch = \"*/*/*\"\nkeys = \"acme.asc\"\n",
-            "line 3, column 8: expected a list, received a text",
-            "3 | keys = \"acme.asc\"",
-            "       ^^^^^^^^^^",
-            "did you mean `keys = [\"…\"]`? ",
+            "3 8 expected list received 3 | keys = \"acme.asc\" | ^^^^^^^^^^",
         ),
         (
             "[provider]\nmatch = \"*/*/*\"\n",
-            "line 1, column 1: expected tables `[[provider]]` with two brackets on each side, received a table",
-            "1 | [provider]",
-            "^^^^^^^^^^",
-            "",
+            "1 1 expected [[provider]] received 1 | [provider] | ^^^^^^^^^^",
         ),
         (
             "[provider]\nmatch = \"a.example/*/*\"\n[provider]\nmatch = \"*/*/*\"\n",
-            "line 3, column 2: expected tables `[[provider]]` with two brackets on each side, received a table",
-            "3 | [provider]",
-            " ^^^^^^^^",
-            "",
+            "3 2 expected [[provider]] received 3 | [provider] | ^^^^^^^^",
         ),
         (
             "[[provider]]\nmatch = \"*/*/*\"\nunsigned = true\n",
-            "line 3, column 12: expected \"refuse\" or \"allow\", received `true`",
-            "3 | unsigned = true",
-            "           ^^^^",
-            "",
+            "3 12 expected \"refuse\" \"allow\" received true 3 | unsigned = true | ^^^^",
         ),
         (
             "[[provider]]\nmatch = \"*/*/*\"\nweak = \"maybe\"\n",
-            "line 3, column 8: expected `refuse` or `warn`, received `maybe`",
-            "3 | weak = \"maybe\"",
-            "       ^^^^^^^",
-            "",
+            "3 8 expected refuse warn received maybe 3 | weak = \"maybe\" | ^^^^^^^",
         ),
     ] {
-        let author = Author::with_trust(text);
-        let expected = format!(
-            "error: trust.toml is not a trust file\n  the trust file is malformed\n  {line}\n    |\n  {wrong}\n    | {mark}\n\nhint: {hint}`tfoci help trust` shows a trust file\n"
-        );
-        author.trust("check trust.toml").exits(2).says(&expected);
+        let run = Author::with_trust(text).trust("check trust.toml");
+        run.exits(2).says(&format!("error trust.toml {facts}"));
     }
 }
 
@@ -245,8 +208,8 @@ fn a_key_file_is_used_once() {
     let run = author.trust("check trust.toml").succeeds().says("");
     assert_eq!(run.stdout.matches("\nkey ").count(), 1, "{}", run.stdout);
     let absent = Author::with_trust(&table.replace("acme.asc", "none.asc"));
-    let said = absent.trust("check trust.toml").exits(1).stderr;
-    assert_eq!(said.matches("cannot read none.asc").count(), 1, "{said}");
+    let run = absent.trust("check trust.toml").exits(1);
+    run.says("error none.asc");
 }
 
 #[test]
@@ -261,61 +224,42 @@ fn keys_that_are_too_expensive_to_check_fail_the_check() {
 #[test]
 fn the_entry_that_applies_is_shown() {
     let author = Author::with_trust(FILE);
-    let weak = "weak      a signature with SHA-1 is refused\n";
-    let expired = "expired   a signature by an expired key is accepted, with a note\n";
-    let pinned = |by: &str| format!("unsigned  refused: a release needs a signature by {by}\n");
-    let both = pinned("[STRANGER ID] or [ACME ID]");
-    let stranger = pinned("[STRANGER ID]");
-    let show = |arguments: &str| author.trust(&format!("show {arguments}")).succeeds();
-    let run = show("a.example/acme/demo --trust trust.toml").says("");
-    assert_eq!(
-        run.stdout,
-        format!(
-            "provider  a.example/acme/demo\nentry     trust.toml, line 3: a.example/acme/demo\nkey       [STRANGER]   only the fingerprint: the key itself has to come from the origin or the store; `push` needs `--key FILE`\nkey       {ACME}\n{both}{expired}{weak}"
-        )
-    );
-    // A key on the command line supplies the certificate of a pinned fingerprint, and replaces key files.
-    let run = show("a.example/acme/demo --trust trust.toml --key stranger.asc").says("");
-    assert_eq!(
-        run.stdout,
-        format!(
-            "provider  a.example/acme/demo\nentry     trust.toml, line 3: a.example/acme/demo\nkey       [STRANGER]   Another Author (test key) <else@stranger.example>, Ed25519, does not expire   stranger.asc\n{stranger}{expired}{weak}"
-        )
-    );
-    let run = show("a.example/acme/late --trust trust.toml").says("");
-    assert_eq!(
-        run.stdout,
-        format!(
-            "provider  a.example/acme/late
-entry     trust.toml, line 7: a.example/acme/*
-unsigned  accepted: a release without a signature is shown as `checksum` or `unverified`
-pinned    no: --require-pinned refuses a.example/acme/late, unless a lock file lists its packages
-{expired}weak      a signature with SHA-1 is accepted, with a note
-"
-        )
-    );
-    let run = show("acme/demo --trust trust.toml").says("");
+    let rest = "expired accepted weak refused";
     let unpinned = format!(
-        "unsigned  refused by push and mirror: a release needs a signature, by any key
-unsigned  accepted by other commands: a release without a signature is shown as `checksum` or `unverified`
-pinned    no: --require-pinned refuses registry.opentofu.org/acme/demo, unless a lock file lists its packages
-{expired}{weak}"
+        "unsigned refused push mirror unsigned accepted checksum unverified pinned no --require-pinned registry.opentofu.org/acme/demo {rest}"
     );
-    assert_eq!(
-        run.stdout,
-        format!(
-            "provider  registry.opentofu.org/acme/demo\nentry     none: nothing in trust.toml matches\n{unpinned}"
-        )
-    );
-    let run = show("acme/demo").says("");
-    assert_eq!(
-        run.stdout,
-        format!(
-            "provider  registry.opentofu.org/acme/demo\nentry     none: `--trust` names no file\n{unpinned}"
-        )
-    );
-    let run = show("c.example/acme/demo --trust trust.toml --format json");
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    for (arguments, facts) in [
+        (
+            "a.example/acme/demo --trust trust.toml",
+            format!(
+                "provider a.example/acme/demo entry trust.toml 3 a.example/acme/demo key [STRANGER] --key key {ACME} unsigned refused [STRANGER ID] [ACME ID] {rest}"
+            ),
+        ),
+        // A key on the command line supplies the certificate of a pinned fingerprint, and replaces key files.
+        (
+            "a.example/acme/demo --trust trust.toml --key stranger.asc",
+            format!(
+                "provider a.example/acme/demo entry trust.toml 3 a.example/acme/demo key {STRANGER} unsigned refused [STRANGER ID] {rest}"
+            ),
+        ),
+        (
+            "a.example/acme/late --trust trust.toml",
+            "provider a.example/acme/late entry trust.toml 7 a.example/acme/* unsigned accepted checksum unverified pinned no --require-pinned a.example/acme/late expired accepted weak accepted".to_owned(),
+        ),
+        (
+            "acme/demo --trust trust.toml",
+            format!("provider registry.opentofu.org/acme/demo entry none trust.toml {unpinned}"),
+        ),
+        (
+            "acme/demo",
+            format!("provider registry.opentofu.org/acme/demo entry none --trust {unpinned}"),
+        ),
+    ] {
+        let run = author.trust(&format!("show {arguments}")).succeeds();
+        prints(run.says(""), &facts);
+    }
+    let run = author.trust("show c.example/acme/demo --trust trust.toml --format json");
+    let document: Value = serde_json::from_str(&run.succeeds().stdout).unwrap();
     assert_eq!(document["entry"]["line"], 19);
     assert_eq!(document["pinned"], true);
     assert_eq!(document["writing"]["expired"], "refuse");
@@ -389,12 +333,7 @@ fn keys_that_are_named_twice_or_may_not_sign_have_a_warning() {
         "[[provider]]\nmatch = \"a.example/acme/demo\"\nkeys = [\"acme.asc\", \"copy.asc\", \"retired.asc\"]\n",
     );
     let run = author.tfoci(&["trust", "check", "trust.toml"]).succeeds();
-    for warning in [
-        "the key [ACME] is in both acme.asc and copy.asc\n",
-        " in retired.asc may not sign: signatures by it are refused\n",
-    ] {
-        assert!(run.stderr.contains(warning), "{}", run.stderr);
-    }
+    run.says("Warning [ACME] acme.asc copy.asc Warning retired.asc");
 }
 
 #[test]
@@ -416,18 +355,14 @@ fn the_keys_that_may_sign_are_named_or_counted() {
     let ids: Vec<&str> = fingerprints.iter().map(|one| &one[24..]).collect();
     let revoked = ["revoked.asc".to_owned()];
     for (keys, by) in [
-        (&fingerprints[..3], ids[..3].join(" or ")),
-        (&fingerprints[..], "one of 4 keys".to_owned()),
-        (
-            &revoked[..],
-            "a pinned key, and none that can sign is pinned".to_owned(),
-        ),
+        (&fingerprints[..3], ids[..3].join(" ")),
+        (&fingerprints[..], "4".to_owned()),
+        (&revoked[..], "none".to_owned()),
     ] {
         let text = format!("[[provider]]\nmatch = \"a.example/*/*\"\nkeys = {keys:?}\n");
         let author = Author::with_trust(&text);
         let run = author.trust("check trust.toml").succeeds();
-        let line = format!("unsigned  refused: a release needs a signature by {by}\n");
-        assert!(run.stdout.contains(&line), "{}", run.stdout);
+        prints(run, &format!("unsigned refused {by}"));
     }
 }
 
@@ -440,7 +375,7 @@ fn a_copy_of_a_pinned_key_is_described_with_its_revocation() {
     let revoked = Signer::acme().armored_revoked(ReasonForRevocation::KeySuperseded);
     author.scene.write(format!("keys/{pin}.asc"), revoked);
     let key = ACME.replace("does not expire   acme.asc", "revoked   ");
-    let warning = "the key [ACME] in keys/[ACME].asc is revoked: signatures by it are refused\n";
+    let warning = "[ACME] keys/[ACME].asc revoked";
     let run = author.trust("check trust.toml").succeeds();
     let line = format!("key       {key}keys/[ACME].asc\n");
     assert!(run.stdout.contains(&line), "{}", run.stdout);
@@ -448,14 +383,12 @@ fn a_copy_of_a_pinned_key_is_described_with_its_revocation() {
     let show = "show a.example/acme/demo --trust trust.toml";
     let run = author.trust(show).succeeds();
     assert!(run.stdout.contains(&line), "{}", run.stdout);
-    run.says(&format!("   Warning {warning}"));
+    run.says(&format!("Warning {warning}"));
     let run = author.trust(&format!("{show} --key acme.asc")).succeeds();
     assert_eq!(run.stdout.matches(&key).count(), 1, "{}", run.stdout);
-    assert!(
-        run.stderr.contains("the key [ACME] in acme.asc is revoked"),
-        "{}",
-        run.stderr
-    );
+    run.says(&format!(
+        "Warning {warning} Warning [ACME] acme.asc revoked"
+    ));
 
     author.scene.write(format!("keys/{pin}.asc"), "nonsense");
     author
@@ -495,8 +428,10 @@ fn a_copy_that_is_not_there_hides_no_key_file() {
     author.scene.write("trust.toml", text);
     let inspect = ["inspect", "acme/demo@1.0.0", "--from", "oci-layout:store"];
     let inspect = [&inspect[..], &["--trust", "trust.toml"]].concat();
-    let run = author.tfoci(&inspect).exits(1);
-    assert!(run.stderr.contains("cannot read keys/"), "{}", run.stderr);
+    author
+        .tfoci(&inspect)
+        .exits(1)
+        .says("error keys/[ACME].asc");
     author
         .scene
         .write(format!("keys/{pin}.asc"), Signer::acme().public_armored());
@@ -517,17 +452,12 @@ fn a_key_file_that_cannot_be_used_is_no_finding_about_a_release() {
     let altered = lines[blank + 1].chars().rev().collect::<String>();
     let altered = key.replace(lines[blank + 1], &altered);
     let files = [
-        ("none.asc", None, 1, "cannot read none.asc"),
-        ("escaped.asc", Some(escaped.as_str()), 2, DAMAGED),
-        ("cut.asc", Some(&key[..cut]), 2, DAMAGED),
-        (
-            "end.asc",
-            Some(key.trim_end().trim_end_matches('-')),
-            2,
-            DAMAGED,
-        ),
-        ("two.asc", Some(&two), 2, DAMAGED),
-        ("altered.asc", Some(&altered), 2, DAMAGED),
+        ("none.asc", None, 1),
+        ("escaped.asc", Some(escaped.as_str()), 2),
+        ("cut.asc", Some(&key[..cut]), 2),
+        ("end.asc", Some(key.trim_end().trim_end_matches('-')), 2),
+        ("two.asc", Some(&two), 2),
+        ("altered.asc", Some(&altered), 2),
     ];
     let commands = [
         "push dist --provider acme/demo --to oci-layout:other",
@@ -537,7 +467,7 @@ fn a_key_file_that_cannot_be_used_is_no_finding_about_a_release() {
         "copy acme/demo --from oci-layout:store --to oci-layout:copied",
         "trust show acme/demo",
     ];
-    for (name, content, exit, says) in files {
+    for (name, content, exit) in files {
         if let Some(content) = content {
             author.scene.write(name, content);
         }
@@ -549,13 +479,9 @@ fn a_key_file_that_cannot_be_used_is_no_finding_about_a_release() {
         let check = ["trust check trust.toml".to_owned()];
         for command in by_key.iter().chain(&by_trust).chain(&check) {
             let run = author.tfoci(&command.split(' ').collect::<Vec<_>>());
-            let stderr = &run.stderr;
-            assert!(stderr.contains(says), "{name} {command}\n{stderr}");
-            assert!(!stderr.contains("tampered"), "{name} {command}\n{stderr}");
-            run.exits(exit);
+            run.exits(exit)
+                .says(&format!("error {name}"))
+                .hides("tampered");
         }
     }
 }
-
-const DAMAGED: &str =
-    "holds no OpenPGP key\n  expected a whole public key, armored or binary\n  named by ";

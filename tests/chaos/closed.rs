@@ -63,11 +63,6 @@ impl Drop for Closed {
     }
 }
 
-/// The hint about a file or directory that this user may not use.
-fn hint(path: &str) -> String {
-    format!("\nhint: run tfoci as a user who may use {path}, or change its permissions\n")
-}
-
 fn words(text: &str) -> Vec<String> {
     text.split(' ').map(str::to_owned).collect()
 }
@@ -81,31 +76,23 @@ fn unwritable_directories_are_named_and_nothing_is_written() {
     scene.succeeds(&LayoutScene::push("store", &["--platform", "linux_amd64"]));
     scene.succeeds(&LayoutScene::install("mirror", &[]));
     let closed = Closed::new(scene);
-    let lock = format!("cannot lock store/{PROVIDER}/.tfoci.lock");
-    let create = format!("cannot create new/{PROVIDER}");
-    let store = format!("store/{PROVIDER}/.tfoci.lock");
-    for (arguments, what, place) in [
-        (LayoutScene::push("store", &[]), lock, store.as_str()),
-        (LayoutScene::push("new", &[]), create, "this directory"),
+    for (arguments, path) in [
+        (
+            LayoutScene::push("store", &[]),
+            format!("store/{PROVIDER}/.tfoci.lock"),
+        ),
+        (LayoutScene::push("new", &[]), format!("new/{PROVIDER}")),
         (
             LayoutScene::install("mirror", &[]),
-            "cannot lock mirror/.tfoci.lock".to_owned(),
-            "mirror/.tfoci.lock",
+            "mirror/.tfoci.lock".to_owned(),
         ),
-        (
-            LayoutScene::install("new", &[]),
-            "cannot create new".to_owned(),
-            "this directory",
-        ),
+        (LayoutScene::install("new", &[]), "new".to_owned()),
     ] {
         let before = closed.scene.tree(".");
-        let run = closed.tfoci(&arguments).exits(1);
-        let (_, error) = run.stderr.split_once("error: ").unwrap();
-        let subject = "registry.opentofu.org/acme/demo 1.0.0";
-        let cause = "Permission denied (os error 13)";
-        let hint = hint(place);
-        assert_eq!(error, format!("{subject}: {what}\n  {cause}\n{hint}"));
-        assert_eq!(run.stdout, "");
+        let run = closed.tfoci(&arguments).exits(1).without_result();
+        run.says(&format!(
+            "error registry.opentofu.org/acme/demo 1.0.0 {path} 13"
+        ));
         assert!(closed.scene.tree(".") == before, "something was written");
     }
 }
@@ -145,16 +132,12 @@ fn unreadable_evidence_is_not_reported_as_forged() {
     let digest = sha256(&closed.scene.path(signature));
     let blob = format!("store/{PROVIDER}/blobs/sha256/{digest}");
     fs::set_permissions(closed.scene.path(&blob), Permissions::from_mode(0o000)).unwrap();
-    let expected = format!(
-        "error: {PROVIDER} 1.0.0 (oci-layout:store): the evidence sha256:{digest} cannot be used\n  \
-         cannot read {blob}\n  Permission denied (os error 13)\n{}",
-        hint(&blob)
-    );
+    let facts = format!("error {PROVIDER} 1.0.0 oci-layout:store sha256:{digest} {blob} 13");
     for arguments in [
         words("inspect acme/demo@1.0.0 --from oci-layout:store"),
         LayoutScene::install("open/mirror", &["--quiet"]),
     ] {
-        assert_eq!(closed.tfoci(&arguments).exits(1).stderr, expected);
+        closed.tfoci(&arguments).exits(1).says(&facts);
     }
 }
 
@@ -177,9 +160,7 @@ fn a_store_that_may_not_be_seen_is_not_missing() {
     ] {
         let arguments = words(&format!("{command} --from oci-layout:hidden/store"));
         let run = closed.tfoci(&arguments).exits(1);
-        let cause = "cannot read hidden/store\n  Permission denied (os error 13)\n";
-        assert!(run.stderr.contains(cause), "{}", run.stderr);
-        assert!(run.stderr.ends_with(&hint("hidden")), "{}", run.stderr);
+        run.says("error hidden/store 13");
     }
     fs::set_permissions(&hidden, Permissions::from_mode(0o755)).unwrap();
 }
@@ -197,12 +178,8 @@ fn a_package_that_may_not_be_read_is_not_damaged() {
     let closed = Closed::new(scene);
     fs::set_permissions(closed.scene.path(&blob), Permissions::from_mode(0o000)).unwrap();
     let copy = words("copy acme/demo --from oci-layout:store --to oci-layout:open/copy");
-    let said = closed.tfoci(&copy).exits(1).stderr;
-    let end = format!(
-        "cannot read {blob}\n  Permission denied (os error 13)\n{}",
-        hint(&blob)
-    );
-    assert!(said.ends_with(&end), "{said}");
+    let run = closed.tfoci(&copy).exits(1);
+    run.says(&format!("error {PROVIDER} 1.0.0 {blob} 13"));
 }
 
 /// Without the error, `copy` would leave the provider out, and `site --delete` would delete what it published of it.
@@ -258,10 +235,8 @@ fn a_disk_that_refuses_every_provider_is_explained_once() {
         let all = &run.stderr;
         assert_eq!(all.matches("error: ").count(), 1, "{all}");
         assert_eq!(all.matches("hint: ").count(), 1, "{all}");
-        assert!(all.contains(": cannot create "), "{all}");
-        let others =
-            all.split_once("\n… and 1 more failed in the same way: registry.opentofu.org/");
-        let (_, others) = others.expect(all);
+        let (_, others) = all.split_once("\n… and 1 more ").expect(all);
+        assert!(others.contains(" registry.opentofu.org/"), "{all}");
         assert!(others.contains("/demo"), "{all}");
     }
 }

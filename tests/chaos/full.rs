@@ -67,14 +67,9 @@ fn says_why(run: Run) {
     let error = error.split_once(": cannot ").unwrap().1;
     let (what, cause) = error.split_once("\n  ").unwrap();
     assert!(what.contains(PLACE), "names the file");
-    let causes = [
-        "No space left on device (os error 28)",
-        "Input/output error (os error 5)",
-    ];
-    assert!(
-        causes.iter().any(|said| cause.starts_with(said)),
-        "says why"
-    );
+    let cause = cause.lines().next().unwrap();
+    let causes = ["(os error 28)", "(os error 5)"];
+    assert!(causes.iter().any(|code| cause.contains(code)), "says why");
     assert_eq!(run.stdout, "");
 }
 
@@ -193,14 +188,8 @@ fn a_full_stdout_fails_the_command_after_its_work() {
         let output = push.output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{stderr}");
-        assert!(
-            stderr.contains("cannot write the result to stdout"),
-            "{stderr}"
-        );
-        assert!(stderr.contains("No space left on device"), "{stderr}");
-        let hint =
-            "free space on the file system of the file that stdout goes to, and run it again";
-        assert!(format == "json" || stderr.contains(hint), "{stderr}");
+        assert!(stderr.contains("stdout"), "{stderr}");
+        assert!(stderr.contains("(os error 28)"), "{stderr}");
         assert!(scene.seen("store").is_some());
     }
 }

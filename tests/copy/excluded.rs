@@ -89,16 +89,8 @@ fn a_copy_leaves_out_excluded_versions_and_their_broken_tags() {
             "{all}"
         );
     }
-    let told = author
-        .tfoci(&[&copy[..], &["--exclude", "acme/demo@1.0.0, 2.0.0"]].concat())
-        .exits(2)
-        .stderr;
-    assert!(
-        told.starts_with(
-            "error: `--exclude acme/demo@1.0.0, 2.0.0` matches no version: one version"
-        ),
-        "{told}"
-    );
+    let run = author.tfoci(&[&copy[..], &["--exclude", "acme/demo@1.0.0, 2.0.0"]].concat());
+    run.exits(2).says("error --exclude acme/demo@1.0.0 2.0.0");
 }
 
 #[test]

@@ -126,29 +126,23 @@ fn everything_below_an_index_is_copied() {
 /// tfoci refuses what clients refuse, and leaves no tag behind.
 #[test]
 fn artifacts_that_clients_refuse_are_not_copied() {
-    for (name, status, code) in [
-        ("tag-is-module", 1, "module package"),
-        ("index-tampered", 3, "the index sha256:"),
-        ("entry-is-index", 1, "not an image manifest"),
-        ("manifest-missing", 1, "is missing"),
-        ("manifest-tampered", 3, "cannot be used"),
-        ("layer-ambiguous", 1, "several packages"),
-        ("package-tampered", 3, "do not match their digest"),
-        ("package-truncated", 3, "fewer bytes than expected"),
-        ("package-missing", 1, "is missing"),
-        (
-            "entry-digest-md5",
-            1,
-            "describes nothing that can be fetched",
-        ),
+    for (name, status, word) in [
+        ("tag-is-module", 1, "module"),
+        ("index-tampered", 3, "index"),
+        ("entry-is-index", 1, "manifest"),
+        ("manifest-missing", 1, "missing"),
+        ("manifest-tampered", 3, "manifest"),
+        ("layer-ambiguous", 1, "several"),
+        ("package-tampered", 3, "digest"),
+        ("package-truncated", 3, "fewer"),
+        ("package-missing", 1, "missing"),
+        ("entry-digest-md5", 1, "digest"),
     ] {
         let author = Author::new();
         let from = format!("oci-layout:{}", testdata("layouts").join(name).display());
         let run = copy_demo(&author, &from, "oci-layout:other", &["--exact-repository"]);
         let run = run.exits(status).without_result();
-        assert!(run.stderr.contains(code), "{name}: {}", run.stderr);
-        let sides = format!("({from}, for oci-layout:other): ");
-        assert!(run.stderr.contains(&sides), "{name}: {}", run.stderr);
+        run.says(&format!("error {from} oci-layout:other {word}"));
         let index = author.scene.path("other/index.json");
         assert!(!index.exists(), "{name}");
     }
@@ -208,9 +202,7 @@ fn an_incomplete_layout_of_a_whole_store_fails_the_command() {
     let other = "registry.opentofu.org/acme/other";
     let path = author.scene.path("store").join(other);
     fs::create_dir_all(path.join("blobs")).unwrap();
-    let error = format!(
-        "error: the layout store/{other} is incomplete\n  expected its index.json\n\nhint: it may be written just now, "
-    );
+    let error = format!("error store/{other} expected index.json");
     for more in [&[][..], &["--dry-run"]] {
         for (command, to) in [
             ("copy", "--to=oci-layout:other"),
@@ -226,7 +218,7 @@ fn an_incomplete_layout_of_a_whole_store_fails_the_command() {
             ];
             let line = &line[..if command == "copy" { 4 } else { 6 }];
             let run = author.tfoci(&[line, &["-q"], more].concat()).exits(1);
-            assert!(run.stderr.contains(&error), "{}", run.stderr);
+            run.says(&error);
             let run = author
                 .tfoci(&[line, &["--format", "json"], more].concat())
                 .exits(1);

@@ -193,7 +193,7 @@ fn a_replacement_restores_what_a_registry_lost_and_reports_what_it_damaged() {
     let inspect = ["inspect", PROVIDER, "--plain-http", "127.0.0.1", "--from"];
     let inspect = inspect.iter().copied().chain([from.as_str()]);
     let run = author.scene.tfoci(inspect).exits(3);
-    assert!(run.stderr.ends_with(KEEPS), "{}", run.stderr);
+    run.says(&format!("error {PROVIDER} 1.0.0 {sums}"));
 }
 
 /// docker-registry accepts a manifest that it has, and keeps its bytes.
@@ -217,12 +217,10 @@ fn a_replacement_reports_a_damaged_manifest_of_a_registry() {
         run.exits(3).without_result();
         let more = ["--plain-http", "127.0.0.1", "--existing", "replace"];
         let run = author.push_to(&at(&to), &more).exits(3).without_result();
-        let said = "the bytes do not match their digest";
-        assert!(run.stderr.contains(said), "{tag}: {}", run.stderr);
+        let damaged = format!("sha256:{digest} ");
+        assert!(run.stderr.contains(&damaged), "{tag}: {}", run.stderr);
     }
 }
-
-const KEEPS: &str = "hint: a registry keeps the bytes that it has, even if the right ones are uploaded. Its operator has to delete this blob from the storage of the registry; then `--existing replace` of `tfoci push`, or of `tfoci copy` from a store that is whole, writes it again\n";
 
 #[track_caller]
 fn restores_and_reports(author: &Author, blob: &str, what: &str) -> Registry {
@@ -237,10 +235,8 @@ fn restores_and_reports(author: &Author, blob: &str, what: &str) -> Registry {
         let run = author.push_to(&at(&to), &more);
         between(run, from.host(), to.host())
     };
-    let both: [(&str, &dyn Fn() -> Run); 2] = [
-        (", from [FROM]/acme/demo", &|| copies(&replace)),
-        ("", &pushes),
-    ];
+    let both: [(&str, &dyn Fn() -> Run); 2] =
+        [("[FROM]/acme/demo", &|| copies(&replace)), ("", &pushes)];
     for (_, restores) in both {
         to.repository(NAME, |held| held.blobs.remove(blob));
         restores().succeeds();
@@ -252,20 +248,9 @@ fn restores_and_reports(author: &Author, blob: &str, what: &str) -> Registry {
     to.repository(NAME, |held| held.blobs.remove(blob));
     copies(&replace).exits(3);
     for (from, reports) in both {
-        let run = reports().exits(3).without_result();
-        let said = run.stderr.split("    received sha256:").next().unwrap();
-        assert_eq!(
-            said,
-            format!(
-                "\
-error: {PROVIDER} 1.0.0 ([TO]/{NAME}{from}): the {what} {blob} cannot be used
-  the bytes do not match their digest
-    expected {blob}
-"
-            )
-        );
-        let hint = run.stderr.split("\n\n").last().unwrap();
-        assert_eq!(hint, KEEPS);
+        reports().exits(3).without_result().says(&format!(
+            "error {PROVIDER} 1.0.0 [TO]/{NAME} {from} {what} {blob} expected {blob} received"
+        ));
     }
     to
 }

@@ -27,20 +27,12 @@ fn altered_and_missing_evidence_is_reported() {
             HEAD.replace("protocols       5.0, 6.0\n", "")
         )
     );
-    let told = format!(
-        "error: {ABOUT}: the evidence sha256:{CHECKSUMS} cannot be used\n  the bytes do not match their digest\n"
-    );
-    assert!(run.stderr.starts_with(&told), "{}", run.stderr);
+    let facts = format!("error {ABOUT} sha256:{CHECKSUMS}");
+    run.says(&format!("{facts} digest"));
     fs::remove_file(path).unwrap();
     let run = inspect(&scene, &[]).exits(3);
-    assert_eq!(
-        run.stderr,
-        format!(
-            "error: {ABOUT}: the evidence sha256:{CHECKSUMS} is missing\n\nhint: evidence that cannot be read proves nothing. \
-             `tfoci mirror --recheck` writes it anew, and so does pushing the release again, or `tfoci copy` from a store that is whole\n"
-        )
-    );
     assert!(run.stdout.ends_with(PACKAGES));
+    run.says(&format!("{facts} missing"));
 }
 
 #[test]
@@ -76,13 +68,8 @@ fn evidence_of_another_release_proves_nothing() {
     mixed["manifests"][1] = index("other")["manifests"][1].clone();
     fs::write(repository("mirror").join("index.json"), mixed.to_string()).unwrap();
     let run = inspect(&scene, &[]).exits(3);
-    let first = format!("error: {ABOUT}: the stored version does not verify\n");
-    assert!(run.stderr.starts_with(&first), "{}", run.stderr);
-    assert!(
-        run.stderr
-            .contains("terraform-provider-demo_1.0.0_linux_amd64.zip"),
-        "{}",
-        run.stderr
-    );
     assert!(run.stdout.contains("package         linux_amd64"));
+    run.says(&format!(
+        "error {ABOUT} terraform-provider-demo_1.0.0_linux_amd64.zip"
+    ));
 }

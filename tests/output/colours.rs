@@ -27,12 +27,7 @@ fn an_embedded_key_has_neither_the_colour_nor_the_verb_of_a_pinned_one() {
     author.with_pushed();
     let install = "install acme/demo --platform all --from oci-layout:store --into";
     for (directory, more, colour, end) in [
-        (
-            "one",
-            "",
-            CYAN,
-            "(embedded) by the key beside it, not pinned",
-        ),
+        ("one", "", CYAN, "not pinned"),
         ("two", "--key acme.asc", GREEN, "(pinned)"),
     ] {
         let text = shown(&author, &format!("{install} {directory} {more}"));
@@ -68,7 +63,7 @@ fn lock_and_install_do_not_show_an_embedded_key_as_verified() {
         let mut lines = text.lines();
         let line = lines.find(|line| line.contains("signed ")).unwrap();
         assert!(line.contains(CYAN) && line.contains(verb), "{text:?}");
-        let words = "(embedded) by the key beside it, not pinned";
+        let words = "not pinned";
         assert!(line.contains(words), "{text:?}");
         std::fs::remove_file(author.scene.path(".terraform.lock.hcl")).unwrap();
     }

@@ -103,7 +103,7 @@ fn mirror_on_terminals() {
 /// A user who writes the host or names the default knows it.
 #[test]
 fn the_host_of_a_two_part_address_is_shown_before_it_is_pushed() {
-    const NOTE: &str = "      Note acme/demo means registry.opentofu.org/acme/demo; a provider of your own has its host: HOST/acme/demo\n";
+    const NOTE: &str = "      Note acme/demo means registry.opentofu.org/acme/demo";
     let scene = Scene::new();
     scene.write("acme.asc", Signer::acme().public_armored());
     let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_amd64");

@@ -9,20 +9,15 @@ use crate::support::registry::{Fault, Registry, Seen, matching};
 use crate::support::release::{Mistake, ReleaseFolder, sha256};
 use crate::support::signer::Signer;
 
+/// Mistakes in a release, and a word of each refusal.
 const MISTAKES: [(Mistake, &str); 7] = [
-    (Mistake::ZipsAltered, "does not match its checksum"),
-    (Mistake::ZipsUnlisted, "has no SHA-256 for"),
-    (
-        Mistake::DocumentAltered,
-        "is not over this checksum document",
-    ),
-    (Mistake::SignatureBroken, "is not an OpenPGP signature"),
-    (Mistake::SignatureByStranger, "is by another key"),
-    (Mistake::SignatureArmored, "is armoured"),
-    (
-        Mistake::SignatureMissing,
-        "the checksum document is not signed",
-    ),
+    (Mistake::ZipsAltered, "checksum"),
+    (Mistake::ZipsUnlisted, "SHA-256"),
+    (Mistake::DocumentAltered, "document"),
+    (Mistake::SignatureBroken, "OpenPGP"),
+    (Mistake::SignatureByStranger, "another"),
+    (Mistake::SignatureArmored, "armoured"),
+    (Mistake::SignatureMissing, "signed"),
 ];
 
 /// A store that has another version already.
@@ -44,7 +39,9 @@ fn every_mistake_in_a_release_is_refused() {
             release.write(&author.scene.path("dist"));
             let before = author.tree();
             let run = author.push(&[]).exits(3).without_result();
-            assert!(run.stderr.contains(fact), "{mistake:?}: {}", run.stderr);
+            run.says(&format!(
+                "error registry.opentofu.org/acme/demo 1.0.0 {fact}"
+            ));
             assert_eq!(author.tree(), before, "{mistake:?}");
         }
     }
@@ -135,7 +132,7 @@ fn a_revocation_in_a_separate_block_is_found() {
         release.write(&author.scene.path("dist"));
         author.scene.write("keys.asc", &keys);
         let run = author.push_unsigned(&["--key", "keys.asc"]).exits(code);
-        let is_revoked = run.stderr.contains(" is by a revoked key\n");
+        let is_revoked = run.stderr.contains("revoked key");
         assert_eq!(
             is_revoked,
             code == 3 && keys.contains(&key),
@@ -193,8 +190,7 @@ fn a_revocation_behind_many_certifications_is_found() {
     author.push_unsigned(&["--key", "good.asc"]).succeeds();
     let from = ["--from", "oci-layout:store", "--key", "both.asc"];
     let run = author.tfoci(&[&["inspect", "acme/demo@1.0.0"], &from[..]].concat());
-    let said = "hint: its owner has revoked this key. Do not use these packages until their author has signed the release by another key, and it is pushed or mirrored again\n";
-    assert!(run.exits(3).stderr.contains(said));
+    assert!(run.exits(3).stderr.contains("revoked"));
 }
 
 /// Who can make links in a store could have files written and removed elsewhere.

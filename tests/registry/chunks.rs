@@ -128,11 +128,8 @@ async fn chunks_have_the_minimum_length_of_the_registry() {
     assert_eq!(registry.count(PATCHES), 2);
 
     let registry = behind_a_proxy(|quirks| quirks.smallest_chunk = Some(1 << 40));
-    let error = put(&registry, &bytes).await.unwrap_err();
-    let expected = "the registry requires chunks that are too long\n  expected at most ";
-    let received = "\n  received at least 1099511627776 bytes\n  from ";
-    assert!(error.to_string().starts_with(expected), "{error}");
-    assert!(error.to_string().contains(received), "{error}");
+    let error = put(&registry, &bytes).await.unwrap_err().to_string();
+    assert!(error.contains(" 1099511627776 bytes\n"), "{error}");
     assert_eq!(registry.count(PATCHES), 0);
 }
 
@@ -218,8 +215,8 @@ async fn impossible_upload_offsets_are_refused() {
     let registry = behind_a_proxy(|_| {});
     registry.always(PATCHES, Fault::with("range", "0-999999"));
     let error = put(&registry, &bytes).await.unwrap_err().to_string();
-    let says = "the registry reports an impossible upload offset\n  expected 0 to 153600 bytes\n  received 1000000 bytes";
-    assert!(error.starts_with(says), "{error}");
+    let facts = "\n  expected 0 to 153600 bytes\n  received 1000000 bytes";
+    assert!(error.contains(facts), "{error}");
     // The offset does not grow.
     let registry = behind_a_proxy(|quirks| quirks.taken_of_patch = Some(0));
     let error = put(&registry, &bytes).await.unwrap_err();
@@ -247,8 +244,7 @@ async fn a_repeated_500_is_reported_as_such() {
         }
         // Otherwise the error would be that of the other mode.
         let error = put(&registry, &noise(300 * KIB)).await.unwrap_err();
-        let says = "the registry answered 500 to a request for the upload (it went wrong)\n  from ";
-        assert!(error.to_string().starts_with(says), "{error}");
+        assert!(error.to_string().contains("answered 500"), "{error}");
     }
 }
 

@@ -135,14 +135,9 @@ fn amazon_needs_an_existing_repository() {
     let registry = at(host, Personality::Ecr).start();
     let user = User::of(&registry, "acme/other");
     let run = push(&user, &registry, &format!("{host}/acme/demo-other/demo")).exits(1);
-    let says = "\
-error: registry.example.net/acme/demo 1.0.0 (123456789012.dkr.ecr.eu-west-1.amazonaws.com/acme/demo-other/demo): the registry has no repository `acme/demo-other/demo`
-  answered 404 (NAME_UNKNOWN: repository acme/demo-other/demo not found)
-  from http://123456789012.dkr.ecr.eu-west-1.amazonaws.com/v2/acme/demo-other/demo/blobs/uploads/
-
-hint: create it first: `aws ecr create-repository --repository-name acme/demo-other/demo`
-";
-    assert!(run.stderr.ends_with(says), "{}", run.stderr);
+    run.says(&format!(
+        "error registry.example.net/acme/demo 1.0.0 {host}/acme/demo-other/demo 404 NAME_UNKNOWN http://{host}/v2/acme/demo-other/demo/blobs/uploads/"
+    ));
 }
 
 #[test]

@@ -101,13 +101,7 @@ fn a_zip_that_changes_during_the_upload_leaves_no_tag() {
     let (registry, pusher) = (Registry::plain(), pusher());
     alter(&pusher, "linux_amd64");
     let run = pusher.push(&registry, &[]).exits(3);
-    let says = "error: registry.opentofu.org/acme/demo 1.0.0 (dist): `terraform-provider-demo_1.0.0_linux_amd64.zip` \
-        does not match its checksum\n  expected sha256:";
-    assert!(run.stderr.contains(says), "{}", run.stderr);
-    let hint = "hint: nothing of this version was tagged. Build the release again, and sign after the last change\n";
-    // Another upload may just have begun, which is a line after it.
-    assert!(run.stderr.contains(hint), "{}", run.stderr);
-    assert_eq!(run.stdout, "");
+    run.without_result().says("error registry.opentofu.org/acme/demo 1.0.0 dist terraform-provider-demo_1.0.0_linux_amd64.zip expected");
     assert_eq!(registry.tags(NAME), []);
     assert_eq!(registry.count(matching("PUT", "/manifests/1.0.0")), 0);
 }
@@ -121,11 +115,7 @@ fn a_bad_zip_is_found_although_the_store_has_the_right_one() {
     alter(&pusher, "linux_amd64");
     for more in [&[][..], &["--dry-run"], &["--existing", "replace"]] {
         let run = pusher.push(&registry, more).exits(3);
-        assert!(
-            run.stderr.contains("does not match its checksum"),
-            "{}",
-            run.stderr
-        );
+        run.says("error registry.opentofu.org/acme/demo 1.0.0 terraform-provider-demo_1.0.0_linux_amd64.zip checksum");
         assert_eq!(registry.tags(NAME), tags, "{more:?}");
     }
 }

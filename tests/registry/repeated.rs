@@ -66,8 +66,7 @@ fn credentials_in_a_value_of_a_wrong_type_are_not_shown() {
     let body = format!(r#"{{"tags":"{IN_JSON}"}}"#);
     let fault = Fault::Answer(Answer::new(200).body(body));
     let said = said(&versions(), [("/tags/list", fault)]);
-    let shown = "  `tags`: expected a list, received a text\n";
-    assert!(said.contains(shown), "{said}");
+    assert!(said.contains("`tags`: expected "), "{said}");
 }
 
 #[test]

@@ -67,8 +67,6 @@ fn assert_untouched(registry: &Registry) {
     registry.assert_no_leaks();
 }
 
-const HINT: &str = "hint: no login helps: the credentials for [REGISTRY] go to no other host. Ask the registry's operator why that host refuses";
-
 #[tokio::test]
 async fn a_redirect_target_cannot_request_the_password() {
     for (path, arguments, what, of) in [
@@ -98,20 +96,9 @@ async fn a_redirect_target_cannot_request_the_password() {
                 &user,
                 &format!("{arguments} {PROVIDER}{version} --from STORE"),
             );
-            let told = told.exits(1);
-            assert_eq!(
-                told.stderr,
-                format!(
-                    "error: {of} ([REGISTRY]/acme/demo): the registry leads to a host that refuses the request for the {what}
-  registry [REGISTRY]
-  from http://[OTHER]/storage
-  answered {status} (UNAUTHORIZED: who are you?)
-  tried no credentials, since they are for the registry alone
-
-{HINT}
-"
-                )
-            );
+            told.exits(1).says(&format!(
+                "error {of} [REGISTRY]/acme/demo {what} registry [REGISTRY] http://[OTHER]/storage {status} UNAUTHORIZED tried no"
+            ));
             assert_untouched(&registry);
         }
     }
@@ -129,14 +116,7 @@ async fn an_upload_host_cannot_request_the_password() {
     registry.always(elsewhere, Fault::Answer(trap(&registry)));
     let push = format!("push dist --provider {PROVIDER} --key acme.asc --to STORE");
     let told = run(&registry, &user, &push).exits(1);
-    let expected = "
-  registry [REGISTRY]
-  from http://[OTHER]/upload?…
-  answered 401 (UNAUTHORIZED: who are you?)
-  tried no credentials, since they are for the registry alone
-";
-    assert!(told.stderr.contains(expected), "{}", told.stderr);
-    assert!(told.stderr.contains(HINT), "{}", told.stderr);
+    told.says("error [REGISTRY]/acme/demo registry [REGISTRY] http://[OTHER]/upload?… 401 UNAUTHORIZED tried no");
     assert_untouched(&registry);
 }
 
@@ -234,8 +214,7 @@ fn urls_named_by_a_registry_never_lead_to_a_private_address() {
             let user = User::of(&registry, "acme/demo");
             let more = format!("{arguments} --plain-http registry.example.net");
             let told = run(&registry, &user, &more).exits(1);
-            let expected = "refusing to follow a reference to a private address";
-            assert!(told.stderr.contains(expected), "{}", told.stderr);
+            assert!(told.stderr.contains("private address"), "{}", told.stderr);
             // Only the proxy is reachable, and it received only requests for the registry.
             let ours = |seen: &Seen| seen.header("host") == Some("registry.example.net");
             assert_ne!(registry.seen().len(), 0);

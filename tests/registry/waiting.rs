@@ -91,10 +91,8 @@ async fn an_unanswered_request_is_reported_with_its_host_and_timeout() {
     let url = base.join("v2/?token=hunter2").unwrap();
     let request = Request::new(reqwest::Method::GET, url, &base).whole(1);
     let error = http.send(request).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        format!("no answer within 0.3 seconds\n  at {base}v2/?…")
-    );
+    let facts = format!(" 0.3 seconds\n  at {base}v2/?…");
+    assert!(error.to_string().ends_with(&facts), "{error}");
 }
 
 /// Reads a document of the registry without retries. Returns the error.
@@ -125,10 +123,9 @@ fn dripping(length: usize, piece: usize, every: Duration) -> Registry {
 async fn a_body_slower_than_64_kib_in_the_stall_timeout_fails() {
     // Each piece arrives well within the stall timeout. A slow machine sends even less.
     let registry = dripping(1 << 20, 1 << 10, Duration::from_millis(30));
-    assert_eq!(
-        read(&registry, "v2/", silence(Duration::from_millis(300))).await,
-        "less than 64 KiB more of the answer within 0.3 seconds\n  at http://HOST/v2/"
-    );
+    let said = read(&registry, "v2/", silence(Duration::from_millis(300))).await;
+    let facts = "0.3 seconds\n  at http://HOST/v2/";
+    assert!(said.contains("64 KiB") && said.ends_with(facts), "{said}");
 }
 
 /// The whole body takes longer than the stall timeout, and each 64 KiB of it a fifth of that time. A slow machine can be later than that,
@@ -158,10 +155,9 @@ async fn a_body_with_64_kib_or_its_end_in_the_stall_timeout_is_read() {
 #[tokio::test]
 async fn a_document_that_does_not_end_in_time_fails() {
     let registry = dripping(64 << 20, 64 << 10, Duration::from_millis(30));
-    assert_eq!(
-        read(&registry, "v2/", documents()).await,
-        "the answer does not end within 1.5 seconds\n  from http://HOST/v2/"
-    );
+    let said = read(&registry, "v2/", documents()).await;
+    let facts = "1.5 seconds\n  from http://HOST/v2/";
+    assert!(said.ends_with(facts), "{said}");
 }
 
 #[tokio::test]
@@ -169,10 +165,9 @@ async fn redirects_and_slow_headers_count_towards_the_document_timeout() {
     let registry = start(Personality::Plain);
     registry.always(|_| true, Fault::RedirectLoop);
     registry.latency(|_| true, Duration::from_millis(250));
-    assert_eq!(
-        read(&registry, "v2/", documents()).await,
-        "the answer does not end within 1.5 seconds\n  from http://HOST/v2/"
-    );
+    let said = read(&registry, "v2/", documents()).await;
+    let facts = "1.5 seconds\n  from http://HOST/v2/";
+    assert!(said.ends_with(facts), "{said}");
     assert!(registry.seen().len() < 10);
     // So do those that lead to a package.
     let mut settings = User::of(&registry, "acme/demo").settings;
@@ -198,7 +193,7 @@ async fn a_long_retry_after_ends_the_requests_of_the_run() {
         let destination = user.destination();
         let error = destination.tags().await;
         let text = error.unwrap_err().to_string();
-        assert!(text.starts_with("the registry answered 429"), "{text}");
+        assert!(text.contains("answered 429"), "{text}");
         assert_eq!(registry.seen().len(), 1, "{retry_after}");
     }
 }
@@ -214,7 +209,7 @@ async fn an_endless_error_body_is_not_read_to_its_end() {
     let destination = user.destination();
     let error = destination.tags().await;
     let text = error.unwrap_err().to_string();
-    assert!(text.starts_with("the registry answered 400"), "{text}");
+    assert!(text.contains("answered 400"), "{text}");
 }
 
 #[tokio::test]
@@ -239,10 +234,7 @@ async fn a_package_that_arrives_too_slowly_fails() {
     let read = tfoci::blob::proven(&source).await.unwrap();
     let error = read.collect(1 << 30).await.unwrap_err();
     let text = error.to_string();
-    assert!(
-        text.starts_with("less than 64 KiB more of the answer"),
-        "{text}"
-    );
+    assert!(text.contains("64 KiB"), "{text}");
     assert_eq!(registry.count(is_part), 6);
 }
 
@@ -280,10 +272,8 @@ async fn an_upload_that_the_server_does_not_read_times_out() {
     let request = Request::new(reqwest::Method::PUT, base.clone(), &base).payload(payload);
     let error = http.send(request).await.unwrap_err();
     assert!(error.is_transient());
-    assert_eq!(
-        error.to_string(),
-        format!("nothing more of the upload was taken within 0.3 seconds\n  at {base}")
-    );
+    let facts = format!(" 0.3 seconds\n  at {base}");
+    assert!(error.to_string().ends_with(&facts), "{error}");
     let told = listener.0.lock().unwrap();
     let [Event::Requesting { .. }, Event::Requested(exchange)] = &told[..] else {
         panic!("{told:?}");

@@ -13,8 +13,7 @@ pub(super) fn round_trip(site: &Site) {
     assert!(pushed.stdout.starts_with(&reference), "{}", pushed.stdout);
     let again = site.tfoci(PUSH).succeeds();
     assert_eq!(again.stdout, pushed.stdout);
-    let nothing = "    Pushed nothing: 2 packages already present, in [TIME]\n";
-    assert!(again.stderr.ends_with(nothing), "{}", again.stderr);
+    again.says("Pushed nothing 2 [TIME]");
     assert_eq!(site.tfoci(VERSIONS).succeeds().stdout, "1.0.0\n");
     site.tfoci(INSTALL).succeeds();
     let mirror = site.scene.path("providers/example.com/acme/demo");
@@ -88,8 +87,7 @@ fn a_registry_with_an_unknown_authority_is_refused() {
     let refused = Site::trusting(&registry, &stranger)
         .tfoci(VERSIONS)
         .exits(1);
-    let reason = "\n  no trusted certificate authority issued the server's certificate\n";
-    assert!(refused.stderr.contains(reason), "{}", refused.stderr);
+    refused.says("error authority");
     let unheard = Site::plain(&registry).tfoci(VERSIONS).exits(1);
     let reason = "Client sent an HTTP request to an HTTPS server";
     assert!(unheard.stderr.contains(reason), "{}", unheard.stderr);
@@ -104,8 +102,7 @@ fn login_stores_a_password_and_logout_removes_it() {
         };
         let site = Site::trusting(&registry, &authority);
         let refused = site.tfoci(VERSIONS).exits(1);
-        let tried = "  tried no credentials, since there are none that can be used\n";
-        assert!(refused.stderr.contains(tried), "{}", refused.stderr);
+        refused.says("error tried no credentials");
         let refused = site.login("wrong").exits(1);
         assert!(
             refused.stderr.contains("answered 401"),
@@ -114,8 +111,7 @@ fn login_stores_a_password_and_logout_removes_it() {
         );
         site.keep("wrong");
         let refused = site.tfoci(VERSIONS).exits(1);
-        let tried = "  tried [TMP]/.docker/config.json ([HOST])\n";
-        assert!(refused.stderr.contains(tried), "{}", refused.stderr);
+        refused.says("error tried [TMP]/.docker/config.json [HOST]");
         fs::remove_dir_all(site.scene.path(".docker")).unwrap();
         assert!(!site.scene.path(".docker").exists());
         site.login(PASSWORD).succeeds();

@@ -39,29 +39,16 @@ fn versions_that_the_store_no_longer_has_stay_until_they_are_deleted() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "foreign").unwrap();
     }
-    let stays = "      Note 2 published versions are not in the store any more: example.com/acme/demo 1.0.0, \
-                 example.net/team/other 0.3.0. --delete deletes them\n";
     for run in [site(&scene, &[]), dry_run(&scene, &[])] {
-        let stderr = run.succeeds().stderr;
-        assert!(stderr.contains(stays), "{stderr}");
+        run.succeeds()
+            .says("Note 2 example.com/acme/demo 1.0.0 example.net/team/other 0.3.0 --delete");
     }
-    let named = site(&scene, &[DEMO]).succeeds().stderr;
-    let stays = "      Note 1 published version is not in the store any more: example.com/acme/demo 1.0.0. --delete deletes it\n";
-    assert!(named.contains(stays), "{named}");
+    let named = site(&scene, &[DEMO]).succeeds();
+    named.says("Note 1 example.com/acme/demo 1.0.0 --delete");
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
 
     let run = dry_run(&scene, &["--delete"]).succeeds();
-    assert!(
-        run.stderr
-            .contains("Would delete example.com/acme/demo 1.0.0\n"),
-        "{}",
-        run.stderr
-    );
-    assert!(
-        run.stderr.ends_with("; would delete 2 versions\n"),
-        "{}",
-        run.stderr
-    );
+    run.says("delete example.com/acme/demo 1.0.0 delete 2");
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
 
     // With an address, another provider is not touched.
@@ -74,18 +61,8 @@ fn versions_that_the_store_no_longer_has_stay_until_they_are_deleted() {
     assert!(other.join("index.json").is_file());
 
     let run = site(&scene, &["--delete"]).succeeds();
-    assert!(
-        run.stderr
-            .contains("   Deleted example.net/team/other 0.3.0\n"),
-        "{}",
-        run.stderr
-    );
-    assert!(
-        run.stderr.contains("; deleted 1 version\n"),
-        "{}",
-        run.stderr
-    );
-    assert!(!run.stderr.contains("any more"), "{}", run.stderr);
+    assert!(!run.stderr.contains("Note"), "{}", run.stderr);
+    run.says("Deleted example.net/team/other 0.3.0 deleted 1");
     let left: Vec<_> = fs::read_dir(&other).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
     for path in &foreign {
@@ -167,8 +144,7 @@ fn a_version_of_which_the_store_lost_a_part_stays() {
             damage(&blob, &whole);
             let run = site(&scene, &["--delete"]);
             assert_eq!(tree(&scene.path("public")), published, "{}", run.stderr);
-            let warning = "still published in public, as it was before the store was damaged\n";
-            if run.stderr.contains(warning) {
+            if run.stderr.contains("still published") {
                 kept += 1;
             }
             fs::write(&blob, whole).unwrap();
@@ -185,12 +161,7 @@ fn a_version_of_which_the_store_lost_the_evidence_stays() {
     let published = tree(&scene.path("public"));
     untag(&scene.path("store").join(DEMO), "evidence-1.1.0");
     let run = site(&scene, &["--delete", "--key", "acme.asc"]).exits(3);
-    assert!(
-        run.stderr
-            .contains("still published in public, as it was before the store was damaged\n"),
-        "{}",
-        run.stderr
-    );
+    run.says("error example.com/acme/demo 1.1.0 Warning example.com/acme/demo 1.1.0 public Failed 1 of 2");
     assert_eq!(tree(&scene.path("public")), published);
 }
 
@@ -266,8 +237,6 @@ fn a_provider_without_any_version_is_deleted_and_fails_no_command() {
             untag(&scene.path("store").join(OTHER), tag);
         }
         let index = scene.path("public").join(OTHER).join("index.json");
-        let said =
-            "Warning example.net/team/other: oci-layout:store has no version of it any more\n";
         let from = ["--from", "oci-layout:store"];
         for command in [
             &["site", "public"][..],
@@ -275,7 +244,7 @@ fn a_provider_without_any_version_is_deleted_and_fails_no_command() {
             &["install", "--into", "into"],
         ] {
             let run = scene.tfoci([command, &from].concat()).succeeds();
-            assert!(run.stderr.contains(said), "{}", run.stderr);
+            run.says("Warning example.net/team/other oci-layout:store");
             assert!(index.exists());
         }
         // Who names the provider has probably made a mistake, unless it is to be deleted.
@@ -284,19 +253,13 @@ fn a_provider_without_any_version_is_deleted_and_fails_no_command() {
             &["copy", OTHER, "--to", "oci-layout:to"],
         ] {
             let run = scene.tfoci([command, &from].concat()).exits(1);
-            assert!(
-                run.stderr.contains("no version is listed"),
-                "{}",
-                run.stderr
-            );
+            run.says("error example.net/team/other");
         }
         assert!(index.exists());
         let run = site(&scene, &[addresses, &["--delete"]].concat()).succeeds();
         assert!(
             run.stderr
-                .contains("Deleted example.net/team/other 0.4.0\n"),
-            "{}",
-            run.stderr
+                .contains("Deleted example.net/team/other 0.4.0\n")
         );
         assert!(!index.exists());
     }
@@ -315,12 +278,12 @@ fn an_incomplete_layout_does_not_delete_its_provider() {
                 fs::remove_file(layout.join("oci-layout")).unwrap();
                 fs::remove_file(layout.join("index.json")).unwrap();
             },
-            "the layout store/example.net/team/other is incomplete and left out",
+            "store/example.net/team/other",
         ),
         // The directory in which the disk of a namespace would be mounted.
         (
             |layout| fs::remove_dir_all(layout).unwrap(),
-            "the layout store/example.net/team is incomplete and left out",
+            "store/example.net/team",
         ),
         // The directory in which the disk of a host would be mounted.
         (
@@ -329,21 +292,21 @@ fn an_incomplete_layout_does_not_delete_its_provider() {
                 fs::remove_dir_all(host).unwrap();
                 fs::create_dir(host).unwrap();
             },
-            "the layout store/example.net is incomplete and left out",
+            "store/example.net",
         ),
         (
             |layout| {
                 fs::remove_file(layout.join("index.json")).unwrap();
                 fs::create_dir(layout.with_file_name("more")).unwrap();
             },
-            "the layout store/example.net/team/more and 1 more are incomplete and left out",
+            "store/example.net/team/more 1",
         ),
         (
             |layout| {
                 fs::remove_dir_all(layout).unwrap();
                 std::os::unix::fs::symlink("/nonexistent/other", layout).unwrap();
             },
-            "the layout store/example.net/team/other is incomplete and left out",
+            "store/example.net/team/other",
         ),
         // The disk with all providers of the host is not mounted.
         (
@@ -352,7 +315,7 @@ fn an_incomplete_layout_does_not_delete_its_provider() {
                 fs::remove_dir_all(host).unwrap();
                 std::os::unix::fs::symlink("/nonexistent", host).unwrap();
             },
-            "the layout store/example.net is incomplete and left out",
+            "store/example.net",
         ),
     ];
     for (damage, layouts) in damages {
@@ -364,11 +327,6 @@ fn an_incomplete_layout_does_not_delete_its_provider() {
         damage(&scene.path("store").join(OTHER));
         let run = site(&scene, &["--delete"]).succeeds();
         assert_eq!(tree(&scene.path("public")), published);
-        let warnings = format!(
-            "   Warning {layouts}: perhaps written just now, not copied to the end, or on a disk that is not mounted. If its versions are gone for good, delete the directory\n"
-        );
-        assert!(run.stderr.starts_with(&warnings), "{}", run.stderr);
-        let kept = "   Warning example.net/team/other is still published, although the store does not list it: it may have it, since not all of it could be read\n";
-        assert!(run.stderr.contains(kept), "{}", run.stderr);
+        run.says(&format!("Warning {layouts} Warning example.net/team/other"));
     }
 }

@@ -28,12 +28,7 @@ fn a_second_run_changes_nothing() {
     assert_eq!(before.len(), 8);
     for more in [&[][..], &["--delete"], &[DEMO]] {
         let run = site(&scene, more).succeeds();
-        assert!(
-            run.stderr
-                .contains("     Wrote nothing: 4 packages already present, in "),
-            "{}",
-            run.stderr
-        );
+        run.says("Wrote nothing 4");
         assert_eq!(files(&scene), before, "{more:?}");
     }
 }
@@ -50,10 +45,10 @@ fn a_zip_that_was_replaced_in_the_store_is_reported() {
     let release = ReleaseFolder::new("demo", "1.0.0").package("linux_amd64", files);
     release.write(&author.scene.path("dist"));
     author.push(&["--existing", "replace"]).succeeds();
-    let warning = "   Warning registry.opentofu.org/acme/demo 1.0.0 linux_amd64: the published zip zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec is replaced by zh:4cea9670a9fc157739282a94a32b9926252c4fc9a21df6b9dba4709d9ef4c662: clients with the old one in their lock file refuse it\n";
+    let warning = "Warning registry.opentofu.org/acme/demo 1.0.0 linux_amd64 zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec zh:4cea9670a9fc157739282a94a32b9926252c4fc9a21df6b9dba4709d9ef4c662";
     for more in [&["--dry-run"][..], &[]] {
         let run = author.tfoci(&[&site, more].concat()).succeeds();
-        assert!(run.stderr.contains(warning), "{}", run.stderr);
+        run.says(warning);
     }
     let run = author.tfoci(&site).succeeds();
     assert!(!run.stderr.contains("Warning"), "{}", run.stderr);
@@ -159,8 +154,8 @@ fn links_are_not_followed() {
             let before = content(&elsewhere);
             symlink(&elsewhere, &link).unwrap();
             let run = site(&scene, &["--delete"]).exits(1);
-            let said = format!(" {name}\n  it is a symbolic link, and none is followed here\n");
-            assert!(run.stderr.contains(&said), "{said}\n{}", run.stderr);
+            let (_, cause) = run.stderr.split_once(&format!(" {name}\n")).unwrap();
+            assert!(cause.lines().next().unwrap().contains(" link"), "{cause}");
             assert_eq!(content(&elsewhere), before, "{name}");
             assert!(fs::symlink_metadata(&link).unwrap().is_symlink(), "{name}");
         }
@@ -181,12 +176,7 @@ fn a_directory_or_pipe_at_the_place_of_a_file_is_an_error() {
         let scene = with_two();
         fs::create_dir_all(of_demo(&scene, &name)).unwrap();
         let run = site(&scene, &[]).exits(1);
-        assert!(
-            run.stderr
-                .contains(" is not a regular file\n  received a directory\n"),
-            "{}",
-            run.stderr
-        );
+        assert!(run.stderr.contains("\n  received a directory\n"));
     }
 }
 

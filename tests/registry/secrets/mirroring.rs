@@ -160,11 +160,7 @@ fn secrets_stay_hidden_when_the_token_is_wrong() {
     for kept in [Kept::Variable, Kept::Block, Kept::File] {
         for run in MirrorScene::new(kept, WRONG).demo(&[]) {
             let run = run.exits(1);
-            assert!(
-                run.stderr.contains("  tried the token from "),
-                "{}",
-                run.stderr
-            );
+            assert!(run.stderr.contains("  tried "), "{}", run.stderr);
         }
     }
 }
