@@ -115,7 +115,7 @@ fn each_destination_is_repaired_for_itself() {
     whole.forget();
     let said = run();
     let about = said.lines().filter(|line| told(line));
-    let about: Vec<bool> = about.map(|line| line.contains(&damaged.host())).collect();
+    let about: Vec<bool> = about.map(|line| line.contains(damaged.host())).collect();
     assert_eq!(about, [true], "{said}");
     assert_eq!(whole.content(), damaged.content());
     assert_eq!(whole.count(|seen| seen.method == "PUT"), 0);
