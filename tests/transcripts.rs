@@ -191,4 +191,6 @@ macro_rules! topics {
     };
 }
 
-topics!(arguments clients commands help newcomers next_steps origins registries release store trust wrong_files);
+topics!(
+    arguments clients commands help newcomers next_steps origins push registries release store trust wrong_files
+);
