@@ -59,6 +59,13 @@ impl fmt::Display for Category {
     }
 }
 
+/// What a user can do about an error.
+pub trait Hint {
+    /// One sentence with at most one command, of at most 120 characters, that follows from the error alone. `None` where the next step is obvious,
+    /// or nothing helps.
+    fn hint(&self) -> Option<String>;
+}
+
 /// The text of an error on one line: its facts follow a colon, with commas between them.
 pub struct OneLine<'a, E>(pub &'a E);
 

@@ -98,6 +98,12 @@ impl Platform {
         Self::meant(&self.to_string()).filter(|meant| meant != self)
     }
 
+    /// The question whether another platform is meant than one of these, as a hint.
+    pub fn did_you_mean<'p>(platforms: impl IntoIterator<Item = &'p Self>) -> Option<String> {
+        let meant = platforms.into_iter().find_map(Self::probably_meant)?;
+        Some(format!("did you mean the platform `{meant}`?"))
+    }
+
     /// The operating system by its name in Go, such as `linux`.
     pub fn os(&self) -> &str {
         &self.os

@@ -3,6 +3,9 @@
 /// The byte order mark that some editors write before UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// The hint for them.
+pub const SAVE_AS_UTF8: &str = "save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does";
+
 /// Bytes that are not text in UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {

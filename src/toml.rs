@@ -8,7 +8,7 @@ use serde::de::{
 };
 use toml_edit::{Document, DocumentMut};
 
-use crate::error::printable;
+use crate::error::{Hint, printable};
 use crate::nearest::nearest;
 use crate::plain;
 
@@ -249,6 +249,16 @@ where
 
     let word = Word(words, std::marker::PhantomData);
     source.deserialize_any(word).map(Some)
+}
+
+impl Hint for Error {
+    fn hint(&self) -> Option<String> {
+        let meant = match self.means_provider_table() {
+            true => Some("[[provider]]"),
+            false => self.meant_list().or_else(|| self.meant_field()),
+        };
+        meant.map(|meant| format!("did you mean `{meant}`?"))
+    }
 }
 
 #[cfg(test)]

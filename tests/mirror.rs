@@ -109,13 +109,3 @@ fn mirror(scene: &Scene, origin: &Origin, more: &[&str]) -> Run {
     ];
     scene.tfoci(known.into_iter().chain(more.iter().copied()))
 }
-
-/// What a run printed before its summary, with names in place of hosts, whose ports differ in each run.
-fn said(run: &Run, origin: &Origin) -> String {
-    let host = |door: &str| door.split_once("://").unwrap().1.to_owned();
-    let doors = origin.doors();
-    let text = run.stderr.split("  Mirrored ").next().unwrap();
-    text.replace(&host(&doors.front), "[ORIGIN]")
-        .replace(&host(&doors.elsewhere), "[ELSEWHERE]")
-        .replace(&host(&doors.plain), "[PLAIN]")
-}

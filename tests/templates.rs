@@ -73,7 +73,7 @@ fn templates_that_hide_how_providers_meet_are_refused_as_well() {
         ),
     ] {
         let run = author.push_to(template, &[]).exits(2).without_result();
-        run.says(&format!("error {template} --from {template} --to {meant}"));
+        run.says(&format!("error {template} {meant}"));
     }
     author.push_to(SHARED, &["--exact-repository"]).exits(2);
     // The user names one repository, for one provider.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use super::fault::Fault;
-use crate::error::{Category, MANY, listed, printable};
+use crate::error::{Category, Hint, MANY, listed, printable};
 use crate::hash;
 
 /// A provider zip that is refused.
@@ -352,5 +352,16 @@ impl fmt::Display for Field {
             Self::CompressedSize => "compressed size",
             Self::Size => "size",
         })
+    }
+}
+
+impl Hint for Error {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::NoExecutable { expected, .. } => Some(format!(
+                "put a file `{expected}`, or `{expected}_v1.0.0`, at the top level of the zip"
+            )),
+            _ => None,
+        }
     }
 }

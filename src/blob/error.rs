@@ -3,7 +3,7 @@
 use crate::archive;
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::Category;
+use crate::error::{Category, Hint};
 use crate::http;
 
 /// Why a blob could not be read from its source.
@@ -76,6 +76,20 @@ impl Error {
             Self::Missing => Category::NotFound,
             Self::Archive(error) => error.category(),
             Self::Longer { .. } | Self::Shorter { .. } | Self::Digest { .. } => Category::Untrusted,
+        }
+    }
+}
+
+impl Hint for Error {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Disk(error) => error.hint(),
+            Self::Http(error) => error.hint(),
+            Self::Archive(error) => error.hint(),
+            Self::Missing => None,
+            Self::Longer { .. } | Self::Shorter { .. } | Self::Digest { .. } => {
+                Some("the source is broken, or a proxy changes packages".to_owned())
+            }
         }
     }
 }

@@ -114,7 +114,7 @@ pub(super) struct Arguments {
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let path = arguments.file.as_deref();
-    let file = path.map(|path| requested::mirror_file(path, session.default_host()));
+    let file = path.map(requested::mirror_file);
     let file = file.transpose()?;
     let trust = requested::trust_file(&arguments.trust.trust, file.as_ref(), path)?;
     let options = options(&arguments, trust.as_ref(), session)?;
@@ -169,7 +169,12 @@ fn options(
 ) -> Result<Options, CommandError> {
     let rebuild = match (arguments.rebuild_index, arguments.platform.as_slice()) {
         (false, []) => None,
-        (false, _) => return Err(CommandError::Filter),
+        (false, _) => {
+            return Err(CommandError::usage(
+                "`--platform` would change the index of a version, and so its digest\n  pins of digests and later copies rely on it",
+            )
+            .advising("`--rebuild-index` writes an index of these platforms, as `push` would"));
+        }
         (true, []) => Some(Platforms::All),
         (true, platforms) => {
             let mut platforms = platforms.to_vec();

@@ -3,6 +3,7 @@
 use clap::Args;
 use console::Term;
 
+use tfoci::error::printable;
 use tfoci::nearest::nearest;
 
 use super::Ending;
@@ -99,10 +100,15 @@ fn page(names: &[&str]) -> Result<String, CommandError> {
         .try_fold(&tfoci, |command, name| command.find_subcommand(name));
     match command {
         Some(_) => Ok(long_help(names)),
-        None => Err(CommandError::Topic {
-            text: names.join(" "),
-            meant: meant(&tfoci, names),
-        }),
+        None => {
+            let text = printable(&names.join(" "));
+            let error =
+                CommandError::usage(format!("there is no command and no help topic `{text}`"));
+            Err(error.advising(match meant(&tfoci, names) {
+                Some(meant) => format!("did you mean `tfoci help {meant}`?"),
+                None => "`tfoci help` lists the commands and topics".to_owned(),
+            }))
+        }
     }
 }
 

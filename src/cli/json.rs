@@ -8,7 +8,7 @@ use tfoci::address::ProviderAddr;
 use tfoci::authentication::Authentication;
 use tfoci::credentials::Location;
 use tfoci::digest::Digest;
-use tfoci::error::Category;
+use tfoci::error::{Category, Hint};
 use tfoci::event::Subject;
 use tfoci::fingerprint::Fingerprint;
 use tfoci::hash::PackageHash;
@@ -18,7 +18,6 @@ use tfoci::platform::Platform;
 use tfoci::version::Version;
 
 use super::error::CommandError;
-use super::hints;
 use super::neutral;
 
 /// The version of the format of all these documents.
@@ -100,7 +99,7 @@ impl From<&CommandError> for Error {
         Self {
             category: error.category().as_str(),
             message: sentence(error),
-            hint: hints::of(error),
+            hint: error.hint(),
         }
     }
 }

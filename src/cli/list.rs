@@ -2,10 +2,10 @@
 
 use clap::Args;
 
-use tfoci::outcome::Problem;
+use tfoci::outcome::Failure;
 
 use super::Ending;
-use super::error::{CommandError, Journey};
+use super::error::CommandError;
 use super::json;
 use super::session::Session;
 
@@ -31,13 +31,11 @@ pub(super) struct Arguments {
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let endpoint = session.endpoint(&arguments.from)?;
     if endpoint.is_exact() {
-        let text = endpoint.to_string();
-        let is_exact = true;
-        return Err(CommandError::OneRepository { text, is_exact });
+        return Err(CommandError::one_repository(&endpoint));
     }
     let registry = session.registry(&session.http()?);
     let store = session.open_store(&endpoint, registry);
-    let store = store.map_err(|error| Journey::OpeningAll.failed(Problem::from(error).into()))?;
+    let store = store.map_err(Failure::from)?;
     let host = session.default_host();
     let everything = session.everything(&endpoint, &store, host).await?;
     everything.note(&session.printer);

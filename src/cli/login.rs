@@ -8,16 +8,17 @@ use zeroize::Zeroizing;
 use tfoci::credentials::{
     Credential, CredentialStore, Credentials, Location, Readers, SourceReport,
 };
-use tfoci::error::{printable, printable_path};
+use tfoci::error::{Category, printable, printable_path};
 use tfoci::outcome::Failure;
 use tfoci::secret::Secret;
 use tfoci::store::{self, Confirmation, Registry};
 
 use super::Ending;
-use super::error::{CommandError, LONGEST_PASSWORD};
+use super::error::CommandError;
 use super::json;
 use super::printer::{Printer, Tone};
 use super::question;
+use super::question::LONGEST_PASSWORD;
 use super::session::{Session, report_considered};
 
 const EXAMPLES: &str = "\
@@ -91,15 +92,22 @@ async fn entered(
     let registry = &arguments.registry;
     let username = match &arguments.username {
         Some(username) => username.clone(),
-        None if arguments.password_stdin => return Err(CommandError::NoUsername),
+        None if arguments.password_stdin => {
+            return Err(CommandError::usage(
+                "`--password-stdin` needs `--username NAME`",
+            ));
+        }
         None => question::ask(&printer.neutral(&format!("Username at {registry}: "))).await?,
     };
     if username.is_empty() || username.contains([':', '\r', '\n']) {
-        return Err(CommandError::Username { username });
+        return Err(CommandError::usage(format!(
+            "`{}` cannot be the name of a user\n  expected text without a colon",
+            printable(&username)
+        )));
     }
     let password = if arguments.password_stdin {
         let read = tokio::task::spawn_blocking(from_stdin).await;
-        read.unwrap_or(Err(CommandError::NoPassword))?
+        read.unwrap_or(Err(question::no_password()))?
     } else {
         let prompt = format!("Password of {username} at {registry}: ");
         question::ask_for_secret(&printer.neutral(&prompt)).await?
@@ -157,17 +165,21 @@ fn from_stdin() -> Result<Secret, CommandError> {
     let line = line.strip_suffix('\r').unwrap_or(line);
     match read {
         Ok(size) if size as u64 <= LONGEST_PASSWORD && !line.is_empty() => Ok(line.into()),
-        _ => Err(CommandError::NoPassword),
+        _ => Err(question::no_password()),
     }
 }
 
 /// The error of a registry that refused the credentials or could not be asked.
 fn refusal(error: store::Error, registry: &str) -> CommandError {
     match error {
-        store::Error::Unauthorized { status, .. } => CommandError::WrongPassword {
-            registry: registry.to_owned(),
-            status,
-        },
+        store::Error::Unauthorized { status, .. } => CommandError::plain(
+            Category::Unauthorized,
+            format!(
+                "the registry refused the username and password that you gave\n  registry {}\n  answered {status}",
+                printable(registry)
+            ),
+        )
+        .advising("some registries take a token in place of a password"),
         error => Failure::from(error).into(),
     }
 }

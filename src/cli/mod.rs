@@ -2,8 +2,8 @@
 //!
 //! Each command has its own file. [`arguments`] has the arguments that several commands share, and [`session`] creates clients, credentials,
 //! stores and policies from them. [`progress`] and [`trace`] print events, [`pending`] has the open requests, [`report`] prints the results
-//! of journeys, and [`json`] defines the JSON documents. [`error`] has the errors of commands, and [`hints`] suggests what to do about
-//! them. Only [`printer`] writes to stdout and stderr. [`neutral`] and [`redaction`] remove runner commands and passwords from its output.
+//! of journeys, and [`json`] defines the JSON documents. [`error`] has the errors of commands, each with what helps. Only [`printer`]
+//! writes to stdout and stderr. [`neutral`] and [`redaction`] remove runner commands and passwords from its output.
 //! [`render`] fills in templates, and [`date`] writes days.
 
 mod arguments;
@@ -15,7 +15,6 @@ mod error;
 mod finished_line;
 mod fold;
 mod help;
-mod hints;
 mod host;
 mod inspect;
 mod install;

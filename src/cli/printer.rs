@@ -28,7 +28,6 @@ use super::arguments::{Color, Format, Globals};
 use super::error::CommandError;
 use super::finished_line::FinishedLine;
 use super::fold;
-use super::hints;
 use super::neutral;
 use super::pending::PendingRequests;
 use super::redaction::Redaction;
@@ -279,9 +278,7 @@ impl Printer {
     pub(super) fn warn_of_notes(&self, subject: &Subject, authentication: &Authentication) {
         for note in &authentication.notes {
             if let Some(warning) = note.warning() {
-                let hint = hints::notes::of(*note).map(|hint| format!(". {hint}"));
-                let hint = hint.unwrap_or_default();
-                self.warning(&format!("{subject}: {warning}{hint}"));
+                self.warning(&format!("{subject}: {warning}"));
             }
         }
     }

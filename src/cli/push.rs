@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Note;
 use tfoci::disk::{self, FileKind, staged::Staged};
+use tfoci::error::printable;
 use tfoci::event::Subject;
 use tfoci::oci::{TITLE, VERSION};
 use tfoci::outcome::{At, Failure, Problem, Published};
@@ -21,7 +22,7 @@ use tfoci::trust::{self, Budget, Rule};
 use super::Ending;
 use super::arguments::Trust;
 use super::date::date;
-use super::error::{CommandError, Journey};
+use super::error::CommandError;
 use super::printer::Tone;
 use super::report::{Extent, PUSH};
 use super::session::place::refuse_other;
@@ -168,9 +169,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         }
         Err(failure) => match failure.subject.clone() {
             Some(subject) if subject.version.is_some() => {
-                report.failed(subject, Journey::Pushing.failed(failure));
+                report.failed(subject, failure.into());
             }
-            _ => return Err(Journey::Pushing.failed(failure)),
+            _ => return Err(failure.into()),
         },
     }
     Ok(report.finish())
@@ -179,8 +180,13 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
 /// Says that the address of an own provider has a host, if a type alone was named.
 fn with_host(error: CommandError, text: &str) -> CommandError {
     let text = text.split('@').next().unwrap_or(text);
-    match format!("example.com/acme/{text}").parse() {
-        Ok(example) if !text.contains('/') => CommandError::PushedType(example),
+    match format!("example.com/acme/{text}").parse::<ProviderAddr>() {
+        Ok(example) if !text.contains('/') => {
+            let name = example.type_name();
+            CommandError::usage(format!(
+                "`{name}` is a type without a host and namespace\n  expected HOST/NAMESPACE/{name}, such as {example}"
+            ))
+        }
         _ => error,
     }
 }
@@ -241,8 +247,11 @@ fn write_digest(mut file: Staged, published: &Published) -> Result<(), CommandEr
 fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandError> {
     let selection = session.selection(&arguments.provider);
     let selection = selection.map_err(|error| with_host(error, &arguments.provider))?;
-    let one = || CommandError::OneVersion {
-        text: arguments.provider.clone(),
+    let one = || {
+        CommandError::usage(format!(
+            "`{}` does not name one version\n  expected ADDR@VERSION",
+            printable(&arguments.provider)
+        ))
     };
     let version = match selection.constraints.as_exact() {
         Some(version) => Some(version.clone()),
@@ -277,11 +286,16 @@ fn options(arguments: &Arguments, session: &Session, rule: &Rule) -> Result<Opti
         let (key, value) = text
             .split_once('=')
             .filter(|(key, _)| !key.trim().is_empty())
-            .ok_or_else(|| CommandError::Annotation { text: text.clone() })?;
+            .ok_or_else(|| {
+                CommandError::usage(format!(
+                    "`{}` is not an annotation that can be set\n  expected KEY=VALUE",
+                    printable(text)
+                ))
+            })?;
         if key == TITLE || key == VERSION || key.starts_with("org.tfoci.") {
-            return Err(CommandError::OwnAnnotation {
-                key: key.to_owned(),
-            });
+            return Err(CommandError::usage(format!(
+                "the annotation `{key}` is tfoci's own"
+            )));
         }
         annotations.insert(key.to_owned(), value.to_owned());
     }

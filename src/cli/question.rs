@@ -22,28 +22,42 @@ pub(super) async fn ask(prompt: &str) -> Result<String, CommandError> {
 pub(super) async fn ask_for_secret(prompt: &str) -> Result<Secret, CommandError> {
     let terminal = terminal()?;
     // A user may answer as soon as the prompt is shown.
-    let silence = Silence::begin().map_err(|_| CommandError::NoTerminal)?;
+    let silence = Silence::begin().map_err(|_| no_terminal())?;
     show(prompt, &terminal)?;
     let line = line().await;
     silence.end();
     let line = line?;
     match line.is_empty() {
-        true => Err(CommandError::NoPassword),
+        true => Err(no_password()),
         false => Ok(line.as_str().into()),
     }
+}
+
+/// The longest password in bytes. Tokens of cloud registries have a few thousand bytes.
+pub(super) const LONGEST_PASSWORD: u64 = 64 << 10;
+
+fn no_terminal() -> CommandError {
+    CommandError::usage("login needs a terminal to ask for the username or password")
+        .advising("`--username NAME --password-stdin` reads the password from standard input")
+}
+
+pub(super) fn no_password() -> CommandError {
+    CommandError::usage(format!(
+        "no password was given\n  expected one line of text, at most {LONGEST_PASSWORD} bytes"
+    ))
 }
 
 fn terminal() -> Result<console::Term, CommandError> {
     let terminal = console::Term::stderr();
     match io::stdin().is_terminal() && terminal.is_term() {
         true => Ok(terminal),
-        false => Err(CommandError::NoTerminal),
+        false => Err(no_terminal()),
     }
 }
 
 fn show(prompt: &str, terminal: &console::Term) -> Result<(), CommandError> {
     let shown = terminal.write_str(prompt);
-    shown.map_err(|_| CommandError::NoTerminal)
+    shown.map_err(|_| no_terminal())
 }
 
 /// The next line of stdin, without its end.
@@ -55,8 +69,8 @@ async fn line() -> Result<Zeroizing<String>, CommandError> {
         // After Ctrl-C the answer is not needed.
         let _dropped = sender.send(read.map(|_| line));
     });
-    let read = receiver.await.map_err(|_| CommandError::NoPassword)?;
-    let line = read.map_err(|_| CommandError::NoPassword)?;
+    let read = receiver.await.map_err(|_| no_password())?;
+    let line = read.map_err(|_| no_password())?;
     Ok(Zeroizing::new(
         line.trim_end_matches(['\r', '\n']).to_owned(),
     ))

@@ -9,7 +9,7 @@ use serde::Serialize;
 use url::Url;
 
 use tfoci::address::ProviderAddr;
-use tfoci::error::{listed, printable_path};
+use tfoci::error::{listed, printable, printable_path};
 use tfoci::event::Subject;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platforms;
@@ -25,7 +25,7 @@ use super::json::Deleted;
 use super::public_url::public_url;
 use super::render::{Mirror, ProviderInstallationView, fill};
 use super::report::Extent;
-use super::session::place::is_store;
+use super::session::place::{into_store, is_store};
 use super::session::{Everything, Session, Wanted, WantedVersions, requested};
 
 const EXAMPLES: &str = "\
@@ -223,12 +223,17 @@ fn warn_of_ports(providers: &BTreeSet<ProviderAddr>, session: &Session) {
 fn request(arguments: &Arguments, session: &Session) -> Result<SiteOptions, CommandError> {
     let directory = &arguments.directory;
     if let Some(address) = address(directory) {
-        return Err(CommandError::NoSiteDirectory { address });
+        let address = printable(&address);
+        return Err(CommandError::usage(format!(
+            "`{address}` is the address of a provider\n  expected DIR, the directory of the files"
+        ))
+        .advising(format!(
+            "name the directory first: `tfoci site DIR {address}`"
+        )));
     }
     if is_store(directory) {
-        let into = directory.clone();
         let expected = "DIR, the directory of the files; `--from` names the store";
-        return Err(CommandError::IntoStore { into, expected });
+        return Err(into_store(directory, expected));
     }
     Ok(SiteOptions {
         directory: directory.clone(),

@@ -6,13 +6,14 @@ use clap::Args;
 use futures_util::TryStreamExt as _;
 
 use tfoci::address::ProviderAddr;
-use tfoci::error::Category;
+use tfoci::error::{Category, printable};
 use tfoci::event::Subject;
 use tfoci::examine::{StoredProvider, TrustOptions, Versions};
 use tfoci::jobs::SideBySide;
 use tfoci::oci::Tag;
 use tfoci::outcome::{At, Failure, Problem};
 use tfoci::platform::Platforms;
+use tfoci::shown::Shown;
 use tfoci::source::BadEntries;
 use tfoci::version::Version;
 
@@ -92,12 +93,8 @@ async fn in_store(
     };
     let left_out = trust.map_or(0, |_| doubtful.len());
     ignored.extend(doubtful);
-    let failure = (left_out > 0 && versions.is_empty()).then(|| CommandError::NothingProven {
-        provider: Box::new(provider.clone()),
-        repository: stored.repo.to_string(),
-        left_out,
-        is_listed: arguments.all,
-    });
+    let failure = (left_out > 0 && versions.is_empty())
+        .then(|| nothing_verified(&stored, left_out, arguments.all));
     for version in &versions {
         printer.result(&version.to_string());
     }
@@ -130,6 +127,21 @@ async fn in_store(
     Ok(Ending::of(failure.iter()))
 }
 
+/// No version satisfies the trust options. `is_listed` tells whether the reasons were printed.
+fn nothing_verified(stored: &StoredProvider, left_out: usize, is_listed: bool) -> CommandError {
+    let left_out = match left_out {
+        1 => "the only version did not verify".to_owned(),
+        left_out => format!("none of the {left_out} versions verified"),
+    };
+    let repository = printable(&stored.repo.to_string());
+    let message = format!("{} ({repository}): {left_out}", stored.provider);
+    let error = CommandError::plain(Category::Untrusted, message);
+    match is_listed {
+        true => error,
+        false => error.advising("`--all` shows the reasons"),
+    }
+}
+
 fn warn_of_none(stored: &StoredProvider, has_other_tags: bool, printer: &Printer) {
     let other_tags = match has_other_tags {
         true => "; `--all` shows its other tags",
@@ -146,8 +158,11 @@ async fn at_source(
     session: &Session,
 ) -> Result<Ending, CommandError> {
     if let Some(option) = arguments.trust.given() {
-        let from = arguments.from.as_str().into();
-        return Err(CommandError::ListedOnly { option, from });
+        let from = Shown::from(arguments.from.as_str());
+        return Err(CommandError::usage(format!(
+            "`{option}` verifies the versions of a store\n  received {from}, whose list of versions proves nothing"
+        ))
+        .advising(format!("`tfoci inspect ADDR@VERSION --from {from}` verifies one version")));
     }
     let StoreOrSource::Source(source) = Places::new(session)?.open(&arguments.from)? else {
         return Err(CommandError::no_selection(&arguments.from));

@@ -8,6 +8,7 @@
 pub mod cli;
 mod error;
 pub mod helper;
+mod hint;
 pub mod mirror;
 pub mod module;
 pub mod prefix;

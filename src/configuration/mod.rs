@@ -4,6 +4,7 @@
 //! the client has put them; tfoci downloads none.
 
 mod error;
+mod hint;
 mod modules_json;
 mod recorded_source;
 mod state;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{FoundIn, netrc};
 use crate::config;
 use crate::disk;
-use crate::error::{Category, printable, printable_path};
+use crate::error::{Category, Hint, printable, printable_path};
 use crate::shown::Shown;
 
 /// Credentials that cannot be used or stored. Messages contain neither secrets nor the output of a helper.
@@ -195,6 +195,20 @@ impl Error {
             | Self::HelperTimeout { .. }
             | Self::NoHome => Category::Local,
             Self::NotARegistry { .. } => Category::Usage,
+        }
+    }
+}
+
+impl Hint for Error {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::HelperStart { helper, .. } => Some(format!(
+                "install {}, or take it out of the file that names it",
+                printable(helper)
+            )),
+            Self::NoHome => Some("`--authfile FILE` names another file of credentials".to_owned()),
+            Self::Disk(error) => error.hint(),
+            _ => None,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::action::Action;
-use crate::error::{Category, printable_path};
+use crate::error::{Category, Hint, printable_path};
 
 /// An error about a local file or directory.
 #[derive(Debug, thiserror::Error)]
@@ -227,5 +227,21 @@ pub fn if_exists<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.is_not_found() => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+impl Hint for Error {
+    fn hint(&self) -> Option<String> {
+        let text = match self {
+            Self::Io { path, source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                let has_home = path.iter().any(|part| part == "~");
+                has_home.then_some("tfoci does not expand `~`: write the whole path")?
+            }
+            Self::TempFile { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+                "TMPDIR names another directory for temporary files"
+            }
+            _ => return None,
+        };
+        Some(text.to_owned())
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use url::Url;
 
 use super::LEAST_FLOW;
-use super::connection_error::ConnectionError;
-use crate::error::{Category, first_line, printable};
+use super::connection_error::{ConnectionError, Reason};
+use crate::error::{Category, Hint, first_line, printable};
 use crate::shown::Shown;
 
 /// The part of an exchange during which a server was silent.
@@ -184,4 +184,68 @@ impl Error {
             other => first_line(other),
         }
     }
+}
+
+impl Hint for Error {
+    fn hint(&self) -> Option<String> {
+        let text = match self {
+            Self::Plain { was_tls: true, .. } => OUTER_ADDRESS,
+            Self::Plain { host, .. } => return Some(format!("`--plain-http {host}` allows it")),
+            Self::Private { host, .. } => return Some(allow_private(host)),
+            Self::NoAuthorities { .. } => {
+                "install the system's certificate authorities, or name a file with `--ca-file`"
+            }
+            Self::Silent { .. } | Self::Endless { .. } => "`--timeout SECONDS` waits longer",
+            Self::Slow { .. } => "TF_REGISTRY_CLIENT_TIMEOUT says how many seconds to wait",
+            Self::Transport { url, error } => return of_connection(url, error),
+            _ => return None,
+        };
+        Some(text.to_owned())
+    }
+}
+
+/// A registry behind a proxy names URLs that only the proxy understands.
+pub(crate) const OUTER_ADDRESS: &str = "the registry's proxy has to send `X-Forwarded-Proto` and `Host`, so that the registry knows its address";
+
+fn allow_private(host: &str) -> String {
+    format!("if you know this host, add `--allow-private {host}`")
+}
+
+fn of_connection(url: &Shown, error: &ConnectionError) -> Option<String> {
+    let host = url.host();
+    let text = match &error.reason {
+        _ if error.proxy.is_some() => {
+            "HTTPS_PROXY or HTTP_PROXY names this proxy; NO_PROXY names hosts to reach without it"
+        }
+        Reason::UnknownHost => "check the name of the host; behind a proxy, set HTTPS_PROXY",
+        Reason::Refused | Reason::NoRoute | Reason::TimedOut => {
+            "check the host and its port; behind a proxy, set HTTPS_PROXY"
+        }
+        Reason::UnknownAuthority => {
+            "if the authority is your own, name its certificate with `--ca-file FILE`"
+        }
+        Reason::NotYetValid | Reason::Expired => {
+            "if it should be valid, check this machine's clock"
+        }
+        Reason::Private => return Some(allow_private(host)),
+        Reason::NotTls => {
+            return Some(format!(
+                "if it speaks plain HTTP, add `--plain-http {host}`"
+            ));
+        }
+        Reason::WantsIdentity => {
+            return Some(format!(
+                "show it a certificate with `--client-cert {host}=FILE`"
+            ));
+        }
+        Reason::NotHttp | Reason::Closed if url.is_plain() => return Some(perhaps_tls(url)),
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+/// For a host that does not understand plain HTTP.
+pub(crate) fn perhaps_tls(url: &Shown) -> String {
+    let host = url.host();
+    format!("if {host} uses TLS, leave out `--plain-http {host}`")
 }

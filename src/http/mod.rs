@@ -37,6 +37,7 @@ pub use answer::Answer;
 pub use authorization::{Authorization, basic_pair};
 pub use connection_error::{ConnectionError, Reason};
 pub use error::{Error, Silence};
+pub(crate) use error::{OUTER_ADDRESS, perhaps_tls};
 pub use limits::{Permit, SMALL};
 pub use message::{Payload, Request};
 pub use range::Range;

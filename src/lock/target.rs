@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::address::ProviderAddr;
 use crate::constraint::VersionConstraints;
 use crate::disk::{self, Lock};
-use crate::error::{Category, printable_path};
+use crate::error::{Category, Hint, printable_path};
 use crate::event::Reporter;
 use crate::hash::PackageHash;
 use crate::lockfile::{self, Client, LARGEST, LockFile, LockedProvider};
@@ -256,6 +256,20 @@ impl Error {
             Self::Disk(error) => error.category(),
             Self::Malformed { source, .. } => source.category(),
             Self::Changed { .. } => Category::Conflict,
+        }
+    }
+}
+
+impl Hint for Error {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Disk(error) => error.hint(),
+            Self::Malformed { source, .. } => source.hint().or_else(|| {
+                let text =
+                    "clients refuse it too: restore it, or remove it to select all versions anew";
+                Some(text.to_owned())
+            }),
+            Self::Changed { .. } => Some("run the same command again".to_owned()),
         }
     }
 }

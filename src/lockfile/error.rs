@@ -1,10 +1,10 @@
 //! Errors of lock files.
 
 use crate::address::{self, ProviderAddr};
-use crate::error::{Category, printable};
+use crate::error::{Category, Hint, printable};
 use crate::syntax::outline::SyntaxError;
 use crate::version::Version;
-use crate::{constraint, version};
+use crate::{constraint, text, version};
 
 /// A lock file that clients refuse, or that exceeds a limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -87,5 +87,16 @@ impl Error {
             LockFileErrorKind::Address(error) => error.category(),
             _ => Category::Malformed,
         }
+    }
+}
+
+impl Hint for Error {
+    fn hint(&self) -> Option<String> {
+        let text = match &self.kind {
+            LockFileErrorKind::Hcl(SyntaxError::Text(text::Error::Utf16)) => text::SAVE_AS_UTF8,
+            LockFileErrorKind::Conflict => "resolve the conflict, and then run `tfoci lock`",
+            _ => return None,
+        };
+        Some(text.to_owned())
     }
 }

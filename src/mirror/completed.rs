@@ -2,7 +2,6 @@
 
 use super::target::MirrorTarget;
 use crate::outcome::{Failure, OnResult, Published};
-use crate::version::Version;
 
 /// The result of a version in one destination.
 pub(super) struct Completed<'t> {
@@ -26,19 +25,6 @@ impl<'t> Completed<'t> {
             target,
             result: Ok(Box::new(published)),
         }
-    }
-
-    /// A release that does not verify. The destination may have the version all the same.
-    pub(super) fn unproven(
-        target: &'t MirrorTarget<'t>,
-        version: &Version,
-        failure: &Failure,
-    ) -> Self {
-        let failure = Failure {
-            is_stored: target.has(version),
-            ..failure.clone()
-        };
-        Self::failed(target, &failure)
     }
 
     /// A failure on either side, reported for this destination.

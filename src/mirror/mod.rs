@@ -226,10 +226,9 @@ impl Journey<'_> {
         let (release, absent) = match proven.await {
             Ok(proven) => proven,
             Err(failure) => {
-                let version = selected.available.version.version();
                 let failed = missing
                     .iter()
-                    .map(|one| Completed::unproven(one.target, version, &failure));
+                    .map(|one| Completed::failed(one.target, &failure));
                 completed.extend(failed);
                 return completed;
             }

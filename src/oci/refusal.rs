@@ -2,7 +2,7 @@
 
 use super::{DescriptorError, INDEX, LARGEST_READ, MANIFEST, PROVIDER_TARGET, Part, ZIP};
 use crate::digest::Digest;
-use crate::error::{Category, MANY, listed, printable};
+use crate::error::{Category, Hint, MANY, listed, printable};
 use crate::json::{self, Counted, Fault};
 use crate::platform::Platform;
 use crate::release::ProtocolError;
@@ -164,6 +164,29 @@ impl Refusal {
             Self::NoPlatform { .. } => Category::NotFound,
             _ => Category::Malformed,
         }
+    }
+}
+
+impl Hint for Refusal {
+    fn hint(&self) -> Option<String> {
+        let text = match self {
+            Self::NoPlatform {
+                platform,
+                available,
+            } => {
+                let has_some = !available.is_empty();
+                let others = || "choose one of these with `--platform`".to_owned();
+                return Platform::did_you_mean([platform]).or_else(|| has_some.then(others));
+            }
+            Self::BodyArtifactType { received, .. } if received.is_empty() => {
+                "another tool may have left it out: copy the version with `tfoci copy`"
+            }
+            Self::Repeated { .. } => {
+                "find out who wrote it before you replace it: two readers see two packages in it"
+            }
+            _ => return None,
+        };
+        Some(text.to_owned())
     }
 }
 

@@ -21,8 +21,6 @@ pub struct Failure {
     pub at: At,
     /// The problem, shared by the failures of several destinations.
     pub problem: Arc<Problem>,
-    /// Whether the store that is written has the version already, so that clients install it.
-    pub is_stored: bool,
 }
 
 /// The side on which a journey failed.
@@ -99,7 +97,6 @@ impl Problem {
             subject: Some(subject),
             at,
             problem: Arc::new(self),
-            is_stored: false,
         }
     }
 
@@ -153,7 +150,6 @@ impl<P: Into<Problem>> From<P> for Failure {
             subject: None,
             at: At::Here,
             problem: Arc::new(problem.into()),
-            is_stored: false,
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod failure;
 mod form;
+mod hint;
 mod occupant;
 mod problem;
 pub mod spelling;

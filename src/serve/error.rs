@@ -1,11 +1,12 @@
 //! Errors of a server that starts, and of files that it reads again.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use super::{links, tls, tokens};
 use crate::disk;
-use crate::error::Category;
+use crate::error::{Category, Hint};
 use crate::text;
 use crate::trust;
 
@@ -68,5 +69,33 @@ impl Error {
             | Self::Text { .. } => Category::Malformed,
             Self::Random | Self::Listen { .. } => Category::Local,
         }
+    }
+}
+
+impl Hint for Error {
+    fn hint(&self) -> Option<String> {
+        let text = match self {
+            Self::Disk(error) => return error.hint(),
+            Self::Trust { source, .. } => return source.hint(),
+            Self::Text { .. }
+            | Self::Tokens {
+                source: tokens::Error::Text(_),
+                ..
+            } => text::SAVE_AS_UTF8,
+            Self::Tokens { .. } => "`tfoci help deployment` shows how to make a token",
+            Self::Keys { .. } => "`openssl rand -base64 32` makes a key",
+            Self::TlsKey {
+                source: tls::Error::NoPair,
+                ..
+            } => "name the key that the certificate was made for",
+            Self::Listen { source, .. } if source.kind() == ErrorKind::AddrInUse => {
+                "another program listens there: `--listen IP:PORT` names another port"
+            }
+            Self::Listen { source, .. } if source.kind() == ErrorKind::PermissionDenied => {
+                "ports below 1024 need a permission: `--listen IP:PORT` names another port"
+            }
+            _ => return None,
+        };
+        Some(text.to_owned())
     }
 }

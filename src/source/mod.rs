@@ -34,6 +34,7 @@ mod error;
 mod fetch;
 pub mod filesystem_mirror;
 pub mod folder;
+mod hint;
 mod location;
 pub mod network_mirror;
 mod opened;

@@ -5,6 +5,7 @@
 //! the only repository.
 
 mod error;
+mod hint;
 
 use std::io;
 use std::path::{Path, PathBuf};

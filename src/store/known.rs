@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use crate::error::Category;
+use crate::error::{Category, Hint};
 use crate::oci::Repository;
 
 /// The registry behind a host name.
@@ -164,6 +164,16 @@ impl fmt::Display for Levels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.names.join("/"))?;
         f.write_str(if self.is_exact { "" } else { ", or deeper" })
+    }
+}
+
+impl Hint for LevelsError {
+    fn hint(&self) -> Option<String> {
+        let text = match self.expected.is_exact {
+            true => "join names with underscores, such as `{namespace}_{type}`",
+            false => "add the levels that are missing",
+        };
+        Some(text.to_owned())
     }
 }
 

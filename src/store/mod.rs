@@ -14,6 +14,7 @@ pub mod artifact;
 mod blob;
 pub mod endpoint;
 mod error;
+mod hint;
 pub mod known;
 pub mod layout;
 mod nearby;

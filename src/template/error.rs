@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::problem::TemplateProblem;
 use crate::address::{self, ProviderAddr, ProviderPattern};
-use crate::error::{Category, printable};
+use crate::error::{Category, Hint, printable};
+use crate::nearest::nearest;
 use crate::oci::repository_name;
 
 /// A template that cannot be used.
@@ -62,19 +63,6 @@ impl Error {
             Self::Address(error) => error.category(),
         }
     }
-
-    /// The error in the resulting repository name, if there is one. An empty component often means that a shell expanded a symbol.
-    pub fn mistake_in_name(&self) -> Option<&repository_name::RepositoryErrorKind> {
-        let problems = match self {
-            Self::Template { problems, .. } => problems.as_slice(),
-            Self::Provider { problem, .. } => std::slice::from_ref(problem),
-            Self::Address(_) => &[],
-        };
-        problems.iter().find_map(|problem| match problem {
-            TemplateProblem::Repository(error) => Some(&error.kind),
-            _ => None,
-        })
-    }
 }
 
 fn of_pattern(pattern: Option<&ProviderPattern>) -> String {
@@ -93,3 +81,65 @@ impl fmt::Display for Facts<'_> {
             .try_for_each(|problem| write!(f, "\n  {problem}"))
     }
 }
+
+impl Hint for Error {
+    fn hint(&self) -> Option<String> {
+        use repository_name::RepositoryErrorKind as Kind;
+        const QUOTES: &str =
+            "put the template in single quotes, since a shell replaces `${…}` by nothing";
+        let (text, problems) = match self {
+            Self::Template { text, problems } => (text, problems.as_slice()),
+            Self::Provider { text, problem, .. } => (text, std::slice::from_ref(problem)),
+            Self::Address(_) => return None,
+        };
+        if let Some(name) = SYMBOLS
+            .iter()
+            .find(|name| text.contains(&format!("${name}")))
+        {
+            return Some(format!(
+                "a symbol has braces: write `${{{name}}}`, in single quotes"
+            ));
+        }
+        problems.iter().find_map(|problem| match problem {
+            TemplateProblem::Symbol { name } => {
+                let meant = nearest(name, &SYMBOLS)?;
+                Some(format!("did you mean `{meant}`?"))
+            }
+            TemplateProblem::Shared { meant } => {
+                let meant = printable(meant);
+                Some(format!(
+                    "`{meant}` tells them apart; `tfoci copy` copies there"
+                ))
+            }
+            TemplateProblem::Missing { .. } if text.contains("//") => Some(QUOTES.to_owned()),
+            TemplateProblem::Missing { .. } => {
+                Some("put `{hostname}`, `{namespace}` and `{type}` into the address".to_owned())
+            }
+            TemplateProblem::Repository(error) => Some(match &error.kind {
+                Kind::TagOrDigest { .. } if matches!(self, Self::Provider { .. }) => {
+                    "a provider whose host has a port needs a template without `{hostname}`"
+                        .to_owned()
+                }
+                Kind::TagOrDigest { found } => {
+                    format!(
+                        "leave out `{}`: tfoci makes the tags from the versions",
+                        printable(found)
+                    )
+                }
+                Kind::EmptyComponent | Kind::Separator { .. } => QUOTES.to_owned(),
+                Kind::Scheme => {
+                    "leave out the scheme; `--plain-http HOST` allows plain HTTP".to_owned()
+                }
+                Kind::NoName => {
+                    "a directory is written `oci-layout:DIR`, a registry `REGISTRY/REPOSITORY`"
+                        .to_owned()
+                }
+                _ => return None,
+            }),
+            _ => None,
+        })
+    }
+}
+
+/// The symbols of a template.
+const SYMBOLS: [&str; 3] = ["hostname", "namespace", "type"];

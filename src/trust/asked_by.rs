@@ -14,8 +14,6 @@ pub enum AskedBy {
         path: PathBuf,
         /// The line of its first key, from 1.
         line: usize,
-        /// Whether its `match` has a `*`, so that its keys may sign for other providers too.
-        is_shared: bool,
     },
     /// The option `--key`.
     Option,

@@ -85,14 +85,9 @@ impl Checksums {
         let Some(name) = name else { return Ok(()) };
         let is_other = digest.is_none() || name.contains(['*', '/', '\\']);
         if is_other && self.others.len() < MOST_OTHERS {
-            let is_encoding = line.starts_with(MARK);
             let text = line.trim().replace(MARK, "(byte order mark) ");
             let text = text.chars().take(LONGEST_OTHER).collect();
-            self.others.push(OtherLine {
-                number,
-                text,
-                is_encoding,
-            });
+            self.others.push(OtherLine { number, text });
         }
         match self.lines.get(name) {
             Some(first) if *first != digest => Err(Error::TwoDigests {
@@ -125,7 +120,6 @@ impl Checksums {
         let utf16 = || OtherLine {
             number: 1,
             text: text::Error::Utf16.to_string(),
-            is_encoding: true,
         };
         let other = self.in_other_form(file_name).cloned();
         Error::NoLine {
@@ -227,7 +221,6 @@ mod tests {
             let expected = OtherLine {
                 number: 2,
                 text: line,
-                is_encoding: false,
             };
             assert_eq!(found.in_other_form("a.zip"), Some(&expected));
             assert_eq!(found.in_other_form("b.zip"), None);
@@ -261,7 +254,6 @@ mod tests {
             let expected = OtherLine {
                 number: 1,
                 text: said,
-                is_encoding: true,
             };
             assert_eq!(other, Some(expected));
         }

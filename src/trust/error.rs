@@ -86,8 +86,6 @@ pub enum Error {
         has_document: bool,
         expected: Vec<PinnedKey>,
         asked_by: Option<AskedBy>,
-        /// Whether `--allow-unsigned` names the provider, which does not count where a key is pinned.
-        is_allowed: bool,
     },
     /// There is a signature, but none of the pinned keys is available to check it.
     #[error("the signature of the checksum document cannot be checked without the pinned key\n  expected {}{}\n  received no such key", listed(.expected), named_by(.asked_by.as_ref()))]

@@ -96,7 +96,6 @@ mod tests {
         let line = |path: &str| AskedBy::TrustFile {
             path: path.into(),
             line: 3,
-            is_shared: false,
         };
         for (keys, asked_by, expected) in [
             (vec![], None, "none".to_owned()),

@@ -33,6 +33,7 @@ mod doubt;
 mod error;
 mod expected_keys;
 mod file_name;
+mod hint;
 mod key_description;
 mod key_file;
 pub mod limits;
@@ -214,7 +215,6 @@ fn what_is_missing<L>(release: &Release<L>, rule: &Rule) -> Error {
                 has_document: release.checksums.is_some(),
                 expected,
                 asked_by,
-                is_allowed: rule.names_unsigned,
             },
             false => Error::NoPinnedKey { expected, asked_by },
         }

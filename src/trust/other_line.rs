@@ -7,6 +7,4 @@ pub struct OtherLine {
     pub number: usize,
     /// What it says, without white space at its ends. A long one is cut.
     pub text: String,
-    /// Whether only the encoding of the document is wrong: UTF-16, or a byte order mark.
-    pub is_encoding: bool,
 }

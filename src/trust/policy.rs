@@ -88,7 +88,6 @@ impl Policy {
             let given = self.keys.iter().map(|document| ring(document, anchor));
             rule.keys.extend(given);
         }
-        rule.names_unsigned = allowed;
         // Pinned keys require signatures, and `--allow-unsigned` does not change that.
         if allowed && !rule.pinned() {
             rule.unsigned = Unsigned::Allow;

@@ -20,8 +20,6 @@ pub struct Rule {
     pub asked_by: Option<AskedBy>,
     /// What to do if there is no usable key or signature.
     pub unsigned: Unsigned,
-    /// Whether `--allow-unsigned` names the provider. Pinned keys overrule it, and errors say so.
-    pub names_unsigned: bool,
     /// What to do with signatures by a key that has expired.
     pub expired: Expired,
     /// What to do with SHA-1 signatures of the checksum document.

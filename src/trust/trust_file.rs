@@ -157,7 +157,6 @@ impl TrustFile {
             rule.asked_by = entry.has_keys().then(|| AskedBy::TrustFile {
                 path: self.path.clone(),
                 line: entry.keys_line,
-                is_shared: entry.pattern.provider().is_none(),
             });
             for file in &entry.files {
                 let place = (file.path.clone(), file.copy_of.is_some());
@@ -266,7 +265,6 @@ impl TrustEntry {
             keys: Vec::new(),
             asked_by: None,
             unsigned: self.unsigned,
-            names_unsigned: false,
             expired: self.expired,
             weak: self.weak,
         }

@@ -92,6 +92,19 @@ fn errors_are_short() {
 }
 
 #[test]
+fn hints_are_one_sentence() {
+    for Printed { of, stderr, .. } in all() {
+        for hint in stderr
+            .lines()
+            .filter_map(|line| line.strip_prefix("hint: "))
+        {
+            assert!(hint.chars().count() <= 120, "{of}\n{hint}");
+            assert!(!hint.contains(". "), "{of}\n{hint}");
+        }
+    }
+}
+
+#[test]
 fn an_error_has_an_exit_code_of_its_category() {
     for Printed { of, stderr, status } in all() {
         // A shell may go on after a command that failed.

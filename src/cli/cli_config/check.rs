@@ -9,14 +9,13 @@ use serde::Serialize;
 use tfoci::address::{Hostname, ProviderPattern};
 use tfoci::config::cli::{self, CliConfig, InstallationMethod, MethodKind, Trap, TrapKind};
 use tfoci::credentials::{Credentials, Locations};
-use tfoci::error::{Category, printable_path};
+use tfoci::error::{Category, Hint, printable_path};
 use tfoci::lockfile::Client;
 use tfoci::oci::Repository;
 use tfoci::template::RepositoryTemplate;
 
 use crate::cli::Ending;
 use crate::cli::error::CommandError;
-use crate::cli::hints;
 use crate::cli::json;
 use crate::cli::session::Session;
 
@@ -47,7 +46,7 @@ impl From<&Trap> for Finding {
             line: trap.line,
             kind: trap.kind.as_str(),
             message: trap.kind.to_string(),
-            hint: hints::traps::of(&trap.kind),
+            hint: trap.kind.hint(),
         }
     }
 }
@@ -110,7 +109,7 @@ fn print(file: Option<&str>, traps: &[Trap], session: &Session) {
         let line = line.map(|line| format!(", line {line}"));
         let line = line.unwrap_or_default();
         let severity = if kind.is_note() { "note" } else { "problem" };
-        let hint = hints::traps::of(kind).map(|hint| format!("; {hint}"));
+        let hint = kind.hint().map(|hint| format!("; {hint}"));
         let hint = hint.unwrap_or_default();
         printer.result(&format!("{file}{line}: {severity}: {kind}{hint}"));
     }

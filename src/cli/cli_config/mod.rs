@@ -17,13 +17,14 @@ use tfoci::disk;
 use tfoci::error::{printable, printable_path};
 use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
+use tfoci::shown::Shown;
 use tfoci::source;
 use tfoci::store::{self, Endpoint};
 use tfoci::template::RepositoryTemplate;
 
 use super::Ending;
 use super::arguments::ClientName;
-use super::error::{CommandError, Unusable};
+use super::error::CommandError;
 use super::json;
 use super::printer::Tone;
 use super::render::{Mirror, ProviderInstallationView};
@@ -147,7 +148,7 @@ fn mirror(
         if is_store(directory) {
             let text = directory.to_string_lossy();
             let text = format!("oci-layout:{}", text.trim_start_matches("oci-layout:"));
-            return Err(CommandError::NoClientReads { text });
+            return Err(no_client_reads(&text));
         }
         if !directory.is_dir() {
             let directory = printable_path(directory);
@@ -164,10 +165,13 @@ fn mirror(
         return Ok((network_mirror(url, include, session)?, comment));
     }
     let Some(endpoint) = endpoint else {
-        return Err(CommandError::NoStore { provider: None });
+        return Err(CommandError::usage("nothing says which store to read from")
+            .advising("name it with `--from STORE`"));
     };
     if client == Client::Terraform {
-        return Err(CommandError::NoOci);
+        return Err(CommandError::usage(
+            "terraform cannot install from an OCI registry\n  expected `--into DIR` for a filesystem mirror, `--url URL` for a network mirror, or `--client tofu`",
+        ));
     }
     Ok((oci_mirror(&endpoint, include, session)?, None))
 }
@@ -182,7 +186,10 @@ fn network_mirror(
     let has_port = |one: &&ProviderPattern| one.hostname().is_some_and(Hostname::has_port);
     if let Some(pattern) = patterns.find(has_port) {
         let pattern = Box::new(pattern.clone());
-        return Err(Unusable::Port { pattern }.into());
+        return Err(CommandError::usage(format!(
+            "clients ask no network mirror for a provider whose host has a port\n  received {pattern}"
+        ))
+        .advising("leave it out: `direct` installs it from its origin"));
     }
     if let (Some(port), Some(host), true) = (url.port(), url.host_str(), include.is_empty()) {
         let text = format!(
@@ -199,6 +206,16 @@ fn network_mirror(
     Ok(Mirror::Network { url: url.into() })
 }
 
+fn no_client_reads(text: &str) -> CommandError {
+    let text = printable(text);
+    CommandError::usage(format!(
+        "clients cannot install from {text}\n  expected a registry, or `--into DIR` or `--url URL`"
+    ))
+    .advising(format!(
+        "`tfoci install --from {text} --into DIR` writes a filesystem mirror"
+    ))
+}
+
 /// A registry that has all these providers.
 fn oci_mirror(
     endpoint: &Endpoint,
@@ -207,7 +224,7 @@ fn oci_mirror(
 ) -> Result<Mirror, CommandError> {
     let Some(template) = endpoint.template() else {
         let text = endpoint.to_string();
-        return Err(CommandError::NoClientReads { text });
+        return Err(no_client_reads(&text));
     };
     template
         .check_patterns(include)
@@ -237,8 +254,10 @@ fn refuse_plain_http(
     for repository in examples.chain(template.placeholder()) {
         let registry = repository.as_str().split('/').next().unwrap_or_default();
         if session.uses_plain_http(registry) {
-            let registry = registry.to_owned();
-            return Err(Unusable::PlainHttp { registry }.into());
+            return Err(CommandError::usage(format!(
+                "OpenTofu speaks only HTTPS to registries\n  received {registry}, which `--plain-http` names"
+            ))
+            .advising("leave out `--plain-http`, or use `--into DIR` or `--url URL`"));
         }
     }
     Ok(())
@@ -249,5 +268,10 @@ fn directory_url(text: &str) -> Result<Url, CommandError> {
     source::network_mirror::base_url(text)
         .ok()
         .filter(|url| url.scheme() == "https")
-        .ok_or_else(|| CommandError::MirrorUrl { text: text.into() })
+        .ok_or_else(|| {
+            CommandError::usage(format!(
+                "`{}` is not a URL from which clients install\n  expected https://HOST/PATH/",
+                Shown::from(text)
+            ))
+        })
 }

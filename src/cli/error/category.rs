@@ -29,15 +29,9 @@ impl CommandError {
             Self::Trust(error) | Self::KeyFile { error, .. } => error.category(),
             Self::Credentials(error) | Self::Named { error, .. } => error.category(),
             Self::Serve(error) | Self::SwappedTls { error, .. } => error.category(),
-            Self::Configuration(error) | Self::ConfigurationToMirror(error) => error.category(),
-            Self::WrongPassword { .. } => Category::Unauthorized,
-            Self::NothingProven { .. } | Self::NeedsDigest { .. } => Category::Untrusted,
-            Self::NoSuchTrustFile { .. }
-            | Self::NoLockFile { .. }
-            | Self::NothingLocked(_)
-            | Self::EmptyStore { .. }
-            | Self::NoRepositoryMatches { .. } => Category::NotFound,
-            Self::UnknownProvider { .. } => Category::Malformed,
+            Self::Configuration(error) => error.category(),
+            Self::Plain { category, .. } => *category,
+            Self::NothingLocked(_) | Self::Empty { .. } => Category::NotFound,
             _ => Category::Usage,
         }
     }

@@ -10,14 +10,13 @@ use tfoci::http::{self, ConnectionError};
 use tfoci::outcome::{At, PackageError, Problem};
 use tfoci::{source, store};
 
-use super::{CommandError, Journey, JourneyFailure};
+use super::CommandError;
 
 /// What is wrong with a host or a disk. Other providers fail in the same way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) struct CommonFailure {
     cause: Cause,
-    /// Hints differ by command and side.
-    side: (Journey, Discriminant<At>),
+    side: Discriminant<At>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,11 +44,11 @@ enum HostFault {
 impl CommonFailure {
     /// The host or disk that an error is about; `None` for other errors.
     pub(in crate::cli) fn of(error: &CommandError) -> Option<Self> {
-        let CommandError::Journey(JourneyFailure { failure, of }) = error else {
+        let CommandError::Failed(failure) = error else {
             return None;
         };
         let cause = of_problem(&failure.problem)?;
-        let side = (*of, discriminant(&failure.at));
+        let side = discriminant(&failure.at);
         Some(Self { cause, side })
     }
 

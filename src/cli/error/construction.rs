@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use tfoci::disk;
+use tfoci::error::{Category, printable};
 use tfoci::outcome::{Failure, Problem};
+use tfoci::store::Endpoint;
 use tfoci::trust;
 
+use super::CommandError;
 use super::phrases::named_by;
-use super::{CommandError, JourneyFailure};
 
 impl CommandError {
     /// A file that cannot be used. `named_by` says what names it: an option, or a line of another file.
@@ -18,12 +20,53 @@ impl CommandError {
         }
     }
 
+    /// A message, with facts on further lines.
+    pub(in crate::cli) fn plain(category: Category, message: impl Into<String>) -> Self {
+        Self::Plain {
+            category,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// A message about the arguments.
+    pub(in crate::cli) fn usage(message: impl Into<String>) -> Self {
+        Self::plain(Category::Usage, message)
+    }
+
+    /// The message with a hint.
+    #[must_use]
+    pub(in crate::cli) fn advising(self, advice: impl Into<String>) -> Self {
+        match self {
+            Self::Plain {
+                category, message, ..
+            } => Self::Plain {
+                category,
+                message,
+                hint: Some(advice.into()),
+            },
+            error => error,
+        }
+    }
+
     /// No provider is named, and the store cannot list its providers.
     pub(in crate::cli) fn no_selection(store: &str) -> Self {
-        Self::NoSelection {
-            store: store.to_owned(),
-            is_directory: Path::new(store).is_dir(),
-        }
+        let store = printable(store);
+        Self::usage(format!(
+            "no provider is named, and `{store}` cannot list those that it has"
+        ))
+        .advising(
+            "name a provider, such as `acme/demo@1.0.0`; a directory is written `oci-layout:DIR`",
+        )
+    }
+
+    /// A store of one repository for a command that reads several providers.
+    pub(in crate::cli) fn one_repository(store: &Endpoint) -> Self {
+        let store = printable(&store.to_string());
+        Self::usage(format!(
+            "{store} names one repository for several providers"
+        ))
+        .advising("leave out `--exact-repository`, which is for one provider")
     }
 
     pub(in crate::cli) fn trust_file(path: &Path, source: trust::Error) -> Self {
@@ -36,7 +79,7 @@ impl CommandError {
     /// The failure of an operation, if it is one.
     pub(in crate::cli) fn failure(&self) -> Option<&Failure> {
         match self {
-            Self::Journey(JourneyFailure { failure, .. })
+            Self::Failed(failure)
             | Self::NotSelected { failure, .. }
             | Self::NotLocked { failure, .. }
             | Self::File { failure, .. } => Some(failure),

@@ -8,7 +8,7 @@ use tfoci::source::{AvailableVersion, BadEntries, Source};
 use tfoci::version::Version;
 
 use super::Found;
-use crate::cli::error::{CommandError, Journey};
+use crate::cli::error::CommandError;
 use crate::cli::json;
 use crate::cli::session::Session;
 use crate::cli::session::place::{Places, StoreOrSource};
@@ -64,7 +64,7 @@ pub(super) async fn find(
         },
         proof: proof
             .map(|release| release.authentication().clone())
-            .map_err(|problem| Journey::Inspecting.failed(failed(problem))),
+            .map_err(|problem| failed(problem).into()),
         version,
         source: Some(place.to_string()),
         provider: selection.provider,

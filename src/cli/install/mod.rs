@@ -18,7 +18,7 @@ use super::Ending;
 use super::error::CommandError;
 use super::lock::{self, LockOptions, Writing};
 use super::report::Extent;
-use super::session::place::is_store;
+use super::session::place::{into_store, is_store};
 use super::session::{Session, Wanted, WantedVersions, requested};
 
 const EXAMPLES: &str = "\
@@ -147,7 +147,7 @@ async fn into_mirror(
 ) -> Result<Ending, CommandError> {
     if is_store(&into) {
         let expected = "the directory of a filesystem mirror, for `--into`";
-        return Err(CommandError::IntoStore { into, expected });
+        return Err(into_store(&into, expected));
     }
     if is_of_clients(&into) {
         let into = printable_path(&into);

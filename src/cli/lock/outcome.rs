@@ -21,7 +21,7 @@ use super::request::{LockRequest, Writing};
 use super::roots::Root;
 use super::version::{LostH1, print_locked};
 use crate::cli::Ending;
-use crate::cli::error::{CommandError, Journey};
+use crate::cli::error::CommandError;
 use crate::cli::json;
 use crate::cli::printer::Printer;
 use crate::cli::session::{Session, data_directory};
@@ -340,7 +340,7 @@ impl LockOutcome {
         // These lines and the rest of the message fit on a screen.
         const MOST: usize = 10;
         if !matches!(failure.category(), Category::NotFound | Category::Differs) {
-            return Journey::Locking.failed(failure.clone());
+            return failure.clone().into();
         }
         let is_same = |one: &&LockResult| {
             let is_same = |other: &Failure| Arc::ptr_eq(&other.problem, &failure.problem);
@@ -354,7 +354,7 @@ impl LockOutcome {
         stated.truncate(MOST);
         stated.extend((more > 0).then(|| format!("{more} more statements")));
         match stated.is_empty() {
-            true => Journey::Locking.failed(failure.clone()),
+            true => failure.clone().into(),
             false => CommandError::NotSelected {
                 failure: failure.clone(),
                 stated,

@@ -6,7 +6,6 @@
 mod pins;
 mod plan;
 
-use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +13,6 @@ use std::time::SystemTime;
 
 use clap::Args;
 
-use tfoci::address::ProviderAddr;
 use tfoci::event::Subject;
 use tfoci::http::Http;
 use tfoci::mirror::{Locks, Options, Shard, Task, mirror};
@@ -32,7 +30,7 @@ use plan::Requested;
 use super::Ending;
 use super::arguments::ORIGIN;
 use super::arguments::Trust;
-use super::error::{CommandError, Journey};
+use super::error::CommandError;
 use super::number;
 use super::printer::Tone;
 use super::report::{Extent, MIRROR};
@@ -140,14 +138,15 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         || !arguments.from_lock.is_empty()
         || !arguments.from_config.is_empty();
     if arguments.providers.is_empty() && !has_files {
-        return Err(CommandError::NothingToMirror);
+        return Err(CommandError::usage("no provider is named").advising(
+            "name providers, such as `hashicorp/random`; or `--file`, `--from-lock`, `--from-config`",
+        ));
     }
     let elsewhere = arguments.from.as_deref().filter(|from| *from != ORIGIN);
     let from: Option<SourceAddr> = elsewhere.map(str::parse).transpose()?;
     let http = session.http()?;
     let locks = requested::locks(&arguments.from_lock, &session.printer)?;
     let requested = Requested::read(&arguments, session)?;
-    let named = requested.named();
     let trust_file = pins::trust_file(&arguments, &requested)?;
     let tasks = plan::tasks(&arguments, requested, session, &locks, &http)?;
     let is_strict =
@@ -161,7 +160,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let reporter = session.report.publishing(MIRROR, extent, &http);
     let results = Results {
         session,
-        named,
         locks,
         pins: trust_file.map(|file| pins(file, &arguments, &tasks, session)),
         unverified: AtomicUsize::new(0),
@@ -244,8 +242,6 @@ fn source(
 /// Receives the results of a run.
 struct Results<'a> {
     session: &'a Session,
-    /// The providers that arguments name.
-    named: BTreeSet<ProviderAddr>,
     locks: Locks,
     pins: Option<Pins<'a>>,
     /// The number of versions that were not verified, because the store has them.
@@ -264,12 +260,7 @@ impl Results<'_> {
         }
         let to_error = |failure| match self.locks.refusing(&failure) {
             Some(files) => CommandError::NotLocked { files, failure },
-            None => match &failure.subject {
-                Some(subject) if self.named.contains(&subject.provider) => {
-                    Journey::MirroringNamed.failed(failure)
-                }
-                _ => Journey::Mirroring.failed(failure),
-            },
+            None => failure.into(),
         };
         let report = &self.session.report;
         match result {

@@ -35,7 +35,11 @@ pub(super) fn trust_file(
         return Ok(None);
     }
     let trust = requested.trust_file(arguments);
-    let trust = trust.ok_or(CommandError::NoTrustFile)?;
+    let trust = trust.ok_or_else(|| {
+        CommandError::usage("there is no trust file into which new keys could be written").advising(
+            "name it with `--trust FILE`, or by `trust` in the mirror file: it may be a new one",
+        )
+    })?;
     // A file that cannot be written fails here, and not after everything was copied.
     let staged = Staged::new(&trust.path);
     staged.map_err(|error| CommandError::file(error, trust.named_by.text()))?;

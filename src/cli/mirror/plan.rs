@@ -28,7 +28,7 @@ pub(super) struct Requested {
 impl Requested {
     pub(super) fn read(arguments: &Arguments, session: &Session) -> Result<Self, CommandError> {
         let file = arguments.file.as_deref();
-        let file = file.map(|path| mirror_file(path, session.default_host()));
+        let file = file.map(mirror_file);
         let items = arguments.providers.iter().map(|text| {
             let selection = session.selection(text)?;
             let is_any = selection.constraints.is_any();
@@ -47,12 +47,6 @@ impl Requested {
             file: file.transpose()?,
             items: items.collect::<Result<_, CommandError>>()?,
         })
-    }
-
-    /// The providers that arguments name.
-    pub(super) fn named(&self) -> BTreeSet<ProviderAddr> {
-        let items = self.items.iter();
-        items.map(|item| item.provider.clone()).collect()
     }
 
     /// The trust file of the command line, or else that of the mirror file.
@@ -78,11 +72,15 @@ pub(super) fn tasks(
     items.extend(found(arguments, &named, session, locks, http)?);
     if let (Some(item), [], Some(path)) = (items.first(), &*arguments.to, &arguments.file) {
         let mut entries = file.iter().flat_map(|file| &file.providers);
-        return Err(CommandError::NoDestination {
-            is_in_file: entries.any(|entry| entry.provider == item.provider),
-            provider: Box::new(item.provider.clone()),
-            file: Some(path.clone()),
-        });
+        let file = printable_path(path);
+        return Err(CommandError::usage(format!(
+            "nothing says where to mirror {}\n  the `to` of {file} is for the providers of that file only",
+            item.provider
+        ))
+        .advising(match entries.any(|entry| entry.provider == item.provider) {
+            true => format!("leave out the address: {file} has it"),
+            false => format!("name the store with `--to STORE`, or add the provider to {file}"),
+        }));
     }
     let trust_file = TrustPath::of(&arguments.trust, file.as_ref());
     items.extend(file.into_iter().flat_map(entries));
@@ -197,8 +195,7 @@ fn required(root: &Path, session: &Session) -> Result<impl Iterator<Item = Item>
         workspace: workspace(),
         is_strict: false,
     };
-    let required =
-        Requirements::read(root, &read_as).map_err(CommandError::ConfigurationToMirror)?;
+    let required = Requirements::read(root, &read_as).map_err(CommandError::Configuration)?;
     for module in &required.not_followed {
         let line = format!(
             "{}: the module {} is not on this disk",
@@ -249,11 +246,9 @@ fn by_destination(
             arguments.to.clone()
         };
         if to.is_empty() {
-            return Err(CommandError::NoDestination {
-                provider: Box::new(provider),
-                file: None,
-                is_in_file: false,
-            });
+            let message = format!("nothing says where to mirror {provider}");
+            return Err(CommandError::usage(message)
+                .advising("name the store with `--to STORE`, or with `to` in the mirror file"));
         }
         for to in to {
             let filters = all

@@ -6,15 +6,15 @@ use std::sync::atomic::Ordering;
 use console::Style;
 
 use super::super::error::{CommandError, CommonFailure};
-use super::super::hints::{self, interruption};
 use super::super::neutral;
 use super::github::Level;
 use super::{Printer, Verbosity};
+use tfoci::error::Hint;
 
 impl Printer {
     /// Prints an error with its hint.
     pub(in crate::cli) fn failure(&self, error: &CommandError) {
-        let hint = hints::of(error);
+        let hint = error.hint();
         self.block(&describe(error), hint.as_deref());
         if self.github.is_some() {
             let subject = error.failure().and_then(|failure| failure.subject.as_ref());
@@ -26,10 +26,9 @@ impl Printer {
         }
     }
 
-    /// Prints that a signal interrupted the run. `extent` says how much is done.
-    pub(in crate::cli) fn interrupted(&self, extent: Option<&interruption::Extent>) {
-        let hint = extent.map(interruption::hint);
-        self.block("interrupted", hint.as_deref());
+    /// Prints that a signal interrupted the run. `hint` says how to go on.
+    pub(in crate::cli) fn interrupted(&self, hint: Option<&str>) {
+        self.block("interrupted", hint);
         if self.github.is_some() {
             self.annotate(Level::Error, "tfoci", "interrupted");
         }

@@ -179,7 +179,10 @@ mod tests {
     #[test]
     fn versions_that_are_left_out_are_counted() {
         let provider = "example.com/acme/demo".parse().unwrap();
-        let failure = Outcome::Failed(Subject::provider(&provider), CommandError::NothingToMirror);
+        let failure = Outcome::Failed(
+            Subject::provider(&provider),
+            CommandError::usage("no provider is named"),
+        );
         let text = table("mirror", &[failure], 3);
         assert!(text.contains("**1 of 4 failed.**"), "{text}");
     }
@@ -188,7 +191,10 @@ mod tests {
     fn a_long_table_says_how_many_rows_it_lacks() {
         let failure = |_| {
             let provider = "example.com/acme/demo".parse().unwrap();
-            Outcome::Failed(Subject::provider(&provider), CommandError::NothingToMirror)
+            Outcome::Failed(
+                Subject::provider(&provider),
+                CommandError::usage("no provider is named"),
+            )
         };
         let of = |count| table("mirror", &(0..count).map(failure).collect::<Vec<_>>(), 0);
         assert!(!of(MOST_ROWS).contains("more are not shown"));

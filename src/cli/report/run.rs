@@ -6,7 +6,6 @@ use tfoci::error::{counted, printable_path};
 use tfoci::http::Http;
 
 use super::super::error::CommandError;
-use super::super::hints::interruption;
 use super::super::json;
 use super::super::printer::{Printer, Tone};
 use super::super::progress::Progress;
@@ -76,21 +75,19 @@ impl Run {
             printer.failure(error);
         }
         if is_interrupted {
-            printer.interrupted(self.extent().as_ref());
+            printer.interrupted(self.how_to_go_on().as_deref());
         }
         printer.document(&self.document(interruption));
     }
 
-    /// How much an interrupted run has written; `None` if it was to write nothing.
-    fn extent(&self) -> Option<interruption::Extent> {
-        if self.tally.dry_run {
-            return None;
-        }
-        Some(match (self.progress.standing(), &self.destination) {
-            (Some(done), _) => interruption::Extent::Some(done),
-            (None, Destination::Store(_)) => interruption::Extent::NothingTagged,
-            (None, Destination::Directory(_)) => interruption::Extent::NothingWritten,
-        })
+    /// The hint of an interrupted run; `None` if it was to write nothing.
+    fn how_to_go_on(&self) -> Option<String> {
+        let done = self.progress.standing();
+        let done = done.map_or_else(
+            || "clients see nothing incomplete".to_owned(),
+            |done| format!("{done} packages are there"),
+        );
+        (!self.tally.dry_run).then(|| format!("{done}: run the same command again to go on"))
     }
 
     fn document(&self, interruption: Option<json::Error>) -> json::Outcomes<'_> {

@@ -4,13 +4,12 @@ use std::error::Error;
 use std::path::Path;
 use std::time::SystemTime;
 
-use tfoci::error::printable_path;
+use tfoci::error::{Hint, printable_path};
 use tfoci::outcome::{Failure, Published};
 use tfoci::serve::{self, Notice};
 
 use crate::cli::date::date;
-use crate::cli::error::{CommandError, Journey};
-use crate::cli::hints;
+use crate::cli::error::CommandError;
 use crate::cli::json;
 use crate::cli::printer::Tone;
 
@@ -101,8 +100,8 @@ fn text(notice: &Notice<'_>) -> String {
             printable_path(path)
         ),
         Notice::Expires { path, end, is_past } => of_certificate(path, *end, *is_past),
-        Notice::StoreFailed { failure } => of_failure(Journey::Any, failure),
-        Notice::NotFilled { failure } => of_failure(Journey::Filling, failure),
+        Notice::StoreFailed { failure } => of_failure(failure),
+        Notice::NotFilled { failure } => of_failure(failure),
         Notice::StoreAnswers => "the store again, which was unreachable".to_owned(),
         Notice::Filled { published } => filled(published),
         Notice::Unmatched { provider } => format!(
@@ -158,14 +157,14 @@ fn read_once(path: &Path, pipe: &Path) -> String {
     }
 }
 
-fn of_failure(of: Journey, failure: &Failure) -> String {
-    with_hint(failure, &of.failed(failure.clone()))
+fn of_failure(failure: &Failure) -> String {
+    with_hint(failure, &failure.clone().into())
 }
 
 /// An error with the hint for it, as one line.
 pub(super) fn with_hint(error: &dyn Error, hinted: &CommandError) -> String {
     let mut text = on_one_line(error);
-    if let Some(hint) = hints::of(hinted) {
+    if let Some(hint) = hinted.hint() {
         text.push_str(&format!("; hint: {}", joined(&hint)));
     }
     text

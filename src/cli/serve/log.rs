@@ -76,11 +76,7 @@ impl Log {
                 }
                 everything.providers
             }
-            Err(CommandError::EmptyStore { .. } | CommandError::NoRepositoryMatches { .. })
-                if fills =>
-            {
-                Vec::new()
-            }
+            Err(CommandError::Empty { .. }) if fills => Vec::new(),
             Err(error) => {
                 let text = with_hint(&error, &error);
                 self.event("no-providers", Tone::Warning, "Warning", text);

@@ -19,14 +19,14 @@ use tokio::sync::Notify;
 use url::Url;
 
 use tfoci::address::{Hostname, ProviderAddr};
-use tfoci::outcome::Problem;
+use tfoci::outcome::Failure;
 use tfoci::platform::Platform;
 use tfoci::serve::{Server, ServerStore};
 use tfoci::store::{Endpoint, Registry, Store};
 
 use super::Ending;
 use super::arguments::{Globals, ReadTrust};
-use super::error::{CommandError, Journey};
+use super::error::CommandError;
 use super::host;
 use super::number;
 use super::public_url::public_url;
@@ -301,7 +301,7 @@ fn open(
         false => session.open_store(endpoint, registry),
     };
     // A store that cannot be opened is a mistake in the command line.
-    opened.map_err(|error| Journey::OpeningAll.failed(Problem::from(error).into()))
+    opened.map_err(|error| Failure::from(error).into())
 }
 
 /// Writes what the store has to the log. Returns its providers, if it lists them.
@@ -316,11 +316,8 @@ async fn report_contents(
     let host = host.unwrap_or_else(|| session.default_host());
     let listed = session.everything(endpoint, store, host).await;
     // Not every registry lists its repositories, or lists them to this user.
-    let is_listed = endpoint.template().is_none()
-        || matches!(
-            listed,
-            Ok(_) | Err(CommandError::NoRepositoryMatches { .. })
-        );
+    let is_listed =
+        endpoint.template().is_none() || matches!(listed, Ok(_) | Err(CommandError::Empty { .. }));
     match is_listed {
         true => log.contents(listed, arguments.fill),
         false => Vec::new(),

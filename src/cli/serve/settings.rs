@@ -156,10 +156,7 @@ fn pattern(text: &str, session: &Session) -> Result<ProviderPattern, CommandErro
 
 /// The only host whose providers the store can have, if its repository template has no `${hostname}`.
 fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostname>, CommandError> {
-    let one_repository = || CommandError::OneRepository {
-        text: endpoint.to_string(),
-        is_exact: endpoint.is_exact(),
-    };
+    let one_repository = || CommandError::one_repository(endpoint);
     // The samples differ in one part of the address each. The template ignores a part if two samples have the same repository.
     let provider = |text: &str| text.parse::<ProviderAddr>().ok();
     if let Some(sample) = provider("a.example/acme/demo") {

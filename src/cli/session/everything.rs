@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use tfoci::address::{Hostname, ProviderAddr};
-use tfoci::error::printable_path;
+use tfoci::error::{printable, printable_path};
 use tfoci::outcome::{At, Failure, Problem};
-use tfoci::source::filesystem_mirror::nearby::is_mirror;
 use tfoci::store::{self, Endpoint, Providers, Store};
 
 use super::{Session, check, stored_provider};
@@ -117,11 +116,10 @@ impl Session {
         // An empty store is usually a wrong directory. A job that copies nothing must fail, so that the mistake is seen.
         if providers.is_empty() {
             return Err(match endpoint.template() {
-                Some(_) => CommandError::NoRepositoryMatches {
-                    template: endpoint.to_string(),
-                    others,
-                    example: example.map(|example| endpoint.name(&example)),
-                },
+                Some(_) => {
+                    let example = example.map(|example| endpoint.name(&example));
+                    no_repository_matches(endpoint, others, example.as_deref())
+                }
                 None => empty_store(endpoint),
             });
         }
@@ -147,10 +145,30 @@ fn unlisted(endpoint: &Endpoint) -> CommandError {
 }
 
 fn empty_store(endpoint: &Endpoint) -> CommandError {
-    let directory = endpoint.directory();
-    CommandError::EmptyStore {
-        store: endpoint.to_string(),
-        mirror: directory.filter(|one| is_mirror(one)).map(PathBuf::from),
-        meant: endpoint.likely_directory(),
-    }
+    let store = printable(&endpoint.to_string());
+    let message = format!(
+        "no provider is in {store}\n  expected an OCI layout in DIR/HOSTNAME/NAMESPACE/TYPE"
+    );
+    let advice = "check the path: `tfoci push`, `mirror` and `copy` put providers there";
+    CommandError::Empty { message, advice }
+}
+
+fn no_repository_matches(
+    endpoint: &Endpoint,
+    others: usize,
+    example: Option<&str>,
+) -> CommandError {
+    let received = match (others, example.map(printable)) {
+        (1, Some(example)) => format!("one repository, {example}"),
+        (others, Some(example)) => format!("{others} repositories, such as {example}"),
+        (_, None) => "no repository".to_owned(),
+    };
+    let template = printable(&endpoint.to_string());
+    let message =
+        format!("no repository of the registry matches {template}\n  received {received}");
+    let advice = match example {
+        Some(_) => "write the template like that name, with as many levels in the same order",
+        None => "the registry may hide its repositories from this user: name the providers",
+    };
+    CommandError::Empty { message, advice }
 }

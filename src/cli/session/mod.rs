@@ -22,7 +22,7 @@ use tfoci::constraint::VersionConstraints;
 use tfoci::credentials::{Credentials, Locations};
 use tfoci::disk;
 use tfoci::disk::temp_file::TempFileBudget;
-use tfoci::error::{FEW, listed, printable_path};
+use tfoci::error::{FEW, listed, printable, printable_path};
 use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::http::{Http, Settings};
 use tfoci::jobs::Jobs;
@@ -207,12 +207,16 @@ impl Session {
         if constraints.is_any() {
             return Ok(provider);
         }
-        Err(CommandError::NoVersionWanted {
-            command,
-            text: text.to_owned(),
-            provider: Box::new(provider),
-            is_exact: constraints.as_exact().is_some(),
-        })
+        let text = printable(text);
+        let error = CommandError::usage(format!(
+            "`{command}` takes an address without a version\n  expected {provider}\n  received {text}"
+        ));
+        Err(
+            match command == "versions" && constraints.as_exact().is_some() {
+                true => error.advising(format!("did you mean `tfoci inspect {text}`?")),
+                false => error,
+            },
+        )
     }
 
     /// Parses a provider address with constraints.
@@ -231,9 +235,11 @@ impl Session {
     /// Parses a store address.
     pub(super) fn endpoint(&self, text: &str) -> Result<Endpoint, CommandError> {
         if place::is_source(text) {
-            return Err(CommandError::NotAStore {
-                text: Shown::from(text).to_string(),
-            });
+            let text = Shown::from(text);
+            return Err(CommandError::usage(format!(
+                "`{text}` is not a store\n  expected oci-layout:DIR, or a registry's repository template"
+            ))
+            .advising("`tfoci mirror ADDR --to STORE` copies from it into a store"));
         }
         let endpoint =
             Endpoint::parse(text, self.globals.exact_repository).map_err(Failure::from)?;
@@ -351,8 +357,11 @@ pub(super) fn exclusion(
             let exact = versions.split(',').map(str::trim);
             let exact: BTreeSet<Version> = exact.filter_map(|one| one.parse().ok()).collect();
             if exact.len() > 1 {
-                let text = text.to_owned();
-                return Err(CommandError::NoExclusion { text });
+                return Err(CommandError::usage(format!(
+                    "`--exclude {}` matches no version: one version has to satisfy all of its constraints",
+                    printable(text)
+                ))
+                .advising("give `--exclude` once for each version"));
             }
             let versions = versions.parse().map_err(selection::Error::from)?;
             (pattern, versions)
@@ -386,10 +395,10 @@ pub(super) fn read(path: &Path, named_by: &str) -> Result<Vec<u8>, CommandError>
 /// Reads a file of text. `named_by` says what names it, as for [`read`].
 pub(super) fn read_text(path: &Path, named_by: &str) -> Result<String, CommandError> {
     let bytes = read(path, named_by)?;
-    let text = text::decode(&bytes).map_err(|mistake| CommandError::NotText {
-        path: path.to_owned(),
-        mistake,
-        named_by: named_by.to_owned(),
+    let text = text::decode(&bytes).map_err(|mistake| {
+        let path = printable_path(path);
+        CommandError::usage(format!("{path} is {mistake}\n  named by {named_by}"))
+            .advising(text::SAVE_AS_UTF8)
     })?;
     Ok(text.to_owned())
 }

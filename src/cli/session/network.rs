@@ -8,7 +8,7 @@ use url::Url;
 use zeroize::Zeroizing;
 
 use tfoci::disk;
-use tfoci::error::printable_path;
+use tfoci::error::{printable, printable_path};
 use tfoci::http::{Pem, Settings, Timeouts};
 use tfoci::shown::Shown;
 
@@ -55,7 +55,10 @@ fn identities(options: &Network) -> Result<BTreeMap<String, Pem>, CommandError> 
     for text in &options.client_key {
         let (host, path) = of_host(text)?;
         let Some(identity) = identities.get_mut(&host) else {
-            return Err(CommandError::LoneKey { host });
+            return Err(CommandError::usage(format!(
+                "there is a client key for {}, and no client certificate",
+                printable(&host)
+            )));
         };
         let Pem { name, bytes, .. } = pem(path, "--client-key")?;
         identity.name = format!("{} with {name}", identity.name);
@@ -69,8 +72,11 @@ fn identities(options: &Network) -> Result<BTreeMap<String, Pem>, CommandError> 
 fn of_host(text: &str) -> Result<(String, &Path), CommandError> {
     let parts = text.split_once('=');
     let parts = parts.filter(|(host, path)| !host.is_empty() && !path.is_empty());
-    let (host, path) = parts.ok_or_else(|| CommandError::OfHost {
-        text: text.to_owned(),
+    let (host, path) = parts.ok_or_else(|| {
+        CommandError::usage(format!(
+            "`{}` does not say for which host it is\n  expected HOST=FILE",
+            printable(text)
+        ))
     })?;
     Ok((host.to_ascii_lowercase(), Path::new(path)))
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use tfoci::address::Hostname;
+use tfoci::error::printable_path;
 use tfoci::http::Http;
 use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
@@ -60,8 +61,19 @@ pub(in crate::cli) fn refuse_other(endpoint: &Endpoint) -> Result<(), CommandErr
     } else {
         return Ok(());
     };
-    let path = directory.to_owned();
-    Err(CommandError::OtherDirectory { path, what })
+    Err(CommandError::usage(format!(
+        "{} is {what}, and no store\n  expected a directory of layouts, or a new one",
+        printable_path(directory)
+    )))
+}
+
+/// A store in the place of a directory of other files.
+pub(in crate::cli) fn into_store(into: &Path, expected: &str) -> CommandError {
+    let message = format!(
+        "`{}` is a store\n  expected {expected}",
+        printable_path(into)
+    );
+    CommandError::usage(message).advising("`tfoci copy --to STORE` copies into a store")
 }
 
 /// Whether a directory has a zip or the checksums of a release, among its first entries.

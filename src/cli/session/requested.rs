@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use tfoci::address::{Hostname, ProviderAddr};
+use tfoci::address::ProviderAddr;
 use tfoci::config::MirrorFile;
 use tfoci::disk;
-use tfoci::error::printable_path;
+use tfoci::error::{Category, printable_path};
 use tfoci::lockfile::{FILE_NAME, LockFile};
 use tfoci::mirror::{Locks, VersionFilter};
 use tfoci::platform::{Platform, Platforms};
@@ -24,15 +24,11 @@ pub(in crate::cli) struct Item {
 }
 
 /// Reads a mirror file. The path of its trust file becomes relative to the working directory.
-pub(in crate::cli) fn mirror_file(
-    path: &Path,
-    default_host: &Hostname,
-) -> Result<MirrorFile, CommandError> {
+pub(in crate::cli) fn mirror_file(path: &Path) -> Result<MirrorFile, CommandError> {
     let text = read_text(path, "--file")?;
     let mut file = MirrorFile::parse(&text).map_err(|source| CommandError::MirrorFile {
         path: path.to_owned(),
         source: Box::new(source),
-        default_host: default_host.clone(),
     })?;
     // A pipe is in no directory of the user: its paths are relative to the working directory.
     let beside = path.parent().filter(|_| !path.starts_with("/dev"));
@@ -68,10 +64,10 @@ pub(in crate::cli) fn trust_file(
         (Some(trust), Some(file))
             if trust.named_by == NamedBy::MirrorFile && !trust.path.exists() =>
         {
-            Err(CommandError::NoSuchTrustFile {
-                path: trust.path,
-                file: file.to_owned(),
-            })
+            let (path, file) = (printable_path(&trust.path), printable_path(file));
+            let message = format!("there is no trust file {path}\n  named by `trust` in {file}");
+            Err(CommandError::plain(Category::NotFound, message)
+                .advising("`tfoci mirror --pin-new` creates it, with the keys that it sees"))
         }
         (trust, _) => Ok(trust),
     }
@@ -104,7 +100,12 @@ pub(in crate::cli) fn locks(paths: &[PathBuf], printer: &Printer) -> Result<Lock
             None => path.clone(),
         };
         if let Some(directory) = directory.filter(|_| !path.exists()) {
-            return Err(CommandError::NoLockFile { directory });
+            let directory = printable_path(&directory);
+            let message = format!(
+                "no lock file is in {directory}\n  expected .terraform.lock.hcl\n  named by --from-lock"
+            );
+            return Err(CommandError::plain(Category::NotFound, message)
+                .advising(format!("`tfoci lock --chdir {directory}` writes it")));
         }
         let file = LockFile::parse(&read(&path, "--from-lock")?).map_err(|source| {
             CommandError::LockFile {

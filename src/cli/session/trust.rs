@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use tfoci::config::MirrorFile;
 use tfoci::disk;
-use tfoci::error::printable_path;
+use tfoci::error::{printable, printable_path};
 use tfoci::examine::TrustOptions;
 use tfoci::fingerprint::{Fingerprint, in_other_form, key_id_digits};
 use tfoci::outcome::Failure;
@@ -143,8 +143,11 @@ pub(in crate::cli) fn policy(
         if let Some(text) = path.to_str().filter(|_| !path.exists())
             && is_fingerprint(text)
         {
-            let text = text.to_owned();
-            return Err(CommandError::KeyNotFile { text });
+            return Err(CommandError::usage(format!(
+                "`--key` takes a file of public keys\n  received the fingerprint {}",
+                printable(text)
+            ))
+            .advising("a fingerprint goes into `keys` of a trust file: see `tfoci help trust`"));
         }
         let name = path.display().to_string();
         let bytes = read(path, "--key")?;
@@ -178,8 +181,11 @@ pub(in crate::cli) fn read_key(
 pub(in crate::cli) fn trust_text(path: &Path, named_by: &str) -> Result<String, CommandError> {
     let text = read_text(path, named_by)?;
     if text.trim_start().starts_with("-----BEGIN PGP ") {
-        let path = path.to_owned();
-        return Err(CommandError::KeyAsTrust { path });
+        return Err(CommandError::usage(format!(
+            "{} is not a trust file\n  received an armored OpenPGP key",
+            printable_path(path)
+        ))
+        .advising("a file of keys is named with `--key`, or by `keys` in a trust file"));
     }
     Ok(text)
 }

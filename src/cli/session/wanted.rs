@@ -3,6 +3,7 @@
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::constraint::VersionConstraints;
 use tfoci::digest::Digest;
+use tfoci::error::{Category, printable};
 use tfoci::event::Subject;
 use tfoci::examine::StoredProvider;
 use tfoci::oci::reference::version_of;
@@ -65,7 +66,7 @@ impl Session {
         let mut store = from;
         if let Some(text) = from.filter(|text| is_reference(text)) {
             if !arguments.is_empty() {
-                return Err(CommandError::TwoStores);
+                return Err(two_stores());
             }
             arguments.push(parse(text)?);
             store = None;
@@ -122,10 +123,16 @@ impl Session {
                 let store = store.map_err(Failure::from)?;
                 Ok(Some((endpoint, store)))
             }
-            (Some(_), false) => Err(CommandError::TwoStores),
+            (Some(_), false) => Err(two_stores()),
             (None, true) => {
-                let provider = first.map(|selection| Box::new(selection.provider.clone()));
-                Err(CommandError::NoStore { provider })
+                let provider = first.map(|selection| format!("{} ", selection.provider));
+                let provider = provider.unwrap_or_default();
+                Err(
+                    CommandError::usage(format!("nothing says which store to read {provider}from"))
+                        .advising(
+                            "name it with `--from STORE`, or give a reference as `push` prints it",
+                        ),
+                )
             }
             (None, false) => Ok(None),
         }
@@ -161,14 +168,20 @@ impl Session {
             .provider()
             .or_else(|| provider_of_directory(&repository));
         let Some(provider) = provider else {
-            return Err(CommandError::UnknownProvider { reference: text });
+            let text = printable(&text);
+            let message = format!("the index at {text} does not name its provider");
+            return Err(CommandError::plain(Category::Malformed, message)
+                .advising("name the provider and the store: `ADDR@DIGEST --from STORE`"));
         };
         // A digest names the index with its title. Without a digest, a user who can move the tag could choose the provider.
         if digest.is_none() && !is_repository_of(&repository, &provider, self.default_host()) {
-            return Err(CommandError::NeedsDigest {
-                reference: text,
-                provider: Box::new(provider),
-            });
+            let text = printable(&text);
+            return Err(CommandError::plain(
+                Category::Untrusted,
+                format!(
+                    "the index names {provider}, and `{text}` is not one of its repositories\n  expected REPOSITORY:VERSION@DIGEST, as `push` prints it"
+                ),
+            ));
         }
         Ok(WantedVersions {
             from: Ok(StoredProvider::new(provider.clone(), repo, place)),
@@ -190,7 +203,7 @@ impl Reference {
             Store::Registry(_) => {
                 let text = self.text.clone();
                 let named = Repository::in_registry(&self.repository);
-                named.map_err(|_| CommandError::Reference { text })?
+                named.map_err(|_| no_reference(&text))?
             }
         };
         let tag = Tag::of_version(&self.version).map_err(Failure::from)?;
@@ -223,9 +236,7 @@ impl Argument {
         let Some((repository, tag)) = tagged else {
             return Ok(Self::Address(Selection::parse(name, default_host)?, digest));
         };
-        let version = version_of(tag).map_err(|_| CommandError::Reference {
-            text: text.to_owned(),
-        })?;
+        let version = version_of(tag).map_err(|_| no_reference(text))?;
         Ok(Self::Reference(Reference {
             text: text.to_owned(),
             repository: repository.to_owned(),
@@ -324,4 +335,16 @@ async fn addressed(
     let repo = stored.repo.pinned(tag, digest);
     let from = Ok(StoredProvider::new(stored.provider, repo, stored.place));
     Ok(WantedVersions { selection, from })
+}
+
+fn two_stores() -> CommandError {
+    CommandError::usage("`--from` names a store, and so does each reference")
+        .advising("leave out `--from`")
+}
+
+fn no_reference(text: &str) -> CommandError {
+    let text = printable(text);
+    CommandError::usage(format!(
+        "`{text}` does not refer to a version\n  expected REPOSITORY:VERSION@DIGEST, as `push` prints it"
+    ))
 }

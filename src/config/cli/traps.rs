@@ -7,7 +7,7 @@ use url::Url;
 use super::installation::METHODS;
 use super::{CliConfig, InstallationMethod, MethodKind};
 use crate::address::{Hostname, ProviderPattern};
-use crate::error::{FEW, OneLine, listed, printable, printable_path};
+use crate::error::{FEW, Hint, OneLine, listed, printable, printable_path};
 use crate::lockfile::Client;
 use crate::nearest::nearest;
 use crate::oci::Repository;
@@ -379,4 +379,29 @@ fn at(line: &Option<usize>) -> String {
 /// The first of several names.
 fn list<T: ToString>(names: &[T]) -> String {
     listed(names.iter().map(|name| printable(&name.to_string())), FEW)
+}
+
+impl Hint for TrapKind {
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Overlap { .. } => "name them in `exclude` of one".to_owned(),
+            Self::Spelling { hcl } => format!("write {}", printable(hcl)),
+            Self::Ports { .. } => "name it in `exclude`, and leave it to `direct`".to_owned(),
+            Self::NotForTerraform => {
+                "`tfoci install --into DIR` writes a directory for `filesystem_mirror`".to_owned()
+            }
+            Self::NoCredentials {
+                unread: Some(_), ..
+            } => "name the file in `docker_style_config_files` of `oci_default_credentials`"
+                .to_owned(),
+            Self::NoCredentials { repository, .. } => {
+                let (registry, _) = repository.host_and_name();
+                format!("`tfoci login {registry}` stores some")
+            }
+            Self::UnknownBlock { meant, .. }
+            | Self::UnknownArgument { meant, .. }
+            | Self::UnknownMethod { meant, .. } => format!("did you mean `{}`?", (*meant)?),
+            _ => return None,
+        })
+    }
 }

@@ -1,0 +1,124 @@
+//! What helps when a journey fails.
+
+use super::{Failure, PackageError, Problem, spelling};
+use crate::constraint::VersionConstraints;
+use crate::error::Hint;
+use crate::trust;
+use crate::version::Version;
+
+impl Hint for Failure {
+    fn hint(&self) -> Option<String> {
+        let hint = self.problem.hint()?;
+        let provider = self.subject.as_ref().map(|subject| &subject.provider);
+        Some(match provider {
+            Some(provider) => hint.replace("ADDR", &provider.to_string()),
+            None => hint,
+        })
+    }
+}
+
+impl Hint for PackageError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Source(error) => error.hint(),
+            Self::Http(error) => error.hint(),
+            Self::Blob(error) => error.hint(),
+        }
+    }
+}
+
+/// `ADDR` stands for the provider.
+impl Hint for Problem {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Endpoint(error) => error.hint(),
+            Self::Mapping(error) => error.hint(),
+            Self::Folder(error) => error.hint(),
+            Self::Source(error) => error.hint(),
+            Self::Package { source, .. } => source.hint(),
+            Self::Store(error) | Self::Unread(error) => error.hint(),
+            Self::Unreadable(error) if error.is_about_access() => error.hint(),
+            Self::Unreadable(_) | Self::NoEvidence => {
+                Some("`tfoci mirror --recheck` writes its evidence from the origin".to_owned())
+            }
+            Self::Blob(error) => error.hint(),
+            Self::Disk(error) => error.hint(),
+            Self::Trust(error) => error.hint(),
+            Self::Evidence { source } => match source {
+                // The signature is good, and the user's rules refuse it.
+                trust::Error::NotSigned { .. } | trust::Error::Refused(_) => source.hint(),
+                _ => Some(TAMPERED.to_owned()),
+            },
+            Self::Archive { source, .. } => source.hint(),
+            Self::NoVersion {
+                constraints,
+                available,
+            } => no_version(constraints, available),
+            Self::Withdrawn {
+                admitted: Some(version),
+                ..
+            } => Some(format!("`tfoci lock ADDR --upgrade` selects {version}")),
+            problem => problem.own_hint().map(str::to_owned),
+        }
+    }
+}
+
+const TAMPERED: &str =
+    "do not use these packages: the store was tampered with, or a replacement was interrupted";
+
+impl Problem {
+    fn own_hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Weaker { .. } | Self::PerhapsWeaker { .. } => {
+                "publish it with its signature; only `--existing replace` of `push` makes evidence weaker"
+            }
+            Self::Exists => "without `--existing fail`, missing platforms are added",
+            Self::Taken { .. } => {
+                "`--existing replace` of `push` or `copy` puts the provider in its place"
+            }
+            Self::OtherPackage { .. } | Self::Uncovered { .. } => {
+                "lock files pin zips: release a new version; if nobody uses this one, `push --existing replace`"
+            }
+            Self::OtherProvider { .. } | Self::OtherProviders { .. } => {
+                "a template with `{hostname}`, `{namespace}` and `{type}` tells them apart"
+            }
+            Self::Contended { .. } => "run it again",
+            Self::NoProvider => "`tfoci list --from STORE` lists its providers, with their hosts",
+            Self::Withdrawn { .. } => "copy it from a store that has it, or change the constraints",
+            Self::OtherLocked { .. } => "`tfoci lock ADDR --upgrade` selects another version",
+            Self::UnknownPlatforms => "name them with `--platform OS_ARCH`",
+            Self::OtherRelease { .. } => {
+                "compare the lock file with its last version, and ask the author before you lock it again"
+            }
+            Self::NotCanonical { .. } => "publish the version again, which gives it that tag",
+            Self::NoPin {
+                allows_unsigned: true,
+            } => {
+                "`--require-pinned` accepts no release without a signature: leave out one of the two"
+            }
+            Self::NoPin { .. } => "pin its key in a trust file, as `tfoci help trust` shows",
+            Self::Unproven { .. } => {
+                "`--rebuild-index` copies its packages and evidence, and leaves out the rest"
+            }
+            Self::Occupied { .. } => "remove it, or install into another directory",
+            Self::OtherForm { .. } => "remove one of the two, or install in the same form",
+            Self::Spelling(spelling::Error::Other { .. }) => {
+                "remove it: clients do not tell the two apart"
+            }
+            Self::CapitalLetters => "install it with `--unpacked`",
+            _ => return None,
+        })
+    }
+}
+
+/// The versions that there are follow the message.
+fn no_version(constraints: &VersionConstraints, available: &[Version]) -> Option<String> {
+    if available.is_empty() {
+        let all = "`tfoci versions ADDR --from STORE --all` lists other tags, if there are any";
+        return Some(all.to_owned());
+    }
+    let version = constraints.prerelease_meant(available)?;
+    Some(format!(
+        "pre-releases are chosen by name, such as `{version}`"
+    ))
+}

@@ -1,0 +1,99 @@
+//! What helps when a release, a key or a trust file is not accepted. `ADDR` stands for the provider.
+
+use super::asked_by::AskedBy;
+use super::{Error, SignatureErrorKind};
+use crate::error::Hint;
+
+impl Hint for Error {
+    fn hint(&self) -> Option<String> {
+        let text = match self {
+            Self::Refused(error) => return error.reason.hint(),
+            Self::NoKey => "name the file of its author's key with `--key FILE`",
+            Self::NoDocument | Self::NoSignature => {
+                "`--allow-unsigned ADDR` of `push`, `mirror` and `lock` accepts it without proof"
+            }
+            Self::NotSigned { asked_by, .. } => match asked_by {
+                Some(AskedBy::Option) => {
+                    "`gpg --detach-sign FILE` signs it; or leave out `--key`, if its author signs nothing"
+                }
+                _ => {
+                    "if its author signs nothing, an entry with `unsigned = \"allow\"` and no `keys` accepts it"
+                }
+            },
+            Self::NoPinnedKey { .. } => "name the file of the pinned key with `--key FILE`",
+            Self::NotLocked { .. } => {
+                "if the lock file is for other platforms, name those with `--platform`"
+            }
+            Self::NoLine { other: Some(_), .. } => {
+                "`sha256sum terraform-provider-*.zip` prints the lines that clients read; then sign again"
+            }
+            Self::Mismatch(_) => {
+                "sign a release after its last change: its author has to publish it again"
+            }
+            Self::NoZipLocked => "`tofu providers lock -platform=OS_ARCH` adds the hashes of zips",
+            Self::UnverifiedTransport { .. } => {
+                "`--ca-file FILE` names the authority that signs its origin's certificate"
+            }
+            Self::Unsupported => "use a build with the feature `openpgp`",
+            error => return error.hint_about_files(),
+        };
+        Some(text.to_owned())
+    }
+}
+
+impl Error {
+    /// About a trust file or a file of keys.
+    fn hint_about_files(&self) -> Option<String> {
+        let text = match self {
+            Self::Entry { error, .. } => return error.hint_about_files(),
+            Self::TrustFile(error) => match error.unknown_field() {
+                Some("key" | "fingerprint" | "fingerprints") => "did you mean `keys`?",
+                Some("address" | "provider" | "pattern" | "source") => "did you mean `match`?",
+                _ => return error.hint().or_else(|| Some(EXAMPLE.to_owned())),
+            },
+            Self::UnsignedPin { .. } => "leave out one of the two",
+            Self::KeyId { .. } | Self::Fingerprint(_) => {
+                "`gpg --show-keys --with-fingerprint FILE` prints the fingerprint of a key"
+            }
+            Self::NotAKey { .. } | Self::SecretKey { .. } => {
+                "`gpg --export --armor FINGERPRINT` writes the public key"
+            }
+            Self::EncodedKey { .. } => {
+                "`gpg --armor --output FILE --export FINGERPRINT` writes one in any shell"
+            }
+            Self::Pattern(_) | Self::OtherForm { .. } | Self::NoPlace => EXAMPLE,
+            _ => return None,
+        };
+        Some(text.to_owned())
+    }
+}
+
+const EXAMPLE: &str = "`tfoci help trust` shows a trust file";
+
+impl Hint for SignatureErrorKind {
+    fn hint(&self) -> Option<String> {
+        let text = match self {
+            Self::Malformed => "`gpg --detach-sign FILE` makes one",
+            Self::Armoured => "sign without `--armor`, or convert it with `gpg --dearmor`",
+            Self::NotPinned { expected, .. } => return Some(match &expected.asked_by {
+                Some(entry @ AskedBy::TrustFile { .. }) => {
+                    format!(
+                        "if its author says that this key is theirs, add it to `keys` in {entry}"
+                    )
+                }
+                _ => "if its author says that this key is theirs, name its file with `--key FILE`"
+                    .to_owned(),
+            }),
+            Self::OtherKey { .. } => "if its author has a new key, name its file with `--key FILE`",
+            Self::WeakDocument { .. } => "`weak = \"warn\"` in a trust file accepts it",
+            Self::Expired { .. } => {
+                "if the key was in use then, `expired = \"warn\"` in the trust file accepts it"
+            }
+            Self::Revoked { .. } | Self::NotForSigning { .. } => {
+                "its author has to sign it with a key that is in use"
+            }
+            _ => return None,
+        };
+        Some(text.to_owned())
+    }
+}
