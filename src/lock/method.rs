@@ -34,85 +34,77 @@ impl Method {
     /// The side of a failure.
     pub(super) fn at(&self, provider: &ProviderAddr) -> At {
         match self {
-            Self::Store(stored) => At::read(stored.place.clone()),
-            Self::Source(source) => At::Source(source.place(provider)),
+            Self::Store(_) => At::read(self.place(provider)),
+            Self::Source(_) => At::Source(self.place(provider)),
         }
     }
 
-    async fn versions(&self, provider: &ProviderAddr) -> Result<Vec<Found<'_>>, Failure> {
-        match self {
+    /// Whether its releases have checksum documents whose signatures alone decide.
+    pub(super) fn is_origin(&self) -> bool {
+        matches!(self, Self::Source(source) if source.has_checksum_documents())
+    }
+
+    /// Whether it has packages without signatures.
+    pub(super) fn is_mirror(&self) -> bool {
+        matches!(self, Self::Source(source) if !source.has_checksum_documents())
+    }
+
+    async fn versions(&self, provider: &ProviderAddr) -> Result<Vec<AvailableVersion>, Failure> {
+        let versions = match self {
             Self::Store(stored) => {
                 let versions = stored.versions().await?.versions.into_iter();
-                Ok(versions
-                    .map(|version| Found::Stored(stored, version))
-                    .collect())
+                let versions = versions.map(|version| AvailableVersion {
+                    version: version.into(),
+                    platforms: None,
+                });
+                return Ok(versions.collect());
             }
+            Self::Source(Source::FilesystemMirror(mirror)) => mirror.installable_versions(provider),
             Self::Source(source) => {
-                let versions = match source {
-                    Source::FilesystemMirror(mirror) => mirror.installable_versions(provider),
-                    other => {
-                        let available = other
-                            .available_versions(provider, BadEntries::Refused)
-                            .await;
-                        available.map(|available| available.versions)
-                    }
-                };
-                let versions = versions.map_err(|error| {
-                    Problem::from(error).of(Subject::provider(provider), self.at(provider))
-                })?;
-                Ok(versions
-                    .into_iter()
-                    .map(|version| Found::Released(source, version))
-                    .collect())
+                let found = source.available_versions(provider, BadEntries::Refused);
+                found.await.map(|found| found.versions)
             }
-        }
+        };
+        versions.map_err(|error| {
+            Problem::from(error).of(Subject::provider(provider), self.at(provider))
+        })
     }
 }
 
-/// A version, with the first method that has it.
-pub(super) enum Found<'a> {
-    /// The store reads the version again when it is locked.
-    Stored(&'a StoredProvider, Version),
-    /// In the list of a source.
-    Released(&'a Source, AvailableVersion),
+/// A version of a provider, with the first method that has it.
+pub(super) struct Found<'a> {
+    pub(super) task: &'a Task<'a>,
+    pub(super) method: &'a Method,
+    pub(super) available: AvailableVersion,
 }
 
-impl Found<'_> {
+impl<'a> Found<'a> {
+    pub(super) fn provider(&self) -> &'a ProviderAddr {
+        self.task.provider
+    }
+
     pub(super) fn version(&self) -> &Version {
-        match self {
-            Self::Stored(_, version) => version,
-            Self::Released(_, available) => available.version.version(),
-        }
+        self.available.version.version()
     }
 
-    /// The side of a failure.
-    pub(super) fn at(&self, provider: &ProviderAddr) -> At {
-        match self {
-            Self::Stored(stored, _) => At::read(stored.place.clone()),
-            Self::Released(source, _) => At::Source(source.place(provider)),
-        }
+    pub(super) fn failure(&self, problem: Problem) -> Failure {
+        let subject = Subject::version(self.provider(), self.version());
+        problem.of(subject, self.method.at(self.provider()))
     }
 
     /// Whether the lock file decides what of it is recorded, as of unpacked packages.
     pub(super) fn is_by_lock_file(&self) -> bool {
-        matches!(self, Self::Released(Source::FilesystemMirror(_), _))
-    }
-
-    /// The store or source.
-    pub(super) fn place(&self, provider: &ProviderAddr) -> Place {
-        match self {
-            Self::Stored(stored, _) => stored.place.clone(),
-            Self::Released(source, _) => source.place(provider),
-        }
+        matches!(self.method, Method::Source(Source::FilesystemMirror(_)))
     }
 }
 
 /// The versions of a provider in all its methods.
 pub(super) struct Listing<'a> {
+    pub(super) task: &'a Task<'a>,
     /// In ascending order.
     found: Vec<Found<'a>>,
     /// The side of failures that concern no single version: the first method that knows the provider.
-    at: At,
+    pub(super) at: At,
 }
 
 impl<'a> Listing<'a> {
@@ -121,12 +113,12 @@ impl<'a> Listing<'a> {
     ///
     /// # Errors
     /// A method fails otherwise, or none knows the provider.
-    pub(super) async fn of(task: &'a Task) -> Result<Self, Failure> {
-        let mut found: Vec<Found<'a>> = Vec::new();
-        let mut seen = BTreeSet::new();
+    pub(super) async fn of(task: &'a Task<'a>) -> Result<Self, Failure> {
+        let provider = task.provider;
+        let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
         let (mut unknown, mut at) = (None, None);
         for method in &task.methods {
-            let versions = match method.versions(&task.provider).await {
+            let versions = match method.versions(provider).await {
                 Ok(versions) => versions,
                 Err(failure) if failure.category() == Category::NotFound => {
                     unknown.get_or_insert(failure);
@@ -134,20 +126,24 @@ impl<'a> Listing<'a> {
                 }
                 Err(failure) => return Err(failure),
             };
-            at.get_or_insert_with(|| method.at(&task.provider));
-            for one in versions {
-                if seen.insert(one.version().clone()) {
-                    found.push(one);
-                }
-            }
+            at.get_or_insert_with(|| method.at(provider));
+            let new = versions
+                .into_iter()
+                .filter(|one| seen.insert(one.version.version().clone()));
+            found.extend(new.map(|available| Found {
+                task,
+                method,
+                available,
+            }));
         }
+        found.sort_by(|a, b| a.version().cmp(b.version()));
         match (at, unknown) {
             (None, Some(failure)) => Err(failure),
-            (at, _) => {
-                found.sort_by(|a, b| a.version().cmp(b.version()));
-                let at = at.unwrap_or(At::Here);
-                Ok(Self { found, at })
-            }
+            (at, _) => Ok(Self {
+                task,
+                found,
+                at: at.unwrap_or(At::Here),
+            }),
         }
     }
 
@@ -159,9 +155,5 @@ impl<'a> Listing<'a> {
     /// The entry of a version.
     pub(super) fn get(&self, version: &Version) -> Option<&Found<'a>> {
         self.found.iter().find(|found| found.version() == version)
-    }
-
-    pub(super) fn failure(&self, provider: &ProviderAddr, problem: Problem) -> Failure {
-        problem.of(Subject::provider(provider), self.at.clone())
     }
 }

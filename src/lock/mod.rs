@@ -21,22 +21,20 @@
 //!
 //! A provider is asked for once, however many lock files need it. [`target`] reads and writes the files.
 
+mod compare;
 mod method;
 mod packages;
-mod recorded;
-mod release_zips;
-mod released;
+mod record;
 mod same;
-mod selection;
-mod stored;
 pub mod target;
 mod unpacked;
 
 use std::collections::BTreeSet;
-use std::collections::btree_map::{BTreeMap, Entry};
+use std::collections::btree_map::{self, BTreeMap};
 use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
+use serde::{Serialize, Serializer};
 
 use crate::address::ProviderAddr;
 use crate::authentication::Authentication;
@@ -52,9 +50,10 @@ use crate::place::Place;
 use crate::platform::{Platform, Platforms};
 use crate::version::Version;
 
-use method::Listing;
+use compare::ReleaseZips;
 pub use method::Method;
-use recorded::{Recorded, believes_origin};
+use method::{Found, Listing};
+use record::Recorded;
 
 /// The number of providers that are locked concurrently. They mostly wait for responses.
 const PROVIDERS: usize = 16;
@@ -81,40 +80,33 @@ pub struct Options {
     pub jobs: Jobs,
 }
 
-/// A provider, and what each lock file needs of it.
-#[derive(Clone)]
-pub struct Task {
-    /// The provider's address.
-    pub provider: ProviderAddr,
-    /// The installation methods for it, in the order in which clients use them.
-    pub methods: Vec<Method>,
-    /// What each lock file needs.
-    pub wanted: Vec<Wanted>,
-}
-
 impl Options {
     /// Whether any `h1` is wanted.
     fn wants_h1(&self) -> bool {
-        self.h1
-            .named()
-            .is_none_or(|platforms| !platforms.is_empty())
+        let named = self.h1.named();
+        named.is_none_or(|platforms| !platforms.is_empty())
     }
 }
 
-/// What one lock file needs of a provider.
+/// The entry of a provider that a lock file has to have.
 #[derive(Clone, Debug)]
-pub struct Wanted {
-    /// The number of the lock file, which the result has too.
-    pub file: usize,
-    /// The acceptable versions.
-    pub constraints: VersionConstraints,
-    /// The version that is locked now, with its hashes.
-    pub locked: Option<LockedVersion>,
+pub struct Entry {
     /// The client that the lock file is for. Clients record different hashes.
     pub client: Client,
+    /// The acceptable versions.
+    pub admitted: VersionConstraints,
+    /// The constraints that the lock file records: those of the configuration.
+    pub recorded: VersionConstraints,
+    /// The lines of files, and the argument, that state the constraints.
+    pub stated: Vec<String>,
+    /// The version that is locked now, with its hashes.
+    pub locked: Option<LockedVersion>,
 }
 
-impl Wanted {
+/// A version in a lock file, with its hashes.
+pub type LockedVersion = (Version, BTreeSet<PackageHash>);
+
+impl Entry {
     /// The hashes that are locked now, if this version is.
     fn locked_hashes(&self, version: &Version) -> Option<&BTreeSet<PackageHash>> {
         let locked = self.locked.as_ref();
@@ -123,71 +115,146 @@ impl Wanted {
     }
 }
 
-/// A provider version to record in a lock file.
-#[derive(Clone, Debug)]
+/// A provider, and the lock files that need it.
+pub struct Task<'a> {
+    /// The provider's address.
+    pub provider: &'a ProviderAddr,
+    /// The installation methods for it, in the order in which clients use them.
+    pub methods: Vec<Method>,
+    /// The entries, with the numbers of their lock files.
+    pub entries: Vec<(usize, &'a Entry)>,
+}
+
+impl Task<'_> {
+    /// Refuses a release that every lock file refuses, before its packages are downloaded.
+    fn check(&self, zips: &ReleaseZips, version: &Version) -> Result<(), Problem> {
+        let mut refused = Ok(());
+        for (_, entry) in &self.entries {
+            match entry
+                .locked_hashes(version)
+                .map(|locked| zips.check(locked))
+            {
+                None | Some(Ok(())) => return Ok(()),
+                Some(Err(problem)) => refused = refused.and(Err(problem)),
+            }
+        }
+        refused
+    }
+}
+
+/// A provider version for lock files, as `lock` prints it in JSON.
+#[derive(Clone, Debug, Serialize)]
 pub struct Locked {
-    /// The selected version.
-    pub version: Version,
-    /// How its release was authenticated.
-    pub authentication: Authentication,
-    /// The store or source that it comes from.
-    pub place: Place,
-    /// The hashes to record.
-    pub hashes: BTreeSet<PackageHash>,
-    /// The packages that were installed, if any were to be.
-    pub installed: Vec<InstalledPackage>,
-    /// The only platforms that the hashes are for; `None` for all.
-    pub only: Option<Vec<Platform>>,
-    /// The number of hashes of this version that the lock file also has, and keeps.
-    pub kept: usize,
-    /// The hashes in the lock file that match no package of this release; of `h1`, only if every package was unpacked.
-    pub strangers: Vec<PackageHash>,
-    /// The `h1` in the lock file that could not be compared.
-    pub uncompared: Option<Uncompared>,
-    /// The number of `h1` in the lock file that were not compared, because the packages were not unpacked.
-    pub unchecked: usize,
-}
-
-/// The `h1` in a lock file that may be of a package that the store or source lacks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Uncompared {
-    /// As they stand in the lock file, sorted.
-    pub hashes: Vec<PackageHash>,
-    /// The platforms that the checksum document lists and the store or source lacks.
-    pub platforms: Vec<Platform>,
-}
-
-/// The result for a provider and a lock file.
-#[derive(Clone, Debug)]
-pub struct LockResult {
     /// The provider's address.
     pub provider: ProviderAddr,
-    /// The number of the lock file.
-    pub file: usize,
-    /// The version to record.
-    pub locked: Result<Locked, Failure>,
+    /// The selected version.
+    pub version: Version,
+    /// The store or source that it comes from.
+    #[serde(rename = "from", serialize_with = "name")]
+    pub place: Place,
+    /// How its release was authenticated.
+    pub authentication: Authentication,
+    /// The packages that were installed, if any were to be.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub packages: Vec<InstalledPackage>,
+    /// The hashes to record.
+    pub hashes: BTreeSet<PackageHash>,
+    /// The hashes in the lock files that match no package of this release; of `h1`, only if every package was unpacked. Clients accept packages
+    /// that match them, and keep such hashes too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub strangers: Vec<PackageHash>,
+    /// The `h1` in the lock files that may be of a package that the store or source does not have.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub uncompared: Vec<PackageHash>,
+    /// The platforms of such packages: the checksum document lists them.
+    #[serde(skip)]
+    pub missing: Vec<Platform>,
+    /// The number of `h1` in the lock files that were not compared, because not every package was unpacked.
+    #[serde(skip)]
+    pub unchecked: usize,
+    /// The number of hashes of this version that each lock file also has, and keeps.
+    #[serde(skip)]
+    pub kept: usize,
+    /// The only platforms that the hashes are for; `None` for all.
+    #[serde(skip)]
+    pub only: Option<Vec<Platform>>,
+    /// The numbers of the lock files.
+    #[serde(skip)]
+    pub files: BTreeSet<usize>,
 }
 
-/// Selects and verifies providers concurrently, and installs them if there is an installer. The results have the order of the tasks.
+fn name<S: Serializer>(place: &Place, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(place.name())
+}
+
+/// What became of all providers.
+#[derive(Debug, Default)]
+pub struct Results {
+    /// The versions to record, each once for all lock files with the same result, in the order of the tasks.
+    pub locked: Vec<Locked>,
+    /// The failures, with the numbers of their lock files.
+    pub failed: Vec<(Failure, BTreeSet<usize>)>,
+}
+
+impl Results {
+    fn add(&mut self, file: usize, result: Result<Locked, Failure>) {
+        match result {
+            Ok(new) => {
+                let is_same = |one: &&mut Locked| {
+                    one.version == new.version
+                        && one.hashes == new.hashes
+                        // What the lock files also have differs.
+                        && one.kept == new.kept
+                        && one.strangers == new.strangers
+                        && one.uncompared == new.uncompared
+                };
+                match self.locked.iter_mut().find(is_same) {
+                    Some(same) => {
+                        same.files.insert(file);
+                        same.unchecked += new.unchecked;
+                    }
+                    None => self.locked.push(Locked {
+                        files: BTreeSet::from([file]),
+                        ..new
+                    }),
+                }
+            }
+            Err(new) => {
+                let mut failed = self.failed.iter_mut();
+                match failed.find(|(one, _)| Arc::ptr_eq(&one.problem, &new.problem)) {
+                    Some((_, files)) => drop(files.insert(file)),
+                    None => self.failed.push((new, BTreeSet::from([file]))),
+                }
+            }
+        }
+    }
+}
+
+/// Selects and verifies providers concurrently, and installs them if there is an installer.
 ///
-/// They are returned together, because a lock file is written only if all its providers could be locked.
+/// The results are returned together, because a lock file is written only if all its providers could be locked.
 pub async fn lock(
-    tasks: &[Task],
+    tasks: &[Task<'_>],
     options: &Options,
     installer: Option<&Installer<'_>>,
     reporter: &Arc<dyn Reporter>,
-) -> Vec<LockResult> {
+) -> Results {
     let journey = Journey {
         options,
         installer,
         reporter,
     };
     let locking = stream::iter(tasks).map(|task| journey.lock(task));
-    locking.buffered(PROVIDERS).concat().await
+    let add = async |mut all: Results, one: Results| {
+        all.locked.extend(one.locked);
+        all.failed.extend(one.failed);
+        all
+    };
+    locking
+        .buffered(PROVIDERS)
+        .fold(Results::default(), add)
+        .await
 }
-
-/// A version in a lock file, with its hashes.
-pub type LockedVersion = (Version, BTreeSet<PackageHash>);
 
 /// What is known of the versions of a provider, whichever lock file needed them first.
 #[derive(Default)]
@@ -206,25 +273,20 @@ struct Journey<'a> {
 }
 
 impl Journey<'_> {
-    async fn lock(&self, task: &Task) -> Vec<LockResult> {
+    async fn lock(&self, task: &Task<'_>) -> Results {
         // Without a required pinned key every version fails, so nothing is requested.
-        let allowed = self.options.trust.rule_for(&task.provider);
-        let listing = match allowed {
+        let listing = match self.options.trust.rule_for(task.provider) {
             Ok(_) => Listing::of(task).await,
-            Err(problem) => Err(problem.of(Subject::provider(&task.provider), At::Here)),
+            Err(problem) => Err(problem.of(Subject::provider(task.provider), At::Here)),
         };
         let mut known = KnownVersions::default();
-        let mut results = Vec::new();
-        for wanted in &task.wanted {
+        let mut results = Results::default();
+        for (file, entry) in &task.entries {
             let locked = match &listing {
-                Ok(listing) => self.lock_one(task, wanted, listing, &mut known).await,
+                Ok(listing) => self.lock_one(entry, listing, &mut known).await,
                 Err(failure) => Err(failure.clone()),
             };
-            results.push(LockResult {
-                provider: task.provider.clone(),
-                file: wanted.file,
-                locked,
-            });
+            results.add(*file, locked);
         }
         results
     }
@@ -232,53 +294,70 @@ impl Journey<'_> {
     /// Selects the version for one lock file. Versions that were recorded for another one are not requested again.
     async fn lock_one(
         &self,
-        task: &Task,
-        wanted: &Wanted,
+        entry: &Entry,
         listing: &Listing<'_>,
         known: &mut KnownVersions,
     ) -> Result<Locked, Failure> {
-        let found = selection::choose(wanted, listing, self.options.upgrade);
-        let found = found.map_err(|problem| {
-            let locked = wanted.locked.as_ref().map(|(version, _)| version);
-            let locked = locked.filter(|_| matches!(problem, Problem::Withdrawn { .. }));
-            let mut failure = listing.failure(&task.provider, problem);
-            if let Some(subject) = &mut failure.subject {
-                subject.version = locked.cloned();
+        let found = self.choose(entry, listing).map_err(|problem| {
+            let mut subject = Subject::provider(listing.task.provider);
+            if let (Problem::Withdrawn { .. }, Some((locked, _))) = (&problem, &entry.locked) {
+                subject.version = Some(locked.clone());
             }
-            failure
+            problem.of(subject, listing.at.clone())
         })?;
         let version = found.version().clone();
-        let locked = wanted.locked.clone();
+        let locked = entry.locked.clone();
         let locked = locked.filter(|_| self.options.same || found.is_by_lock_file());
         let recorded = match known.recorded.entry((version.clone(), locked)) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => place.insert(match self.options.same {
-                false => self.record(task, wanted, found).await,
-                true => self.record_same(task, wanted, listing, found).await,
+            btree_map::Entry::Occupied(known) => known.into_mut(),
+            btree_map::Entry::Vacant(place) => place.insert(match self.options.same {
+                false => self.record(entry, found).await,
+                true => self.record_same(entry, listing, found).await,
             }),
         };
         let recorded = recorded.as_ref().map_err(Clone::clone)?;
-        if let (Some(zips), Some(locked)) = (&recorded.zips, wanted.locked_hashes(&version))
+        if let (Some(zips), Some(locked)) = (&recorded.zips, entry.locked_hashes(&version))
             && let Err(problem) = zips.check(locked)
         {
-            let subject = Subject::version(&task.provider, &version);
             let refused = known.refused.entry((version, locked.clone()));
-            let failure = || problem.of(subject, found.at(&task.provider));
-            return Err(refused.or_insert_with(failure).clone());
+            return Err(refused.or_insert_with(|| found.failure(problem)).clone());
         }
-        let believes_origin = believes_origin(wanted.client, task, &self.options.trust);
-        let compared = recorded.compared(wanted, &version, believes_origin);
-        Ok(Locked {
-            strangers: compared.strangers(),
-            uncompared: compared.uncompared(),
-            unchecked: compared.unchecked(),
-            kept: compared.kept(),
-            hashes: compared.hashes(),
-            only: compared.only(),
-            version,
-            authentication: recorded.authentication.clone(),
-            place: found.place(&task.provider),
-            installed: recorded.installed.clone(),
+        Ok(recorded.locked(
+            entry,
+            found,
+            self.believes_origin(entry.client, found.provider()),
+        ))
+    }
+
+    /// Selects a version as `init` does ([clients: version selection](crate::clients#version-selection)): the locked one, unless the user wants
+    /// upgrades; otherwise the newest one that the constraints admit.
+    ///
+    /// # Errors
+    /// The constraints do not admit the locked version, the locked version is not available any more, or no version matches.
+    fn choose<'l, 'a>(
+        &self,
+        entry: &Entry,
+        listing: &'l Listing<'a>,
+    ) -> Result<&'l Found<'a>, Problem> {
+        let constraints = entry.admitted.clone();
+        let newest = constraints.newest(listing.versions());
+        let Some((locked, _)) = entry.locked.as_ref().filter(|_| !self.options.upgrade) else {
+            let newest = newest.and_then(|version| listing.get(version));
+            return newest.ok_or_else(|| Problem::NoVersion {
+                available: listing.versions().cloned().collect(),
+                constraints,
+            });
+        };
+        if !constraints.admits(locked) {
+            return Err(Problem::OtherLocked {
+                locked: locked.clone(),
+                constraints,
+            });
+        }
+        listing.get(locked).ok_or_else(|| Problem::Withdrawn {
+            available: listing.versions().cloned().collect(),
+            admitted: newest.cloned(),
+            stored: Vec::new(),
         })
     }
 }

@@ -32,9 +32,9 @@ impl Journey<'_> {
     pub(super) async fn measure<B: PackageBlob>(
         &self,
         release: Verified<Release<B>>,
-        subject: &Subject,
         at: At,
     ) -> Result<BTreeSet<PackageHash>, Failure> {
+        let subject = Subject::version(&release.provider, &release.version);
         let sizes = release.packages.iter().map(|package| package.expected.size);
         self.reporter.report(Event::planned(subject.clone(), sizes));
         let work = release.packages.iter().map(|package| Measurement {

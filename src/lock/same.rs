@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Category;
-use crate::event::Subject;
 use crate::hash::PackageHash;
 use crate::outcome::{Failure, Problem};
 use crate::platform::{Platform, Platforms};
 
 use super::method::{Found, Listing};
-use super::recorded::Recorded;
-use super::{Journey, Options, Task, Wanted};
+use super::record::Recorded;
+use super::{Entry, Journey, Options};
 
 /// Platforms, and whether the lock file has an `h1` of each.
 type Has = BTreeMap<Platform, bool>;
@@ -19,56 +18,54 @@ impl Journey<'_> {
     /// Records a version for the platforms that the lock file has.
     pub(super) async fn record_same(
         &self,
-        task: &Task,
-        wanted: &Wanted,
+        entry: &Entry,
         listing: &Listing<'_>,
         found: &Found<'_>,
     ) -> Result<Recorded, Failure> {
-        let locked = wanted.locked.as_ref().filter(|(_, all)| !all.is_empty());
+        let locked = entry.locked.as_ref().filter(|(_, all)| !all.is_empty());
         let Some((version, hashes)) = locked else {
-            return self.record(task, wanted, found).await;
+            return self.record(entry, found).await;
         };
         let has = match listing.get(version) {
-            Some(before) => self.platforms_of(task, wanted, before, hashes).await?,
+            Some(before) => self.platforms_of(entry, before, hashes).await?,
             None => Has::new(),
         };
         if has.is_empty() {
-            let subject = Subject::version(&task.provider, version);
-            return Err(Problem::UnknownPlatforms.of(subject, found.at(&task.provider)));
+            let mut failure = found.failure(Problem::UnknownPlatforms);
+            if let Some(subject) = &mut failure.subject {
+                subject.version = Some(version.clone());
+            }
+            return Err(failure);
         }
         let wants_h1 = self.options.wants_h1();
         let h1 = has.iter().filter(|(_, has_h1)| wants_h1 && **has_h1);
-        let options = Options {
-            h1: Platforms::Among(h1.map(|(platform, _)| platform.clone()).collect()),
-            platforms: Platforms::Among(has.keys().cloned().collect()),
-            ..self.options.clone()
-        };
-        self.with(&options).record(task, wanted, found).await
+        let h1 = Platforms::Among(h1.map(|(platform, _)| platform.clone()).collect());
+        let platforms = Platforms::Among(has.keys().cloned().collect());
+        let options = self.options_for(platforms, h1);
+        self.with(&options).record(entry, found).await
     }
 
     /// The platforms whose packages of the locked version have these hashes. Packages are downloaded only for `h1` of which the `zh` do not tell
     /// the platforms.
     async fn platforms_of(
         &self,
-        task: &Task,
-        wanted: &Wanted,
+        entry: &Entry,
         before: &Found<'_>,
         hashes: &BTreeSet<PackageHash>,
     ) -> Result<Has, Failure> {
+        let platforms = match before.method.is_origin() {
+            true => {
+                let listed = before.available.platforms.as_deref();
+                self.options.platforms.any_of(listed)
+            }
+            false => Platforms::All,
+        };
         let listed = Options {
-            platforms: match before {
-                Found::Released(source, available) if source.has_checksum_documents() => {
-                    let listed = available.platforms.as_deref();
-                    self.options.platforms.any_of(listed)
-                }
-                _ => Platforms::All,
-            },
-            h1: Platforms::Only(Vec::new()),
             // Nothing is written by it.
             trust_store: true,
-            ..self.options.clone()
+            ..self.options_for(platforms, Platforms::Only(Vec::new()))
         };
-        let recorded = self.with(&listed).record(task, wanted, before).await?;
+        let recorded = self.with(&listed).record(entry, before).await?;
         let own = recorded.zips.map(|zips| zips.own).unwrap_or_default();
         let mut left: BTreeSet<_> = hashes.iter().filter(|hash| hash.is_h1()).collect();
         let told = own.iter().filter(|(hash, _)| hashes.contains(hash));
@@ -85,32 +82,27 @@ impl Journey<'_> {
                 if left.is_empty() {
                     break;
                 }
-                let found = self.h1_of(task, wanted, before, &platform).await?;
-                if found.iter().any(|h1| left.remove(h1)) {
-                    has.insert(platform, true);
+                let one = Platforms::Only(vec![platform.clone()]);
+                let options = self.options_for(one.clone(), one);
+                match self.with(&options).record(entry, before).await {
+                    // The checksum document lists it, and the store does not have it.
+                    Err(failure) if failure.category() == Category::NotFound => {}
+                    recorded => {
+                        if recorded?.hashes.iter().any(|h1| left.remove(h1)) {
+                            has.insert(platform, true);
+                        }
+                    }
                 }
             }
         }
         Ok(has)
     }
 
-    /// The `h1` of the package for a platform; none if the checksum document lists it and the store lacks it.
-    async fn h1_of(
-        &self,
-        task: &Task,
-        wanted: &Wanted,
-        before: &Found<'_>,
-        platform: &Platform,
-    ) -> Result<BTreeSet<PackageHash>, Failure> {
-        let one = Platforms::Only(vec![platform.clone()]);
-        let options = Options {
-            h1: one.clone(),
-            platforms: one,
+    fn options_for(&self, platforms: Platforms, h1: Platforms) -> Options {
+        Options {
+            platforms,
+            h1,
             ..self.options.clone()
-        };
-        match self.with(&options).record(task, wanted, before).await {
-            Err(failure) if failure.category() == Category::NotFound => Ok(BTreeSet::new()),
-            recorded => Ok(recorded?.hashes),
         }
     }
 

@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::address::ProviderAddr;
-use crate::constraint::VersionConstraints;
 use crate::disk::{self, Lock};
 use crate::error::{Category, Hint, printable_path};
 use crate::event::Reporter;
@@ -100,22 +99,17 @@ impl LockTarget {
     /// The locked version of a provider, with its hashes. `tofu` takes over the versions of its predecessor's origin, without the hashes
     /// ([clients: lock file writing](crate::clients#lock-file-writing)).
     pub fn locked(&self, provider: &ProviderAddr) -> Option<(Version, BTreeSet<PackageHash>)> {
-        let file = self.file.as_ref()?;
-        if let Some(entry) = file.entries.get(provider) {
+        if let Some(entry) = self.entry(provider) {
             return Some((entry.version.clone(), entry.hashes.clone()));
         }
-        match self.client() {
-            Client::OpenTofu => {
-                let predecessor = file.entries.get(&provider.predecessor()?)?;
-                Some((predecessor.version.clone(), BTreeSet::new()))
-            }
-            Client::Terraform => None,
-        }
+        let is_tofu = self.client() == Client::OpenTofu;
+        let predecessor = self.entry(&provider.predecessor().filter(|_| is_tofu)?)?;
+        Some((predecessor.version.clone(), BTreeSet::new()))
     }
 
-    /// The constraints that the file records for a provider.
-    pub fn constraints(&self, provider: &ProviderAddr) -> Option<&VersionConstraints> {
-        self.entry(provider).map(|entry| &entry.constraints)
+    /// What the file has of a provider.
+    pub fn entry(&self, provider: &ProviderAddr) -> Option<&LockedProvider> {
+        self.file.as_ref()?.entries.get(provider)
     }
 
     /// What these providers change in the file.
@@ -151,12 +145,6 @@ impl LockTarget {
                 .entries
                 .retain(|provider, _| providers.contains_key(provider));
         }
-        let versions = |file: &LockFile| {
-            let entries = file.entries.iter();
-            let entries =
-                entries.map(|(provider, entry)| (provider.clone(), entry.version.clone()));
-            entries.collect::<Vec<_>>()
-        };
         let is_same_client = self.client.is_none() || known.written_by == self.client;
         Ok(LockChange {
             before,
@@ -165,14 +153,16 @@ impl LockTarget {
                 // Without providers, `init` leaves no file.
                 Update::Lock if file.is_none() => after.entries.is_empty(),
                 Update::Lock => is_same_client && known.entries == after.entries,
-                Update::Init => are_installed_alike(&known, &after),
+                // Without providers, no file is as good as an empty one.
+                Update::Init => packages(&known).eq(packages(&after)),
             },
-            has_same_versions: versions(&known) == versions(&after),
+            has_same_versions: {
+                let versions = |(provider, version, _)| (provider, version);
+                packages(&known)
+                    .map(versions)
+                    .eq(packages(&after).map(versions))
+            },
         })
-    }
-
-    fn entry(&self, provider: &ProviderAddr) -> Option<&LockedProvider> {
-        self.file.as_ref()?.entries.get(provider)
     }
 
     /// Adds these providers to the file. It is replaced in one step, and stays as it is if nothing changes.
@@ -199,14 +189,12 @@ impl LockTarget {
     }
 }
 
-/// Whether two files select the same packages. Without providers, no file is as good as an empty one.
-fn are_installed_alike(one: &LockFile, other: &LockFile) -> bool {
-    let without_constraints = |file: &LockFile| {
-        let entries = file.entries.clone().into_iter();
-        let entries = entries.map(|(provider, entry)| (provider, entry.version, entry.hashes));
-        entries.collect::<Vec<_>>()
-    };
-    without_constraints(one) == without_constraints(other)
+/// What a file selects, without constraints.
+fn packages(
+    file: &LockFile,
+) -> impl Iterator<Item = (&ProviderAddr, &Version, &BTreeSet<PackageHash>)> {
+    let entries = file.entries.iter();
+    entries.map(|(provider, entry)| (provider, &entry.version, &entry.hashes))
 }
 
 fn read(path: &Path) -> Result<Option<(String, LockFile)>, Error> {

@@ -11,36 +11,29 @@ use crate::outcome::Problem;
 use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
 use crate::release::Release;
-use crate::source::filesystem_mirror::Unpacked;
-use crate::source::{AvailableVersion, Source};
+use crate::source::filesystem_mirror::{FilesystemMirror, Unpacked};
 
-use super::recorded::{self, Recorded, Reported};
-use super::release_zips::ReleaseZips;
-use super::{Journey, Task};
+use super::compare::ReleaseZips;
+use super::record::Recorded;
+use super::{Found, Journey};
 
 impl Journey<'_> {
     /// Hashes or installs the unpacked packages of a version; `None` if it is packed. The lock file accepts those whose `h1` it has, and the
     /// policy decides about others.
     pub(super) async fn record_unpacked(
         &self,
-        task: &Task,
-        source: &Source,
-        available: &AvailableVersion,
+        mirror: &FilesystemMirror,
+        found: &Found<'_>,
         locked: &BTreeSet<PackageHash>,
     ) -> Result<Option<Recorded>, Problem> {
-        let (options, provider) = (self.options, &task.provider);
-        let version = available.version.version();
-        let Source::FilesystemMirror(mirror) = source else {
-            return Ok(None);
-        };
+        let (options, provider, version) = (self.options, found.provider(), found.version());
         let mut unpacked = mirror.unpacked(provider, version, &options.platforms)?;
         if unpacked.is_empty() {
             return Ok(None);
         }
         let has_h1 = locked.iter().any(PackageHash::is_h1);
-        let is_by_lock =
-            has_h1 && !options.trust_store && !options.trust.has_own_rule(&task.provider);
-        let rule = self.rule_for_source(task, source, is_by_lock)?;
+        let is_by_lock = has_h1 && !options.trust_store && !options.trust.has_own_rule(provider);
+        let rule = self.rule_for_source(found, is_by_lock)?;
         let release = Release::<()>::unproven(provider, version, Vec::new());
         let release = prove(release, &rule, options.trust.now).await?;
         let (mut installed, mut own) = (Vec::new(), BTreeSet::new());
@@ -56,25 +49,21 @@ impl Journey<'_> {
                 others.try_for_each(|(h1, _)| refuse_unlocked(h1, locked))?;
             }
         }
+        let mut recorded = Recorded::by_lock(locked, installed);
         if is_by_lock {
-            return Ok(Some(Recorded::by_lock(locked, installed)));
+            return Ok(Some(recorded));
         }
-        let of_installed = installed.iter();
+        let of_installed = recorded.installed.iter();
         own.extend(of_installed.filter_map(|one| Some((one.h1.clone()?, one.platform.clone()))));
+        recorded.authentication = release.authentication().clone();
+        recorded.hashes.extend(own.iter().map(|(h1, _)| h1.clone()));
         let platforms = own.iter().map(|(_, platform)| platform.clone());
-        let h1 = own.iter().map(|(h1, _)| h1);
-        Ok(Some(Recorded {
-            authentication: release.authentication().clone(),
-            hashes: locked.iter().chain(h1).cloned().collect(),
-            reported: Reported::default(),
-            only: (!options.trust_store).then(|| platforms.collect()),
-            installed,
-            unpacked: recorded::Unpacked::Some,
-            zips: Some(ReleaseZips {
-                own,
-                ..ReleaseZips::default()
-            }),
-        }))
+        recorded.only = (!options.trust_store).then(|| platforms.collect());
+        recorded.zips = Some(ReleaseZips {
+            own,
+            ..ReleaseZips::default()
+        });
+        Ok(Some(recorded))
     }
 }
 

@@ -185,6 +185,13 @@ impl SpelledVersion {
     }
 }
 
+impl From<Version> for SpelledVersion {
+    fn from(version: Version) -> Self {
+        let spelling = version.to_string();
+        Self { version, spelling }
+    }
+}
+
 impl FromStr for SpelledVersion {
     type Err = Error;
 

@@ -96,8 +96,8 @@ fn an_unsigned_release_is_not_said_to_need_a_pin() {
     let author = Author::new();
     author.with_pushed_unsigned();
     let said = lock(&author, "--platform linux_amd64").succeeds().stderr;
-    let warning = "   Warning registry.opentofu.org/acme/demo 1.0.0 is locked for linux_amd64 only, because the release is not signed: `--platform all` downloads and locks the others\n";
-    assert!(said.contains(warning), "{said}");
+    let warning = "   Warning registry.opentofu.org/acme/demo 1.0.0 is locked for linux_amd64 only";
+    assert!(said.contains(warning) && !said.contains("pin"), "{said}");
 }
 
 /// The hashes that the lock file has already stay.
@@ -114,19 +114,13 @@ fn other_hashes_of_a_lock_file_are_told_apart_from_those_that_were_compared() {
         .find(|line| line.contains(zip))
         .unwrap();
     for (text, kept) in [
-        (
-            before.clone(),
-            " (2 hashes of the lock file were not compared, and stay)",
-        ),
-        (
-            before.replacen(&format!("{one}\n"), "", 1),
-            " (1 hash of the lock file was not compared, and stays)",
-        ),
+        (before.clone(), 2),
+        (before.replacen(&format!("{one}\n"), "", 1), 1),
     ] {
         author.scene.write(".terraform.lock.hcl", text);
         let said = lock(&author, "--platform linux_amd64").succeeds().stderr;
         let warning = format!(
-            "   Warning registry.opentofu.org/acme/demo 1.0.0 was compared for linux_amd64 only{kept}, because no key is pinned for it: `--trust FILE` or `--key FILE` locks every platform\n"
+            "   Warning registry.opentofu.org/acme/demo 1.0.0 was compared for linux_amd64 only ({kept} "
         );
         assert!(said.contains(&warning), "{said}");
     }
@@ -138,13 +132,8 @@ fn a_version_without_evidence_needs_trust_in_the_store() {
     let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_amd64");
     let zip = &release.build().zips[0].1.bytes;
     foreign::write(&author.repository(""), "1.0.0", zip);
-    lock(&author, "--platform linux_amd64").exits(3).says(
-        "error: registry.opentofu.org/acme/demo 1.0.0 (oci-layout:store): no evidence is stored
-
-hint: the store has nothing that proves the packages. `--trust-store` believes its hashes; `tfoci mirror` stores signatures with the packages
-Not written .terraform.lock.hcl, because not every provider could be locked
-",
-    );
+    lock(&author, "--platform linux_amd64").exits(3);
+    assert!(!author.scene.path(".terraform.lock.hcl").exists());
     lock(&author, "--trust-store").succeeds();
     assert_eq!(hashes(&author), "0 h1, 1 zh");
 }

@@ -44,29 +44,54 @@ impl<'a> Methods<'a> {
         }
         let config = session.cli_config(client.unwrap_or(Client::OpenTofu))?;
         let (file, config) = config.unzip();
-        let methods = config.and_then(|config| config.installation);
-        let all = match methods {
-            None => vec![(None, places.origin())],
-            Some(methods) => {
-                let mut all = Vec::new();
-                for method in methods {
-                    let is_oci = matches!(method.kind, MethodKind::OciMirror { .. });
-                    if is_oci && client == Some(Client::Terraform) {
-                        let file = file.as_deref().map(printable_path).unwrap_or_default();
-                        let text = format!(
-                            "{file}: Terraform has no `oci_mirror`, so tfoci skips it; `--from` names a store"
-                        );
-                        session.printer.warn_once(text);
-                        continue;
-                    }
-                    if let Some(place) = place(&places, &method.kind, file.as_deref(), session)? {
-                        all.push((Some(method), place));
-                    }
-                }
-                all
-            }
+        let mut methods = Self {
+            session,
+            all: Vec::new(),
+            file,
         };
-        Ok(Self { session, all, file })
+        match config.and_then(|config| config.installation) {
+            None => methods.all.push((None, places.origin())),
+            Some(installation) => {
+                for method in installation {
+                    let place = methods.place(&places, &method.kind, client)?;
+                    let place = place.map(|place| (Some(method), place));
+                    methods.all.extend(place);
+                }
+            }
+        }
+        Ok(methods)
+    }
+
+    /// The place of an installation method; `None`, with a warning, for a method that tfoci does not know or the client does not have.
+    fn place(
+        &self,
+        places: &Places<'_>,
+        kind: &MethodKind,
+        client: Option<Client>,
+    ) -> Result<Option<StoreOrSource>, CommandError> {
+        let skipped = match kind {
+            MethodKind::Direct => return Ok(Some(places.origin())),
+            MethodKind::OciMirror { .. } if client == Some(Client::Terraform) => {
+                "Terraform has no `oci_mirror`, so tfoci skips it; `--from` names a store"
+            }
+            MethodKind::OciMirror {
+                repository_template,
+            } => return places.store(repository_template).map(Some),
+            MethodKind::NetworkMirror { url: Some(url) } => {
+                return places.network_mirror(url).map(Some);
+            }
+            MethodKind::FilesystemMirror { path: Some(path) } => {
+                return places.filesystem_mirror(Path::new(path)).map(Some);
+            }
+            MethodKind::NetworkMirror { .. } => "tfoci skips a `network_mirror` without `url`",
+            MethodKind::FilesystemMirror { .. } => {
+                "tfoci skips a `filesystem_mirror` without `path`"
+            }
+            MethodKind::Other(name) => &format!("tfoci skips the installation method `{name}`"),
+        };
+        let file = self.file.as_deref().map(printable_path).unwrap_or_default();
+        self.session.printer.warn_once(format!("{file}: {skipped}"));
+        Ok(None)
     }
 
     /// Checks that each store has a repository of its own for each of these providers.
@@ -82,18 +107,16 @@ impl<'a> Methods<'a> {
 
     /// The methods that are asked for this provider, in order of preference.
     pub(super) fn of(&self, provider: &ProviderAddr) -> Result<Vec<Method>, CommandError> {
-        let matching = self.all.iter().filter(|(one, _)| is_for(one, provider));
-        let methods: Vec<Method> = matching
-            .map(|(_, place)| {
-                Ok(match place {
-                    StoreOrSource::Source(source) => Method::Source(source.clone()),
-                    StoreOrSource::Store(store) => {
-                        let stored = stored_provider(&store.0, &store.1, provider);
-                        Method::Store(stored.map_err(Failure::from)?)
-                    }
-                })
-            })
-            .collect::<Result<_, CommandError>>()?;
+        let mut methods = Vec::new();
+        for (_, place) in self.all.iter().filter(|(one, _)| is_for(one, provider)) {
+            methods.push(match place {
+                StoreOrSource::Source(source) => Method::Source(source.clone()),
+                StoreOrSource::Store(store) => {
+                    let stored = stored_provider(&store.0, &store.1, provider);
+                    Method::Store(stored.map_err(Failure::from)?)
+                }
+            });
+        }
         if methods.is_empty() {
             return Err(CommandError::NoMethod {
                 provider: Box::new(provider.clone()),
@@ -118,34 +141,4 @@ fn is_for(selector: &Selector, provider: &ProviderAddr) -> bool {
     selector
         .as_ref()
         .is_none_or(|method| method.is_for(provider))
-}
-
-/// The place of an installation method; `None` for a method that tfoci does not know.
-fn place(
-    places: &Places<'_>,
-    kind: &MethodKind,
-    file: Option<&Path>,
-    session: &Session,
-) -> Result<Option<StoreOrSource>, CommandError> {
-    Ok(match kind {
-        MethodKind::Direct => Some(places.origin()),
-        MethodKind::OciMirror {
-            repository_template,
-        } => Some(places.store(repository_template)?),
-        MethodKind::NetworkMirror { url: Some(url) } => Some(places.network_mirror(url)?),
-        MethodKind::FilesystemMirror { path: Some(path) } => {
-            Some(places.filesystem_mirror(Path::new(path))?)
-        }
-        other => {
-            let name = match other {
-                MethodKind::Other(name) => name.as_str(),
-                MethodKind::NetworkMirror { .. } => "network_mirror",
-                _ => "filesystem_mirror",
-            };
-            let file = file.map(printable_path).unwrap_or_default();
-            let text = format!("{file}: tfoci skips the installation method `{name}`");
-            session.printer.warn_once(text);
-            None
-        }
-    })
 }

@@ -1,17 +1,12 @@
 //! `tfoci lock`: writes lock files for every platform.
 //!
 //! [`update`] runs the steps, for `tfoci install` too: [`roots`] reads the providers that configurations require, [`methods`] decides where
-//! each provider is looked up, and [`outcome`] prints the result. [`tfoci::lock`] selects and verifies versions and writes the files.
+//! each provider is looked up, and [`report`] prints the result. [`tfoci::lock`] selects and verifies versions and writes the files.
 
-mod diff;
-mod document;
-mod file;
 mod methods;
-mod outcome;
-mod request;
+mod report;
 mod roots;
 mod update;
-mod version;
 
 use std::path::PathBuf;
 
@@ -19,11 +14,12 @@ use clap::Args;
 
 use tfoci::lock::Options;
 use tfoci::lockfile::Client;
+use tfoci::platform::Platforms;
 
 use super::Ending;
+use super::arguments::{ClientName, ReadTrust};
 use super::error::CommandError;
-use super::session::Session;
-pub(super) use request::{LockOptions, LockRequest, Writing};
+use super::session::{Session, requested};
 pub(super) use update::update;
 
 const EXAMPLES: &str = "\
@@ -160,4 +156,108 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         installs: false,
     };
     update(request, session).await
+}
+
+/// Options of `lock`, and of `install` into a working directory.
+///
+/// Flatten it after all other arguments: clap applies its last help heading to every argument that follows.
+#[derive(Args)]
+pub(super) struct LockOptions {
+    /// Select the newest versions that the configuration admits, even if others are locked
+    #[arg(long, help_heading = "Selection")]
+    pub(super) upgrade: bool,
+    /// The client whose lock file and packages these are [default: the one that wrote the lock file; without a file, terraform if the default
+    /// host is registry.terraform.io; otherwise tofu]
+    #[arg(long, value_enum, help_heading = "Lock file")]
+    pub(super) client: Option<ClientName>,
+    #[command(flatten)]
+    pub(super) trust: ReadTrust,
+    /// Accept releases without signature or key; may be repeated
+    ///
+    /// `*` stands for any namespace or type, as in `example.com/acme/*`.
+    #[arg(long, value_name = "PATTERN", hide_short_help = true)]
+    pub(super) allow_unsigned: Vec<String>,
+    /// Believe the hashes that the store or mirror states, where no known signature covers them
+    #[arg(long, conflicts_with = "require_pinned", hide_short_help = true)]
+    pub(super) trust_store: bool,
+}
+
+impl LockOptions {
+    /// The options of the library. `platforms` are those of `--platform`.
+    pub(super) fn options(
+        &self,
+        h1: bool,
+        platforms: &[String],
+        session: &Session,
+    ) -> Result<Options, CommandError> {
+        let named = requested::platforms(platforms)?;
+        Ok(Options {
+            trust: session.trust_options_with(&self.trust, &self.allow_unsigned)?,
+            trust_store: self.trust_store,
+            h1: match h1 {
+                true => named.clone(),
+                false => Platforms::Only(Vec::new()),
+            },
+            platforms: named,
+            same: false,
+            are_named: !platforms.is_empty(),
+            upgrade: self.upgrade,
+            jobs: session.jobs(),
+        })
+    }
+}
+
+/// The arguments of `lock`, or of `install` without `--into`: which providers to lock, in which directories, and whether to install them.
+pub(super) struct LockRequest {
+    pub(super) providers: Vec<String>,
+    pub(super) from: Option<String>,
+    pub(super) directories: Vec<PathBuf>,
+    pub(super) lock_file: Option<PathBuf>,
+    pub(super) client: Option<Client>,
+    pub(super) options: Options,
+    pub(super) trust: ReadTrust,
+    /// Whether the lock file is written.
+    pub(super) writing: Writing,
+    /// Whether nothing is installed either.
+    pub(super) dry_run: bool,
+    pub(super) installs: bool,
+}
+
+impl LockRequest {
+    /// Whether the lock file is only compared: `lock --check`.
+    fn is_check(&self) -> bool {
+        !self.installs && self.writing == Writing::Locked
+    }
+
+    /// Whether hashes that match no package are differences: `lock --check --require-pinned`.
+    fn is_strict_check(&self) -> bool {
+        self.trust.require_pinned && self.is_check()
+    }
+
+    /// Whether exactly what is locked is installed: `install --locked`.
+    fn is_locked_install(&self) -> bool {
+        self.installs && self.writing == Writing::Locked
+    }
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Writing {
+    /// Everything.
+    Real,
+    /// Everything but the lock file, which must be up to date.
+    Locked,
+    /// Nothing; the plan is printed.
+    DryRun,
+}
+
+impl Writing {
+    /// The verb for what happens to the lock file.
+    fn verb(self, real: &'static str, locked: &'static str, dry_run: &'static str) -> &'static str {
+        match self {
+            Self::Real => real,
+            Self::Locked => locked,
+            Self::DryRun => dry_run,
+        }
+    }
 }

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use tfoci::address::ProviderAddr;
-use tfoci::configuration::{self, ReadAs, Requirements, StatedAt};
+use tfoci::configuration::{self, ReadAs, Requirements};
 use tfoci::constraint::VersionConstraints;
 use tfoci::disk;
 use tfoci::error::{Category, printable, printable_path};
 use tfoci::jobs::in_thread;
+use tfoci::lock::Entry;
 use tfoci::lock::target::{LockTarget, Update};
 use tfoci::lockfile::{Client, FILE_NAME};
 use tfoci::selection::Selection;
 
-use super::request::LockRequest;
+use super::LockRequest;
 use crate::cli::error::CommandError;
 use crate::cli::session::{Session, data_directory, requested, workspace};
 
@@ -22,25 +23,8 @@ pub(super) struct Root {
     /// The directory of the root module.
     pub(super) directory: PathBuf,
     pub(super) target: LockTarget,
-    pub(super) required: BTreeMap<ProviderAddr, Required>,
-}
-
-impl Root {
-    /// The client that wrote the lock file, if `--client` names the other one.
-    pub(super) fn other_client(&self) -> Option<Client> {
-        let client = self.target.client();
-        self.target.written_by().filter(|other| *other != client)
-    }
-}
-
-/// The constraints of a directory on the versions of a provider.
-pub(super) struct Required {
-    /// The acceptable versions.
-    pub(super) admitted: VersionConstraints,
-    /// The constraints that the lock file records: those of the configuration.
-    pub(super) recorded: VersionConstraints,
-    /// The lines of files, and the argument, that state these constraints.
-    pub(super) stated: Vec<String>,
+    /// What the lock file has to have.
+    pub(super) entries: BTreeMap<ProviderAddr, Entry>,
 }
 
 /// The directories of a run.
@@ -132,22 +116,22 @@ async fn read_one(
 ) -> Result<Root, CommandError> {
     let implied = session.implied_client().filter(|_| !lock_file.exists());
     let target = LockTarget::read(lock_file, request.client.or(implied), how)?;
+    let configured = configured(directory, &target, request, session).await?;
     Ok(Root {
         directory: directory.to_owned(),
-        required: required(directory, &target, request, session).await?,
+        entries: entries(configured, directory, &target, request, session)?,
         target,
     })
 }
 
-/// The providers that a directory requires: those of its configuration, or those of the arguments.
-async fn required(
+/// Reads a configuration, all of whose modules must be on this disk. `None` if there is none: addresses need no configuration.
+async fn configured(
     directory: &Path,
     target: &LockTarget,
     request: &LockRequest,
     session: &Session,
-) -> Result<BTreeMap<ProviderAddr, Required>, CommandError> {
+) -> Result<Option<Requirements>, CommandError> {
     let client = target.client();
-    let default_host = session.default_host_of(client);
     let read_as = ReadAs {
         client: Some(client),
         default_host: client.default_host(),
@@ -155,43 +139,15 @@ async fn required(
         workspace: workspace(),
         is_strict: request.is_strict_check(),
     };
-    let requirements = match requirements(directory, client, read_as).await {
-        // Addresses need no configuration.
-        Err(CommandError::Configuration(configuration::Error::Empty { .. }))
-            if !request.providers.is_empty() =>
-        {
-            None
-        }
-        requirements => Some(requirements?),
-    };
-    let unread = requirements
-        .as_ref()
-        .and_then(|one| one.unread_state.as_ref());
-    if let Some(state) = unread {
-        let (path, program) = (printable_path(target.path()), client.program());
-        session.printer.warning(&format!(
-            "{path}: tfoci cannot read the {}. `{program} init -lockfile=readonly` refuses what it requires and the file does not have",
-            printable(state)
-        ));
-    }
-    let selections = request.providers.iter();
-    let selections = selections.map(|text| Ok(Selection::parse(text, &default_host)?));
-    let selections: Vec<Selection> = selections.collect::<Result<_, CommandError>>()?;
-    if selections.is_empty() {
-        return Ok(configured(requirements.unwrap_or_default()));
-    }
-    selected(selections, requirements, directory)
-}
-
-/// Reads a configuration. All of its modules must be on this disk.
-async fn requirements(
-    directory: &Path,
-    client: Client,
-    read_as: ReadAs,
-) -> Result<Requirements, CommandError> {
     let root = directory.to_owned();
     // In a thread, so that an interruption does not wait for it.
-    let requirements = in_thread(move || Requirements::read(&root, &read_as)).await?;
+    let read = in_thread(move || Requirements::read(&root, &read_as)).await;
+    let requirements = match read {
+        Err(configuration::Error::Empty { .. }) if !request.providers.is_empty() => {
+            return Ok(None);
+        }
+        read => read?,
+    };
     if let Some((expression, position)) = requirements.computed {
         return Err(configuration::Error::Computed {
             expression,
@@ -199,78 +155,74 @@ async fn requirements(
         }
         .into());
     }
-    match requirements.not_followed.first() {
-        None => Ok(requirements),
-        Some(source) => Err(CommandError::ModuleMissing {
+    if let Some(source) = requirements.not_followed.first() {
+        return Err(CommandError::ModuleMissing {
             directory: directory.to_owned(),
             source_address: printable(source),
             client,
-        }),
+        });
     }
+    if let Some(state) = &requirements.unread_state {
+        let (path, program) = (printable_path(target.path()), client.program());
+        session.printer.warning(&format!(
+            "{path}: tfoci cannot read the {}. `{program} init -lockfile=readonly` refuses what it requires and the file does not have",
+            printable(state)
+        ));
+    }
+    Ok(Some(requirements))
 }
 
-/// All providers of a configuration.
-fn configured(requirements: Requirements) -> BTreeMap<ProviderAddr, Required> {
-    let Requirements {
-        providers,
-        mut stated,
-        ..
-    } = requirements;
-    let required = providers.into_iter().map(|(provider, constraints)| {
-        let required = Required {
-            recorded: constraints.clone(),
-            admitted: constraints,
-            stated: texts(stated.remove(&provider)),
-        };
-        (provider, required)
-    });
-    required.collect()
-}
-
-/// The providers of the arguments. A configuration, if there is one, must require them too.
-fn selected(
-    selections: Vec<Selection>,
-    requirements: Option<Requirements>,
+/// What a directory requires: all of its configuration, or what the arguments name. A configuration, if there is one, must require that too.
+fn entries(
+    configured: Option<Requirements>,
     directory: &Path,
-) -> Result<BTreeMap<ProviderAddr, Required>, CommandError> {
-    let (all, mut stated) = match requirements {
-        Some(requirements) => (Some(requirements.providers), requirements.stated),
-        None => (None, BTreeMap::new()),
-    };
-    let mut required = BTreeMap::new();
-    for selection in selections {
-        let Selection {
+    target: &LockTarget,
+    request: &LockRequest,
+    session: &Session,
+) -> Result<BTreeMap<ProviderAddr, Entry>, CommandError> {
+    let default_host = session.default_host_of(target.client());
+    let selections = request.providers.iter();
+    let selections = selections.map(|text| Selection::parse(text, &default_host));
+    let mut selections = selections.collect::<Result<Vec<Selection>, _>>()?;
+    if let Some(configured) = configured.as_ref().filter(|_| selections.is_empty()) {
+        let all = configured.providers.keys().cloned();
+        selections.extend(all.map(|provider| Selection {
             provider,
-            constraints,
-        } = selection;
-        if required.contains_key(&provider) {
+            constraints: VersionConstraints::any(),
+        }));
+    }
+    let mut entries = BTreeMap::new();
+    for Selection {
+        provider,
+        constraints,
+    } in selections
+    {
+        if entries.contains_key(&provider) {
             return Err(CommandError::NamedTwice(Box::new(provider)));
         }
-        let recorded = match all.as_ref().map(|all| all.get(&provider)) {
-            Some(Some(configured)) => configured.clone(),
-            Some(None) => {
+        let (mut recorded, mut stated) = (constraints.clone(), Vec::new());
+        if let Some(configured) = &configured {
+            let Some(required) = configured.providers.get(&provider) else {
                 return Err(CommandError::NotRequired {
                     provider: Box::new(provider),
                     directory: directory.to_owned(),
                 });
-            }
-            None => constraints.clone(),
-        };
-        let mut stated = texts(stated.remove(&provider));
+            };
+            recorded = required.clone();
+            let lines = configured.stated.get(&provider).into_iter().flatten();
+            stated.extend(lines.map(ToString::to_string));
+        }
         if !constraints.is_any() {
             stated.push(format!("the argument ({})", constraints.as_written()));
         }
-        let one = Required {
+        let entry = Entry {
+            client: target.client(),
             admitted: recorded.clone().and(constraints),
             recorded,
             stated,
+            locked: target.locked(&provider),
         };
-        required.insert(provider, one);
+        entries.insert(provider, entry);
     }
-    Ok(required)
-}
-
-fn texts(stated: Option<Vec<StatedAt>>) -> Vec<String> {
-    let stated = stated.unwrap_or_default();
-    stated.iter().map(ToString::to_string).collect()
+    Ok(entries)
 }

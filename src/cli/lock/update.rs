@@ -11,19 +11,19 @@ use tfoci::error::printable_path;
 use tfoci::event::Reporter;
 use tfoci::hash::PackageHash;
 use tfoci::install::{self, DirectoryKind, Form, Installer};
-use tfoci::lock::{Task, Wanted, lock};
+use tfoci::lock::{Entry, Results, Task, lock};
 use tfoci::lockfile::{Client, LockedProvider};
 use tfoci::source::filesystem_mirror::nearby;
 
 use super::methods::Methods;
-use super::outcome::LockOutcome;
-use super::request::{LockRequest, Writing};
-use super::roots::{self, Required, Root, Roots};
+use super::report::Report;
+use super::roots::{self, Root, Roots};
+use super::{LockRequest, Writing};
 use crate::cli::Ending;
 use crate::cli::error::{CommandError, LockDifference};
 use crate::cli::printer::Tone;
 use crate::cli::progress::{PresentVersions, Progress};
-use crate::cli::session::{Session, data_directory, has_data_directory};
+use crate::cli::session::{Session, consequence, data_directory, has_data_directory};
 
 /// The directory in which clients look for providers without any configuration.
 const PLUGINS: &str = "terraform.d/plugins";
@@ -38,19 +38,21 @@ pub(in crate::cli) async fn update(
         mut broken,
     } = roots::read(&request, session).await?;
     let client = roots::client(&roots, &request)?;
-    let providers = roots.iter().flat_map(|root| root.required.keys());
     if let Some(file) = &request.trust.trust.trust {
-        let consequence = request.consequence();
-        session.warn_of_unmatched_in(file, &request.options.trust.policy, providers, consequence);
+        let consequence = match request.options.trust_store {
+            true => "no key is pinned, and `--trust-store` believes the store or mirror",
+            false => consequence(&request.trust),
+        };
+        let (policy, providers) = (&request.options.trust.policy, providers(&roots));
+        session.warn_of_unmatched_in(file, policy, providers, consequence);
     }
-    examine(&mut roots, &mut broken, &request, session)?;
-    let strangers = strangers(&roots, &request);
+    compare(&mut roots, &mut broken, &request, session)?;
+    // The hosts that only configurations name: a stranger may have written these. The user names those of addresses.
+    let strangers = providers(&roots).filter(|_| request.providers.is_empty());
+    let strangers: BTreeSet<&Hostname> = strangers.map(ProviderAddr::hostname).collect();
     let methods = Methods::new(request.from.as_deref(), client, &strangers, session)?;
     if request.directories.len() > 1 {
-        let no_method = |root: &Root| {
-            let mut providers = root.required.keys();
-            providers.find_map(|provider| methods.of(provider).err())
-        };
+        let no_method = |root: &Root| root.entries.keys().find_map(|one| methods.of(one).err());
         set_aside(&mut roots, &mut broken, no_method);
     }
     let tasks = tasks(&roots, &methods)?;
@@ -60,136 +62,121 @@ pub(in crate::cli) async fn update(
     let installer = installation
         .as_ref()
         .map(|installation| Installer::new(installation, &reporter));
-    let found = lock(&tasks, &request.options, installer.as_ref(), &reporter).await;
+    let results = lock(&tasks, &request.options, installer.as_ref(), &reporter).await;
     progress.clear();
-    let mut outcome = LockOutcome::new(found, &roots);
+    let mut files = Vec::new();
     for (file, root) in roots.iter().enumerate() {
-        let locked = entries(file, root, &outcome);
-        let changed = match (locked, request.writing) {
+        let change = match (locked(file, root, &results), request.writing) {
             (None, _) => None,
-            (Some(entries), Writing::Real) => Some(root.target.write(&entries, &*reporter).await),
-            (Some(entries), _) => Some(root.target.change(&entries)),
+            (Some(locked), Writing::Real) => Some(root.target.write(&locked, &*reporter).await),
+            (Some(locked), _) => Some(root.target.change(&locked)),
         };
-        outcome.add_file(root.target.path(), changed);
+        let change = change.map(|change| change.map_err(CommandError::from));
+        files.push((root.target.path().to_owned(), change));
     }
-    for (path, error) in broken {
-        outcome.add_broken(path, error);
-    }
-    Ok(outcome.print(&request, session))
+    let broken = broken.into_iter();
+    files.extend(broken.map(|(path, error)| (path, Some(Err(error)))));
+    let report = Report {
+        request: &request,
+        session,
+        roots: &roots,
+        results,
+        files,
+    };
+    Ok(report.print())
+}
+
+fn providers(roots: &[Root]) -> impl Iterator<Item = &ProviderAddr> {
+    roots.iter().flat_map(|root| root.entries.keys())
 }
 
 /// Compares the lock files with what is required, before anything is looked up.
-fn examine(
+fn compare(
     roots: &mut Vec<Root>,
     broken: &mut Vec<(PathBuf, CommandError)>,
     request: &LockRequest,
     session: &Session,
 ) -> Result<(), CommandError> {
-    if request.is_locked_install() {
-        let is_locked = |root| is_locked(root, request);
-        roots.iter().try_for_each(is_locked)?;
+    let differs = |root: &Root| {
+        difference(root, request).map_or_else(Some, |difference| {
+            let path = root.target.path().to_owned();
+            difference.map(|difference| CommandError::LockDiffers { path, difference })
+        })
+    };
+    if request.is_locked_install()
+        && let Some(error) = roots.iter().find_map(differs)
+    {
+        return Err(error);
     }
     if request.is_check() {
-        let lacks = |root: &Root| lacking(root, request).err();
-        set_aside(roots, broken, lacks);
+        set_aside(roots, broken, differs);
     }
-    let is_terraform = |root: &Root| root.target.client() == Client::Terraform;
-    let is_mixed = roots.iter().any(is_terraform);
-    for root in roots.iter() {
+    let is_mixed = roots
+        .iter()
+        .any(|root| root.target.client() == Client::Terraform);
+    for root in roots {
         tell_client(root, is_mixed, request, session);
-    }
-    if !request.installs && request.providers.is_empty() {
-        roots
-            .iter()
-            .for_each(|root| warn_of_unrequired(root, session));
-        if request.is_strict_check() {
-            roots.iter_mut().for_each(require_locked);
-        }
-    }
-    if request.installs {
-        roots.iter().try_for_each(refuse_links)?;
-    }
-    Ok(())
-}
-
-/// Checks that the lock file has every provider that is required, or that a client would find in `terraform.d/plugins`. No host is asked about
-/// a provider without an entry: a stranger may have named it.
-fn lacking(root: &Root, request: &LockRequest) -> Result<(), CommandError> {
-    let lacks = |provider: &ProviderAddr| root.target.constraints(provider).is_none();
-    let differs = |difference| CommandError::LockDiffers {
-        path: root.target.path().to_owned(),
-        difference,
-    };
-    let mut required = root.required.iter();
-    if let Some((provider, one)) = required.find(|(provider, _)| lacks(provider)) {
-        return Err(differs(missing(root, provider, one, request)));
-    }
-    // Clients look in the directory in which they are started, whatever `-chdir` says.
-    let mut places = vec![PathBuf::from(PLUGINS), root.directory.join(PLUGINS)];
-    places.retain(|_| request.providers.is_empty());
-    for directory in places {
-        let offered = nearby::providers(&directory).map_err(configuration::Error::from)?;
-        if let Some(provider) = offered.into_iter().find(lacks) {
-            return Err(differs(LockDifference::Offered {
-                provider,
-                directory,
-            }));
+        if request.installs {
+            refuse_links(root)?;
+        } else if request.providers.is_empty() {
+            warn_of_unrequired(root, session);
+            if request.is_strict_check() {
+                require_locked(root);
+            }
         }
     }
     Ok(())
 }
 
-fn missing(
-    root: &Root,
-    provider: &ProviderAddr,
-    required: &Required,
-    request: &LockRequest,
-) -> LockDifference {
-    let client = request.client;
-    LockDifference::Missing {
-        provider: provider.clone(),
-        stated: required.stated.clone(),
-        client: client.filter(|client| root.target.written_by() != Some(*client)),
+/// The first difference between a lock file and what is required. No host is asked about a provider without an entry: a stranger may have
+/// named it.
+fn difference(root: &Root, request: &LockRequest) -> Result<Option<LockDifference>, CommandError> {
+    let (target, installs) = (&root.target, request.installs);
+    if installs && !target.exists() && !root.entries.is_empty() {
+        return Ok(Some(LockDifference::NoFile));
     }
-}
-
-/// Checks that a lock file has the providers that are required, and no others, before anything is installed.
-fn is_locked(root: &Root, request: &LockRequest) -> Result<(), CommandError> {
-    let differs = |difference| CommandError::LockDiffers {
-        path: root.target.path().to_owned(),
-        difference,
-    };
-    if !root.target.exists() && !root.required.is_empty() {
-        return Err(differs(LockDifference::NoFile));
-    }
-    let mut required = root.required.iter();
-    if let Some((provider, one)) = required.find(|(one, _)| root.target.locked(one).is_none()) {
-        return Err(differs(missing(root, provider, one, request)));
+    let lacks = |provider: &ProviderAddr| target.entry(provider).is_none();
+    let mut entries = root.entries.iter();
+    if let Some((provider, entry)) = entries.find(|(provider, _)| lacks(provider)) {
+        let client = request.client;
+        return Ok(Some(LockDifference::Missing {
+            provider: provider.clone(),
+            stated: entry.stated.clone(),
+            client: client.filter(|client| target.written_by() != Some(*client)),
+        }));
     }
     // With addresses, the lock file may have other providers too.
     let is_all = request.providers.is_empty();
+    if !installs {
+        // Clients would find packages in the directory in which they are started, whatever `-chdir` says.
+        let places = [PathBuf::from(PLUGINS), root.directory.join(PLUGINS)];
+        for directory in places.into_iter().filter(|_| is_all) {
+            let offered = nearby::providers(&directory).map_err(configuration::Error::from)?;
+            if let Some(provider) = offered.into_iter().find(lacks) {
+                return Ok(Some(LockDifference::Offered {
+                    provider,
+                    directory,
+                }));
+            }
+        }
+        return Ok(None);
+    }
     if let Some(other) = unrequired(root).next().filter(|_| is_all) {
-        return Err(differs(LockDifference::Unrequired {
+        return Ok(Some(LockDifference::Unrequired {
             provider: other.clone(),
-            client: root.target.client(),
+            client: target.client(),
         }));
     }
     // Only the packages tell to which platform an `h1` belongs. A later step reports a version that does not satisfy the constraints.
-    let mut required = root.required.iter();
-    let lacks_h1 = |(provider, required): &(&ProviderAddr, &Required)| {
-        let Some((version, hashes)) = root.target.locked(provider) else {
-            return false;
-        };
-        let has_h1 = hashes.iter().any(|hash| matches!(hash, PackageHash::H1(_)));
-        !has_h1 && required.admitted.admits(&version)
+    let lacks_h1 = |(_, entry): &(&ProviderAddr, &Entry)| {
+        entry.locked.as_ref().is_some_and(|(version, hashes)| {
+            !hashes.iter().any(PackageHash::is_h1) && entry.admitted.admits(version)
+        })
     };
-    match required.find(lacks_h1) {
-        Some((provider, _)) => {
-            let provider = provider.clone();
-            Err(differs(LockDifference::NoH1 { provider }))
-        }
-        None => Ok(()),
-    }
+    let provider = root.entries.iter().find(lacks_h1);
+    Ok(provider.map(|(provider, _)| LockDifference::NoH1 {
+        provider: provider.clone(),
+    }))
 }
 
 /// Says for which client a lock file is, if the user may not expect it. `is_mixed` means that the run is for Terraform too.
@@ -197,36 +184,35 @@ fn tell_client(root: &Root, is_mixed: bool, request: &LockRequest, session: &Ses
     let (target, printer) = (&root.target, &session.printer);
     let path = printable_path(target.path());
     let client = target.client().program();
-    if let Some(other) = root.other_client().map(Client::program)
-        // The hint of a check says it.
-        && request.writing != Writing::Locked
+    if let Some(other) = target
+        .written_by()
+        .filter(|other| *other != target.client())
     {
+        let other = other.program();
         printer.warning(&format!(
             "{path} was written by {other}, and `--client {client}` treats it as one of {client}: use `--client {other}` for it, in a run of its own"
         ));
     }
-    let is_new = !target.exists() && !root.required.is_empty();
-    if !is_new || request.client.is_some() || !is_mixed {
-        return;
+    let is_new = !target.exists() && !root.entries.is_empty();
+    if is_new && is_mixed && request.client.is_none() {
+        let (why, other) = match target.client() {
+            Client::Terraform => (
+                format!("the default host is {}", session.default_host()),
+                "tofu",
+            ),
+            Client::OpenTofu => ("it is new".to_owned(), "terraform"),
+        };
+        let text = format!(
+            "{path} is for {client}, since {why}; `--client {other}`, in a run of its own, makes it one of {other}"
+        );
+        printer.line(Tone::Plain, "Note", &text);
     }
-    let text = match target.client() {
-        Client::Terraform => {
-            let host = session.default_host();
-            format!(
-                "{path} is for terraform, since the default host is {host}; `--client tofu` makes it one of tofu"
-            )
-        }
-        Client::OpenTofu => format!(
-            "{path} is for tofu, since it is new; `--client terraform`, in a run of its own, makes it one of terraform"
-        ),
-    };
-    printer.line(Tone::Plain, "Note", &text);
 }
 
 /// The providers in a lock file that are not required.
 fn unrequired(root: &Root) -> impl Iterator<Item = &ProviderAddr> {
     let locked = root.target.providers();
-    locked.filter(|one| !root.required.contains_key(one))
+    locked.filter(|one| !root.entries.contains_key(one))
 }
 
 /// Warns of entries that the configuration does not require. The client's `providers lock` keeps them, and its `init` removes them.
@@ -245,15 +231,15 @@ fn warn_of_unrequired(root: &Root, session: &Session) {
 fn require_locked(root: &mut Root) {
     let others: Vec<ProviderAddr> = unrequired(root).cloned().collect();
     for provider in others {
-        let locked = root.target.locked(&provider);
-        let recorded = root.target.constraints(&provider);
-        if let (Some((version, _)), Some(recorded)) = (locked, recorded.cloned()) {
-            let required = Required {
-                admitted: VersionConstraints::exactly(version),
-                recorded,
+        if let Some(one) = root.target.entry(&provider) {
+            let entry = Entry {
+                client: root.target.client(),
+                admitted: VersionConstraints::exactly(one.version.clone()),
+                recorded: one.constraints.clone(),
                 stated: Vec::new(),
+                locked: Some((one.version.clone(), one.hashes.clone())),
             };
-            root.required.insert(provider, required);
+            root.entries.insert(provider, entry);
         }
     }
 }
@@ -262,20 +248,11 @@ fn require_locked(root: &mut Root) {
 /// names may be a link, because the user chose it.
 fn refuse_links(root: &Root) -> Result<(), CommandError> {
     let data = root.directory.join(data_directory());
-    let paths = [data.clone(), data.join("providers")];
-    let is_link = |path: &&PathBuf| path.is_symlink();
-    match paths.iter().find(is_link).filter(|_| !has_data_directory()) {
-        Some(link) => Err(CommandError::DataLink { link: link.clone() }),
+    let mut paths = [data.clone(), data.join("providers")].into_iter();
+    match paths.find(|path| path.is_symlink() && !has_data_directory()) {
+        Some(link) => Err(CommandError::DataLink { link }),
         None => Ok(()),
     }
-}
-
-/// The hosts that only configurations name. A stranger may have written these.
-fn strangers<'a>(roots: &'a [Root], request: &LockRequest) -> BTreeSet<&'a Hostname> {
-    let providers = roots.iter().flat_map(|root| root.required.keys());
-    // The user names the hosts of addresses.
-    let providers = providers.filter(|_| request.providers.is_empty());
-    providers.map(ProviderAddr::hostname).collect()
 }
 
 /// The installation into the data directory of the working directory; `None` if nothing is installed.
@@ -287,10 +264,11 @@ fn installation(
     let Some(root) = roots.first().filter(|_| request.installs) else {
         return Ok(None);
     };
+    let into = data_directory().join("providers");
     Ok(Some(install::Request {
         into: match root.directory.as_os_str() == "." {
-            true => data_directory().join("providers"),
-            false => root.directory.join(data_directory()).join("providers"),
+            true => into,
+            false => root.directory.join(into),
         },
         kind: DirectoryKind::Providers(root.target.client()),
         cache: plugin_cache(root, session)?,
@@ -304,19 +282,18 @@ fn installation(
 
 /// The plugin cache. Like clients, tfoci does not create it, and works without it.
 fn plugin_cache(root: &Root, session: &Session) -> Result<Option<PathBuf>, CommandError> {
-    let Some(named) = session.plugin_cache(root.target.client())? else {
+    let named = session.plugin_cache(root.target.client())?;
+    let Some(path) = named.map(|named| root.directory.join(named)) else {
         return Ok(None);
     };
-    let path = root.directory.join(named);
-    if !path.is_dir() {
-        let path = printable_path(&path);
-        let line = format!(
-            "the plugin cache {path} is not a directory, so packages are installed without it; create it first, because clients do not create it either"
-        );
-        session.printer.warning(&line);
-        return Ok(None);
+    if path.is_dir() {
+        return Ok(Some(path));
     }
-    Ok(Some(path))
+    let path = printable_path(&path);
+    session.printer.warning(&format!(
+        "the plugin cache {path} is not a directory, so packages are installed without it; create it first, because clients do not create it either"
+    ));
+    Ok(None)
 }
 
 /// Moves the directories with an error to `broken`.
@@ -327,55 +304,58 @@ fn set_aside(
 ) {
     roots.retain(|root| {
         let failed = error(root);
-        let path = root.target.path().to_owned();
         let is_sound = failed.is_none();
-        broken.extend(failed.map(|error| (path, error)));
+        broken.extend(failed.map(|error| (root.target.path().to_owned(), error)));
         is_sound
     });
 }
 
-/// One task for each provider, with the requirements of the roots in their order.
-fn tasks(roots: &[Root], methods: &Methods<'_>) -> Result<Vec<Task>, CommandError> {
-    let mut wanted: BTreeMap<&ProviderAddr, Vec<Wanted>> = BTreeMap::new();
+/// One task for each provider, with the entries of the roots in their order.
+fn tasks<'a>(roots: &'a [Root], methods: &Methods<'_>) -> Result<Vec<Task<'a>>, CommandError> {
+    let mut needed: BTreeMap<&ProviderAddr, Vec<(usize, &Entry)>> = BTreeMap::new();
     for (file, root) in roots.iter().enumerate() {
-        for (provider, required) in &root.required {
-            wanted.entry(provider).or_default().push(Wanted {
-                file,
-                constraints: required.admitted.clone(),
-                locked: root.target.locked(provider),
-                client: root.target.client(),
-            });
+        for (provider, entry) in &root.entries {
+            needed.entry(provider).or_default().push((file, entry));
         }
     }
-    let addresses: Vec<ProviderAddr> = wanted.keys().map(|provider| (*provider).clone()).collect();
+    let addresses: Vec<ProviderAddr> = needed.keys().map(|provider| (*provider).clone()).collect();
     methods.check(&addresses)?;
-    let tasks = wanted.into_iter().map(|(provider, wanted)| {
+    let tasks = needed.into_iter().map(|(provider, entries)| {
         let methods_of = methods.of(provider)?;
         methods.report(provider, &methods_of);
         Ok(Task {
             methods: methods_of,
-            provider: provider.clone(),
-            wanted,
+            provider,
+            entries,
         })
     });
     tasks.collect()
 }
 
-/// The entries of a lock file; `None` if one of its providers failed.
-fn entries(
+/// What to write into a lock file; `None` if one of its providers failed.
+fn locked(
     file: usize,
     root: &Root,
-    outcome: &LockOutcome,
+    results: &Results,
 ) -> Option<BTreeMap<ProviderAddr, LockedProvider>> {
-    let entries = root.required.iter().map(|(provider, required)| {
-        let found = outcome.found_of(provider).find(|one| one.file == file)?;
-        let locked = found.locked.as_ref().ok()?;
+    if results
+        .failed
+        .iter()
+        .any(|(_, files)| files.contains(&file))
+    {
+        return None;
+    }
+    let of_file = results
+        .locked
+        .iter()
+        .filter(|one| one.files.contains(&file));
+    let locked = of_file.filter_map(|one| {
         let entry = LockedProvider {
-            version: locked.version.clone(),
-            constraints: required.recorded.clone(),
-            hashes: locked.hashes.clone(),
+            version: one.version.clone(),
+            constraints: root.entries.get(&one.provider)?.recorded.clone(),
+            hashes: one.hashes.clone(),
         };
-        Some((provider.clone(), entry))
+        Some((one.provider.clone(), entry))
     });
-    entries.collect()
+    Some(locked.collect())
 }

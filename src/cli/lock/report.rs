@@ -1,0 +1,477 @@
+//! Prints what became of versions and lock files, as text or JSON.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+use similar::TextDiff;
+
+use tfoci::address::ProviderAddr;
+use tfoci::authentication::{Anchor, Status};
+use tfoci::error::{Category, MANY, listed, printable_path};
+use tfoci::event::{Subject, Transfer};
+use tfoci::hash::PackageHash;
+use tfoci::install::InstalledPackage;
+use tfoci::lock::target::LockChange;
+use tfoci::lock::{Locked, Results};
+use tfoci::outcome::Failure;
+use tfoci::platform::Platform;
+use tfoci::version::Version;
+
+use super::roots::Root;
+use super::{LockRequest, Writing};
+use crate::cli::Ending;
+use crate::cli::arguments::Format;
+use crate::cli::error::CommandError;
+use crate::cli::json;
+use crate::cli::printer::Tone;
+use crate::cli::progress::{explained, tone};
+use crate::cli::session::{Session, data_directory};
+
+/// The time after which the comparison of lines becomes coarse. Its cost grows with the square of the lines that differ; files of some hundred
+/// lines take milliseconds.
+const LONGEST_DIFF: Duration = Duration::from_secs(1);
+
+/// A run, after its lock files were written or compared.
+pub(super) struct Report<'a> {
+    pub(super) request: &'a LockRequest,
+    pub(super) session: &'a Session,
+    pub(super) roots: &'a [Root],
+    pub(super) results: Results,
+    /// The lock files of the roots, then those of directories that could not be read.
+    pub(super) files: Vec<(PathBuf, FileResult)>,
+}
+
+/// The change of a lock file; `None` if one of its providers failed.
+pub(super) type FileResult = Option<Result<LockChange, CommandError>>;
+
+/// Why a lock file counts as different although tfoci would not change it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flaw {
+    /// It has hashes that no package of the release has, or that could not be compared.
+    Hashes,
+    /// None of its `h1` is that of a package that was installed.
+    NoH1,
+}
+
+/// The result in JSON.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: u32,
+    providers: Vec<Provider<'a>>,
+    files: Vec<LockFile<'a>>,
+}
+
+/// A provider version that lock files record, or the reason why they do not.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Provider<'a> {
+    Locked(&'a Locked),
+    Failed {
+        provider: &'a ProviderAddr,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        version: Option<&'a Version>,
+        hashes: [(); 0],
+        error: json::Error,
+    },
+}
+
+/// What became of a lock file.
+#[derive(Serialize)]
+struct LockFile<'a> {
+    path: Cow<'a, str>,
+    status: FileStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<json::Error>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum FileStatus {
+    Written,
+    Present,
+    /// `--check` would write it.
+    Differs,
+    /// In a dry run.
+    Planned,
+    /// A provider of it failed, or the file did.
+    Failed,
+}
+
+impl Report<'_> {
+    /// Prints everything, and returns how the command ends.
+    pub(super) fn print(&self) -> Ending {
+        let (request, printer) = (self.request, &self.session.printer);
+        let locked = &self.results.locked;
+        for one in locked {
+            self.print_locked(one);
+        }
+        let failed = self.results.failed.iter();
+        let failures: Vec<(&Failure, CommandError)> = failed
+            .map(|(failure, files)| (failure, self.failure(failure, files)))
+            .collect();
+        for (_, error) in &failures {
+            printer.failure(error);
+        }
+        let flaws: Vec<Option<Flaw>> = (0..self.files.len()).map(|file| self.flaw(file)).collect();
+        let files = || self.files.iter().zip(&flaws);
+        for ((path, change), flaw) in files() {
+            self.print_file(path, change.as_ref(), *flaw);
+        }
+        self.advise(&flaws);
+        let has_flaw = flaws.iter().any(Option::is_some);
+        if request.installs && !request.dry_run && failures.is_empty() && !has_flaw {
+            self.print_next();
+        }
+        printer.document(&Document {
+            schema: json::SCHEMA,
+            providers: documents(locked, &failures),
+            files: files()
+                .map(|((path, change), flaw)| self.file_document(path, change.as_ref(), *flaw))
+                .collect(),
+        });
+        let errors = failures.iter().map(|(_, error)| error);
+        let changes = self.files.iter().filter_map(|(_, change)| change.as_ref());
+        let of_files = changes.clone().filter_map(|change| change.as_ref().err());
+        let mut changes = changes.filter_map(|change| change.as_ref().ok());
+        let differs = has_flaw || changes.any(|change| !self.stays(change));
+        match Ending::of(errors.chain(of_files)) {
+            Ending::Done if differs && request.writing == Writing::Locked => {
+                Ending::Failed(Category::Differs)
+            }
+            ending => ending,
+        }
+    }
+
+    /// The error of a provider. If no version satisfies its constraints, or the source does not have it, the error names the lines that
+    /// state the constraints.
+    fn failure(&self, failure: &Failure, files: &BTreeSet<usize>) -> CommandError {
+        // These lines and the rest of the message fit on a screen.
+        const MOST: usize = 10;
+        let of_constraints = matches!(failure.category(), Category::NotFound | Category::Differs);
+        let subject = failure.subject.as_ref().filter(|_| of_constraints);
+        let roots = files.iter().filter_map(|file| self.roots.get(*file));
+        let entries = roots.filter_map(|root| root.entries.get(&subject?.provider));
+        let stated = entries.flat_map(|entry| &entry.stated);
+        let mut stated: Vec<String> = stated.cloned().collect();
+        if stated.is_empty() {
+            return failure.clone().into();
+        }
+        let more = stated.len().saturating_sub(MOST);
+        stated.truncate(MOST);
+        stated.extend((more > 0).then(|| format!("{more} more statements")));
+        CommandError::NotSelected {
+            failure: failure.clone(),
+            stated,
+        }
+    }
+
+    fn print_locked(&self, locked: &Locked) {
+        let (request, printer) = (self.request, &self.session.printer);
+        let subject = Subject::version(&locked.provider, &locked.version);
+        let names = locked.files.iter().filter_map(|file| self.roots.get(*file));
+        let names: Vec<String> = names.map(|root| printable_path(&root.directory)).collect();
+        let directories = match self.files.len() {
+            1 => String::new(),
+            _ => format!(" in {}", names.join(", ")),
+        };
+        let (verb, text) = match request.installs {
+            true => {
+                let mut packages = locked.packages.iter();
+                let verb = match packages.all(|one| one.transfer == Transfer::Present) {
+                    true => "Present",
+                    false if request.dry_run => "Would add",
+                    false => "Installed",
+                };
+                let how = match locked.authentication.anchor {
+                    Some(Anchor::Lock) => "it matches the lock file".to_owned(),
+                    _ => explained(&locked.authentication),
+                };
+                (verb, how)
+            }
+            false => {
+                let how = explained(&locked.authentication);
+                let hashes = match locked.hashes.len() {
+                    1 => "1 hash".to_owned(),
+                    count => format!("{count} hashes"),
+                };
+                let comma = if directories.is_empty() { "" } else { "," };
+                let text = format!("{how}, {hashes}{comma}{directories}");
+                (
+                    request.writing.verb("Locked", "Checked", "Would lock"),
+                    text,
+                )
+            }
+        };
+        let text = format!("{subject}   {text}");
+        printer.line(tone(&locked.authentication), verb, &text);
+        for package in &locked.packages {
+            printer.result(&package.path.display().to_string());
+        }
+        if !request.installs || request.writing == Writing::Real {
+            self.warn_of_others(&subject, locked);
+        }
+        self.warn_of_hashes(&subject, locked, &directories);
+        printer.warn_of_notes(&subject, &locked.authentication);
+        self.warn_of_lost_h1(&subject, locked);
+    }
+
+    /// Warns that the hashes of only some platforms are known. The lock file may have had those of other platforms before.
+    fn warn_of_others(&self, subject: &Subject, locked: &Locked) {
+        let Some(only) = &locked.only else {
+            return;
+        };
+        let why = match locked.authentication.status {
+            _ if locked.place.is_mirror() => {
+                "a mirror has no signatures: `--from STORE --trust FILE` locks every platform, and `--platform all` or `--trust-store` those that the mirror has"
+            }
+            Status::Signed => {
+                "no key is pinned for it: `--trust FILE` or `--key FILE` locks every platform"
+            }
+            _ => "the release is not signed: `--platform all` downloads and locks the others",
+        };
+        let (known, kept) = match (self.request.writing, locked.kept) {
+            (Writing::Real, 0) => ("is locked for", String::new()),
+            (_, 0) => ("was compared for", String::new()),
+            (_, kept) => (
+                "was compared for",
+                format!(" ({kept} of the hashes of the lock file stay without comparison)"),
+            ),
+        };
+        let only = listed(only, MANY);
+        let text = format!("{subject} {known} {only} only{kept}, because {why}");
+        self.session.printer.warning(&text);
+    }
+
+    fn warn_of_hashes(&self, subject: &Subject, locked: &Locked, directories: &str) {
+        let printer = &self.session.printer;
+        let place = &locked.place;
+        if !locked.strangers.is_empty() {
+            // A mirror does not say which packages the release has.
+            let what = match place.is_mirror() {
+                true => format!(
+                    "hashes that match no package of {place}. They may be of platforms that it does not have: `--from STORE` with a pinned key, or `--from origin`, compares them"
+                ),
+                false => "hashes that match no package of this release, and clients accept packages with these hashes. Either a package was published again, or the lock file was changed; compare it with its last version before you use or remove them".to_owned(),
+            };
+            let strangers = listed(&locked.strangers, MANY);
+            printer.warning(&format!(
+                "{subject}: the lock file{directories} has {what}: {strangers}"
+            ));
+        }
+        if !locked.uncompared.is_empty() {
+            printer.warning(&format!(
+                "{subject}: {} `h1` of the lock file{directories} could not be compared, because {place} does not have {}: {}",
+                locked.uncompared.len(),
+                listed(&locked.missing, MANY),
+                listed(&locked.uncompared, MANY)
+            ));
+        }
+    }
+
+    /// Warns that a new version has fewer `h1` than the version before had.
+    fn warn_of_lost_h1(&self, subject: &Subject, locked: &Locked) {
+        let count =
+            |hashes: &BTreeSet<PackageHash>| hashes.iter().filter(|hash| hash.is_h1()).count();
+        let has = count(&locked.hashes);
+        let before = locked.files.iter().find_map(|file| {
+            let entry = self.roots.get(*file)?.entries.get(&locked.provider)?;
+            let (version, hashes) = entry.locked.as_ref()?;
+            // The hashes of the same version stay.
+            let is_less = *version != locked.version && has < count(hashes);
+            is_less.then(|| (version, count(hashes)))
+        });
+        let Some((before, had)) = before.filter(|_| self.request.writing != Writing::Locked) else {
+            return;
+        };
+        let verb = self.request.writing.verb("has", "has", "would have");
+        self.session.printer.warning(&format!(
+            "{subject} {verb} {has} `h1` in the lock file, and {before} had {had}: `install --locked` needs the one of its platform, and `tfoci lock --h1` with the same options and each `--platform` adds them"
+        ));
+    }
+
+    /// Whether a lock file needs no change. `install --locked` compares providers and versions only, as `init -lockfile=readonly` does: it has
+    /// verified the packages by the hashes in the file.
+    fn stays(&self, change: &LockChange) -> bool {
+        change.is_present || self.request.is_locked_install() && change.has_same_versions
+    }
+
+    fn flaw(&self, file: usize) -> Option<Flaw> {
+        let is_installed = self.request.is_locked_install() && !self.request.dry_run;
+        let root = self.roots.get(file)?;
+        let mut locked = self.results.locked.iter();
+        locked.find_map(|one| {
+            one.files.get(&file)?;
+            // Clients keep hashes that match no package, so only a strict check stops at them.
+            let has_others = !one.strangers.is_empty() || !one.uncompared.is_empty();
+            if self.request.is_strict_check() && has_others {
+                return Some(Flaw::Hashes);
+            }
+            // Clients check unpacked packages by their `h1` alone, so they refuse a lock file that `--locked` leaves without it.
+            let entry = root.entries.get(&one.provider).filter(|_| is_installed)?;
+            let hashes = entry.locked.as_ref().map(|(_, hashes)| hashes);
+            let mut h1 = one.packages.iter().filter_map(|one| one.h1.as_ref());
+            let lacks = |h1: &PackageHash| hashes.is_none_or(|hashes| !hashes.contains(h1));
+            h1.any(lacks).then_some(Flaw::NoH1)
+        })
+    }
+
+    /// Prints whether a file was written, stays as it is, or differs.
+    fn print_file(
+        &self,
+        path: &Path,
+        change: Option<&Result<LockChange, CommandError>>,
+        flaw: Option<Flaw>,
+    ) {
+        let (request, printer) = (self.request, &self.session.printer);
+        let (name, writing) = (printable_path(path), request.writing);
+        let differs = |why: &str| printer.line(Tone::Warning, "Differs", &format!("{name}: {why}"));
+        match change {
+            None => {
+                let (verb, done) = match path.symlink_metadata() {
+                    _ if request.is_check() => ("Not checked", "compared"),
+                    Ok(_) => ("Unchanged", "locked"),
+                    Err(_) => ("Not written", "locked"),
+                };
+                let done = if request.installs { "installed" } else { done };
+                let text = format!("{name}, because not every provider could be {done}");
+                printer.line(Tone::Warning, verb, &text);
+            }
+            Some(Err(error)) => printer.failure(error),
+            Some(Ok(change)) if change.is_present && flaw == Some(Flaw::Hashes) => {
+                differs("it has hashes that match no package, or could not be compared");
+            }
+            Some(Ok(_)) if flaw == Some(Flaw::NoH1) => differs(
+                "no `h1` in it matches the installed package. Either it lacks this platform, and `tfoci lock --h1` with the same `--platform` adds it, or the package is not the locked one",
+            ),
+            Some(Ok(change)) if self.stays(change) => {
+                let why = match change.is_present && change.before.is_empty() {
+                    true => ": no provider is required, so no file is needed",
+                    false => "",
+                };
+                printer.line(Tone::Plain, "Unchanged", &format!("{name}{why}"));
+                if !change.is_present {
+                    printer.warning(&format!(
+                        "{name} does not have all hashes of these packages, and `--locked` leaves it as it is; `tfoci lock --h1` with the same `--platform` adds them"
+                    ));
+                }
+            }
+            Some(Ok(_)) if writing == Writing::Real => printer.line(Tone::Done, "Wrote", &name),
+            Some(Ok(change)) => {
+                self.print_diff(change, &name);
+                let tone = match writing {
+                    Writing::DryRun => Tone::Plain,
+                    _ => Tone::Warning,
+                };
+                printer.line(tone, writing.verb("", "Differs", "Would write"), &name);
+            }
+        }
+    }
+
+    fn print_diff(&self, change: &LockChange, name: &str) {
+        let printer = &self.session.printer;
+        if printer.format != Format::Text {
+            return;
+        }
+        let mut config = TextDiff::configure();
+        let config = config.timeout(LONGEST_DIFF);
+        let diff = config.diff_lines(&change.before, &change.after);
+        let diff = diff.unified_diff().header(name, name).to_string();
+        for line in diff.lines() {
+            printer.result(line);
+        }
+    }
+
+    /// Says what to do about what a check has found.
+    fn advise(&self, flaws: &[Option<Flaw>]) {
+        let printer = &self.session.printer;
+        // Clients accept packages by them alone.
+        let unchecked: usize = self.results.locked.iter().map(|one| one.unchecked).sum();
+        if unchecked > 0 && self.request.is_strict_check() {
+            printer.warning(&format!(
+                "{unchecked} `h1` of the lock files were not compared, and clients accept packages by them: `--h1 --platform all` downloads the packages and compares them"
+            ));
+        }
+        let is_stale = |change: &FileResult| match change {
+            Some(Ok(change)) => !self.stays(change),
+            _ => false,
+        };
+        let mut files = self.files.iter().zip(flaws);
+        if self.request.is_check()
+            && files.any(|((_, change), flaw)| flaw.is_none() && is_stale(change))
+        {
+            printer.advise("`tfoci lock` with the same options writes it");
+        }
+        if flaws.contains(&Some(Flaw::Hashes)) {
+            printer.advise("`tfoci lock` keeps such hashes: compare them with `--from origin`, or delete their lines or the provider's block, and run it");
+        }
+    }
+
+    fn file_document<'f>(
+        &self,
+        path: &'f Path,
+        change: Option<&Result<LockChange, CommandError>>,
+        flaw: Option<Flaw>,
+    ) -> LockFile<'f> {
+        let (status, error) = match change {
+            _ if flaw.is_some() => (FileStatus::Differs, None),
+            None => (FileStatus::Failed, None),
+            Some(Err(error)) if error.category() == Category::Differs => {
+                (FileStatus::Differs, Some(error))
+            }
+            Some(Err(error)) => (FileStatus::Failed, Some(error)),
+            Some(Ok(change)) if self.stays(change) => (FileStatus::Present, None),
+            Some(Ok(_)) => match self.request.writing {
+                Writing::Locked => (FileStatus::Differs, None),
+                Writing::DryRun => (FileStatus::Planned, None),
+                Writing::Real => (FileStatus::Written, None),
+            },
+        };
+        LockFile {
+            path: path.to_string_lossy(),
+            status,
+            error: error.map(json::Error::from),
+        }
+    }
+
+    /// Prints which commands of the client work now, if each version was installed for this machine.
+    fn print_next(&self) {
+        let mut locked = self.results.locked.iter();
+        let is_here = |one: &InstalledPackage| one.platform == Platform::current();
+        let are_here = locked.all(|one| one.packages.iter().any(is_here));
+        let root = self
+            .roots
+            .first()
+            .filter(|root| are_here && !root.entries.is_empty());
+        let Some(client) = root.map(|root| root.target.client().program()) else {
+            return;
+        };
+        let chdir = match self.request.directories.as_slice() {
+            [directory] => format!(" -chdir={}", printable_path(directory)),
+            _ => String::new(),
+        };
+        let directory = printable_path(&data_directory().join("providers"));
+        self.session.printer.say(&format!(
+            "\n`{client}{chdir} plan` and `{client}{chdir} apply` work now, unless the configuration has a backend or calls modules. That needs first:\n\n  {client}{chdir} init -plugin-dir={directory}"
+        ));
+    }
+}
+
+fn documents<'a>(
+    locked: &'a [Locked],
+    failures: &'a [(&Failure, CommandError)],
+) -> Vec<Provider<'a>> {
+    let locked = locked.iter().map(Provider::Locked);
+    let failed = failures.iter().filter_map(|(failure, error)| {
+        let subject = failure.subject.as_ref()?;
+        Some(Provider::Failed {
+            provider: &subject.provider,
+            version: subject.version.as_ref(),
+            hashes: [],
+            error: error.into(),
+        })
+    });
+    locked.chain(failed).collect()
+}

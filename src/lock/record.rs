@@ -1,0 +1,328 @@
+//! Verifies a version, and collects the hashes that lock files record of it.
+
+use std::collections::BTreeSet;
+
+use super::compare::{Claim, ReleaseZips};
+use super::{Entry, Found, Journey, Method};
+use crate::address::{Hostname, ProviderAddr};
+use crate::authentication::{Anchor, Authentication, Status};
+use crate::event::{Event, Subject};
+use crate::examine::Released;
+use crate::hash::PackageHash;
+use crate::install::InstalledPackage;
+use crate::lockfile::Client;
+use crate::outcome::{At, Failure, Problem};
+use crate::platform::{Platform, Platforms};
+use crate::publish::PackageBlob;
+use crate::release::Release;
+use crate::source::{self, Source};
+use crate::trust::rule::Unsigned;
+use crate::trust::{self, Rule, Verified};
+
+/// What is known of a version after its release was verified, whichever lock file needs it.
+#[derive(Clone, Debug)]
+pub(super) struct Recorded {
+    pub(super) authentication: Authentication,
+    /// Hashes that every client records.
+    pub(super) hashes: BTreeSet<PackageHash>,
+    /// The `h1` in the origin's metadata of every platform, which no signature covers.
+    pub(super) reported_h1: BTreeSet<PackageHash>,
+    /// Every line of a checksum document of an origin without a key.
+    pub(super) reported_lines: BTreeSet<PackageHash>,
+    pub(super) installed: Vec<InstalledPackage>,
+    /// If every package was unpacked: the platforms that the checksum document lists too, and of which there is no package.
+    pub(super) not_unpacked: Option<Vec<Platform>>,
+    /// The only platforms that the hashes are for; `None` for all.
+    pub(super) only: Option<Vec<Platform>>,
+    /// The zips of the release; `None` for packages that were installed and match the lock file.
+    pub(super) zips: Option<ReleaseZips>,
+}
+
+impl Recorded {
+    /// Packages of which only the lock file says that they are those of the release. Nothing new is recorded of them, except the `h1` of a
+    /// locked zip.
+    pub(super) fn by_lock(
+        locked: &BTreeSet<PackageHash>,
+        installed: Vec<InstalledPackage>,
+    ) -> Self {
+        let is_locked =
+            |one: &&InstalledPackage| one.zh.as_ref().is_some_and(|zh| locked.contains(zh));
+        let of_locked = installed.iter().filter(is_locked);
+        let new = of_locked.filter_map(|one| one.h1.clone());
+        Self {
+            authentication: Authentication {
+                status: Status::Unverified,
+                anchor: Some(Anchor::Lock),
+                fingerprint: None,
+                notes: Vec::new(),
+            },
+            hashes: locked.iter().cloned().chain(new).collect(),
+            reported_h1: BTreeSet::new(),
+            reported_lines: BTreeSet::new(),
+            installed,
+            not_unpacked: None,
+            only: None,
+            zips: None,
+        }
+    }
+}
+
+/// The hashes that a release proves without its packages, and who says so. `is_trusted` says whether the statements of its store or mirror are
+/// believed.
+///
+/// # Errors
+/// The checksum document is that of another version: a store could otherwise give another one of the same author.
+fn proven<L>(
+    release: &Verified<Release<L>>,
+    is_trusted: bool,
+) -> Result<(Claim, BTreeSet<PackageHash>), Problem> {
+    let Authentication { status, anchor, .. } = release.authentication();
+    let is_known = matches!(anchor, Some(Anchor::Pinned | Anchor::Origin));
+    if *status == Status::Signed && is_known {
+        return Ok((Claim::Signed, lines(release)?));
+    }
+    if !is_trusted {
+        return Ok((Claim::Unproven, BTreeSet::new()));
+    }
+    // With those of manifests and other files, as without `--trust-store`.
+    let mut hashes = lines(release).unwrap_or_default();
+    hashes.extend(release.packages.iter().filter_map(|package| package.zh()));
+    Ok((Claim::Stated, hashes))
+}
+
+/// Every line of the checksum document. Clients record the lines of manifests and other files too.
+fn lines<L>(release: &Verified<Release<L>>) -> Result<BTreeSet<PackageHash>, Problem> {
+    let checksums = release.checksums().ok_or(trust::Error::NoDocument)?;
+    if release.listed_platforms().next().is_none() {
+        let version = release.version.clone();
+        return Err(trust::Error::OtherRelease { version }.into());
+    }
+    let lines = checksums.lines();
+    Ok(lines
+        .filter_map(|(_, digest)| PackageHash::of_zip(&digest))
+        .collect())
+}
+
+impl Journey<'_> {
+    /// Whether a client records what the origin reports. Only `tofu` does, and only of its default origin
+    /// ([clients: recorded hashes](crate::clients#recorded-hashes)). No signature covers it, so tfoci leaves it out where a key is pinned.
+    pub(super) fn believes_origin(&self, client: Client, provider: &ProviderAddr) -> bool {
+        let is_default = *provider.hostname() == Hostname::default_origin();
+        let rule = self.options.trust.rule_at_source(provider);
+        client == Client::OpenTofu && is_default && rule.is_ok_and(|rule| !rule.pinned())
+    }
+
+    /// Verifies a version and collects its hashes.
+    pub(super) async fn record(
+        &self,
+        entry: &Entry,
+        found: &Found<'_>,
+    ) -> Result<Recorded, Failure> {
+        let (options, provider) = (self.options, found.provider());
+        let fail = |problem: Problem| found.failure(problem);
+        let locked = entry.locked_hashes(found.version());
+        let locked = &locked.cloned().unwrap_or_default();
+        if let Some(installed) = self.installed_already(found, locked).await? {
+            return Ok(installed);
+        }
+        match found.method {
+            Method::Store(stored) => {
+                let rule = options.trust.rule_for(provider).map_err(fail)?;
+                // A signature by a pinned key covers every package, so that their manifests need not be read.
+                let any = rule.pinned().then_some(Platforms::Only(Vec::new()));
+                let first = self.first_platforms(any, options.trust_store);
+                let verify = async |platforms: &Platforms| {
+                    let examined = stored.examine(found.version(), platforms, &options.trust);
+                    let examined = examined.await?;
+                    if let Some(warning) = examined.warning(provider) {
+                        let subject = Subject::version(provider, found.version());
+                        self.reporter.report(Event::Warning { subject, warning });
+                    }
+                    Ok((examined.proof.map_err(fail)?, BTreeSet::new()))
+                };
+                let complete = async |release| Ok(release);
+                self.record_release(found, locked, first, verify, complete)
+                    .await
+            }
+            Method::Source(source) => {
+                if let Source::FilesystemMirror(mirror) = source
+                    && let Some(recorded) = self
+                        .record_unpacked(mirror, found, locked)
+                        .await
+                        .map_err(fail)?
+                {
+                    return Ok(recorded);
+                }
+                let is_by_lock = self.is_by_lock(found, locked);
+                let rule = self.rule_for_source(found, is_by_lock).map_err(fail)?;
+                let available = &found.available;
+                // The metadata of any one platform leads to the checksum document of all.
+                let any = || options.platforms.any_of(available.platforms.as_deref());
+                let any = found.method.is_origin().then(any);
+                let first = self.first_platforms(any, options.trust_store);
+                let verify = async |platforms: &Platforms| {
+                    let released = Released::request(source, provider, available, platforms);
+                    let released = released.await.map_err(fail)?;
+                    let reported = released.reported.clone();
+                    let verified = released.verify(&rule, options.trust.now).await;
+                    Ok((verified.map_err(fail)?, reported))
+                };
+                let complete = async |release| {
+                    let complete = source::complete(release).await;
+                    complete.map_err(|error| fail(error.into()))
+                };
+                self.record_release(found, locked, first, verify, complete)
+                    .await
+            }
+        }
+    }
+
+    /// Reads and verifies a release, and collects its hashes. `verify` returns it with the packages for some platforms, and the `h1` that the
+    /// source reports of all; `complete` adds where the packages are.
+    async fn record_release<L, B: PackageBlob>(
+        &self,
+        found: &Found<'_>,
+        locked: &BTreeSet<PackageHash>,
+        first: Platforms,
+        verify: impl AsyncFn(
+            &Platforms,
+        ) -> Result<(Verified<Release<L>>, BTreeSet<PackageHash>), Failure>,
+        complete: impl AsyncFnOnce(Verified<Release<L>>) -> Result<Verified<Release<B>>, Failure>,
+    ) -> Result<Recorded, Failure> {
+        let options = self.options;
+        let fail = |problem: Problem| found.failure(problem);
+        // An origin cannot be trusted more than its signatures, and a mirror has none.
+        let is_trusted = options.trust_store && !found.method.is_origin();
+        let (mut release, reported_h1) = verify(&first).await?;
+        let authentication = release.authentication().clone();
+        self.reporter.report(release.event());
+        let (claim, mut hashes) = proven(&release, is_trusted).map_err(fail)?;
+        let zips = ReleaseZips::of(&release, claim);
+        found.task.check(&zips, found.version()).map_err(fail)?;
+        let needs_packages = claim == Claim::Unproven;
+        let is_stored = matches!(found.method, Method::Store(_));
+        if needs_packages && is_stored && authentication.status == Status::Unverified {
+            return Err(fail(Problem::NoEvidence));
+        }
+        // The policy accepts the release as it is, without a key.
+        let reported_lines = match needs_packages && found.method.is_origin() {
+            true => lines(&release).unwrap_or_default(),
+            false => BTreeSet::new(),
+        };
+        let (mut installed, mut only, mut not_unpacked) = (Vec::new(), None, None);
+        if options.wants_h1() || needs_packages {
+            if needs_packages && first != options.platforms {
+                (release, _) = verify(&options.platforms).await?;
+            }
+            let platforms = release.packages.iter().map(|one| one.platform.clone());
+            let hashed = platforms.filter(|platform| options.platforms.has(platform));
+            only = needs_packages.then(|| hashed.collect());
+            not_unpacked = self.not_unpacked(&release);
+            // If the packages need not be hashed, only those count of which an `h1` is wanted.
+            let wanted = match needs_packages {
+                true => &options.platforms,
+                false => &options.h1,
+            };
+            let packages = complete(release.only(|platform| wanted.has(platform))).await?;
+            installed = self.read(packages, found, locked, &mut hashes).await?;
+        }
+        if self.is_by_lock(found, locked) {
+            return Ok(Recorded::by_lock(locked, installed));
+        }
+        Ok(Recorded {
+            authentication,
+            hashes,
+            reported_h1,
+            reported_lines,
+            installed,
+            not_unpacked,
+            only,
+            zips: Some(zips),
+        })
+    }
+
+    /// The platforms that are asked for first. `any` is enough if a signature covers the packages of all.
+    fn first_platforms(&self, any: Option<Platforms>, is_trusted: bool) -> Platforms {
+        let options = self.options;
+        match any {
+            Some(_) if options.wants_h1() => options.h1.clone(),
+            Some(any) if !options.are_named => any,
+            None if is_trusted => Platforms::All,
+            _ => options.platforms.clone(),
+        }
+    }
+
+    /// The rule for a provider at a source. A source without signatures is believed only if the user or the lock file says so.
+    pub(super) fn rule_for_source(
+        &self,
+        found: &Found<'_>,
+        is_by_lock: bool,
+    ) -> Result<Rule, Problem> {
+        let mut rule = self.options.trust.rule_at_source(found.provider())?;
+        let is_allowed = self.options.trust_store && found.method.is_mirror();
+        if is_allowed && !rule.pinned() || is_by_lock {
+            rule.unsigned = Unsigned::Allow;
+        }
+        Ok(rule)
+    }
+
+    /// Whether the lock file alone decides about packages: those of a source without signatures that are installed, if the user says nothing else.
+    /// Clients ask for no more.
+    fn is_by_lock(&self, found: &Found<'_>, locked: &BTreeSet<PackageHash>) -> bool {
+        self.installer.is_some()
+            && !locked.is_empty()
+            && found.method.is_mirror()
+            && !self.options.trust_store
+            && !self.options.trust.has_own_rule(found.provider())
+    }
+
+    /// A locked version whose packages are installed with a locked `h1`. Clients use it as it is.
+    async fn installed_already(
+        &self,
+        found: &Found<'_>,
+        locked: &BTreeSet<PackageHash>,
+    ) -> Result<Option<Recorded>, Failure> {
+        let (provider, version) = (found.provider(), found.version());
+        let (Some(installer), Some(platforms)) = (self.installer, self.options.platforms.named())
+        else {
+            return Ok(None);
+        };
+        // A lock file does not replace the signature that the user requires.
+        if self.options.trust.has_own_rule(provider) {
+            return Ok(None);
+        }
+        let installed = installer.installed_already(provider, version, platforms, locked);
+        let fail = |problem: Problem| problem.of(Subject::version(provider, version), At::Here);
+        let installed = installed.await.map_err(fail)?;
+        Ok(installed.map(|installed| Recorded::by_lock(locked, installed)))
+    }
+
+    /// Installs the packages of a release, or downloads them to hash them, and adds their hashes.
+    async fn read<B: PackageBlob>(
+        &self,
+        release: Verified<Release<B>>,
+        found: &Found<'_>,
+        locked: &BTreeSet<PackageHash>,
+        hashes: &mut BTreeSet<PackageHash>,
+    ) -> Result<Vec<InstalledPackage>, Failure> {
+        let at = found.method.at(found.provider());
+        let Some(installer) = self.installer else {
+            hashes.extend(self.measure(release, at).await?);
+            return Ok(Vec::new());
+        };
+        let packages = installer.deliver(&release, &at, locked).await?.packages;
+        let own = packages.iter().flat_map(|one| [&one.zh, &one.h1]);
+        hashes.extend(own.flatten().cloned());
+        Ok(packages)
+    }
+
+    /// See [`Recorded::not_unpacked`].
+    fn not_unpacked<L>(&self, release: &Verified<Release<L>>) -> Option<Vec<Platform>> {
+        let asks_for_all = self.options.h1.named().is_none();
+        release.checksums().filter(|_| asks_for_all)?;
+        let has =
+            |platform: &Platform| release.packages.iter().any(|one| one.platform == *platform);
+        let listed: BTreeSet<Platform> = release.listed_platforms().collect();
+        Some(listed.into_iter().filter(|one| !has(one)).collect())
+    }
+}
