@@ -25,7 +25,7 @@ impl<B: PackageBlob> Download<'_, B> {
     ///
     /// # Errors
     /// The side fails.
-    pub(crate) async fn start(&self) -> Result<Body<B::Failure>, Problem> {
+    async fn start(&self) -> Result<Body<B::Failure>, Problem> {
         let Package {
             expected, location, ..
         } = self.package;
@@ -40,7 +40,7 @@ impl<B: PackageBlob> Download<'_, B> {
     ///
     /// # Errors
     /// The side fails, or the bytes are not the expected ones.
-    pub(crate) async fn next(&self, body: &mut Body<B::Failure>) -> Result<Option<Bytes>, Problem> {
+    async fn next(&self, body: &mut Body<B::Failure>) -> Result<Option<Bytes>, Problem> {
         let Some(chunk) = body.next().await else {
             return Ok(None);
         };
@@ -67,12 +67,41 @@ impl<B: PackageBlob> Download<'_, B> {
         Ok(())
     }
 
+    /// Passes the zip on to `read`, which reads it in a thread while it arrives, if `suits` accepts its first bytes. A zip that only a file can be
+    /// read from goes to `write`, as [`Download::to`] passes it on; if `read` finds that out, it returns `None`, and the zip is downloaded again.
+    ///
+    /// # Errors
+    /// One of the functions or the side fails, or the bytes are not the expected ones.
+    pub(crate) async fn arriving_or_to<T: Send + 'static>(
+        &self,
+        suits: impl FnOnce(&[u8]) -> Result<bool, Problem>,
+        read: impl FnOnce(Reader) -> Result<Option<T>, Problem> + Send + 'static,
+        mut write: impl FnMut(&[u8]) -> Result<(), disk::Error>,
+    ) -> Result<Option<T>, Problem> {
+        let mut body = self.start().await?;
+        let mut next = self.next(&mut body).await?;
+        if let Some(front) = &next
+            && suits(front)?
+        {
+            if let Some(read) = self.arriving(next, &mut body, read).await? {
+                return Ok(Some(read));
+            }
+            body = self.start().await?;
+            next = self.next(&mut body).await?;
+        }
+        while let Some(chunk) = next {
+            write(&chunk)?;
+            next = self.next(&mut body).await?;
+        }
+        Ok(None)
+    }
+
     /// Passes a download that has begun with `front` on to `read`, which reads it in a thread while it arrives. `read` sees the end of
     /// the zip only if the zip is the expected one.
     ///
     /// # Errors
     /// `read` or the side fails, or the bytes are not the expected ones.
-    pub(crate) async fn arriving<T: Send + 'static>(
+    async fn arriving<T: Send + 'static>(
         &self,
         front: Option<Bytes>,
         body: &mut Body<B::Failure>,
@@ -80,7 +109,18 @@ impl<B: PackageBlob> Download<'_, B> {
     ) -> Result<T, Problem> {
         let (writer, reader) = arriving::pipe();
         let reading = jobs::in_thread(move || read(reader));
-        let passed_on = self.pass_on(front, body, writer).await;
+        let passed_on = async {
+            let mut next = front;
+            while let Some(chunk) = next {
+                if !writer.write(chunk).await {
+                    return Ok(false);
+                }
+                next = self.next(body).await?;
+            }
+            writer.verified().await;
+            Ok::<_, Problem>(true)
+        };
+        let passed_on = passed_on.await;
         // Waits for the thread in any case, because it removes what it has written.
         let read = reading.await;
         if passed_on? {
@@ -90,23 +130,6 @@ impl<B: PackageBlob> Download<'_, B> {
         // A structural error is reported only after the digest matched.
         while self.next(body).await?.is_some() {}
         Ok(read)
-    }
-
-    /// Passes a download on until it is verified, or its reader has ended. Returns whether it is verified.
-    async fn pass_on(
-        &self,
-        mut next: Option<Bytes>,
-        body: &mut Body<B::Failure>,
-        writer: arriving::Writer,
-    ) -> Result<bool, Problem> {
-        while let Some(chunk) = next {
-            if !writer.write(chunk).await {
-                return Ok(false);
-            }
-            next = self.next(body).await?;
-        }
-        writer.verified().await;
-        Ok(true)
     }
 
     fn failed(&self, source: ReadError<B::Failure>) -> Problem {

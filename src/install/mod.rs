@@ -19,11 +19,13 @@
 //! If a mirror contains a package in both forms, the order of directory entries decides which one clients use.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use futures_util::{StreamExt as _, stream};
 use serde::Serialize;
+use tokio::sync::Mutex;
 
 use crate::address::ProviderAddr;
 use crate::archive::{Archive, Hashes, Limits};
@@ -40,25 +42,22 @@ use crate::platform::{Platform, Platforms};
 use crate::publish::PackageBlob;
 use crate::release::{Package, Release, canonical_file_name};
 use crate::selection::Selection;
+use crate::source::filesystem_mirror::Unpacked;
 use crate::trust::{self, Verified};
 use crate::version::Version;
 
 mod arriving;
-mod directories;
 mod download;
 mod entry_path;
 mod package;
 mod place;
-mod shared_lock;
 mod spelling;
 mod unfinished;
 
-pub(crate) use directories::refuse_unlocked;
 pub(crate) use download::Download;
 use package::PackageInstallation;
+use place::Place;
 pub(crate) use place::package_hashes;
-use place::{Held, Place};
-use shared_lock::Locks;
 
 /// The number of providers that are installed concurrently. Most of the time they wait for responses; the number of packages is limited
 /// separately.
@@ -143,9 +142,6 @@ pub struct InstalledPackage {
     /// The `h1` of the unpacked directory, which clients record; `None` in a dry run.
     #[serde(skip)]
     pub h1: Option<PackageHash>,
-    /// Whether the two `h1` hashes differ, because the zip contains directory entries.
-    #[serde(skip)]
-    pub has_two_h1: bool,
 }
 
 impl InstalledPackage {
@@ -159,8 +155,13 @@ impl InstalledPackage {
             hashes: Vec::new(),
             h1: None,
             zh: None,
-            has_two_h1: false,
         }
+    }
+
+    /// Whether the two `h1` hashes differ, because the zip contains directory entries.
+    fn has_two_h1(&self) -> bool {
+        let mut h1 = self.hashes.iter().filter(|hash| hash.is_h1());
+        h1.any(|hash| self.h1.as_ref() != Some(hash))
     }
 }
 
@@ -200,8 +201,12 @@ pub async fn install(
 pub struct Installer<'a> {
     request: &'a Request,
     reporter: &'a Arc<dyn Reporter>,
-    locks: Locks,
+    /// The locks of the directories, which providers share that are installed at the same time.
+    locks: Mutex<Weak<Vec<disk::Lock>>>,
 }
+
+/// The locks on directories, which are held while anything is written there.
+type Held = Vec<Arc<Vec<disk::Lock>>>;
 
 impl<'a> Installer<'a> {
     /// An installer for this directory. It locks the directory while it writes there.
@@ -209,8 +214,38 @@ impl<'a> Installer<'a> {
         Self {
             request,
             reporter,
-            locks: Locks::default(),
+            locks: Mutex::default(),
         }
+    }
+
+    /// Creates and locks the directories, unless another provider holds the locks; none in a dry run.
+    async fn lock(&self) -> Result<Held, Problem> {
+        let request = self.request;
+        if request.dry_run {
+            return Ok(Held::new());
+        }
+        let mut shared = self.locks.lock().await;
+        if let Some(locks) = shared.upgrade() {
+            return Ok(vec![locks]);
+        }
+        let mut locks = Vec::new();
+        for directory in iter::once(&request.into).chain(&request.cache) {
+            disk::create_directory(directory)?;
+            let reporter = &**self.reporter;
+            locks.push(match request.kind {
+                DirectoryKind::Mirror => {
+                    disk::Lock::acquire(directory.join(".tfoci.lock"), reporter).await?
+                }
+                // Clients would not expect a file there.
+                DirectoryKind::Providers(_) => {
+                    disk::Lock::of_directory(directory, reporter).await?
+                }
+            });
+            disk::sweep(directory)?;
+        }
+        let locks = Arc::new(locks);
+        *shared = Arc::downgrade(&locks);
+        Ok(vec![locks])
     }
 
     /// Installs the newest version that is selected; `None` if the store lists the provider and has no version of it.
@@ -273,27 +308,24 @@ impl<'a> Installer<'a> {
         let Self {
             request, reporter, ..
         } = self;
-        let subject = Subject::version(&release.provider, &release.version);
+        let (provider, version) = (&release.provider, &release.version);
+        let subject = Subject::version(provider, version);
         let authentication = release.authentication().clone();
         let locked = Arc::new(locked.clone());
         let sizes = release.packages.iter().map(|package| package.expected.size);
         reporter.report(Event::planned(subject.clone(), sizes));
-        let locks = self.locks.acquire(request, reporter).await;
-        let locks = locks.map_err(|problem| problem.of(subject.clone(), at.clone()))?;
-        let refused = self.refuse_other_spellings(&release.provider, &release.version);
-        refused
-            .await
-            .map_err(|problem| problem.of(subject.clone(), at.clone()))?;
+        let locks = async {
+            let locks = self.lock().await?;
+            self.refuse_other_spellings(provider, version).await?;
+            Ok(locks)
+        };
+        let fail = |problem: Problem| problem.of(subject.clone(), at.clone());
+        let locks = locks.await.map_err(fail)?;
         let work = release.packages.iter().map(|package| PackageInstallation {
             package: package.clone(),
-            place: Place::of(
-                request,
-                &release.provider,
-                &release.version,
-                &package.platform,
-            ),
+            place: Place::of(request, provider, version, &package.platform),
             locked: Arc::clone(&locked),
-            trusts_lock: !request.trust.has_own_rule(&release.provider),
+            trusts_lock: !request.trust.has_own_rule(provider),
             subject: subject.platform(&package.platform),
             authentication: authentication.clone(),
             dry_run: request.dry_run,
@@ -327,21 +359,62 @@ impl<'a> Installer<'a> {
             return Ok(None);
         }
         let locks = match self.request.cache {
-            Some(_) => self.locks.acquire(self.request, self.reporter).await?,
-            None => Vec::new(),
+            Some(_) => self.lock().await?,
+            None => Held::new(),
         };
         self.refuse_other_spellings(provider, version).await?;
-        let locked = Arc::new(locked.clone());
         let mut installed = Vec::new();
         for platform in platforms {
             let place = Place::of(self.request, provider, version, platform);
-            let found = place.unpacked_already(&locked, self.request.dry_run, &locks);
-            let Some((transfer, _)) = found.await? else {
+            let (locked, dry_run, locks) = (locked.clone(), self.request.dry_run, locks.clone());
+            let platform = platform.clone();
+            // Hashes every file, which can take seconds.
+            let found = jobs::in_thread(move || {
+                let _locks = locks;
+                let found = place.unpacked_already(&locked, dry_run)?;
+                Ok::<_, Problem>(
+                    found.map(|(transfer, _)| InstalledPackage::new(&platform, &place, transfer)),
+                )
+            });
+            let Some(found) = found.await? else {
                 return Ok(None);
             };
-            installed.push(InstalledPackage::new(platform, &place, transfer));
+            installed.push(found);
         }
         Ok(Some(installed))
+    }
+
+    /// Installs unpacked packages of a filesystem mirror by copying their directories, which must have the `locked` `h1` if there are any.
+    ///
+    /// # Errors
+    /// A directory cannot be read, a package is not locked, or its path is occupied. Packages that were installed before the error remain.
+    pub async fn copy(
+        &self,
+        provider: &ProviderAddr,
+        packages: Vec<Unpacked>,
+        locked: &BTreeSet<PackageHash>,
+    ) -> Result<Vec<InstalledPackage>, Problem> {
+        let dry_run = self.request.dry_run;
+        let locks = self.lock().await?;
+        let mut installed = Vec::new();
+        for package in packages {
+            let version = package.version.version();
+            self.refuse_other_spellings(provider, version).await?;
+            let place = Place::of(self.request, provider, version, &package.platform);
+            let (place, locked, locks) = (place.without_cache(), locked.clone(), locks.clone());
+            let copied = jobs::in_thread(move || {
+                let _locks = locks;
+                place.refuse_other_form()?;
+                let accept = |h1: &PackageHash| refuse_unlocked(h1, &locked);
+                let (transfer, h1) = place.copy(&package.path, false, dry_run, &accept)?;
+                Ok::<_, Problem>(InstalledPackage {
+                    h1: Some(h1),
+                    ..InstalledPackage::new(&package.platform, &place, transfer)
+                })
+            });
+            installed.push(copied.await?);
+        }
+        Ok(installed)
     }
 
     async fn refuse_other_spellings(
@@ -349,13 +422,31 @@ impl<'a> Installer<'a> {
         provider: &ProviderAddr,
         version: &Version,
     ) -> Result<(), Problem> {
-        let directories = [Some(self.request.into.clone()), self.request.cache.clone()];
-        let (provider, version) = (provider.clone(), version.clone());
+        let (request, provider, version) = (self.request, provider.clone(), version.clone());
+        let directories: Vec<PathBuf> = iter::once(&request.into)
+            .chain(&request.cache)
+            .cloned()
+            .collect();
         jobs::in_thread(move || {
-            let mut directories = directories.iter().flatten();
+            let mut directories = directories.iter();
             directories.try_for_each(|into| spelling::refuse_others(into, &provider, &version))
         })
         .await
+    }
+}
+
+/// Refuses an unpacked package if the lock file has other `h1` of its version.
+pub(crate) fn refuse_unlocked(
+    h1: &PackageHash,
+    locked: &BTreeSet<PackageHash>,
+) -> Result<(), Problem> {
+    let others = locked.iter().filter(|hash| hash.is_h1());
+    match others.clone().next().is_none() || locked.contains(h1) {
+        true => Ok(()),
+        false => Err(Problem::OtherRelease {
+            locked: others.cloned().collect(),
+            received: vec![h1.clone()],
+        }),
     }
 }
 
@@ -366,21 +457,19 @@ impl Installed {
         packages: Vec<InstalledPackage>,
     ) -> Self {
         let note = Note::DirectoryEntries;
-        if packages.iter().any(|package| package.has_two_h1)
+        if packages.iter().any(|package| package.has_two_h1())
             && !authentication.notes.contains(&note)
         {
             authentication.notes.push(note);
         }
         let hashes = packages.iter().flat_map(|package| &package.hashes);
-        let mut hashes: Vec<PackageHash> = hashes.cloned().collect();
-        hashes.sort();
-        hashes.dedup();
+        let hashes: BTreeSet<PackageHash> = hashes.cloned().collect();
         Self {
             provider: release.provider.clone(),
             version: release.version.clone(),
             authentication,
             packages,
-            hashes,
+            hashes: hashes.into_iter().collect(),
         }
     }
 }

@@ -3,16 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use bytes::Bytes;
-
-use super::arriving::Reader;
 use super::download::Download;
-use super::place::Held;
 use super::{
-    Authentication, Event, Hashes, InstalledPackage, Package, PackageHash, Place, Problem,
+    Authentication, Event, Hashes, Held, InstalledPackage, Package, PackageHash, Place, Problem,
     Reporter, Subject, Transfer, disk, jobs, trust,
 };
-use crate::blob::Body;
 use crate::disk::temp_file::TempFileWriter;
 use crate::publish::PackageBlob;
 
@@ -35,159 +30,124 @@ pub(super) struct PackageInstallation<B> {
     pub(super) reporter: Arc<dyn Reporter>,
 }
 
-/// What is at the path of a package.
-struct Delivered {
-    transfer: Transfer,
-    /// Its `h1`; `None` in a dry run.
-    hashes: Option<Hashes>,
-    /// The `zh` of the zip that was compared with it, or would be; `None` if a locked `h1` was enough, because nobody has read the zip then.
-    zh: Option<PackageHash>,
-}
-
 impl<B: PackageBlob> PackageInstallation<B> {
     pub(super) async fn install(self) -> Result<InstalledPackage, Problem> {
-        let Delivered {
-            transfer,
-            hashes,
-            zh,
-        } = self.deliver().await?;
-        let has_two_h1 = hashes
-            .as_ref()
-            .is_some_and(|hashes| hashes.zip != hashes.directory);
-        if has_two_h1 {
+        let installed = self.deliver().await?;
+        if installed.has_two_h1() {
             self.reporter.report(Event::Warning {
                 subject: self.subject.clone(),
                 warning: self.place.about_two_h1(),
             });
         }
-        let size = self.package.expected.size;
         self.reporter.report(Event::Finished {
             subject: self.subject,
-            size,
-            transfer,
+            size: installed.size,
+            transfer: installed.transfer,
             authentication: self.authentication,
         });
-        let directory = hashes.as_ref().map(|hashes| hashes.directory.clone());
-        let h1 = hashes.map(|hashes| [hashes.directory, hashes.zip]);
-        Ok(InstalledPackage {
-            path: self.place.path().to_owned(),
-            transfer,
-            size,
-            hashes: zh.iter().cloned().chain(h1.into_iter().flatten()).collect(),
-            h1: directory,
-            zh,
-            has_two_h1,
-            platform: self.package.platform,
-        })
+        Ok(installed)
     }
 
-    async fn deliver(&self) -> Result<Delivered, Problem> {
+    async fn deliver(&self) -> Result<InstalledPackage, Problem> {
         self.place.refuse_other_form()?;
-        if let Some(there) = self.place.packed_already(&self.package).await? {
+        let there = self.in_thread(|this| this.place.packed_already(&this.package));
+        if let Some(there) = there.await? {
             return Ok(self.compared(Transfer::Present, Some(there)));
         }
         if let Some(there) = self.unpacked_already().await? {
             return Ok(there);
         }
-        let has_h1 = self
-            .locked
-            .iter()
-            .any(|hash| matches!(hash, PackageHash::H1(_)));
-        if !has_h1 {
+        if !self.locked.iter().any(PackageHash::is_h1) {
             self.refuse_unlocked(None)?;
         }
         if self.dry_run {
             return self.plan().await;
         }
-        let mut locks = self.locks.clone();
+        let mut this = self.clone();
         if let Some(path) = self.place.cache_lock()? {
             let lock = disk::Lock::of_clients(path, &*self.reporter).await?;
-            locks.push(Arc::new(lock));
+            this.locks.push(Arc::new(vec![lock]));
             // Another process may have installed it meanwhile.
             if let Some(there) = self.unpacked_already().await? {
                 return Ok(there);
             }
         }
         let mut staged = self.place.stage()?;
+        let unpacking = this.clone();
         let download = self.download();
-        let mut body = download.start().await?;
-        let mut next = download.next(&mut body).await?;
-        if let Some(front) = &next
-            && self.place.can_unpack_arriving(front)?
-        {
-            if let Some(unpacked) = self.unpack_arriving(next, &mut body, &locks).await? {
-                let (transfer, hashes) = unpacked;
-                return Ok(self.compared(transfer, Some(hashes)));
+        let unpacked = download.arriving_or_to(
+            |front| self.place.can_unpack_arriving(front),
+            move |reader| {
+                let accept = |hashes: &Hashes| unpacking.refuse_unlocked(Some(hashes));
+                unpacking
+                    .place
+                    .unpack_arriving(reader, &unpacking.package, &accept)
+            },
+            |chunk| staged.write(chunk),
+        );
+        let (transfer, hashes) = match unpacked.await? {
+            Some(unpacked) => unpacked,
+            None => {
+                let moved = this.in_thread(move |this| {
+                    let accept = |hashes: &Hashes| this.refuse_unlocked(Some(hashes));
+                    this.place
+                        .move_into_place(staged, &this.package.file_name, &accept)
+                });
+                moved.await?
             }
-            body = download.start().await?;
-            next = download.next(&mut body).await?;
-        }
-        while let Some(chunk) = next {
-            staged.write(&chunk)?;
-            next = download.next(&mut body).await?;
-        }
-        let (place, file_name) = (self.place.clone(), self.package.file_name.clone());
-        let this = self.clone();
-        let settled = jobs::in_thread(move || {
-            let _locks = locks;
-            let accept = |hashes: &Hashes| this.refuse_unlocked(Some(hashes));
-            place.move_into_place(staged, &file_name, &accept)
-        });
-        let (transfer, hashes) = settled.await?;
+        };
         Ok(self.compared(transfer, Some(hashes)))
     }
 
-    fn compared(&self, transfer: Transfer, hashes: Option<Hashes>) -> Delivered {
-        Delivered {
-            transfer,
-            hashes,
-            zh: self.package.zh(),
-        }
+    /// Runs work that reads whole packages on a thread that may block. The locks are held until it ends.
+    async fn in_thread<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(Self) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let this = self.clone();
+        jobs::in_thread(move || work(this)).await
     }
 
-    /// Unpacks the package while the rest of its `body` arrives. `None` if it is verified, and has to be unpacked from a file.
-    async fn unpack_arriving(
-        &self,
-        front: Option<Bytes>,
-        body: &mut Body<B::Failure>,
-        locks: &Held,
-    ) -> Result<Option<(Transfer, Hashes)>, Problem> {
-        let (this, locks) = (self.clone(), locks.clone());
-        let unpack = move |reader: Reader| {
-            let _locks = locks;
-            let accept = |hashes: &Hashes| this.refuse_unlocked(Some(hashes));
-            let (size, file) = (this.package.expected.size, &this.package.file_name);
-            this.place.unpack_arriving(reader, size, file, &accept)
-        };
-        self.download().arriving(front, body, unpack).await
+    /// The package, after its zip was read, or in a dry run.
+    fn compared(&self, transfer: Transfer, hashes: Option<Hashes>) -> InstalledPackage {
+        let zh = self.package.zh();
+        let h1 = hashes.as_ref().map(|hashes| hashes.directory.clone());
+        let both = hashes.map(|hashes| [hashes.directory, hashes.zip]);
+        InstalledPackage {
+            size: self.package.expected.size,
+            hashes: zh
+                .iter()
+                .cloned()
+                .chain(both.into_iter().flatten())
+                .collect(),
+            h1,
+            zh,
+            ..InstalledPackage::new(&self.package.platform, &self.place, transfer)
+        }
     }
 
     /// An unpacked package that is there with a locked `h1`, if that is enough.
-    async fn unpacked_already(&self) -> Result<Option<Delivered>, Problem> {
+    async fn unpacked_already(&self) -> Result<Option<InstalledPackage>, Problem> {
         if !self.trusts_lock {
             return Ok(None);
         }
-        let found = self
-            .place
-            .unpacked_already(&self.locked, self.dry_run, &self.locks);
-        Ok(found.await?.map(|(transfer, h1)| {
-            let (zip, directory) = (h1.clone(), h1);
-            Delivered {
-                transfer,
-                hashes: Some(Hashes { zip, directory }),
-                zh: None,
-            }
+        let found = self.in_thread(|this| this.place.unpacked_already(&this.locked, this.dry_run));
+        Ok(found.await?.map(|(transfer, h1)| InstalledPackage {
+            size: self.package.expected.size,
+            hashes: vec![h1.clone()],
+            h1: Some(h1),
+            ..InstalledPackage::new(&self.package.platform, &self.place, transfer)
         }))
     }
 
     /// Refuses a package that matches none of the locked hashes.
     fn refuse_unlocked(&self, hashes: Option<&Hashes>) -> Result<(), Problem> {
-        let h1 = hashes.map(|hashes| [hashes.zip.clone(), hashes.directory.clone()]);
+        let own = hashes.map(|hashes| [hashes.zip.clone(), hashes.directory.clone()]);
         let mut own = self
             .package
             .zh()
             .into_iter()
-            .chain(h1.into_iter().flatten());
+            .chain(own.into_iter().flatten());
         if self.locked.is_empty() || own.any(|hash| self.locked.contains(&hash)) {
             return Ok(());
         }
@@ -200,16 +160,16 @@ impl<B: PackageBlob> PackageInstallation<B> {
     }
 
     /// The outcome of a real run. If the path exists, this downloads the package to a temporary file and compares the two.
-    async fn plan(&self) -> Result<Delivered, Problem> {
+    async fn plan(&self) -> Result<InstalledPackage, Problem> {
         if !self.place.is_occupied()? {
             return Ok(self.compared(Transfer::Planned, None));
         }
         let mut writer = TempFileWriter::new()?;
         self.download().to(|chunk| writer.write(chunk)).await?;
-        let (zip, place) = (writer.finish(), self.place.clone());
-        let file_name = self.package.file_name.clone();
-        let hashes = jobs::in_thread(move || place.compare_with(&zip, &file_name)).await?;
-        Ok(self.compared(Transfer::Present, Some(hashes)))
+        let zip = writer.finish();
+        let hashes =
+            self.in_thread(move |this| this.place.compare_with(&zip, &this.package.file_name));
+        Ok(self.compared(Transfer::Present, Some(hashes.await?)))
     }
 
     fn download(&self) -> Download<'_, B> {

@@ -2,9 +2,8 @@
 //! ([clients: plugin folders](crate::clients#plugin-folders)).
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::{self, Read as _, Seek};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::archive::{self, Archive, Content, EntryType};
 use crate::disk;
@@ -14,13 +13,12 @@ pub(super) fn is_unfinished<R: io::Read + Seek>(
     archive: &mut Archive<R>,
     directory: &Path,
 ) -> bool {
-    let mut left = BTreeSet::new();
-    if !add_files(directory, "", &mut left) {
+    let Some(mut left) = files(directory) else {
         return false;
-    }
+    };
     let mut is_beginning = true;
     let read = archive.read(|entry, content| {
-        if entry.kind() == EntryType::File && left.remove(entry.name()) {
+        if entry.kind() == EntryType::File && left.remove(Path::new(entry.name())) {
             is_beginning &= begins(&directory.join(entry.name()), content)?;
         }
         Ok::<_, archive::Error>(())
@@ -28,25 +26,24 @@ pub(super) fn is_unfinished<R: io::Read + Seek>(
     read.is_ok() && is_beginning && left.is_empty()
 }
 
-/// Adds the names of all files below a directory; `false` if it has anything else than files and directories, or more than any package.
-fn add_files(directory: &Path, prefix: &str, names: &mut BTreeSet<String>) -> bool {
-    // As many as a zip may have.
+/// The files below a directory; `None` if it has anything else than files and directories, or more files than a zip may have.
+fn files(directory: &Path) -> Option<BTreeSet<PathBuf>> {
     const MOST: usize = 10_000;
-    // Deeper than any package; it bounds the recursion.
-    const DEEPEST: usize = 64;
-    let Ok(entries) = disk::names(directory) else {
-        return false;
-    };
-    entries.iter().all(|name| {
-        let (path, name) = (directory.join(name), format!("{prefix}{name}"));
-        match fs::symlink_metadata(&path) {
-            Ok(found) if found.is_dir() => {
-                name.matches('/').count() < DEEPEST && add_files(&path, &format!("{name}/"), names)
+    let (mut pending, mut files) = (vec![PathBuf::new()], BTreeSet::new());
+    while let Some(within) = pending.pop() {
+        for name in disk::names(&directory.join(&within)).ok()? {
+            let path = within.join(name);
+            let found = directory.join(&path).symlink_metadata().ok()?;
+            if found.is_dir() && pending.len() < MOST {
+                pending.push(path);
+            } else if found.is_file() && files.len() < MOST {
+                files.insert(path);
+            } else {
+                return None;
             }
-            Ok(found) if found.is_file() => names.insert(name) && names.len() <= MOST,
-            _ => false,
         }
-    })
+    }
+    Some(files)
 }
 
 /// Whether the content begins with the bytes of a file.
@@ -57,8 +54,8 @@ fn begins<R: io::Read>(path: &Path, content: &mut Content<'_, R>) -> Result<bool
     let mut read = Vec::new();
     while let Some(chunk) = content.chunk()? {
         read.clear();
-        let limit = chunk.len() as u64;
-        if file.by_ref().take(limit).read_to_end(&mut read).is_err() || !chunk.starts_with(&read) {
+        let there = file.by_ref().take(chunk.len() as u64).read_to_end(&mut read);
+        if there.is_err() || !chunk.starts_with(&read) {
             return Ok(false);
         }
         if read.len() < chunk.len() {

@@ -78,32 +78,31 @@ impl<B: PackageBlob> Measurement<B> {
         Ok(hashes)
     }
 
-    /// The `h1` of the unpacked package, computed while the zip arrives. A zip that only a file can be read from is downloaded again,
-    /// to a temporary file.
+    /// The `h1` of the unpacked package, computed while the zip arrives, or from a temporary file.
     async fn h1_of(&self, download: &Download<'_, B>) -> Result<PackageHash, Problem> {
         let (size, file) = (self.package.expected.size, self.package.file_name.clone());
         let unusable = move |source| Problem::Archive { file, source };
-        let mut body = download.start().await?;
-        let mut next = download.next(&mut body).await?;
-        if next.as_deref().is_some_and(Stream::<&[u8]>::suits) {
-            let unusable = unusable.clone();
-            let read = move |reader| match Stream::new(reader, size, &Limits::default()).finish() {
+        let refused = unusable.clone();
+        let mut spooled: Option<TempFileWriter> = None;
+        let arrived = download.arriving_or_to(
+            |front| Ok(Stream::<&[u8]>::suits(front)),
+            move |reader| match Stream::new(reader, size, &Limits::default()).finish() {
                 Ok(arrived) => Ok(Some(arrived.hashes.directory)),
                 Err(Stop::Unsuited) => Ok(None),
-                Err(Stop::Refused(error)) => Err(unusable(error)),
-            };
-            if let Some(h1) = download.arriving(next, &mut body, read).await? {
-                return Ok(h1);
-            }
-            body = download.start().await?;
-            next = download.next(&mut body).await?;
+                Err(Stop::Refused(error)) => Err(refused(error)),
+            },
+            |chunk| {
+                let writer = match spooled.take() {
+                    None => TempFileWriter::new()?,
+                    Some(writer) => writer,
+                };
+                spooled.insert(writer).write(chunk)
+            },
+        );
+        if let Some(h1) = arrived.await? {
+            return Ok(h1);
         }
-        let mut writer = TempFileWriter::new()?;
-        while let Some(chunk) = next {
-            writer.write(&chunk)?;
-            next = download.next(&mut body).await?;
-        }
-        let zip = writer.finish();
+        let zip = spooled.map_or_else(TempFileWriter::new, Ok)?.finish();
         let hashed =
             jobs::in_thread(move || Archive::open(zip.reader(0), &Limits::default())?.hashes());
         Ok(hashed.await.map_err(unusable)?.directory)

@@ -55,9 +55,6 @@ impl PackageWriting {
             size,
             hashes: all,
             zh,
-            has_two_h1: hashes
-                .as_ref()
-                .is_some_and(|hashes| hashes.zip != hashes.directory),
             h1: hashes.map(|hashes| hashes.directory),
             platform: self.package.platform,
         })

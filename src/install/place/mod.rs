@@ -7,7 +7,6 @@ mod unpacked;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use std::io::{Read, Seek};
 
@@ -19,11 +18,7 @@ use super::{
 use crate::disk::exposed::{exposed, exposure};
 use crate::disk::temp_file::TempFile;
 use crate::event::Warning;
-use crate::jobs;
 use crate::outcome::Occupant;
-
-/// The locks on directories, which are held while anything is written there.
-pub(super) type Held = Vec<Arc<disk::Lock>>;
 
 /// The path of a package, and its path in the other form.
 #[derive(Clone, Debug)]
@@ -134,75 +129,53 @@ impl Place {
     }
 
     /// The hashes of a package that is already installed as a zip; `None` if it is missing or the form is unpacked.
-    pub(super) async fn packed_already<L>(
+    pub(super) fn packed_already<L>(
         &self,
         package: &Package<L>,
     ) -> Result<Option<Hashes>, Problem> {
+        let EntryPath { name, path, .. } = &self.packed;
         if self.form == Form::Unpacked {
             return Ok(None);
         }
-        let (place, expected) = (self.clone(), package.expected.digest);
-        let file = package.file_name.clone();
-        let compare = move || {
-            let EntryPath { name, path, .. } = &place.packed;
-            let Some((directory, found)) = place.packed.find(&place.into)? else {
-                return Ok(None);
-            };
-            if !found.is_file() {
-                return Err(disk::Error::special(path, found.file_type()).into());
-            }
-            let open = || {
-                directory
-                    .read(name)
-                    .map_err(|error| disk::Error::at_use(path, error))
-            };
-            let received = disk::Blocks::of(open()?, path, 0)?.digest(expected.algorithm())?;
-            let occupied = |received| Problem::Occupied {
-                path: path.clone(),
-                expected: Box::new(Occupant::Zip(expected)),
-                received: Box::new(received),
-            };
-            if received != expected {
-                return Err(occupied(Occupant::Zip(received)));
-            }
-            if let Some(exposure) = exposure(&found) {
-                let within = None;
-                return Err(occupied(Occupant::Exposed { within, exposure }));
-            }
-            package_hashes(open()?, &place.type_name, &file).map(Some)
+        let Some((directory, found)) = self.packed.find(&self.into)? else {
+            return Ok(None);
         };
-        jobs::in_thread(compare).await
+        if !found.is_file() {
+            return Err(disk::Error::special(path, found.file_type()).into());
+        }
+        let open = || {
+            let opened = directory.read(name);
+            opened.map_err(|error| disk::Error::at_use(path, error))
+        };
+        let expected = package.expected.digest;
+        let received = disk::Blocks::of(open()?, path, 0)?.digest(expected.algorithm())?;
+        let occupied = |received| Problem::Occupied {
+            path: path.clone(),
+            expected: Box::new(Occupant::Zip(expected)),
+            received: Box::new(received),
+        };
+        if received != expected {
+            return Err(occupied(Occupant::Zip(received)));
+        }
+        if let Some(exposure) = exposure(&found) {
+            let within = None;
+            return Err(occupied(Occupant::Exposed { within, exposure }));
+        }
+        package_hashes(open()?, &self.type_name, &package.file_name).map(Some)
     }
 
     /// The `h1` of an unpacked package that is already there and has one of the locked `h1`; `None` if there is none. If it is in the
-    /// plugin cache, the working directory has it too afterwards, except in a dry run. `locks` are held until then, even if the caller
-    /// is cancelled.
-    pub(super) async fn unpacked_already(
-        &self,
-        locked: &Arc<BTreeSet<PackageHash>>,
-        dry_run: bool,
-        locks: &Held,
-    ) -> Result<Option<(Transfer, PackageHash)>, Problem> {
-        let has_h1 = locked.iter().any(|hash| matches!(hash, PackageHash::H1(_)));
-        if self.form == Form::Packed || !has_h1 {
-            return Ok(None);
-        }
-        let (place, locked, locks) = (self.clone(), Arc::clone(locked), locks.clone());
-        // Hashes every file, which can take seconds.
-        let found = jobs::in_thread(move || {
-            let _locks = locks;
-            place.find_unpacked(&locked, dry_run)
-        });
-        found.await
-    }
-
-    fn find_unpacked(
+    /// plugin cache, the working directory has it too afterwards, except in a dry run. Hashes every file, which can take seconds.
+    pub(super) fn unpacked_already(
         &self,
         locked: &BTreeSet<PackageHash>,
         dry_run: bool,
     ) -> Result<Option<(Transfer, PackageHash)>, Problem> {
+        if self.form == Form::Packed || !locked.iter().any(PackageHash::is_h1) {
+            return Ok(None);
+        }
         if let Some(project) = &self.project
-            && let Some(found) = project.find_unpacked(locked, dry_run)?
+            && let Some(found) = project.unpacked_already(locked, dry_run)?
         {
             return Ok(Some(found));
         }

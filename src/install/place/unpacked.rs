@@ -5,8 +5,8 @@ use std::io::{BufRead, Read, Seek};
 use tempfile::TempDir;
 
 use super::{
-    Archive, Client, DirectoryKind, Form, Hashes, Limits, PackageHash, Path, Place, Problem,
-    Staged, Transfer, disk, unfinished,
+    Archive, Client, DirectoryKind, Form, Hashes, Limits, Package, PackageHash, Path, Place,
+    Problem, Staged, Transfer, disk, unfinished,
 };
 use crate::archive::{self, Stream};
 use crate::disk::unpack::{self, unpack, unpack_arriving};
@@ -22,19 +22,19 @@ impl Place {
         Ok(suits && !self.is_occupied()?)
     }
 
-    /// Unpacks a zip of `length` bytes that `reader` gives while it arrives, and moves the directory to the package's path. `reader` must
-    /// not end before the zip is verified. `None` if the zip has to be unpacked from a file.
-    pub(in crate::install) fn unpack_arriving(
+    /// Unpacks a zip that `reader` gives while it arrives, and moves the directory to the package's path. `reader` must not end before the zip
+    /// is verified. `None` if the zip has to be unpacked from a file.
+    pub(in crate::install) fn unpack_arriving<L>(
         &self,
         reader: impl BufRead,
-        length: u64,
-        file: &str,
+        package: &Package<L>,
         accept: Accept<'_>,
     ) -> Result<Option<(Transfer, Hashes)>, Problem> {
         let hidden = disk::hidden_directory(&self.into)?;
-        let stream = Stream::new(reader, length, &Limits::default());
+        let stream = Stream::new(reader, package.expected.size, &Limits::default());
         let unpacked = unpack_arriving(stream, &self.type_name, hidden.path());
-        let Some(hashes) = unpacked.map_err(|error| not_unpacked(error, file))? else {
+        let unpacked = unpacked.map_err(|error| not_unpacked(error, &package.file_name));
+        let Some(hashes) = unpacked? else {
             return Ok(None);
         };
         accept(&hashes)?;
