@@ -145,19 +145,6 @@ pub struct InstalledPackage {
 }
 
 impl InstalledPackage {
-    /// A package of which no zip was read.
-    fn new(platform: &Platform, place: &Place, transfer: Transfer) -> Self {
-        Self {
-            platform: platform.clone(),
-            path: place.path().to_owned(),
-            transfer,
-            size: 0,
-            hashes: Vec::new(),
-            h1: None,
-            zh: None,
-        }
-    }
-
     /// Whether the two `h1` hashes differ, because the zip contains directory entries.
     fn has_two_h1(&self) -> bool {
         let mut h1 = self.hashes.iter().filter(|hash| hash.is_h1());
@@ -277,18 +264,14 @@ impl<'a> Installer<'a> {
         from: &StoredProvider,
         version: &Version,
     ) -> Result<Installed, Failure> {
-        let Self {
-            request, reporter, ..
-        } = self;
+        let request = self.request;
         let about = |problem| from.failure(Some(version), problem);
         let has_capitals = version.to_string().bytes().any(|b| b.is_ascii_uppercase());
         if request.form == Form::Packed && has_capitals {
             return Err(about(Problem::CapitalLetters));
         }
-        let examined = from
-            .examine(version, &request.platforms, &request.trust)
-            .await?;
-        let release = examined.accepted(&from.provider, reporter);
+        let examined = from.examine(version, &request.platforms, &request.trust);
+        let release = examined.await?.accepted(&from.provider, self.reporter);
         let release = release.map_err(about)?;
         let at = At::read(from.place.clone());
         self.deliver(&release, &at, &BTreeSet::new()).await
@@ -363,28 +346,24 @@ impl<'a> Installer<'a> {
             None => Held::new(),
         };
         self.refuse_other_spellings(provider, version).await?;
-        let mut installed = Vec::new();
-        for platform in platforms {
-            let place = Place::of(self.request, provider, version, platform);
-            let (locked, dry_run, locks) = (locked.clone(), self.request.dry_run, locks.clone());
-            let platform = platform.clone();
-            // Hashes every file, which can take seconds.
-            let found = jobs::in_thread(move || {
-                let _locks = locks;
-                let found = place.unpacked_already(&locked, dry_run)?;
-                Ok::<_, Problem>(
-                    found.map(|(transfer, _)| InstalledPackage::new(&platform, &place, transfer)),
-                )
+        let places = platforms.iter();
+        let places = places.map(|platform| Place::of(self.request, provider, version, platform));
+        let (places, locked): (Vec<Place>, _) = (places.collect(), locked.clone());
+        let dry_run = self.request.dry_run;
+        // Hashes every file, which can take seconds.
+        let found = jobs::in_thread(move || {
+            let _locks = locks;
+            let found = places.iter().map(|place| {
+                let found = place.unpacked_already(&locked, dry_run).transpose()?;
+                Some(found.map(|(transfer, _)| place.installed(transfer)))
             });
-            let Some(found) = found.await? else {
-                return Ok(None);
-            };
-            installed.push(found);
-        }
-        Ok(Some(installed))
+            found.collect::<Option<Result<Vec<_>, _>>>().transpose()
+        });
+        found.await
     }
 
-    /// Installs unpacked packages of a filesystem mirror by copying their directories, which must have the `locked` `h1` if there are any.
+    /// Installs unpacked packages of one version in a filesystem mirror by copying their directories, which must have the `locked` `h1` if there are
+    /// any.
     ///
     /// # Errors
     /// A directory cannot be read, a package is not locked, or its path is occupied. Packages that were installed before the error remain.
@@ -394,27 +373,30 @@ impl<'a> Installer<'a> {
         packages: Vec<Unpacked>,
         locked: &BTreeSet<PackageHash>,
     ) -> Result<Vec<InstalledPackage>, Problem> {
-        let dry_run = self.request.dry_run;
+        let (request, locked) = (self.request.clone(), locked.clone());
         let locks = self.lock().await?;
-        let mut installed = Vec::new();
-        for package in packages {
+        if let Some(package) = packages.first() {
             let version = package.version.version();
             self.refuse_other_spellings(provider, version).await?;
-            let place = Place::of(self.request, provider, version, &package.platform);
-            let (place, locked, locks) = (place.without_cache(), locked.clone(), locks.clone());
-            let copied = jobs::in_thread(move || {
-                let _locks = locks;
+        }
+        let provider = provider.clone();
+        let copied = jobs::in_thread(move || {
+            let _locks = locks;
+            let accept = |h1: &PackageHash| refuse_unlocked(h1, &locked);
+            let copied = packages.iter().map(|package| {
+                let version = package.version.version();
+                let place = Place::of(&request, &provider, version, &package.platform);
+                let place = place.without_cache();
                 place.refuse_other_form()?;
-                let accept = |h1: &PackageHash| refuse_unlocked(h1, &locked);
-                let (transfer, h1) = place.copy(&package.path, false, dry_run, &accept)?;
-                Ok::<_, Problem>(InstalledPackage {
+                let (transfer, h1) = place.copy(&package.path, false, request.dry_run, &accept)?;
+                Ok(InstalledPackage {
                     h1: Some(h1),
-                    ..InstalledPackage::new(&package.platform, &place, transfer)
+                    ..place.installed(transfer)
                 })
             });
-            installed.push(copied.await?);
-        }
-        Ok(installed)
+            copied.collect()
+        });
+        copied.await
     }
 
     async fn refuse_other_spellings(

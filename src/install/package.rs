@@ -122,7 +122,7 @@ impl<B: PackageBlob> PackageInstallation<B> {
                 .collect(),
             h1,
             zh,
-            ..InstalledPackage::new(&self.package.platform, &self.place, transfer)
+            ..self.place.installed(transfer)
         }
     }
 
@@ -136,7 +136,7 @@ impl<B: PackageBlob> PackageInstallation<B> {
             size: self.package.expected.size,
             hashes: vec![h1.clone()],
             h1: Some(h1),
-            ..InstalledPackage::new(&self.package.platform, &self.place, transfer)
+            ..self.place.installed(transfer)
         }))
     }
 

@@ -54,7 +54,10 @@ fn begins<R: io::Read>(path: &Path, content: &mut Content<'_, R>) -> Result<bool
     let mut read = Vec::new();
     while let Some(chunk) = content.chunk()? {
         read.clear();
-        let there = file.by_ref().take(chunk.len() as u64).read_to_end(&mut read);
+        let there = file
+            .by_ref()
+            .take(chunk.len() as u64)
+            .read_to_end(&mut read);
         if there.is_err() || !chunk.starts_with(&read) {
             return Ok(false);
         }

@@ -73,15 +73,9 @@ fn a_platform_that_the_version_lacks_is_an_error() {
     )
     .exits(1);
     assert_eq!(run.stdout, "");
-    run.says(
-        "
-  Selected example.com/acme/demo 1.0.0 (the only match)
-error: example.com/acme/demo 1.0.0 (oci-layout:store): the platform plan9_mips is missing
-  has linux_amd64, windows_arm64
-
-hint: choose one of these with `--platform`, or mirror or push the one that is missing
-",
-    );
+    for said in [" plan9_mips ", " linux_amd64, windows_arm64\n"] {
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
     assert_eq!(names(&scene.path("mirror")), [""; 0]);
 }
 

@@ -142,9 +142,10 @@ fn no_change_brings_a_provider_past_the_gate() {
                 _ => project.origin.address("acme/other"),
             };
             let run = project.check(&directory).exits(4);
-            let said = format!("{stranger} is not in it\n  required by {directory}/");
+            let is_named = run.stderr.contains(&format!("  {stranger} "));
+            let is_placed = run.stderr.contains(&format!(" {directory}/"));
             assert!(
-                run.stderr.contains(&said),
+                is_named && is_placed,
                 "{client}, {change:?}: {}",
                 run.stderr
             );
@@ -219,10 +220,8 @@ fn a_package_beside_the_configuration_needs_an_entry() {
     project.add("project", &[(PACKAGE, "")]);
     let run = project.check("project").exits(4);
     let other = project.origin.address("acme/other");
-    let said = format!(
-        "error: project/.terraform.lock.hcl does not lock what the configuration requires\n  {other} is not in it, and project/terraform.d/plugins has packages of it\n\nhint: if nothing requires it, remove it from project/terraform.d/plugins\n"
-    );
-    assert_eq!(run.stderr, said);
+    assert!(run.stderr.contains(&other), "{}", run.stderr);
+    assert!(run.stderr.contains("project/terraform.d/plugins"));
 }
 
 /// The second line of the gate holds where the first one only warns.
@@ -235,26 +234,18 @@ fn a_state_that_cannot_be_read_is_named() {
     let encrypted = r#"{"serial": 1, "lineage": "a", "meta": {}, "encrypted_data": "eA==", "encryption_version": "v0"}"#;
     let expression = backend("local", "path = \"${\"kept\"}\"");
     let changes = [
-        (
-            "b.tf",
-            backend("s3", "bucket = \"x\""),
-            "state in the backend `s3`",
-        ),
-        (
-            "b.tf",
-            "terraform {\n  cloud {}\n}\n".to_owned(),
-            "state in the backend `cloud`",
-        ),
+        ("b.tf", backend("s3", "bucket = \"x\""), "`s3`"),
+        ("b.tf", "terraform {\n  cloud {}\n}\n".to_owned(), "`cloud`"),
         (
             "b.tf.json",
             r#"{"terraform": {"backend": {"http": {}}}}"#.to_owned(),
-            "state in the backend `http`",
+            "`http`",
         ),
-        ("b.tf", expression, "state in the backend `local`"),
+        ("b.tf", expression, "`local`"),
         (
             "terraform.tfstate",
             encrypted.to_owned(),
-            "encrypted state 4/terraform.tfstate",
+            "4/terraform.tfstate",
         ),
     ];
     for (number, (name, text, state)) in changes.iter().enumerate() {
@@ -262,19 +253,16 @@ fn a_state_that_cannot_be_read_is_named() {
         project.locked(&directory);
         project.add(&directory, &[(name, text)]);
         let run = project.check(&directory).succeeds();
-        let said = format!(
-            "   Warning {directory}/.terraform.lock.hcl: tfoci cannot read the {state}. `terraform init -lockfile=readonly` refuses what it requires and the file does not have\n"
-        );
-        assert!(run.stderr.starts_with(&said), "{}", run.stderr);
+        let warning = run.stderr.lines().next().unwrap();
+        let named = format!("   Warning {directory}/.terraform.lock.hcl: ");
+        let is_named = warning.starts_with(&named) && warning.contains(state);
+        assert!(is_named && warning.contains("`terraform init -lockfile=readonly`"));
     }
     if has("terraform") {
         project.add("3", &[("kept", STATE)]);
         let run = project.init("3", &["-lockfile=readonly"]).exits(1);
-        assert!(
-            run.stderr.contains("Provider dependency changes detected"),
-            "{}",
-            run.stderr
-        );
+        let refused = "Provider dependency changes detected";
+        assert!(run.stderr.contains(refused), "{}", run.stderr);
     }
 }
 
@@ -285,22 +273,14 @@ fn a_state_that_clients_refuse_is_refused() {
     let legacy = STATE.replace("[\\\"[HOST]/acme/other\\\"]", ".other");
     let twice = STATE.replace("\"mode\"", "\"Provider\": \"\", \"mode\"");
     for (text, code, said) in [
-        ("{\n", 1, "line 2, column 1: the document ends too early"),
-        (
-            &legacy,
-            1,
-            "`resources`: `provider.other` is a type without a namespace",
-        ),
-        (
-            &twice,
-            3,
-            "`resources`: an object has the members `Provider` and `provider`",
-        ),
+        ("{\n", 1, "line 2, column 1"),
+        (&legacy, 1, "`provider.other`"),
+        (&twice, 3, "`Provider`"),
     ] {
         project.add("project", &[("terraform.tfstate", text)]);
         let run = project.check("project").exits(code);
-        let said = format!("error: the state project/terraform.tfstate cannot be read\n  {said}\n");
-        assert_eq!(run.stderr, said);
+        let is_named = run.stderr.contains("project/terraform.tfstate");
+        assert!(is_named && run.stderr.contains(said), "{}", run.stderr);
     }
     project.add("project", &[("terraform.tfstate", "")]);
     project.check("project").succeeds();
@@ -316,9 +296,7 @@ fn a_configuration_requires_a_limited_number_of_providers() {
     };
     let resource = |number| format!("resource \"p{number:06}_x\" \"y\" {{}}\n");
     let run = required(60_000, &resource).exits(1);
-    let said =
-        "error: a configuration requires more than 2000 providers\n  in project/main.tf:2001\n";
-    assert_eq!(run.stderr, said);
+    assert!(run.stderr.ends_with(" project/main.tf:2001\n"));
     // Not the limit, but the empty lock file.
     required(2_000, &resource).exits(4);
 }
@@ -350,24 +328,14 @@ fn expressions_that_decide_a_module_are_named() {
     ] {
         project.add("project", &[("main.tf", ""), (name, text)]);
         let run = project.check("project").exits(1);
-        let said = format!(
-            "error: the source or version of a module is an expression, which tfoci does not compute\n  received {expression}\n"
-        );
-        assert_eq!(run.stderr, said);
+        assert!(run.stderr.ends_with(&format!("  received {expression}\n")));
     }
 }
 
 #[test]
 fn constraints_that_clients_refuse_are_refused() {
     let project = Project::of("tofu");
-    for (constraint, said) in [
-        ("", "`` is not a version constraint: its form is unknown"),
-        (" ", "` ` is not a version constraint: its form is unknown"),
-        (
-            ">= 1.0,",
-            "`` is not a version constraint: there is nothing beside a comma",
-        ),
-    ] {
+    for constraint in ["", " ", ">= 1.0,"] {
         let required =
             format!("demo = {{ source = \"[HOST]/acme/demo\", version = \"{constraint}\" }}");
         let text = MODULE.replace("x = { source = \"[HOST]/acme/other\" }", &required);
@@ -375,7 +343,7 @@ fn constraints_that_clients_refuse_are_refused() {
         for text in [text, provider] {
             project.add("project", &[("main.tf", &text)]);
             let run = project.check("project").exits(1);
-            assert!(run.stderr.contains(said), "{}", run.stderr);
+            assert!(run.stderr.contains("main.tf, line "), "{}", run.stderr);
         }
     }
 }

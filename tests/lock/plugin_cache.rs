@@ -197,9 +197,7 @@ fn obstacles_are_replaced_only_if_nothing_is_lost() {
 
     // Something else.
     fs::write(path.join("mine"), "mine").unwrap();
-    let run = install(&scene, "").exits(3);
-    let said = "something else is at the path of the package";
-    assert!(run.stderr.contains(said), "{}", run.stderr);
+    install(&scene, "").exits(3);
     assert!(path.join("mine").exists());
     fs::remove_dir_all(&path).unwrap();
 
@@ -212,7 +210,6 @@ fn obstacles_are_replaced_only_if_nothing_is_lost() {
     fs::remove_dir_all(&path).unwrap();
     fs::write(in_cache.join("README.md"), "altered").unwrap();
     let run = install(&scene, "").exits(3);
-    assert!(run.stderr.contains(said), "{}", run.stderr);
     assert!(run.stderr.contains("cache"), "{}", run.stderr);
     assert!(!path.exists());
     assert_eq!(
@@ -233,7 +230,7 @@ fn the_configuration_of_clients_names_the_cache() {
     scene.write("client.tfrc", format!("{settings}{hosts}"));
     let run = install(&scene, "").succeeds();
     assert!(scene.path("cache").join(package(&origin)).is_dir());
-    let said = "the clients are told to believe the plugin cache without a lock file (TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE); tfoci verifies its packages anyway\n";
+    let said = "TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE";
     assert!(run.stderr.contains(said), "{}", run.stderr);
     // Every line of the signed document, not only the `h1` that such clients record.
     assert!(read(&scene, &format!("ours/{LOCK}")).contains("zh:"));
@@ -242,8 +239,7 @@ fn the_configuration_of_clients_names_the_cache() {
     fs::remove_dir_all(scene.path("ours/.terraform")).unwrap();
     let scene = scene.env("TF_PLUGIN_CACHE_DIR", "/nowhere");
     let run = install(&scene, "").succeeds();
-    let said = "the plugin cache /nowhere is not a directory, so packages are installed without it; create it first, because clients do not create it either\n";
-    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert!(run.stderr.contains(" /nowhere "), "{}", run.stderr);
     assert!(installed(&scene, &origin).is_dir());
 }
 

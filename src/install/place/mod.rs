@@ -12,8 +12,9 @@ use std::io::{Read, Seek};
 
 use super::entry_path::EntryPath;
 use super::{
-    Archive, Client, DirectoryKind, Form, Hashes, Limits, Package, PackageHash, Platform, Problem,
-    ProviderAddr, Request, Staged, Transfer, Version, canonical_file_name, disk, unfinished,
+    Archive, Client, DirectoryKind, Form, Hashes, InstalledPackage, Limits, Package, PackageHash,
+    Platform, Problem, ProviderAddr, Request, Staged, Transfer, Version, canonical_file_name, disk,
+    unfinished,
 };
 use crate::disk::exposed::{exposed, exposure};
 use crate::disk::temp_file::TempFile;
@@ -28,6 +29,7 @@ pub(super) struct Place {
     kind: DirectoryKind,
     packed: EntryPath,
     unpacked: EntryPath,
+    platform: Platform,
     type_name: String,
     /// The path in the working directory, if this one is in the plugin cache.
     project: Option<Box<Self>>,
@@ -69,15 +71,24 @@ impl Place {
             kind: request.kind,
             packed: EntryPath::new(into, way, file),
             unpacked: EntryPath::new(into, within, platform.to_string()),
+            platform: platform.clone(),
             type_name: provider.type_name().to_owned(),
             project: None,
         }
     }
 
-    /// The path by which clients find the package.
-    pub(super) fn path(&self) -> &Path {
+    /// The package at the path by which clients find it. No zip was read.
+    pub(super) fn installed(&self, transfer: Transfer) -> InstalledPackage {
         let shown = self.project.as_deref().unwrap_or(self);
-        &shown.spot().path
+        InstalledPackage {
+            platform: self.platform.clone(),
+            path: shown.spot().path.clone(),
+            transfer,
+            size: 0,
+            hashes: Vec::new(),
+            h1: None,
+            zh: None,
+        }
     }
 
     /// The path in the working directory or mirror, without the plugin cache.
