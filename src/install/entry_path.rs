@@ -8,6 +8,7 @@ use crate::disk::{self, Directory};
 /// A file or directory in a mirror: its parent directories and its name.
 #[derive(Clone, Debug)]
 pub(super) struct EntryPath {
+    into: PathBuf,
     /// The names of the parent directories, from the mirror down.
     parents: Vec<String>,
     pub(super) name: String,
@@ -20,6 +21,7 @@ impl EntryPath {
         path.extend(&parents);
         path.push(&name);
         Self {
+            into: into.to_owned(),
             parents,
             name,
             path,
@@ -27,8 +29,8 @@ impl EntryPath {
     }
 
     /// Opens the directory of the entry and reads its metadata; `None` if it does not exist.
-    pub(super) fn find(&self, into: &Path) -> Result<Option<(Directory, Metadata)>, disk::Error> {
-        let Some(at) = self.open_parent(into)? else {
+    pub(super) fn find(&self) -> Result<Option<(Directory, Metadata)>, disk::Error> {
+        let Some(at) = self.open_parent()? else {
             return Ok(None);
         };
         let found = at
@@ -38,12 +40,12 @@ impl EntryPath {
     }
 
     /// Opens the parent directory; `None` if it does not exist.
-    pub(super) fn open_parent(&self, into: &Path) -> Result<Option<Directory>, disk::Error> {
-        Directory::below(into, &self.parents)
+    pub(super) fn open_parent(&self) -> Result<Option<Directory>, disk::Error> {
+        Directory::below(&self.into, &self.parents)
     }
 
     /// Opens the parent directory, and creates missing directories.
-    pub(super) fn open_or_create_parent(&self, into: &Path) -> Result<Directory, disk::Error> {
-        Directory::create_below(into, &self.parents)
+    pub(super) fn open_or_create_parent(&self) -> Result<Directory, disk::Error> {
+        Directory::create_below(&self.into, &self.parents)
     }
 }

@@ -87,7 +87,7 @@ struct LockFile<'a> {
     error: Option<json::Error>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum FileStatus {
     Written,
@@ -115,32 +115,39 @@ impl Report<'_> {
         for (_, error) in &failures {
             printer.failure(error);
         }
-        let flaws: Vec<Option<Flaw>> = (0..self.files.len()).map(|file| self.flaw(file)).collect();
-        let files = || self.files.iter().zip(&flaws);
-        for ((path, change), flaw) in files() {
-            self.print_file(path, change.as_ref(), *flaw);
+        let numbers = 0..self.files.len();
+        let found: Vec<(FileStatus, Option<Flaw>)> =
+            numbers.map(|file| self.status(file)).collect();
+        let files = || self.files.iter().zip(&found);
+        for ((path, change), (status, flaw)) in files() {
+            self.print_file(path, change.as_ref(), *status, *flaw);
         }
-        self.advise(&flaws);
-        let has_flaw = flaws.iter().any(Option::is_some);
-        if request.installs && !request.dry_run && failures.is_empty() && !has_flaw {
+        self.advise(&found);
+        let differs = found
+            .iter()
+            .any(|(status, _)| *status == FileStatus::Differs);
+        if request.installs && !request.dry_run && failures.is_empty() && !differs {
             self.print_next();
         }
         printer.document(&Document {
             schema: json::SCHEMA,
             providers: documents(locked, &failures),
             files: files()
-                .map(|((path, change), flaw)| self.file_document(path, change.as_ref(), *flaw))
+                .map(|((path, change), (status, flaw))| LockFile {
+                    path: path.to_string_lossy(),
+                    status: *status,
+                    error: match change {
+                        Some(Err(error)) if flaw.is_none() => Some(error.into()),
+                        _ => None,
+                    },
+                })
                 .collect(),
         });
         let errors = failures.iter().map(|(_, error)| error);
-        let changes = self.files.iter().filter_map(|(_, change)| change.as_ref());
-        let of_files = changes.clone().filter_map(|change| change.as_ref().err());
-        let mut changes = changes.filter_map(|change| change.as_ref().ok());
-        let differs = has_flaw || changes.any(|change| !self.stays(change));
+        let of_files = self.files.iter();
+        let of_files = of_files.filter_map(|(_, change)| change.as_ref()?.as_ref().err());
         match Ending::of(errors.chain(of_files)) {
-            Ending::Done if differs && request.writing == Writing::Locked => {
-                Ending::Failed(Category::Differs)
-            }
+            Ending::Done if differs => Ending::Failed(Category::Differs),
             ending => ending,
         }
     }
@@ -298,6 +305,24 @@ impl Report<'_> {
         change.is_present || self.request.is_locked_install() && change.has_same_versions
     }
 
+    /// What became of a lock file, and why it counts as different although tfoci would not change it.
+    fn status(&self, file: usize) -> (FileStatus, Option<Flaw>) {
+        let flaw = self.flaw(file);
+        let change = self.files.get(file).and_then(|(_, change)| change.as_ref());
+        let status = match change {
+            _ if flaw.is_some() => FileStatus::Differs,
+            Some(Err(error)) if error.category() == Category::Differs => FileStatus::Differs,
+            None | Some(Err(_)) => FileStatus::Failed,
+            Some(Ok(change)) if self.stays(change) => FileStatus::Present,
+            Some(Ok(_)) => match self.request.writing {
+                Writing::Locked => FileStatus::Differs,
+                Writing::DryRun => FileStatus::Planned,
+                Writing::Real => FileStatus::Written,
+            },
+        };
+        (status, flaw)
+    }
+
     fn flaw(&self, file: usize) -> Option<Flaw> {
         let is_installed = self.request.is_locked_install() && !self.request.dry_run;
         let root = self.roots.get(file)?;
@@ -323,10 +348,11 @@ impl Report<'_> {
         &self,
         path: &Path,
         change: Option<&Result<LockChange, CommandError>>,
+        status: FileStatus,
         flaw: Option<Flaw>,
     ) {
         let (request, printer) = (self.request, &self.session.printer);
-        let (name, writing) = (printable_path(path), request.writing);
+        let name = printable_path(path);
         let differs = |why: &str| printer.line(Tone::Warning, "Differs", &format!("{name}: {why}"));
         match change {
             None => {
@@ -346,7 +372,7 @@ impl Report<'_> {
             Some(Ok(_)) if flaw == Some(Flaw::NoH1) => differs(
                 "no `h1` in it matches the installed package. Either it lacks this platform, and `tfoci lock --h1` with the same `--platform` adds it, or the package is not the locked one",
             ),
-            Some(Ok(change)) if self.stays(change) => {
+            Some(Ok(change)) if status == FileStatus::Present => {
                 let why = match change.is_present && change.before.is_empty() {
                     true => ": no provider is required, so no file is needed",
                     false => "",
@@ -358,14 +384,15 @@ impl Report<'_> {
                     ));
                 }
             }
-            Some(Ok(_)) if writing == Writing::Real => printer.line(Tone::Done, "Wrote", &name),
+            Some(Ok(_)) if status == FileStatus::Written => {
+                printer.line(Tone::Done, "Wrote", &name);
+            }
             Some(Ok(change)) => {
                 self.print_diff(change, &name);
-                let tone = match writing {
-                    Writing::DryRun => Tone::Plain,
-                    _ => Tone::Warning,
-                };
-                printer.line(tone, writing.verb("", "Differs", "Would write"), &name);
+                match status {
+                    FileStatus::Planned => printer.line(Tone::Plain, "Would write", &name),
+                    _ => printer.line(Tone::Warning, "Differs", &name),
+                }
             }
         }
     }
@@ -385,7 +412,7 @@ impl Report<'_> {
     }
 
     /// Says what to do about what a check has found.
-    fn advise(&self, flaws: &[Option<Flaw>]) {
+    fn advise(&self, found: &[(FileStatus, Option<Flaw>)]) {
         let printer = &self.session.printer;
         // Clients accept packages by them alone.
         let unchecked: usize = self.results.locked.iter().map(|one| one.unchecked).sum();
@@ -394,45 +421,17 @@ impl Report<'_> {
                 "{unchecked} `h1` of the lock files were not compared, and clients accept packages by them: `--h1 --platform all` downloads the packages and compares them"
             ));
         }
-        let is_stale = |change: &FileResult| match change {
-            Some(Ok(change)) => !self.stays(change),
-            _ => false,
-        };
-        let mut files = self.files.iter().zip(flaws);
-        if self.request.is_check()
-            && files.any(|((_, change), flaw)| flaw.is_none() && is_stale(change))
-        {
+        let mut files = self.files.iter().zip(found);
+        let is_stale =
+            |((_, change), (status, flaw)): (&(_, FileResult), &(FileStatus, Option<Flaw>))| {
+                let is_read = matches!(change, Some(Ok(_)));
+                is_read && *status == FileStatus::Differs && flaw.is_none()
+            };
+        if self.request.is_check() && files.any(is_stale) {
             printer.advise("`tfoci lock` with the same options writes it");
         }
-        if flaws.contains(&Some(Flaw::Hashes)) {
+        if found.contains(&(FileStatus::Differs, Some(Flaw::Hashes))) {
             printer.advise("`tfoci lock` keeps such hashes: compare them with `--from origin`, or delete their lines or the provider's block, and run it");
-        }
-    }
-
-    fn file_document<'f>(
-        &self,
-        path: &'f Path,
-        change: Option<&Result<LockChange, CommandError>>,
-        flaw: Option<Flaw>,
-    ) -> LockFile<'f> {
-        let (status, error) = match change {
-            _ if flaw.is_some() => (FileStatus::Differs, None),
-            None => (FileStatus::Failed, None),
-            Some(Err(error)) if error.category() == Category::Differs => {
-                (FileStatus::Differs, Some(error))
-            }
-            Some(Err(error)) => (FileStatus::Failed, Some(error)),
-            Some(Ok(change)) if self.stays(change) => (FileStatus::Present, None),
-            Some(Ok(_)) => match self.request.writing {
-                Writing::Locked => (FileStatus::Differs, None),
-                Writing::DryRun => (FileStatus::Planned, None),
-                Writing::Real => (FileStatus::Written, None),
-            },
-        };
-        LockFile {
-            path: path.to_string_lossy(),
-            status,
-            error: error.map(json::Error::from),
         }
     }
 

@@ -105,7 +105,7 @@ impl Place {
         if self.project.is_none() {
             return Ok(None);
         }
-        let parent = self.unpacked.open_or_create_parent(&self.into)?;
+        let parent = self.unpacked.open_or_create_parent()?;
         Ok(Some(
             parent.path().join(format!("{}.lock", self.unpacked.name)),
         ))
@@ -129,7 +129,7 @@ impl Place {
             Form::Packed => (&self.unpacked, Form::Unpacked),
             Form::Unpacked => (&self.packed, Form::Packed),
         };
-        match other.find(&self.into)? {
+        match other.find()? {
             None => Ok(()),
             Some(_) => Err(Problem::OtherForm {
                 path: other.path.clone(),
@@ -148,7 +148,7 @@ impl Place {
         if self.form == Form::Unpacked {
             return Ok(None);
         }
-        let Some((directory, found)) = self.packed.find(&self.into)? else {
+        let Some((directory, found)) = self.packed.find()? else {
             return Ok(None);
         };
         if !found.is_file() {
@@ -235,10 +235,7 @@ impl Place {
             Form::Packed => {
                 let hashes = package_hashes(staged.reopen()?, &self.type_name, file)?;
                 accept(&hashes)?;
-                staged.show_in(
-                    &self.packed.open_or_create_parent(&self.into)?,
-                    &self.packed.name,
-                )?;
+                staged.show_in(&self.packed.open_or_create_parent()?, &self.packed.name)?;
                 Ok((Transfer::Copied, hashes))
             }
             Form::Unpacked => {
@@ -252,12 +249,12 @@ impl Place {
     /// folders](crate::clients#plugin-folders)); nor does a link of a client with a plugin cache, which a package replaces.
     pub(super) fn is_occupied(&self) -> Result<bool, Problem> {
         if self.kind != DirectoryKind::Mirror
-            && let Some(parent) = self.spot().open_parent(&self.into)?
+            && let Some(parent) = self.spot().open_parent()?
             && parent.is_link(&self.spot().name)
         {
             return Ok(false);
         }
-        match self.spot().find(&self.into)? {
+        match self.spot().find()? {
             None => Ok(false),
             Some((_, found)) if found.is_dir() => Ok(!disk::names(&self.spot().path)?.is_empty()),
             Some(_) => Ok(true),

@@ -106,7 +106,7 @@ impl Place {
 
     /// Moves an unpacked package to its path.
     fn show(&self, hidden: TempDir) -> Result<(), Problem> {
-        let way = self.unpacked.open_or_create_parent(&self.into)?;
+        let way = self.unpacked.open_or_create_parent()?;
         if self.kind != DirectoryKind::Mirror && way.is_link(&self.unpacked.name) {
             let removed = way.remove(&self.unpacked.name);
             removed.map_err(|error| {
