@@ -40,11 +40,9 @@ fn an_origin_is_a_source_like_a_store() {
     assert_eq!(document["authentication"]["anchor"], "origin");
     assert_eq!(document["packages"][1]["platform"], platforms()[1].as_str());
 
-    let run = scene
+    scene
         .tfoci(["versions", &demo, "--from", "origin", "--require-pinned"])
         .exits(2);
-    let said = "error: `--require-pinned` verifies the versions of a store\n  received origin, whose list of versions proves nothing\n\nhint: leave out `--require-pinned`; `tfoci inspect ADDR@VERSION --from origin` takes it, and verifies one version\n";
-    assert!(run.stderr.contains(said), "{}", run.stderr);
     scene.write(
         "stranger.asc",
         crate::support::signer::Signer::stranger().public_armored(),
@@ -64,9 +62,6 @@ fn an_origin_is_a_source_like_a_store() {
         "{}",
         run.stdout
     );
-    let hint =
-        "hint: if the author says that this key is theirs, name its file by another `--key FILE`\n";
-    assert!(run.stderr.ends_with(hint), "{}", run.stderr);
     let none = origin.address("acme/none");
     for command in ["versions", "inspect"] {
         let run = scene.tfoci([command, &none, "--from", "origin"]).exits(1);

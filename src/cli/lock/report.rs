@@ -47,15 +47,6 @@ pub(super) struct Report<'a> {
 /// The change of a lock file; `None` if one of its providers failed.
 pub(super) type FileResult = Option<Result<LockChange, CommandError>>;
 
-/// Why a lock file counts as different although tfoci would not change it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Flaw {
-    /// It has hashes that no package of the release has, or that could not be compared.
-    Hashes,
-    /// None of its `h1` is that of a package that was installed.
-    NoH1,
-}
-
 /// The result in JSON.
 #[derive(Serialize)]
 struct Document<'a> {
@@ -100,6 +91,9 @@ enum FileStatus {
     Failed,
 }
 
+/// What became of a lock file, and why it counts as different although tfoci would not change it.
+type Found = (FileStatus, Option<&'static str>);
+
 impl Report<'_> {
     /// Prints everything, and returns how the command ends.
     pub(super) fn print(&self) -> Ending {
@@ -109,18 +103,16 @@ impl Report<'_> {
             self.print_locked(one);
         }
         let failed = self.results.failed.iter();
-        let failures: Vec<(&Failure, CommandError)> = failed
-            .map(|(failure, files)| (failure, self.failure(failure, files)))
-            .collect();
+        let failed = failed.map(|(failure, files)| (failure, self.failure(failure, files)));
+        let failures: Vec<(&Failure, CommandError)> = failed.collect();
         for (_, error) in &failures {
             printer.failure(error);
         }
         let numbers = 0..self.files.len();
-        let found: Vec<(FileStatus, Option<Flaw>)> =
-            numbers.map(|file| self.status(file)).collect();
+        let found: Vec<Found> = numbers.map(|file| self.found(file)).collect();
         let files = || self.files.iter().zip(&found);
-        for ((path, change), (status, flaw)) in files() {
-            self.print_file(path, change.as_ref(), *status, *flaw);
+        for ((path, change), found) in files() {
+            self.print_file(path, change.as_ref(), *found);
         }
         self.advise(&found);
         let differs = found
@@ -129,9 +121,18 @@ impl Report<'_> {
         if request.installs && !request.dry_run && failures.is_empty() && !differs {
             self.print_next();
         }
+        let failed = failures.iter().filter_map(|(failure, error)| {
+            let subject = failure.subject.as_ref()?;
+            Some(Provider::Failed {
+                provider: &subject.provider,
+                version: subject.version.as_ref(),
+                hashes: [],
+                error: error.into(),
+            })
+        });
         printer.document(&Document {
             schema: json::SCHEMA,
-            providers: documents(locked, &failures),
+            providers: locked.iter().map(Provider::Locked).chain(failed).collect(),
             files: files()
                 .map(|((path, change), (status, flaw))| LockFile {
                     path: path.to_string_lossy(),
@@ -184,35 +185,24 @@ impl Report<'_> {
             1 => String::new(),
             _ => format!(" in {}", names.join(", ")),
         };
-        let (verb, text) = match request.installs {
-            true => {
-                let mut packages = locked.packages.iter();
-                let verb = match packages.all(|one| one.transfer == Transfer::Present) {
-                    true => "Present",
-                    false if request.dry_run => "Would add",
-                    false => "Installed",
-                };
-                let how = match locked.authentication.anchor {
-                    Some(Anchor::Lock) => "it matches the lock file".to_owned(),
-                    _ => explained(&locked.authentication),
-                };
-                (verb, how)
-            }
-            false => {
-                let how = explained(&locked.authentication);
-                let hashes = match locked.hashes.len() {
-                    1 => "1 hash".to_owned(),
-                    count => format!("{count} hashes"),
-                };
+        let how = match locked.authentication.anchor {
+            Some(Anchor::Lock) if request.installs => "it matches the lock file".to_owned(),
+            _ => explained(&locked.authentication),
+        };
+        let mut packages = locked.packages.iter();
+        let are_present = packages.all(|one| one.transfer == Transfer::Present);
+        let (verb, more) = match (request.installs, locked.hashes.len()) {
+            (true, _) if are_present => ("Present", String::new()),
+            (true, _) if request.dry_run => ("Would add", String::new()),
+            (true, _) => ("Installed", String::new()),
+            (false, count) => {
+                let verb = request.writing.verb("Locked", "Checked", "Would lock");
+                let plural = if count == 1 { "" } else { "es" };
                 let comma = if directories.is_empty() { "" } else { "," };
-                let text = format!("{how}, {hashes}{comma}{directories}");
-                (
-                    request.writing.verb("Locked", "Checked", "Would lock"),
-                    text,
-                )
+                (verb, format!(", {count} hash{plural}{comma}{directories}"))
             }
         };
-        let text = format!("{subject}   {text}");
+        let text = format!("{subject}   {how}{more}");
         printer.line(tone(&locked.authentication), verb, &text);
         for package in &locked.packages {
             printer.result(&package.path.display().to_string());
@@ -305,8 +295,7 @@ impl Report<'_> {
         change.is_present || self.request.is_locked_install() && change.has_same_versions
     }
 
-    /// What became of a lock file, and why it counts as different although tfoci would not change it.
-    fn status(&self, file: usize) -> (FileStatus, Option<Flaw>) {
+    fn found(&self, file: usize) -> Found {
         let flaw = self.flaw(file);
         let change = self.files.get(file).and_then(|(_, change)| change.as_ref());
         let status = match change {
@@ -323,7 +312,8 @@ impl Report<'_> {
         (status, flaw)
     }
 
-    fn flaw(&self, file: usize) -> Option<Flaw> {
+    /// Why a lock file counts as different although tfoci would not change it.
+    fn flaw(&self, file: usize) -> Option<&'static str> {
         let is_installed = self.request.is_locked_install() && !self.request.dry_run;
         let root = self.roots.get(file)?;
         let mut locked = self.results.locked.iter();
@@ -332,14 +322,14 @@ impl Report<'_> {
             // Clients keep hashes that match no package, so only a strict check stops at them.
             let has_others = !one.strangers.is_empty() || !one.uncompared.is_empty();
             if self.request.is_strict_check() && has_others {
-                return Some(Flaw::Hashes);
+                return Some("it has hashes that match no package, or could not be compared");
             }
             // Clients check unpacked packages by their `h1` alone, so they refuse a lock file that `--locked` leaves without it.
             let entry = root.entries.get(&one.provider).filter(|_| is_installed)?;
             let hashes = entry.locked.as_ref().map(|(_, hashes)| hashes);
             let mut h1 = one.packages.iter().filter_map(|one| one.h1.as_ref());
             let lacks = |h1: &PackageHash| hashes.is_none_or(|hashes| !hashes.contains(h1));
-            h1.any(lacks).then_some(Flaw::NoH1)
+            h1.any(lacks).then_some("no `h1` in it matches the installed package. Either it lacks this platform, and `tfoci lock --h1` with the same `--platform` adds it, or the package is not the locked one")
         })
     }
 
@@ -348,13 +338,13 @@ impl Report<'_> {
         &self,
         path: &Path,
         change: Option<&Result<LockChange, CommandError>>,
-        status: FileStatus,
-        flaw: Option<Flaw>,
+        (status, flaw): Found,
     ) {
         let (request, printer) = (self.request, &self.session.printer);
         let name = printable_path(path);
-        let differs = |why: &str| printer.line(Tone::Warning, "Differs", &format!("{name}: {why}"));
-        match change {
+        let change = match change {
+            Some(Ok(change)) => change,
+            Some(Err(error)) => return printer.failure(error),
             None => {
                 let (verb, done) = match path.symlink_metadata() {
                     _ if request.is_check() => ("Not checked", "compared"),
@@ -363,16 +353,14 @@ impl Report<'_> {
                 };
                 let done = if request.installs { "installed" } else { done };
                 let text = format!("{name}, because not every provider could be {done}");
-                printer.line(Tone::Warning, verb, &text);
+                return printer.line(Tone::Warning, verb, &text);
             }
-            Some(Err(error)) => printer.failure(error),
-            Some(Ok(change)) if change.is_present && flaw == Some(Flaw::Hashes) => {
-                differs("it has hashes that match no package, or could not be compared");
+        };
+        match (status, flaw) {
+            (_, Some(why)) if change.is_present || request.installs => {
+                printer.line(Tone::Warning, "Differs", &format!("{name}: {why}"));
             }
-            Some(Ok(_)) if flaw == Some(Flaw::NoH1) => differs(
-                "no `h1` in it matches the installed package. Either it lacks this platform, and `tfoci lock --h1` with the same `--platform` adds it, or the package is not the locked one",
-            ),
-            Some(Ok(change)) if status == FileStatus::Present => {
+            (FileStatus::Present, _) => {
                 let why = match change.is_present && change.before.is_empty() {
                     true => ": no provider is required, so no file is needed",
                     false => "",
@@ -384,10 +372,8 @@ impl Report<'_> {
                     ));
                 }
             }
-            Some(Ok(_)) if status == FileStatus::Written => {
-                printer.line(Tone::Done, "Wrote", &name);
-            }
-            Some(Ok(change)) => {
+            (FileStatus::Written, _) => printer.line(Tone::Done, "Wrote", &name),
+            (status, _) => {
                 self.print_diff(change, &name);
                 match status {
                     FileStatus::Planned => printer.line(Tone::Plain, "Would write", &name),
@@ -412,7 +398,7 @@ impl Report<'_> {
     }
 
     /// Says what to do about what a check has found.
-    fn advise(&self, found: &[(FileStatus, Option<Flaw>)]) {
+    fn advise(&self, found: &[Found]) {
         let printer = &self.session.printer;
         // Clients accept packages by them alone.
         let unchecked: usize = self.results.locked.iter().map(|one| one.unchecked).sum();
@@ -421,17 +407,15 @@ impl Report<'_> {
                 "{unchecked} `h1` of the lock files were not compared, and clients accept packages by them: `--h1 --platform all` downloads the packages and compares them"
             ));
         }
-        let mut files = self.files.iter().zip(found);
-        let is_stale =
-            |((_, change), (status, flaw)): (&(_, FileResult), &(FileStatus, Option<Flaw>))| {
-                let is_read = matches!(change, Some(Ok(_)));
-                is_read && *status == FileStatus::Differs && flaw.is_none()
-            };
-        if self.request.is_check() && files.any(is_stale) {
-            printer.advise("`tfoci lock` with the same options writes it");
-        }
-        if found.contains(&(FileStatus::Differs, Some(Flaw::Hashes))) {
-            printer.advise("`tfoci lock` keeps such hashes: compare them with `--from origin`, or delete their lines or the provider's block, and run it");
+        if self.request.is_check() {
+            let mut files = self.files.iter().zip(found);
+            let stale = (FileStatus::Differs, None);
+            if files.any(|((_, change), found)| matches!(change, Some(Ok(_))) && *found == stale) {
+                printer.advise("`tfoci lock` with the same options writes it");
+            }
+            if found.iter().any(|(_, flaw)| flaw.is_some()) {
+                printer.advise("`tfoci lock` keeps such hashes: compare them with `--from origin`, or delete their lines or the provider's block, and run it");
+            }
         }
     }
 
@@ -456,21 +440,4 @@ impl Report<'_> {
             "\n`{client}{chdir} plan` and `{client}{chdir} apply` work now, unless the configuration has a backend or calls modules. That needs first:\n\n  {client}{chdir} init -plugin-dir={directory}"
         ));
     }
-}
-
-fn documents<'a>(
-    locked: &'a [Locked],
-    failures: &'a [(&Failure, CommandError)],
-) -> Vec<Provider<'a>> {
-    let locked = locked.iter().map(Provider::Locked);
-    let failed = failures.iter().filter_map(|(failure, error)| {
-        let subject = failure.subject.as_ref()?;
-        Some(Provider::Failed {
-            provider: &subject.provider,
-            version: subject.version.as_ref(),
-            hashes: [],
-            error: error.into(),
-        })
-    });
-    locked.chain(failed).collect()
 }

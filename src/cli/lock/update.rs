@@ -119,10 +119,7 @@ fn compare(
         if request.installs {
             refuse_links(root)?;
         } else if request.providers.is_empty() {
-            warn_of_unrequired(root, session);
-            if request.is_strict_check() {
-                require_locked(root);
-            }
+            warn_of_unrequired(root, request, session);
         }
     }
     Ok(())
@@ -215,29 +212,24 @@ fn unrequired(root: &Root) -> impl Iterator<Item = &ProviderAddr> {
     locked.filter(|one| !root.entries.contains_key(one))
 }
 
-/// Warns of entries that the configuration does not require. The client's `providers lock` keeps them, and its `init` removes them.
-fn warn_of_unrequired(root: &Root, session: &Session) {
-    for provider in unrequired(root) {
-        let path = printable_path(root.target.path());
-        let client = root.target.client().program();
-        session.printer.warning(&format!(
-            "{path} locks {provider}, which the configuration does not require: `{client} init` removes it, and `tfoci lock` does not"
-        ));
-    }
-}
-
-/// Requires the locked versions of providers that the configuration does not require, so that a strict check verifies them too. The client
-/// installs them if a test file or the state needs them.
-fn require_locked(root: &mut Root) {
+/// Warns of entries that the configuration does not require. The client's `providers lock` keeps them, and its `init` removes them. A strict check
+/// requires their locked versions, so that it verifies them too: the client installs them if a test file or the state needs them.
+fn warn_of_unrequired(root: &mut Root, request: &LockRequest, session: &Session) {
+    let (path, client) = (printable_path(root.target.path()), root.target.client());
     let others: Vec<ProviderAddr> = unrequired(root).cloned().collect();
     for provider in others {
-        if let Some(one) = root.target.entry(&provider) {
+        let program = client.program();
+        session.printer.warning(&format!(
+            "{path} locks {provider}, which the configuration does not require: `{program} init` removes it, and `tfoci lock` does not"
+        ));
+        let locked = root.target.entry(&provider);
+        if let Some(one) = locked.filter(|_| request.is_strict_check()) {
             let entry = Entry {
-                client: root.target.client(),
+                client,
                 admitted: VersionConstraints::exactly(one.version.clone()),
                 recorded: one.constraints.clone(),
                 stated: Vec::new(),
-                locked: Some((one.version.clone(), one.hashes.clone())),
+                locked: root.target.locked(&provider),
             };
             root.entries.insert(provider, entry);
         }
