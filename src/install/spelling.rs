@@ -146,10 +146,9 @@ mod tests {
                 "/terraform-provider-demo_1.0.0_linux_amd64.zip",
             ),
         ] {
-            let said = format!(
-                "clients read another path as that of this package\n  expected /bücher.example/acme/demo{expected}\n  received /{path}"
-            );
-            assert_eq!(refused(path, 100), Some(said));
+            let paths =
+                format!("\n  expected /bücher.example/acme/demo{expected}\n  received /{path}");
+            assert!(refused(path, 100).unwrap().ends_with(&paths), "{path}");
         }
     }
 
@@ -170,7 +169,6 @@ mod tests {
     fn the_search_ends_after_a_number_of_entries() {
         let path = "bücher.example/acme/demo/1.0.0";
         assert_eq!(refused(path, 4), None);
-        let said = "the directory  has too many entries to find other spellings of this package\n  expected at most 200000\n  received more";
-        assert_eq!(refused(path, 3), Some(said.to_owned()));
+        assert!(refused(path, 3).unwrap().contains("200000"));
     }
 }

@@ -3,7 +3,6 @@
 use crate::address::{self, ProviderAddr};
 use crate::error::{Category, Hint, printable};
 use crate::syntax::outline::SyntaxError;
-use crate::version::Version;
 use crate::{constraint, text, version};
 
 /// A lock file that clients refuse, or that exceeds a limit.
@@ -46,9 +45,11 @@ pub enum LockFileErrorKind {
     /// A label that is not the address of an installable provider.
     #[error(transparent)]
     Address(#[from] address::Error),
-    #[error("an address is not in its normal form\n  expected {expected}\n  received {}", printable(.received))]
-    AddressForm {
-        expected: ProviderAddr,
+    /// An address, version or constraint in another form than the one that clients write.
+    #[error("{what} normal form\n  expected {expected}\n  received {}", printable(.received))]
+    Form {
+        what: &'static str,
+        expected: String,
         received: String,
     },
     /// Two entries for the same provider.
@@ -62,16 +63,9 @@ pub enum LockFileErrorKind {
     NotText { name: &'static str },
     #[error(transparent)]
     Version(#[from] version::Error),
-    #[error("a version is not in its normal form\n  expected {expected}\n  received {}", printable(.received))]
-    VersionForm { expected: Version, received: String },
     /// An invalid version constraint.
     #[error(transparent)]
     Constraints(#[from] constraint::Error),
-    #[error("version constraints are not in their normal form\n  expected {expected}\n  received {}", printable(.received))]
-    ConstraintsForm {
-        expected: constraint::VersionConstraints,
-        received: String,
-    },
     #[error("`hashes` is not a list of text in quotes")]
     NotHashes,
     #[error("`hashes` is empty\n  expected at least one hash, or no `hashes` at all")]

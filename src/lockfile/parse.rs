@@ -1,13 +1,14 @@
 //! Parses lock files as strictly as clients do.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+use std::str::FromStr;
 
 use super::{Client, Error, LARGEST, LockFile, LockFileErrorKind, LockedProvider, MOST};
 use crate::address::ProviderAddr;
 use crate::constraint::VersionConstraints;
 use crate::hash::PackageHash;
 use crate::syntax::outline::{Block, Body, Expression};
-use crate::version::Version;
 
 impl LockFile {
     /// Parses a lock file.
@@ -99,9 +100,22 @@ impl LockedProvider {
         let constraints = body.attributes.get("constraints");
         let hashes = body.attributes.get("hashes");
         Ok(Self {
-            version: read_version(version)?,
-            constraints: constraints
-                .map_or_else(|| Ok(VersionConstraints::any()), read_constraints)?,
+            version: normal(
+                text(version, "version")?,
+                version.line(),
+                "a version is not in its",
+            )?,
+            constraints: match constraints {
+                None => VersionConstraints::any(),
+                Some(value) => {
+                    let written = text(value, "constraints")?;
+                    normal(
+                        written,
+                        value.line(),
+                        "version constraints are not in their",
+                    )?
+                }
+            },
             hashes: hashes.map_or_else(|| Ok(BTreeSet::new()), read_hashes)?,
         })
     }
@@ -151,18 +165,8 @@ fn label<'a>(block: &Block<'a>, name: &'static str) -> Result<&'a str, Error> {
 }
 
 fn address(block: &Block<'_>) -> Result<ProviderAddr, Error> {
-    let received = label(block, "provider")?;
-    let expected: ProviderAddr = received
-        .parse()
-        .map_err(|error| refuse(block.line, LockFileErrorKind::Address(error)))?;
-    if expected.to_string() == received {
-        return Ok(expected);
-    }
-    let received = received.to_owned();
-    Err(refuse(
-        block.line,
-        LockFileErrorKind::AddressForm { expected, received },
-    ))
+    let received = label(block, "provider")?.to_owned();
+    normal(received, block.line, "an address is not in its")
 }
 
 fn text(value: &Expression<'_>, name: &'static str) -> Result<String, Error> {
@@ -170,32 +174,25 @@ fn text(value: &Expression<'_>, name: &'static str) -> Result<String, Error> {
     value.as_text().ok_or_else(not_text)
 }
 
-fn read_version(value: &Expression<'_>) -> Result<Version, Error> {
-    let received = text(value, "version")?;
-    let expected: Version = received
+/// Parses a text that must be in the form that clients write. `what` says what it is.
+fn normal<T>(received: String, line: usize, what: &'static str) -> Result<T, Error>
+where
+    T: FromStr + Display,
+    LockFileErrorKind: From<T::Err>,
+{
+    let parsed: T = received
         .parse()
-        .map_err(|error| refuse(value.line(), LockFileErrorKind::Version(error)))?;
-    if expected.to_string() == received {
-        return Ok(expected);
+        .map_err(|error: T::Err| refuse(line, error.into()))?;
+    let expected = parsed.to_string();
+    if expected == received {
+        return Ok(parsed);
     }
-    Err(refuse(
-        value.line(),
-        LockFileErrorKind::VersionForm { expected, received },
-    ))
-}
-
-fn read_constraints(value: &Expression<'_>) -> Result<VersionConstraints, Error> {
-    let received = text(value, "constraints")?;
-    let expected: VersionConstraints = received
-        .parse()
-        .map_err(|error| refuse(value.line(), LockFileErrorKind::Constraints(error)))?;
-    if expected.to_string() == received {
-        return Ok(expected);
-    }
-    Err(refuse(
-        value.line(),
-        LockFileErrorKind::ConstraintsForm { expected, received },
-    ))
+    let kind = LockFileErrorKind::Form {
+        what,
+        expected,
+        received,
+    };
+    Err(refuse(line, kind))
 }
 
 fn read_hashes(value: &Expression<'_>) -> Result<BTreeSet<PackageHash>, Error> {
