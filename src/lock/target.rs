@@ -21,13 +21,14 @@ use crate::version::Version;
 /// A lock file to update.
 #[derive(Clone, Debug)]
 pub struct LockTarget {
-    path: PathBuf,
+    /// The path of the file.
+    pub path: PathBuf,
     /// The client to write the file as; `None` for the one that wrote it.
     client: Option<Client>,
     /// How to update it.
     update: Update,
     /// The content when it was first read; `None` if there was no file.
-    file: Option<LockFile>,
+    pub file: Option<LockFile>,
 }
 
 /// How clients update a lock file ([clients: lock file writing](crate::clients#lock-file-writing)).
@@ -64,21 +65,6 @@ impl LockTarget {
             update,
             file: read(path)?.map(|(_, file)| file),
         })
-    }
-
-    /// The path of the file.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Whether the file exists.
-    pub fn exists(&self) -> bool {
-        self.file.is_some()
-    }
-
-    /// The providers that the file locks.
-    pub fn providers(&self) -> impl Iterator<Item = &ProviderAddr> {
-        self.file.iter().flat_map(|file| file.entries.keys())
     }
 
     /// The client that the file is written as: the given one, otherwise the one that wrote it, otherwise OpenTofu.

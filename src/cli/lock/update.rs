@@ -72,7 +72,7 @@ pub(in crate::cli) async fn update(
             (Some(locked), _) => Some(root.target.change(&locked)),
         };
         let change = change.map(|change| change.map_err(CommandError::from));
-        files.push((root.target.path().to_owned(), change));
+        files.push((root.target.path.clone(), change));
     }
     let broken = broken.into_iter();
     files.extend(broken.map(|(path, error)| (path, Some(Err(error)))));
@@ -99,7 +99,7 @@ fn compare(
 ) -> Result<(), CommandError> {
     let differs = |root: &Root| {
         difference(root, request).map_or_else(Some, |difference| {
-            let path = root.target.path().to_owned();
+            let path = root.target.path.clone();
             difference.map(|difference| CommandError::LockDiffers { path, difference })
         })
     };
@@ -129,7 +129,7 @@ fn compare(
 /// named it.
 fn difference(root: &Root, request: &LockRequest) -> Result<Option<LockDifference>, CommandError> {
     let (target, installs) = (&root.target, request.installs);
-    if installs && !target.exists() && !root.entries.is_empty() {
+    if installs && target.file.is_none() && !root.entries.is_empty() {
         return Ok(Some(LockDifference::NoFile));
     }
     let lacks = |provider: &ProviderAddr| target.entry(provider).is_none();
@@ -179,7 +179,7 @@ fn difference(root: &Root, request: &LockRequest) -> Result<Option<LockDifferenc
 /// Says for which client a lock file is, if the user may not expect it. `is_mixed` means that the run is for Terraform too.
 fn tell_client(root: &Root, is_mixed: bool, request: &LockRequest, session: &Session) {
     let (target, printer) = (&root.target, &session.printer);
-    let path = printable_path(target.path());
+    let path = printable_path(&target.path);
     let client = target.client().program();
     if let Some(other) = target
         .written_by()
@@ -190,7 +190,7 @@ fn tell_client(root: &Root, is_mixed: bool, request: &LockRequest, session: &Ses
             "{path} was written by {other}, and `--client {client}` treats it as one of {client}: use `--client {other}` for it, in a run of its own"
         ));
     }
-    let is_new = !target.exists() && !root.entries.is_empty();
+    let is_new = target.file.is_none() && !root.entries.is_empty();
     if is_new && is_mixed && request.client.is_none() {
         let (why, other) = match target.client() {
             Client::Terraform => (
@@ -208,14 +208,14 @@ fn tell_client(root: &Root, is_mixed: bool, request: &LockRequest, session: &Ses
 
 /// The providers in a lock file that are not required.
 fn unrequired(root: &Root) -> impl Iterator<Item = &ProviderAddr> {
-    let locked = root.target.providers();
+    let locked = root.target.file.iter().flat_map(|file| file.entries.keys());
     locked.filter(|one| !root.entries.contains_key(one))
 }
 
 /// Warns of entries that the configuration does not require. The client's `providers lock` keeps them, and its `init` removes them. A strict check
 /// requires their locked versions, so that it verifies them too: the client installs them if a test file or the state needs them.
 fn warn_of_unrequired(root: &mut Root, request: &LockRequest, session: &Session) {
-    let (path, client) = (printable_path(root.target.path()), root.target.client());
+    let (path, client) = (printable_path(&root.target.path), root.target.client());
     let others: Vec<ProviderAddr> = unrequired(root).cloned().collect();
     for provider in others {
         let program = client.program();
@@ -297,7 +297,7 @@ fn set_aside(
     roots.retain(|root| {
         let failed = error(root);
         let is_sound = failed.is_none();
-        broken.extend(failed.map(|error| (root.target.path().to_owned(), error)));
+        broken.extend(failed.map(|error| (root.target.path.clone(), error)));
         is_sound
     });
 }

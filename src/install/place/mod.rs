@@ -263,7 +263,9 @@ impl Place {
 
     /// The hashes of a verified zip. Fails if the installed package has different ones.
     pub(super) fn compare_with(&self, zip: &TempFile, file: &str) -> Result<Hashes, Problem> {
-        self.compare(package_hashes(zip.reader(0), &self.type_name, file)?)
+        let hashes = package_hashes(zip.reader(0), &self.type_name, file)?;
+        self.compare_h1(&hashes.directory)?;
+        Ok(hashes)
     }
 
     /// The warning about a zip whose [two `h1` hashes differ](crate::clients#package-hashes).
@@ -272,11 +274,6 @@ impl Place {
             Form::Packed => Warning::TwoH1Packed,
             Form::Unpacked => Warning::TwoH1,
         }
-    }
-
-    fn compare(&self, hashes: Hashes) -> Result<Hashes, Problem> {
-        self.compare_h1(&hashes.directory)?;
-        Ok(hashes)
     }
 
     fn compare_h1(&self, h1: &PackageHash) -> Result<(), Problem> {
