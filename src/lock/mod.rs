@@ -25,6 +25,7 @@ mod compare;
 mod method;
 mod packages;
 mod record;
+mod release_zips;
 mod same;
 pub mod target;
 mod unpacked;
@@ -50,10 +51,10 @@ use crate::place::Place;
 use crate::platform::{Platform, Platforms};
 use crate::version::Version;
 
-use compare::ReleaseZips;
 pub use method::Method;
 use method::{Found, Listing};
 use record::Recorded;
+use release_zips::ReleaseZips;
 
 /// The number of providers that are locked concurrently. They mostly wait for responses.
 const PROVIDERS: usize = 16;

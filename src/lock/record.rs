@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::compare::{Claim, ReleaseZips};
+use super::release_zips::{Claim, ReleaseZips};
 use super::{Entry, Found, Journey, Method};
 use crate::address::{Hostname, ProviderAddr};
 use crate::authentication::{Anchor, Authentication, Status};

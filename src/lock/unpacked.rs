@@ -13,8 +13,8 @@ use crate::prove::prove;
 use crate::release::Release;
 use crate::source::filesystem_mirror::{FilesystemMirror, Unpacked};
 
-use super::compare::ReleaseZips;
 use super::record::Recorded;
+use super::release_zips::ReleaseZips;
 use super::{Found, Journey};
 
 impl Journey<'_> {

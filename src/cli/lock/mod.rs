@@ -7,6 +7,7 @@ mod methods;
 mod report;
 mod roots;
 mod update;
+mod version;
 
 use std::path::PathBuf;
 
