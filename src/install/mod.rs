@@ -362,23 +362,6 @@ impl<'a> Installer<'a> {
         });
         found.await
     }
-
-    async fn refuse_other_spellings(
-        &self,
-        provider: &ProviderAddr,
-        version: &Version,
-    ) -> Result<(), Problem> {
-        let (request, provider, version) = (self.request, provider.clone(), version.clone());
-        let directories: Vec<PathBuf> = iter::once(&request.into)
-            .chain(&request.cache)
-            .cloned()
-            .collect();
-        jobs::in_thread(move || {
-            let mut directories = directories.iter();
-            directories.try_for_each(|into| spelling::refuse_others(into, &provider, &version))
-        })
-        .await
-    }
 }
 
 impl Installed {

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Problem, ProviderAddr, Version, canonical_file_name, disk};
+use super::{Installer, Problem, ProviderAddr, Version, canonical_file_name, disk, jobs};
 use crate::address::Hostname;
 use crate::outcome::spelling::Error;
 use crate::source::filesystem_mirror::package_name;
@@ -14,19 +14,28 @@ use crate::source::filesystem_mirror::package_name;
 /// The most entries that are looked at for one provider. A mirror of all public providers has fewer in these directories.
 const MOST_ENTRIES: usize = 200_000;
 
-/// Refuses a directory that has a package of this version under another spelling, or any package of the provider under another spelling of
-/// its address.
-pub(super) fn refuse_others(
-    into: &Path,
-    provider: &ProviderAddr,
-    version: &Version,
-) -> Result<(), Problem> {
-    let search = Search {
-        into,
-        provider,
-        left: MOST_ENTRIES,
-    };
-    search.refuse_others(version)
+impl Installer<'_> {
+    /// Refuses directories that have a package of this version under another spelling, or any package of the provider under another spelling of
+    /// its address.
+    pub(super) async fn refuse_other_spellings(
+        &self,
+        provider: &ProviderAddr,
+        version: &Version,
+    ) -> Result<(), Problem> {
+        let directories = [Some(self.request.into.clone()), self.request.cache.clone()];
+        let (provider, version) = (provider.clone(), version.clone());
+        jobs::in_thread(move || {
+            directories.iter().flatten().try_for_each(|into| {
+                let search = Search {
+                    into,
+                    provider: &provider,
+                    left: MOST_ENTRIES,
+                };
+                search.refuse_others(&version)
+            })
+        })
+        .await
+    }
 }
 
 /// A search below a directory. It descends only into directories whose names mean the provider.

@@ -55,7 +55,10 @@ fn when_nothing_matches_the_versions_are_listed() {
         for said in [&format!("`{asked}`"), " 1.10.0, 1.9.0-rc.1, 1.0.0\n"] {
             assert!(run.stderr.contains(said), "{}", run.stderr);
         }
-        let (_, hint) = run.stderr.split_once("\nhint: ").unwrap();
+        let hint = run
+            .stderr
+            .split_once("\nhint: ")
+            .map_or("", |(_, hint)| hint);
         assert_eq!(hint.contains("`1.9.0-rc.1`"), names_pre_release, "{hint}");
     }
     assert!(!scene.path("mirror").exists());
@@ -162,6 +165,5 @@ fn one_exact_repository_needs_an_address() {
     );
     from(&["example.com/acme/other"]).exits(3);
     let run = scene.tfoci(["install", "--from", repository, "--into", "mirror"]);
-    assert_eq!(run.stdout, "");
-    assert!(run.stderr.contains("oci-layout:store?"), "{}", run.stderr);
+    assert_eq!(run.exits(2).stdout, "");
 }

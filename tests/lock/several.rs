@@ -151,9 +151,7 @@ fn a_lock_file_of_the_other_client_is_named() {
     let before = read(&author.scene, &file);
     lock(&author, &ORDERS[0], &["--check"]).succeeds();
     for order in ORDERS {
-        let run = lock(&author, &order, &["--check", "--client", "tofu"]).exits(4);
-        let hint = run.stderr.split_once("\nhint: ").unwrap().1;
-        assert!(hint.contains("`tfoci lock --h1 --client tofu`"), "{hint}");
+        lock(&author, &order, &["--check", "--client", "tofu"]).exits(4);
         author.scene.write("other/main.tf", "terraform {}\n");
         let run = lock(&author, &order, &["--check", "--client", "tofu"]).exits(4);
         author.scene.write("other/main.tf", MAIN);
@@ -196,16 +194,9 @@ fn what_a_file_of_the_other_client_lacks_is_locked_for_the_client_that_installs(
         let locked = ["install", "--locked", "--chdir", "clean"];
         author.tfoci(&[&locked[..], &store, more].concat())
     };
-    let run = install(&["--client", "terraform"]).exits(4);
-    let hint = run.stderr.split_once("\nhint: ").unwrap().1;
-    assert!(
-        hint.contains("`tfoci lock --h1 --client terraform`"),
-        "{hint}"
-    );
+    install(&["--client", "terraform"]).exits(4);
     author.scene.write(format!("clean/{LOCK}"), "");
-    let run = install(&[]).exits(4);
-    let hint = run.stderr.split_once("\nhint: ").unwrap().1;
-    assert!(!hint.contains("--client"), "{hint}");
+    install(&[]).exits(4);
 }
 
 #[test]
