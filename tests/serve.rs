@@ -21,8 +21,6 @@ mod fill;
 /// Pull-through into a cache whose disk is full.
 #[cfg(target_os = "linux")]
 mod full_disk;
-/// Packages over HTTP/2.
-mod http2;
 /// The memory of the process.
 #[cfg(target_os = "linux")]
 mod memory;
@@ -52,8 +50,6 @@ mod store_faults;
 mod tokens;
 /// Which versions are served.
 mod trust;
-/// Clients that read no answers, or send what nobody reads.
-mod unread;
 /// Tests that mostly wait: limits of the server, retries, and the age of lists.
 mod waiting;
 

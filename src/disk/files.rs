@@ -10,7 +10,7 @@ use super::{Action, Error, pipe};
 use crate::digest::{Algorithm, Digest, Hasher};
 
 /// The size in bytes of the blocks in which packages are transferred: large enough for few system calls, small enough that 64 transfers,
-/// each of which holds several, fit in a few MiB. Over HTTP/2, a block is two frames, which fill two records of TLS with their headers.
+/// each of which holds several, fit in a few MiB.
 pub const CHUNK: usize = 2 * ((16 << 10) - 9);
 
 /// Reads a file of at most `limit` bytes that the user named. It may be a pipe, which is read with a time limit.

@@ -1,18 +1,16 @@
-//! One connection: its requests, its limits, and its end.
+//! One connection over HTTP/1.1: its requests, its limits, and its end.
 //!
 //! | | limit |
 //! | --- | --- |
 //! | handshake | [`HANDSHAKE`] in total |
-//! | header of a request | [`HEADER`](super::activity::HEADER) in total, [`LARGEST_HEADER`] bytes; then `431` |
-//! | between requests | [`IDLE`](super::activity::IDLE), even while the client sends HTTP/2 frames such as `PING` |
-//! | package | [`STALLED`](super::activity::STALLED) without a byte that the client reads; a slow reader has no limit |
-//! | any other answer | [`UNREAD`](super::activity::UNREAD) without a byte that the client reads |
-//! | concurrent requests | [`MOST_STREAMS`] over HTTP/2 |
+//! | header of a request | 20 seconds in total, [`LARGEST_HEADER`] bytes; then `431` |
+//! | between requests | 75 seconds |
+//! | an answer | 60 seconds without a byte that the client reads; a slow reader has no limit |
 //!
-//! Over HTTP/2, an answer that its client does not read ends alone, as long as the connection has another one.
+//! [`Watched`] has the limits of time.
 
 use std::net::IpAddr;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
@@ -24,38 +22,26 @@ use axum::http::{HeaderMap, HeaderName, Method, Request, StatusCode, Version};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
-use super::activity::{Activity, LAST_BYTES, OpenRequest, STALLED, TrackedConnection, UNREAD};
 use super::answer::{self, Reason, Response};
-use super::connection_tasks::{ConnectionTasks, NewRequests};
 use super::exchange::Exchange;
 use super::forwarded::forwarded_for;
 use super::notice::{Denied, RequestRecord};
 use super::service::Service;
+use super::watched::{Phase, Watched};
 use crate::error::printable;
 
 /// How long a TLS handshake may take. It needs one or two round trips, and the connection counts towards `--max-connections`
 /// meanwhile.
 pub(super) const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How often a connection's deadline is checked. Bytes that arrive do not wake the task that closes the connection.
-const CHECK: Duration = Duration::from_secs(4);
-/// How long an idle connection may take to close. A client only has to receive the last frame or the TLS closure.
+/// How long a header that has begun may take to arrive when the server ends.
 const CLOSING: Duration = Duration::from_secs(2);
 /// The largest header in bytes. The headers of clients have about 1 KiB, and hyper would accept 400 KB for each connection.
-const LARGEST_HEADER: u32 = 32 << 10;
-/// The most concurrent requests of an HTTP/2 connection. A client has a few at once, and each may hold a send buffer and an open
-/// file.
-const MOST_STREAMS: u32 = 8;
-/// The bytes of an answer that an HTTP/2 stream buffers: one frame of a package. hyper's default of 400 KB for each stream would exceed the
-/// memory of the process with many connections.
-const SEND_BUFFER: usize = 16 << 10;
-/// The bytes that an HTTP/2 client may send before the server has looked at them, in one request and in all requests of a connection. No answer
-/// depends on the body of a request, and hyper would accept 1 MiB for each connection. This is the least that every client may send in any case.
-const WINDOW: u32 = (64 << 10) - 1;
+const LARGEST_HEADER: usize = 32 << 10;
 /// The status in the log of a request whose client left before there was an answer, as in the logs of nginx.
 const CLIENT_LEFT: u16 = 499;
 /// The longest `User-Agent` in the log, in characters. Those of `tofu` and `terraform` have at most 60, and a line has to stay readable.
@@ -70,93 +56,36 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
     client: IpAddr,
     service: Arc<Service>,
-    draining: watch::Receiver<bool>,
-) {
-    let activity = Activity::default();
-    let watched = TokioIo::new(TrackedConnection::new(stream, activity.clone()));
-    let requests = {
-        let activity = activity.clone();
-        hyper::service::service_fn(move |request| {
-            let open = activity.begin();
-            let service = service.clone();
-            async move {
-                // hyper keeps the memory of one request for an idle connection, so the 12 KiB of this future are allocated separately.
-                let answer = Box::pin(answer(service, client, request, open));
-                Ok::<_, std::convert::Infallible>(answer.await)
-            }
-        })
-    };
-    let new_requests = NewRequests::of(activity.clone());
-    let builder = builder(new_requests.clone());
-    let connection = builder.serve_connection(watched, requests);
-    let tasks = ConnectionTasks::new(connection, new_requests);
-    let shut_down = |connection: Pin<&mut auto::Connection<'_, _, _, _>>| {
-        connection.graceful_shutdown();
-    };
-    until_end(tasks, shut_down, &activity, draining).await;
-}
-
-/// hyper with the limits of this server.
-fn builder(executor: NewRequests) -> auto::Builder<NewRequests> {
-    let mut builder = auto::Builder::new(executor);
-    builder
-        .http1()
-        // `Activity` limits headers. The timeout of hyper would also count the time between requests.
-        .header_read_timeout(None)
-        .max_buf_size(LARGEST_HEADER as usize);
-    builder
-        .http2()
-        .timer(TokioTimer::new())
-        .max_header_list_size(LARGEST_HEADER)
-        .max_concurrent_streams(MOST_STREAMS)
-        .initial_stream_window_size(WINDOW)
-        .initial_connection_window_size(WINDOW)
-        .max_send_buf_size(SEND_BUFFER);
-    builder
-}
-
-/// Runs a connection until it ends, exceeds its deadline, or the server ends.
-async fn until_end<C: Future>(
-    mut tasks: ConnectionTasks<C>,
-    shut_down: impl Fn(Pin<&mut C>),
-    activity: &Activity,
     mut draining: watch::Receiver<bool>,
 ) {
-    let mut last = None;
-    loop {
-        let wake = last.unwrap_or_else(|| Instant::now() + CHECK);
-        tokio::select! {
-            // The client has caused an error of its connection, so it is not reported.
-            _ended = &mut tasks => return,
-            () = tokio::time::sleep_until(wake.into()) => {
-                if last.is_some_and(|last| Instant::now() >= last) {
-                    return;
-                }
-                tasks.poll_if_idle();
-                if activity.deadline().is_some_and(|deadline| Instant::now() >= deadline) {
-                    shut_down(tasks.connection());
-                    last = Some(Instant::now() + CLOSING);
-                } else {
-                    activity.end_stalled();
-                }
-            }
-            changed = draining.changed(), if last.is_none() => {
-                if changed.is_err() || *draining.borrow() {
-                    shut_down(tasks.connection());
-                    // Answers have the grace of the server, which then aborts this task.
-                    if !activity.is_idle() {
-                        let _ended = tasks.await;
-                        return;
-                    }
-                    // A partial header has `CLOSING` to arrive.
-                    let longest = match activity.may_be_unread() {
-                        true => LAST_BYTES,
-                        false => CLOSING,
-                    };
-                    last = Some(Instant::now() + longest);
-                }
-            }
+    let phase = Phase::default();
+    let watched = TokioIo::new(Watched::new(stream, phase.clone()));
+    let of_request = phase.clone();
+    let requests = hyper::service::service_fn(move |request| {
+        of_request.set(Phase::ANSWER);
+        let (service, phase) = (service.clone(), of_request.clone());
+        async move {
+            // hyper keeps the memory of one request for an idle connection, so that of this future is allocated separately.
+            let answer = Box::pin(answer(service, client, request, phase));
+            Ok::<_, std::convert::Infallible>(answer.await)
         }
+    });
+    let mut builder = http1::Builder::new();
+    // `Watched` limits headers. The timeout of hyper would also count the time between requests.
+    builder
+        .header_read_timeout(None)
+        .max_buf_size(LARGEST_HEADER);
+    let mut connection = pin!(builder.serve_connection(watched, requests));
+    tokio::select! {
+        // The client has caused an error of its connection, so it is not reported.
+        _ended = connection.as_mut() => return,
+        _ = draining.wait_for(|is_draining| *is_draining) => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    let ended = tokio::time::timeout(CLOSING, connection.as_mut()).await;
+    // Answers have the grace of the server, which then aborts this task.
+    if ended.is_err() && phase.get() != Phase::HEADER {
+        let _ended = connection.await;
     }
 }
 
@@ -165,7 +94,7 @@ async fn answer(
     service: Arc<Service>,
     client: IpAddr,
     request: Request<Incoming>,
-    open: OpenRequest,
+    phase: Phase,
 ) -> Response {
     let began = Instant::now();
     let hosts = request.headers().get_all(HOST).iter().count();
@@ -187,7 +116,7 @@ async fn answer(
         bytes: 0,
         expected: None,
         is_ended: false,
-        open,
+        phase,
         permits: Vec::new(),
     };
     // No answer depends on the body. What its client sends would stay in memory while the request waits, for example for a permit.
@@ -223,7 +152,7 @@ fn agent(headers: &HeaderMap) -> String {
     printable(&agent)
 }
 
-/// Makes an answer to `HEAD`. Over HTTP/2, hyper would send the body, which clients reject.
+/// Makes an answer to `HEAD`, which has the length of the body, and no body.
 fn remove_body(answer: &mut Response) {
     if let Some(length) = length(answer)
         && answer.status() != StatusCode::NOT_MODIFIED
@@ -259,7 +188,7 @@ struct Sent {
     bytes: u64,
     expected: Option<u64>,
     is_ended: bool,
-    open: OpenRequest,
+    phase: Phase,
     /// The permits of a package, held until it was sent; none for another answer.
     permits: Vec<OwnedSemaphorePermit>,
 }
@@ -291,21 +220,13 @@ impl Sent {
         self.status = answer.status().as_u16();
         self.is_stale = is_stale;
         self.permits = permits;
-        self.waits_for_client();
         answer
-    }
-
-    /// Records that the client has to read the sent bytes.
-    fn waits_for_client(&self) {
-        self.open.waits_for_client(match self.permits.is_empty() {
-            true => UNREAD,
-            false => STALLED,
-        });
     }
 }
 
 impl Drop for Sent {
     fn drop(&mut self) {
+        self.phase.set(Phase::IDLE);
         let record = RequestRecord {
             id: &self.id,
             client: self.client,
@@ -345,11 +266,9 @@ impl HttpBody for Counted {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        self.sent.open.was_read();
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
         match &frame {
             Some(Ok(frame)) => {
-                self.sent.waits_for_client();
                 let length = frame.data_ref().map_or(0, Bytes::len);
                 self.sent.bytes += length as u64;
             }

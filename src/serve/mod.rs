@@ -20,15 +20,12 @@
 //! In this module, "provider registry" is the protocol that the server speaks, and "OCI registry" is a kind of store.
 
 mod access;
-mod activity;
 mod answer;
 mod byte_range;
 mod cached;
 mod changes;
 mod client_network;
-mod coalesced_writes;
 mod connection;
-mod connection_tasks;
 mod current_trust;
 mod documents;
 mod error;
@@ -37,7 +34,6 @@ mod failed_versions;
 mod fill;
 mod fill_places;
 mod forwarded;
-mod frames;
 mod known_listings;
 mod links;
 mod listing;
@@ -67,6 +63,7 @@ mod tag_check;
 mod tls;
 mod tokens;
 mod verified_packages;
+mod watched;
 mod watched_files;
 
 pub use cached::Ages;

@@ -237,21 +237,8 @@ async fn accept(
     let (stream, client) = listener.accept().await.ok()?;
     // Small answers must not wait for acknowledgements of earlier ones.
     let _set = stream.set_nodelay(true);
-    limit_unsent(&stream);
     Some((stream, client.ip(), permit))
 }
-
-/// Limits the bytes that wait in the operating system until a slow client has read what it has. Otherwise they are megabytes, and a client that
-/// reads them at 20 KB/s looks as if it read nothing for more than [`STALLED`](super::activity::STALLED).
-#[cfg(target_os = "linux")]
-fn limit_unsent(stream: &TcpStream) {
-    /// Eight writes, so that a fast client does not wait for the next one.
-    const MOST: u32 = 128 << 10;
-    let _set = socket2::SockRef::from(stream).set_tcp_notsent_lowat(MOST);
-}
-
-#[cfg(not(target_os = "linux"))]
-fn limit_unsent(_: &TcpStream) {}
 
 async fn serve(
     stream: TcpStream,
@@ -279,40 +266,4 @@ async fn serve(
         client,
         reason: &reason,
     });
-}
-
-#[cfg(target_os = "linux")]
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The bytes that the system takes for a client that reads nothing.
-    async fn taken(is_limited: bool) -> usize {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let client = tokio::net::TcpSocket::new_v4().unwrap();
-        client.set_recv_buffer_size(64 << 10).unwrap();
-        let connected = client.connect(listener.local_addr().unwrap());
-        let (_client, accepted) = tokio::join!(connected, listener.accept());
-        let (stream, _) = accepted.unwrap();
-        if is_limited {
-            limit_unsent(&stream);
-        }
-        let mut taken = 0;
-        // The system moves bytes to the client in between, which takes it no time.
-        let is_full = Duration::from_millis(300);
-        while tokio::time::timeout(is_full, stream.writable())
-            .await
-            .is_ok()
-        {
-            taken += stream.try_write(&[0; 16 << 10]).unwrap_or(0);
-        }
-        taken
-    }
-
-    #[tokio::test]
-    async fn few_bytes_wait_for_a_client_that_reads_nothing() {
-        let (limited, unlimited) = tokio::join!(taken(true), taken(false));
-        assert!(limited < 512 << 10, "{limited}");
-        assert!(limited < unlimited, "{limited}, {unlimited}");
-    }
 }

@@ -80,7 +80,7 @@ impl ServerCertificate {
         Ok(())
     }
 
-    /// The configuration of TLS with HTTP/2 and HTTP/1.1.
+    /// The configuration of TLS for HTTP/1.1.
     ///
     /// # Errors
     /// rustls refuses its own defaults.
@@ -92,7 +92,7 @@ impl ServerCertificate {
         let mut config = config
             .with_no_client_auth()
             .with_cert_resolver(self.clone());
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Arc::new(config))
     }
 }

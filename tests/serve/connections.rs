@@ -90,65 +90,6 @@ pub fn slow_senders_are_closed_while_others_are_served() {
     tls.logs("Handshake 127.0.0.1: it took too long\n");
 }
 
-/// Frames that belong to no request leave an HTTP/2 connection idle, and do not start the time limit of a header.
-pub fn an_idle_http2_connection_is_kept_although_frames_arrive() {
-    const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-    const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
-    const SETTINGS_SEEN: [u8; 9] = [0, 0, 0, 4, 1, 0, 0, 0, 0];
-    const PING: [u8; 17] = [0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8];
-    const GOAWAY: u8 = 7;
-    let store = Store::demo();
-    let server = store.serve(&[]);
-    let mut stream = TcpStream::connect(server.address).unwrap();
-    stream
-        .write_all(&[PREFACE, &SETTINGS, &SETTINGS_SEEN, &PING].concat())
-        .unwrap();
-    let begun = Instant::now();
-    let mut received = Vec::new();
-    // Longer than a header may take, with the time between two checks.
-    while begun.elapsed() < Duration::from_secs(27) {
-        stream.set_read_timeout(Some(PACE)).unwrap();
-        let mut buffer = [0; 512];
-        match stream.read(&mut buffer) {
-            Ok(0) => panic!("the connection ended after {:?}", begun.elapsed()),
-            Ok(read) => received.extend_from_slice(&buffer[..read]),
-            Err(error) => assert!(matches!(
-                error.kind(),
-                ErrorKind::WouldBlock | ErrorKind::TimedOut
-            )),
-        }
-    }
-    stream.write_all(&PING).unwrap();
-    let answers = |received: &[u8]| {
-        let mut kinds = Vec::new();
-        let mut rest = received;
-        while let [high, middle, low, kind, ..] = rest {
-            kinds.push(*kind);
-            let length = usize::from(*high) << 16 | usize::from(*middle) << 8 | usize::from(*low);
-            rest = rest.get(9 + length..).unwrap_or_default();
-        }
-        kinds
-    };
-    let pings = |received: &[u8]| {
-        answers(received)
-            .iter()
-            .filter(|kind| **kind == PING[3])
-            .count()
-    };
-    stream.set_read_timeout(Some(LONGEST)).unwrap();
-    while pings(&received) < 2 {
-        let mut buffer = [0; 512];
-        let read = stream.read(&mut buffer).unwrap();
-        assert!(read > 0, "{:?}", answers(&received));
-        received.extend_from_slice(&buffer[..read]);
-    }
-    assert!(
-        !answers(&received).contains(&GOAWAY),
-        "{:?}",
-        answers(&received)
-    );
-}
-
 #[test]
 fn headers_have_a_limit() {
     let store = Store::demo();
@@ -220,16 +161,12 @@ fn invalid_requests_are_refused() {
 }
 
 #[test]
-fn both_versions_of_http_are_offered_over_tls() {
+fn http_1_1_is_offered_over_tls() {
     let store = Store::demo();
     let server = store.serve_tls(&[]);
-    for (offered, chosen) in [
-        (&[b"h2".as_slice(), b"http/1.1"][..], "h2"),
-        (&[b"http/1.1"], "http/1.1"),
-    ] {
-        let negotiated = http::negotiated(server.address, offered);
-        assert_eq!(negotiated.as_deref(), Some(chosen.as_bytes()));
-    }
+    let offered = [b"h2".as_slice(), b"http/1.1"];
+    let negotiated = http::negotiated(server.address, &offered);
+    assert_eq!(negotiated.as_deref(), Some(&b"http/1.1"[..]));
     server.get(&format!("/mirror/{DEMO}/index.json")).json();
 }
 

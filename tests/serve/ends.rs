@@ -2,7 +2,6 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::http2;
 use super::package_faults::large;
 use super::server::{Server, wait};
 use super::stores::{DEMO, Store, package};
@@ -71,69 +70,6 @@ fn a_download_ends_whole_when_the_server_ends() {
             );
         }
     }
-}
-
-#[test]
-fn a_download_over_http2_ends_whole_when_the_server_ends() {
-    let registry = Registry::plain();
-    for (store, signal) in [
-        (Store::empty(), Signal::TERM),
-        (Store::at(registry.host()), Signal::INT),
-    ] {
-        store.push_release(DEMO, "1.0.0", &large(&[ZIP], SIZE));
-        let name = package(DEMO, "1.0.0", ZIP);
-        let zip = store.file(DEMO, "1.0.0", &name);
-        let mut server = store.serve_tls(&[]);
-        let mut idle = http2::Client::connect(server.address);
-        let mut reading = http2::Client::connect(server.address);
-        reading.get(&format!("/mirror/{DEMO}/{name}"));
-        let mut body = reading.data().unwrap();
-        assert!(!reading.is_going_away);
-        server.signal(signal);
-        server.logs("Refusing new connections; downloads may complete\n");
-        let begun = Instant::now();
-        assert!(idle.ends() && idle.is_going_away);
-        assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
-        while let Some(more) = reading.data() {
-            body.extend(more);
-        }
-        assert!(body == zip, "{} of {}", body.len(), zip.len());
-        assert!(reading.ends() && reading.is_going_away);
-        drop((idle, reading));
-        assert_eq!(server.wait().code(), Some(0), "{}", server.log());
-        let log = server.log();
-        assert!(!log.contains("closed before its end"), "{log}");
-    }
-}
-
-/// A client over HTTP/2 sends a `WINDOW_UPDATE` for what it has read. It must not arrive at a closed socket while bytes wait there.
-#[test]
-fn the_end_of_a_download_over_http2_waits_for_its_reader() {
-    /// What waits in the operating system when the server has nothing more to send.
-    const WAITING: usize = 100 << 10;
-    let store = Store::empty();
-    store.push_release(DEMO, "1.0.0", &large(&[ZIP], SIZE));
-    let name = package(DEMO, "1.0.0", ZIP);
-    let zip = store.file(DEMO, "1.0.0", &name);
-    let mut server = store.serve_tls(&[]);
-    let mut reading = http2::Client::slow(server.address);
-    reading.get(&format!("/mirror/{DEMO}/{name}"));
-    let mut body = reading.data().unwrap();
-    server.signal(Signal::TERM);
-    server.logs("Refusing new connections; downloads may complete\n");
-    while zip.len() - body.len() > WAITING {
-        body.extend(reading.data().unwrap());
-    }
-    server.logs(&format!("/{name}: "));
-    assert!(!server.ends_within(Duration::from_millis(500)));
-    while let Some(more) = reading.data() {
-        reading.has_read(more.len());
-        body.extend(more);
-    }
-    assert!(body == zip, "{} of {}", body.len(), zip.len());
-    assert!(reading.ends());
-    drop(reading);
-    assert_eq!(server.wait().code(), Some(0), "{}", server.log());
 }
 
 #[test]

@@ -229,30 +229,16 @@ fn prepared(stream: TcpStream) -> TcpStream {
 }
 
 /// A connection from another address of this machine.
-pub fn socket_from(source: IpAddr, address: SocketAddr) -> TcpStream {
+fn socket_from(source: IpAddr, address: SocketAddr) -> TcpStream {
     prepared(tcp_from(source, address))
 }
 
-/// A connection that leaves most of what arrives to the operating system of the server.
-pub fn small_socket(address: SocketAddr) -> TcpStream {
-    let small = |socket: &TcpSocket| socket.set_recv_buffer_size(16 << 10).unwrap();
-    prepared(tcp_with(address, small))
-}
-
-/// From another address of this machine.
 fn tcp_from(source: IpAddr, address: SocketAddr) -> TcpStream {
-    tcp_with(address, |socket| {
-        socket.bind(SocketAddr::new(source, 0)).unwrap()
-    })
-}
-
-/// A connection with options that the standard library does not have.
-fn tcp_with(address: SocketAddr, prepare: impl FnOnce(&TcpSocket)) -> TcpStream {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_io().build().unwrap();
     let stream = runtime.block_on(async {
         let socket = TcpSocket::new_v4().unwrap();
-        prepare(&socket);
+        socket.bind(SocketAddr::new(source, 0)).unwrap();
         let stream = socket.connect(address).await.unwrap();
         stream.into_std().unwrap()
     });

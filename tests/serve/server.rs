@@ -191,18 +191,6 @@ impl Server {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Whether the process ends in this time.
-    pub fn ends_within(&mut self, longest: Duration) -> bool {
-        let end = Instant::now() + longest;
-        while Instant::now() < end {
-            if self.child.try_wait().unwrap().is_some() {
-                return true;
-            }
-            std::thread::park_timeout(GLANCE);
-        }
-        false
-    }
-
     /// Waits for the end of the process.
     #[track_caller]
     pub fn wait(&mut self) -> ExitStatus {

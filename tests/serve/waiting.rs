@@ -1,8 +1,6 @@
 //! Runs tests that mostly wait at the same time: for limits of the server, for retries, for the age of lists and files.
 
-use super::{
-    client_quota, connections, fill, package_faults, settings, slow_store, store_faults, unread,
-};
+use super::{client_quota, connections, fill, package_faults, settings, slow_store, store_faults};
 
 /// Scenes with their names, which a failure shows as that of the thread.
 macro_rules! scenes {
@@ -15,7 +13,6 @@ macro_rules! scenes {
 fn limits_retries_and_ages() {
     let scenes = scenes![
         connections::slow_senders_are_closed_while_others_are_served,
-        connections::an_idle_http2_connection_is_kept_although_frames_arrive,
         fill::a_version_that_the_policy_refused_is_tried_again,
         fill::hanging_origin::an_origin_that_gives_no_list_leaves_what_the_store_has,
         fill::hanging_origin::an_origin_that_gives_no_list_stops_no_first_reads,
@@ -23,13 +20,11 @@ fn limits_retries_and_ages() {
         fill::slow_origin::a_filled_version_is_served_although_its_origin_lists_slowly,
         fill::slow_origin::a_version_that_is_still_being_mirrored_is_named_as_such,
         fill::hanging_origin::a_list_that_comes_late_serves_the_next_request,
-        unread::an_answer_that_nobody_reads_ends_alone,
         package_faults::a_package_that_changes_while_it_is_sent_never_arrives_whole,
         package_faults::a_package_that_the_registry_spoils_never_arrives_whole,
         settings::a_certificate_is_read_again_when_its_files_change,
         settings::the_registry_accepts_what_replaced_its_password,
         client_quota::one_client_cannot_have_all_packages,
-        unread::pages_that_nobody_reads_have_limits_of_memory_and_time,
         store_faults::every_refusal_of_the_registry_is_503_and_never_404,
         store_faults::a_store_that_never_answered_is_503,
         slow_store::a_slow_store_is_answered_in_the_end,
