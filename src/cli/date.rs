@@ -24,6 +24,18 @@ pub(super) fn date(time: SystemTime) -> String {
     format!("{year}-{month:02}-{:02}", days + 1)
 }
 
+/// `2027-01-31T10:20:30.456Z`, in UTC.
+pub(super) fn timestamp(time: SystemTime) -> String {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let seconds = since.as_secs();
+    let (hours, minutes) = (seconds / 3_600 % 24, seconds / 60 % 60);
+    let (day, milliseconds) = (date(time), since.subsec_millis());
+    format!(
+        "{day}T{hours:02}:{minutes:02}:{:02}.{milliseconds:03}Z",
+        seconds % 60
+    )
+}
+
 fn days_of(year: u64) -> u64 {
     let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     365 + u64::from(is_leap)
@@ -48,5 +60,7 @@ mod tests {
             let time = UNIX_EPOCH + Duration::from_secs(seconds);
             assert_eq!(date(time), expected);
         }
+        let time = UNIX_EPOCH + Duration::from_millis(951_868_799_056);
+        assert_eq!(timestamp(time), "2000-02-29T23:59:59.056Z");
     }
 }

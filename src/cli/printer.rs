@@ -283,6 +283,11 @@ impl Printer {
         }
     }
 
+    /// Whether `-v` was given.
+    pub(super) fn is_verbose(&self) -> bool {
+        self.verbosity >= Verbosity::Verbose
+    }
+
     /// Prints a line with `-v`.
     pub(super) fn detail(&self, verb: &str, text: &str) {
         if self.verbosity >= Verbosity::Verbose {

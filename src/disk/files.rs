@@ -9,9 +9,9 @@ use bytes::Bytes;
 use super::{Action, Error, pipe};
 use crate::digest::{Algorithm, Digest, Hasher};
 
-/// The size in bytes of the blocks in which packages are transferred: large enough for few system calls, small enough that 64 transfers,
+/// The size in bytes of the blocks in which packages are transferred, two records of TLS: large enough for few system calls, small enough that 64 transfers,
 /// each of which holds several, fit in a few MiB.
-pub const CHUNK: usize = 2 * ((16 << 10) - 9);
+pub const CHUNK: usize = 32 << 10;
 
 /// Reads a file of at most `limit` bytes that the user named. It may be a pipe, which is read with a time limit.
 ///

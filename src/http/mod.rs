@@ -172,6 +172,11 @@ impl Http {
         self.shared.settings.every_host_is_a_stranger
     }
 
+    /// Whether only a client of a server named the host of a URL. Credentials are not for such hosts.
+    pub fn is_unnamed(&self, url: &Url) -> bool {
+        self.every_host_is_a_stranger() && self.shared.strangers.has(url)
+    }
+
     /// Treats a host as one that the user did not name: the client connects to it at public addresses only, unless an option names it.
     ///
     /// # Errors

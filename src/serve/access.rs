@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use arc_swap::ArcSwap;
-use axum::http::StatusCode;
+use hyper::StatusCode;
+use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use zeroize::Zeroizing;
 
@@ -17,7 +17,7 @@ use super::path::Route;
 use super::settings::{AccessFiles, TlsFiles};
 use super::tls::{self, ServerCertificate};
 use super::tokens::{self, ClientToken, ClientTokens};
-use super::watched_files::{self, WatchedFiles};
+use super::watched_files::WatchedFiles;
 use crate::text;
 
 /// The log warns of a certificate that expires within this time. Programs that renew certificates of 90 days do so earlier.
@@ -25,8 +25,8 @@ const EXPIRES_SOON: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
 /// The tokens and signing keys in use.
 pub(super) struct AccessControl {
-    pub(super) tokens: ArcSwap<ClientTokens>,
-    pub(super) links: ArcSwap<Links>,
+    tokens: watch::Sender<Arc<ClientTokens>>,
+    links: watch::Sender<Arc<Links>>,
 }
 
 /// The answer to a request that is not authorized. It repeats no part of the request.
@@ -68,14 +68,7 @@ pub(super) fn refusal(
             false => Denied::NoToken,
         });
     };
-    let provider = match route? {
-        Route::NetworkMirrorIndex(provider)
-        | Route::NetworkMirrorVersion(provider, _)
-        | Route::NetworkMirrorPackage(provider, _)
-        | Route::ProviderPage(provider)
-        | Route::ProviderPageDirectory(provider) => Some(provider),
-        _ => None,
-    };
+    let provider = route?.provider();
     let is_for = provider.is_none_or(|provider| token.is_for(provider));
     (!is_for).then_some(Denied::OtherProvider)
 }
@@ -102,37 +95,32 @@ pub(super) fn acceptor(
             source,
         },
     };
-    let contents = [
-        watched_files::read(&paths.certificate)?,
-        watched_files::read(&paths.key)?,
-    ];
-    let [chain, key] = &contents;
-    let certificate = ServerCertificate::new(chain, key).map_err(&failed)?;
+    let (certificate, paths, observer) =
+        (ServerCertificate::none(), paths.clone(), observer.clone());
     let config = certificate.config().map_err(&failed)?;
-    let (path, observer) = (paths.certificate.clone(), observer.clone());
-    let check = move |certificate: &ServerCertificate| {
-        let path = &path;
-        if let Some(host) = &host
-            && !certificate.is_for(host)
-        {
-            observer.notice(&Notice::OtherNames { path, host });
-        }
-        let now = SystemTime::now();
-        if let Some(end) = certificate.expires_before(now + EXPIRES_SOON) {
-            let is_past = end < now;
-            observer.notice(&Notice::Expires { path, end, is_past });
-        }
-    };
-    check(&certificate);
-    let watched = vec![paths.certificate.clone(), paths.key.clone()];
-    files.push(WatchedFiles::new(watched, &contents, move |contents| {
-        let [chain, key] = contents else {
-            return Ok(());
-        };
-        certificate.replace(chain, key).map_err(&failed)?;
-        check(&certificate);
-        Ok(())
-    }));
+    let path = paths.certificate.clone();
+    let watched = WatchedFiles::start(path, false, move |reader| {
+        let chain = reader.read(&paths.certificate)?;
+        let key = reader.read(&paths.key)?;
+        let (certificate, failed) = (certificate.clone(), failed.clone());
+        let (path, host, observer) = (paths.certificate.clone(), host.clone(), observer.clone());
+        Ok(Box::new(move || {
+            certificate.replace(&chain, &key).map_err(failed)?;
+            let path = &path;
+            if let Some(host) = &host
+                && !certificate.is_for(host)
+            {
+                observer.notice(&Notice::OtherNames { path, host });
+            }
+            let now = SystemTime::now();
+            if let Some(end) = certificate.expires_before(now + EXPIRES_SOON) {
+                let is_past = end < now;
+                observer.notice(&Notice::Expires { path, end, is_past });
+            }
+            Ok(())
+        }))
+    });
+    files.push(watched?);
     Ok(TlsAcceptor::from(config))
 }
 
@@ -146,53 +134,50 @@ impl AccessControl {
         observer: &Arc<dyn Observer>,
         files: &mut Vec<WatchedFiles>,
     ) -> Result<Arc<Self>, Error> {
-        let token_file = watched_files::read(&paths.tokens)?;
-        let tokens = tokens_of(&paths.tokens, &token_file)?;
-        if tokens.is_empty() {
-            return Err(Error::Tokens {
-                path: paths.tokens.clone(),
-                source: tokens::Error::Empty,
-            });
-        }
-        let key_file = paths.signing_key.as_deref();
-        let key_file = key_file
-            .map(|path| watched_files::read(path).map(|content| (path.to_owned(), content)))
-            .transpose()?;
-        let links = match &key_file {
-            Some((path, content)) => keys_of(path, content, paths.lifetime)?,
-            None => Links::of_this_process(paths.lifetime).ok_or(Error::Random)?,
-        };
+        let lifetime = paths.lifetime;
         let access = Arc::new(Self {
-            tokens: ArcSwap::from_pointee(tokens),
-            links: ArcSwap::from_pointee(links),
+            tokens: watch::Sender::new(Arc::default()),
+            links: watch::Sender::new(Arc::new(
+                Links::of_this_process(lifetime).ok_or(Error::Random)?,
+            )),
         });
         let (shared, path, observer) = (access.clone(), paths.tokens.clone(), observer.clone());
-        files.push(WatchedFiles::single(
-            path.clone(),
-            token_file,
-            move |content| {
-                // A file without tokens is valid now: the operator has revoked the last one. But perhaps it was emptied by mistake.
-                let tokens = tokens_of(&path, content)?;
+        files.push(WatchedFiles::start(path.clone(), false, move |reader| {
+            let tokens = tokens_of(&path, &reader.read(&path)?)?;
+            let (shared, path, observer) = (shared.clone(), path.clone(), observer.clone());
+            Ok(Box::new(move || {
+                // An empty file is valid later: the operator has revoked the last token. But perhaps it was emptied by mistake.
+                if tokens.is_empty() && shared.tokens().is_empty() {
+                    let source = tokens::Error::Empty;
+                    return Err(Error::Tokens { path, source });
+                }
                 if tokens.is_empty() {
                     observer.notice(&Notice::NoTokens { path: &path });
                 }
-                shared.tokens.store(Arc::new(tokens));
+                shared.tokens.send_replace(Arc::new(tokens));
                 Ok(())
-            },
-        ));
-        if let Some((path, content)) = key_file {
-            let (shared, lifetime) = (access.clone(), paths.lifetime);
-            files.push(WatchedFiles::single(
-                path.clone(),
-                content,
-                move |content| {
-                    let links = keys_of(&path, content, lifetime)?;
-                    shared.links.store(Arc::new(links));
+            }))
+        })?);
+        if let Some(path) = paths.signing_key.clone() {
+            let shared = access.clone();
+            files.push(WatchedFiles::start(path.clone(), false, move |reader| {
+                let links = keys_of(&path, &reader.read(&path)?, lifetime)?;
+                let shared = shared.clone();
+                Ok(Box::new(move || {
+                    shared.links.send_replace(Arc::new(links));
                     Ok(())
-                },
-            ));
+                }))
+            })?);
         }
         Ok(access)
+    }
+
+    pub(super) fn tokens(&self) -> Arc<ClientTokens> {
+        self.tokens.borrow().clone()
+    }
+
+    pub(super) fn links(&self) -> Arc<Links> {
+        self.links.borrow().clone()
     }
 }
 

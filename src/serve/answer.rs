@@ -2,17 +2,19 @@
 
 use std::time::{Duration, SystemTime};
 
-use axum::body::Body;
-use axum::http::header::{
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use hyper::header::{
     ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, RETRY_AFTER, WARNING,
     WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::{HeaderMap, StatusCode};
 use url::Url;
 
-use super::sent_documents::Pieces;
+use crate::blob::ReadError;
 use crate::digest::Digest;
+use crate::store;
 
 /// After how many seconds clients retry. `terraform` and `tofu` sleep for all of it.
 pub(super) const RETRY_SECONDS: u64 = 5;
@@ -21,7 +23,47 @@ pub(super) const RETRY_SECONDS: u64 = 5;
 const LONGEST_REASON: usize = 300;
 
 /// An HTTP answer of the server.
-pub(super) type Response = axum::http::Response<Body>;
+pub(super) type Response = hyper::Response<Content>;
+
+/// The bytes of an answer.
+pub(super) enum Content {
+    /// A document, page or text.
+    Whole(Bytes),
+    /// A package, or a range of one, with the length of the rest.
+    Package(
+        BoxStream<'static, Result<Bytes, ReadError<store::Error>>>,
+        u64,
+    ),
+}
+
+impl Content {
+    pub(super) const NONE: Self = Self::Whole(Bytes::new());
+
+    /// The number of bytes that are not sent yet.
+    pub(super) fn left(&self) -> u64 {
+        match self {
+            Self::Whole(bytes) => bytes.len() as u64,
+            Self::Package(_, left) => *left,
+        }
+    }
+}
+
+/// A document or page with its `ETag`.
+#[derive(Clone, Debug)]
+pub(super) struct Document {
+    pub(super) bytes: Bytes,
+    pub(super) etag: String,
+}
+
+impl Document {
+    pub(super) fn new(bytes: impl Into<Bytes>) -> Self {
+        let bytes = bytes.into();
+        Self {
+            etag: etag(&Digest::of(&bytes)),
+            bytes,
+        }
+    }
+}
 
 /// How long clients and proxies may cache an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +100,7 @@ pub(super) struct Reason(pub(super) String);
 
 /// An answer whose body is a text for people.
 pub(super) fn text(status: StatusCode, message: &str) -> Response {
-    let mut answer = Response::new(Body::from(format!("{message}\n")));
+    let mut answer = Response::new(Content::Whole(format!("{message}\n").into()));
     *answer.status_mut() = status;
     if status.is_client_error() || status.is_server_error() {
         let line = message.lines().next().unwrap_or_default();
@@ -127,24 +169,22 @@ pub(super) fn method_not_allowed() -> Response {
     answer
 }
 
-/// A document with this digest, or `304` if the client has it already.
+/// A document, or `304` if the client has it already.
 pub(super) fn document(
     request: &HeaderMap,
     content_type: &'static str,
-    digest: &Digest,
-    body: Pieces,
+    document: Document,
     caching: Caching,
 ) -> Response {
-    let etag = etag(digest);
-    let mut answer = match has(request, &etag) {
+    let mut answer = match has(request, &document.etag) {
         true => not_modified(),
         false => {
-            let mut answer = Response::new(Body::new(body));
+            let mut answer = Response::new(Content::Whole(document.bytes));
             set(&mut answer, CONTENT_TYPE, content_type);
             answer
         }
     };
-    set(&mut answer, ETAG, &etag);
+    set(&mut answer, ETAG, &document.etag);
     set(&mut answer, CACHE_CONTROL, &caching.header());
     set(&mut answer, X_CONTENT_TYPE_OPTIONS, "nosniff");
     answer
@@ -161,7 +201,7 @@ pub(super) fn mark_stale(answer: &mut Response) {
 
 /// `304` without a body.
 pub(super) fn not_modified() -> Response {
-    let mut answer = Response::new(Body::empty());
+    let mut answer = Response::new(Content::NONE);
     *answer.status_mut() = StatusCode::NOT_MODIFIED;
     answer
 }
@@ -210,10 +250,7 @@ mod tests {
             let mut request = HeaderMap::new();
             request.insert(IF_NONE_MATCH, HeaderValue::from_str(&header).unwrap());
             assert_eq!(has(&request, &etag), expected, "{header}");
-            let body = Pieces { left: "{}".into() };
-            let digest = Digest::of(b"{}");
-            let kind = "application/json";
-            let answer = document(&request, kind, &digest, body, Caching::Never);
+            let answer = document(&request, "text/plain", Document::new("{}"), Caching::Never);
             assert_eq!(answer.status() == StatusCode::NOT_MODIFIED, expected);
             assert_eq!(answer.headers()[ETAG], etag.as_str());
         }

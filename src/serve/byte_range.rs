@@ -1,7 +1,7 @@
 //! The `Range` header: a part of a package.
 
-use axum::http::HeaderMap;
-use axum::http::header::{IF_RANGE, RANGE};
+use hyper::HeaderMap;
+use hyper::header::{IF_RANGE, RANGE};
 
 /// The requested bytes of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl ByteRange {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::HeaderValue;
+    use hyper::header::HeaderValue;
 
     use super::*;
 

@@ -1,4 +1,4 @@
-//! A value that many requests share: it is loaded once for all of them, and kept for a while.
+//! Values that many requests share: each is loaded once for all of them, and kept for a while.
 //!
 //! | age of the value | answer |
 //! | --- | --- |
@@ -11,19 +11,23 @@
 //!
 //! A refresh goes on after the clients that waited for it have disconnected, so the next request finds the new value.
 
-use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::future::{Future, ready};
+use std::hash::Hash;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
+use moka::Entry;
+use moka::future::Cache;
+use moka::ops::compute::{CompResult, Op};
 
 /// How long a failure is reused before the value is loaded again. It is shorter than the `Retry-After` of an answer, so a client that retries
 /// reaches the store.
 const PAUSE: Duration = Duration::from_secs(2);
-/// The longest time that a refresh may take, unless [`Cached::with_longest_refresh`] sets another. A store that sends its answer byte by byte
-/// would otherwise keep a refresh for ever.
-const LONGEST_REFRESH: Duration = Duration::from_secs(120);
+/// The longest time that a refresh may take, unless another is set. A store that sends its answer byte by byte would otherwise keep a refresh
+/// for ever.
+pub(super) const LONGEST_REFRESH: Duration = Duration::from_secs(120);
 /// A request that finds an old value does not wait for a new one if the last attempt failed within this time. Otherwise every request of an
 /// outage would cost its client seconds.
 const OUTAGE: Duration = Duration::from_secs(30);
@@ -44,15 +48,17 @@ pub struct Ages {
 
 /// A value with its remaining lifetime.
 #[derive(Debug)]
-pub(super) struct CachedValue<T> {
-    pub(super) value: Arc<T>,
+pub(super) struct CachedValue<V> {
+    pub(super) value: Arc<V>,
+    /// When it was loaded.
+    pub(super) at: Instant,
     /// How long the value stays fresh; zero if it is stale.
     pub(super) lifetime: Duration,
     /// Why the value is older than [`Ages::fresh`]; `None` if it is not.
     pub(super) stale: Option<Stale>,
 }
 
-impl<T> CachedValue<T> {
+impl<V> CachedValue<V> {
     /// Whether the value is older than [`Ages::fresh`].
     pub(super) fn is_stale(&self) -> bool {
         self.stale.is_some()
@@ -86,222 +92,280 @@ impl<E> Clone for Unavailable<E> {
     }
 }
 
-type Refresh<T, E> = Shared<BoxFuture<'static, Result<Arc<T>, Unavailable<E>>>>;
+/// A value, and when it was loaded.
+type Dated<V> = (Arc<V>, Instant);
+type Loaded<V, E> = Result<Dated<V>, (Unavailable<E>, Instant)>;
 
-/// A shared value.
-pub(super) struct Cached<T, E> {
-    state: Mutex<CacheState<T, E>>,
+/// One load of a value, in progress or ended. A slot never changes: another one takes its place.
+struct Slot<V, E> {
+    loading: Shared<BoxFuture<'static, Loaded<V, E>>>,
+    /// The value before.
+    before: Option<Dated<V>>,
+    /// When an earlier load failed, if none has succeeded since.
+    failed_before: Option<Instant>,
+    /// When the load began.
+    since: Instant,
+    /// Whether another load is due regardless of the age: this one began too early.
+    is_outdated: bool,
+}
+
+impl<V, E> Slot<V, E> {
+    /// The last value that was loaded.
+    fn last(&self) -> Option<&Dated<V>> {
+        match self.loading.peek() {
+            Some(Ok(loaded)) => Some(loaded),
+            _ => self.before.as_ref(),
+        }
+    }
+
+    /// When the last load failed, if none has succeeded since.
+    fn failed(&self) -> Option<Instant> {
+        match self.loading.peek() {
+            _ if self.is_outdated => None,
+            Some(Ok(_)) => None,
+            Some(Err((_, at))) => Some(*at),
+            None => self.failed_before,
+        }
+    }
+
+    /// Whether another load is not due yet.
+    fn serves(&self, fresh: Duration, is_valid: impl Fn(&V) -> bool) -> bool {
+        let ended = self.loading.peek();
+        !self.is_outdated
+            && match ended {
+                Some(Ok((value, at))) => at.elapsed() < fresh && is_valid(value),
+                Some(Err((_, at))) => at.elapsed() < PAUSE,
+                None => true,
+            }
+    }
+}
+
+/// What a request tells of a value: whether it may be used at all, and whether an old one has all that the request needs.
+pub(super) type Checks<'a, V> = [&'a (dyn Fn(&V) -> bool + Sync); 2];
+
+/// Shared values by key.
+pub(super) struct Cached<K, V, E> {
+    slots: Cache<K, Arc<Slot<V, E>>>,
     longest: Duration,
 }
 
-struct CacheState<T, E> {
-    good: Option<(Arc<T>, Instant)>,
-    failed: Option<(Unavailable<E>, Instant)>,
-    /// With the number of invalidations before it began.
-    refresh: Option<(Refresh<T, E>, u64)>,
-    /// How often the value was outdated, regardless of its age.
-    invalidations: u64,
-    /// The number of invalidations before the refresh of `good` began. If there were more since, it may lack what they were about.
-    good_since: u64,
-}
-
-impl<T, E> Default for Cached<T, E> {
-    fn default() -> Self {
-        Self::with_longest_refresh(LONGEST_REFRESH)
-    }
-}
-
-impl<T, E> Cached<T, E> {
-    /// A value whose refresh may take this long.
-    pub(super) fn with_longest_refresh(longest: Duration) -> Self {
-        let state = Mutex::new(CacheState {
-            good: None,
-            failed: None,
-            refresh: None,
-            invalidations: 0,
-            good_since: 0,
-        });
-        Self { state, longest }
+impl<K, V, E> Cached<K, V, E>
+where
+    K: Hash + Eq + Clone + Send + Sync + 'static,
+    V: Send + Sync + 'static,
+    E: Send + Sync + 'static,
+{
+    /// No values. All may have this weight together; those that are requested least are forgotten first. A load may take `longest`.
+    pub(super) fn new(
+        most: u64,
+        longest: Duration,
+        weight: impl Fn(&K, Option<&V>) -> u64 + Send + Sync + 'static,
+    ) -> Self {
+        let weigher = move |key: &K, slot: &Arc<Slot<V, E>>| {
+            let weight = weight(key, slot.last().map(|(value, _)| &**value));
+            // A value that is larger than all may be would be loaded for each request.
+            u32::try_from(weight.min(most / 2)).unwrap_or(u32::MAX)
+        };
+        let slots = Cache::builder().max_capacity(most).weigher(weigher);
+        Self {
+            slots: slots.build(),
+            longest,
+        }
     }
 
-    /// Whether a refresh is in progress.
-    pub(super) fn is_refreshing(&self) -> bool {
-        self.state().refresh.is_some()
-    }
-
-    fn state(&self) -> MutexGuard<'_, CacheState<T, E>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The next step of a request for the value.
-enum Next<T, E> {
-    Ready(Result<CachedValue<T>, Unavailable<E>>),
-    /// With the number of invalidations before the refresh began.
-    Wait(Refresh<T, E>, u64, Option<CachedValue<T>>),
-}
-
-impl<T: Send + Sync + 'static, E: Send + Sync + 'static> Cached<T, E> {
-    /// Returns the value. `load` receives the old value and loads a new one. If it returns `None`, because too many values are loaded now, the
-    /// old value is used, or the request is answered at once. `is_enough` tells whether the request needs nothing that an old value lacks.
+    /// Returns a value. `load` receives the old value and loads a new one. If it returns `None`, because too many values are loaded now, the
+    /// old value is used, or the request is answered at once.
     pub(super) async fn get<F>(
-        self: &Arc<Self>,
+        &self,
+        key: &K,
         ages: Ages,
-        is_enough: impl Fn(&T) -> bool,
-        load: impl FnOnce(Option<Arc<T>>) -> Option<F>,
-    ) -> Result<CachedValue<T>, Unavailable<E>>
+        [is_valid, is_enough]: Checks<'_, V>,
+        load: impl FnOnce(Option<Arc<V>>) -> Option<F> + Send,
+    ) -> Result<CachedValue<V>, Unavailable<E>>
     where
-        F: Future<Output = Result<T, E>> + Send + 'static,
+        F: Future<Output = Result<V, E>> + Send + 'static,
     {
-        let begun = Instant::now();
-        let invalidations = self.state().invalidations;
-        let mut load = Some(load);
-        let (waited, old) = loop {
-            let (refresh, since, old) = match self.next(ages, &mut load) {
-                Next::Ready(value) => return value,
-                Next::Wait(refresh, since, old) => (refresh, since, old),
-            };
-            let patience = match &old {
-                Some(old) if is_enough(&old.value) => WAIT_WITH_OLD,
-                _ => WAIT_WITHOUT_OLD,
-            };
-            let patience = patience.saturating_sub(begun.elapsed());
-            let waited = tokio::time::timeout(patience, refresh).await;
-            // A refresh that began before an invalidation does not show what that was about. The next one does.
-            if waited.is_err() || since >= invalidations {
-                break (waited, old);
+        let slot = match self.slots.get(key).await {
+            Some(slot) if slot.serves(ages.fresh, is_valid) => slot,
+            _ => match self.load(key, ages.fresh, is_valid, load).await {
+                Some(slot) => slot,
+                None => return Err(Unavailable::Slow),
+            },
+        };
+        let serves = slot.serves(ages.fresh, is_valid);
+        let fresh = |(value, at): &Dated<V>| CachedValue {
+            value: value.clone(),
+            at: *at,
+            lifetime: ages.fresh.saturating_sub(at.elapsed()),
+            stale: None,
+        };
+        let is_outage = slot.failed().is_some_and(|at| at.elapsed() < OUTAGE);
+        let is_usable = |(value, at): &&Dated<V>| at.elapsed() < ages.stale && is_valid(value);
+        let old = slot
+            .last()
+            .filter(is_usable)
+            .map(|(value, at)| CachedValue {
+                value: value.clone(),
+                at: *at,
+                lifetime: Duration::ZERO,
+                stale: Some(match is_outage {
+                    true => Stale::Failed,
+                    false => Stale::Slow,
+                }),
+            });
+        let ended = match (slot.loading.peek(), &old) {
+            (Some(Ok(loaded)), _) if serves => return Ok(fresh(loaded)),
+            (Some(Err((reason, _))), _) if serves => Some(Err(reason.clone())),
+            // Too many are loaded now.
+            (Some(_), _) => None,
+            (None, Some(_)) if is_outage => None,
+            (None, old) => {
+                let patience = match old {
+                    Some(old) if is_enough(&old.value) => WAIT_WITH_OLD,
+                    _ => WAIT_WITHOUT_OLD,
+                };
+                let loaded = tokio::time::timeout(patience, slot.loading.clone()).await;
+                let loaded = loaded.ok();
+                loaded.map(|loaded| loaded.map_err(|(reason, _)| reason))
             }
         };
-        match (waited, old) {
-            (Ok(Ok(value)), _) => Ok(CachedValue {
-                value,
-                lifetime: ages.fresh,
-                stale: None,
-            }),
-            (Ok(Err(Unavailable::Failed(_))), Some(old)) => Ok(CachedValue {
+        match (ended, old) {
+            (Some(Ok(loaded)), _) => Ok(fresh(&loaded)),
+            (Some(Err(Unavailable::Failed(_))), Some(old)) => Ok(CachedValue {
                 stale: Some(Stale::Failed),
                 ..old
             }),
             (_, Some(old)) => Ok(old),
-            (Ok(Err(error)), None) => Err(error),
-            (Err(_), None) => Err(Unavailable::Slow),
+            (Some(Err(reason)), None) => Err(reason),
+            (None, None) => Err(Unavailable::Slow),
         }
     }
 
-    /// The last loaded value, however old.
-    pub(super) fn last(&self) -> Option<Arc<T>> {
-        let state = self.state();
-        state.good.as_ref().map(|(value, _)| value.clone())
-    }
-
-    /// Whether the value has to be loaded again regardless of its age.
-    pub(super) fn is_outdated(&self) -> bool {
-        let state = self.state();
-        state.good_since != state.invalidations
-    }
-
-    /// Makes the next request load the value again.
-    pub(super) fn invalidate(&self) {
-        let mut state = self.state();
-        state.failed = None;
-        state.invalidations += 1;
-    }
-
-    fn next<F>(
-        self: &Arc<Self>,
-        ages: Ages,
-        load: &mut Option<impl FnOnce(Option<Arc<T>>) -> Option<F>>,
-    ) -> Next<T, E>
+    /// Begins to load a value, unless another request has done so. Returns the slot with it, or the last one if too many values are loaded now.
+    async fn load<F>(
+        &self,
+        key: &K,
+        fresh: Duration,
+        is_valid: &(dyn Fn(&V) -> bool + Sync),
+        load: impl FnOnce(Option<Arc<V>>) -> Option<F> + Send,
+    ) -> Option<Arc<Slot<V, E>>>
     where
-        F: Future<Output = Result<T, E>> + Send + 'static,
+        F: Future<Output = Result<V, E>> + Send + 'static,
     {
-        let mut state = self.state();
-        let now = Instant::now();
-        let age = |since: &Instant| now.saturating_duration_since(*since);
-        if let Some((value, since)) = &state.good
-            && state.good_since == state.invalidations
-            && age(since) < ages.fresh
-        {
-            return Next::Ready(Ok(CachedValue {
-                value: value.clone(),
-                lifetime: ages.fresh.saturating_sub(age(since)),
-                stale: None,
-            }));
-        }
-        let old = state
-            .good
-            .as_ref()
-            .filter(|(_, since)| age(since) < ages.stale);
-        let old = old.map(|(value, _)| CachedValue {
-            value: value.clone(),
-            lifetime: Duration::ZERO,
-            stale: Some(match &state.failed {
-                Some((Unavailable::Failed(_), since)) if age(since) < OUTAGE => Stale::Failed,
-                _ => Stale::Slow,
-            }),
-        });
-        if state.refresh.is_none()
-            && let Some((error, since)) = &state.failed
-            && age(since) < PAUSE
-        {
-            let error = error.clone();
-            return Next::Ready(old.ok_or(error));
-        }
-        let known = state.good.as_ref().map(|(value, _)| value.clone());
-        let (refresh, since) = match &state.refresh {
-            Some(refresh) => refresh.clone(),
-            None => {
-                let Some(loading) = load.take().and_then(|load| load(known)) else {
-                    return Next::Ready(old.ok_or(Unavailable::Slow));
-                };
-                let since = state.invalidations;
-                let refresh = self.refresh(loading, since);
-                state.refresh = Some((refresh.clone(), since));
-                // The task goes on after all waiting clients have disconnected.
-                tokio::spawn(refresh.clone());
-                (refresh, since)
+        let next = |known: Option<Arc<Slot<V, E>>>| {
+            if known
+                .as_ref()
+                .is_some_and(|slot| slot.serves(fresh, is_valid))
+            {
+                return Op::Nop;
             }
+            let before = known.as_ref().and_then(|slot| slot.last());
+            let before = before.filter(|(value, _)| is_valid(value)).cloned();
+            let Some(loading) = load(before.as_ref().map(|(value, _)| value.clone())) else {
+                return Op::Nop;
+            };
+            let limited = tokio::time::timeout(self.longest, loading);
+            let loading = async {
+                let loaded = match limited.await {
+                    Ok(Ok(value)) => Ok(Arc::new(value)),
+                    Ok(Err(error)) => Err(Unavailable::Failed(Arc::new(error))),
+                    Err(_) => Err(Unavailable::Slow),
+                };
+                let now = Instant::now();
+                loaded
+                    .map(|value| (value, now))
+                    .map_err(|reason| (reason, now))
+            };
+            Op::Put(Arc::new(Slot {
+                loading: loading.boxed().shared(),
+                before,
+                failed_before: known.and_then(|slot| slot.failed()),
+                since: Instant::now(),
+                is_outdated: false,
+            }))
         };
-        let is_outage = matches!(&state.failed, Some((_, since)) if age(since) < OUTAGE);
-        match old {
-            Some(old) if is_outage => Next::Ready(Ok(old)),
-            old => Next::Wait(refresh, since, old),
+        let entry = self.slots.entry_by_ref(key);
+        let next = entry.and_compute_with(|entry| ready(next(entry.map(Entry::into_value))));
+        match next.await {
+            CompResult::Inserted(entry) | CompResult::ReplacedWith(entry) => {
+                let slot = entry.into_value();
+                // The task goes on after all waiting clients have disconnected.
+                tokio::spawn(self.clone().complete(key.clone(), slot.clone()));
+                Some(slot)
+            }
+            CompResult::Unchanged(entry) => Some(entry.into_value()),
+            CompResult::StillNone(_) | CompResult::Removed(_) => None,
         }
     }
 
-    /// A refresh, which stores its result. It begins after `since` invalidations.
-    fn refresh(
-        self: &Arc<Self>,
-        loading: impl Future<Output = Result<T, E>> + Send + 'static,
-        since: u64,
-    ) -> Refresh<T, E> {
-        let this = self.clone();
-        let limited = tokio::time::timeout(self.longest, loading);
-        async move {
-            let result = match limited.await {
-                Ok(Ok(value)) => Ok(Arc::new(value)),
-                Ok(Err(error)) => Err(Unavailable::Failed(Arc::new(error))),
-                Err(_) => Err(Unavailable::Slow),
-            };
-            let mut state = this.state();
-            state.refresh = None;
-            let now = Instant::now();
-            match &result {
-                Ok(value) => {
-                    state.good = Some((value.clone(), now));
-                    state.good_since = since;
-                    state.failed = None;
-                }
-                Err(error) if since == state.invalidations => {
-                    state.failed = Some((error.clone(), now));
-                }
-                // After an invalidation, the next request loads the value again at once.
-                Err(_) => {}
-            }
-            result
+    /// Waits for a value, and puts a slot into its place that has the right weight, and not the value before.
+    async fn complete(self, key: K, slot: Arc<Slot<V, E>>) {
+        let loaded = slot.loading.clone().await;
+        let ended = Slot {
+            loading: slot.loading.clone(),
+            before: slot.before.clone().filter(|_| loaded.is_err()),
+            failed_before: None,
+            since: slot.since,
+            is_outdated: false,
+        };
+        let is_same = |entry: &Entry<K, Arc<Slot<V, E>>>| Arc::ptr_eq(entry.value(), &slot);
+        let replaced = self.slots.entry(key).and_compute_with(|entry| {
+            ready(match entry.as_ref().is_some_and(is_same) {
+                true => Op::Put(Arc::new(ended)),
+                false => Op::Nop,
+            })
+        });
+        replaced.await;
+    }
+
+    /// Makes the next request load a value again, unless its load began after the event that changed it.
+    pub(super) async fn invalidate(&self, key: &K, event: Instant) {
+        let outdated = self.slots.entry_by_ref(key).and_compute_with(|entry| {
+            ready(match entry.map(Entry::into_value) {
+                Some(slot) if slot.since <= event => Op::Put(Arc::new(Slot {
+                    loading: slot.loading.clone(),
+                    before: slot.before.clone(),
+                    failed_before: None,
+                    since: slot.since,
+                    is_outdated: true,
+                })),
+                _ => Op::Nop,
+            })
+        });
+        outdated.await;
+    }
+
+    /// Forgets a value, unless it is being loaded.
+    pub(super) async fn forget(&self, key: &K) {
+        if !self.is_loading(key).await {
+            self.slots.invalidate(key).await;
         }
-        .boxed()
-        .shared()
+    }
+
+    /// Forgets all values, those that are being loaded too.
+    pub(super) fn forget_all(&self) {
+        self.slots.invalidate_all();
+    }
+
+    /// Whether a value is being loaded.
+    pub(super) async fn is_loading(&self, key: &K) -> bool {
+        let slot = self.slots.get(key).await;
+        slot.is_some_and(|slot| slot.loading.peek().is_none())
+    }
+
+    /// The values that were loaded, however old.
+    pub(super) fn values(&self) -> impl Iterator<Item = (Arc<K>, Arc<V>)> {
+        let slots = self.slots.iter();
+        slots.filter_map(|(key, slot)| Some((key, slot.last()?.0.clone())))
+    }
+}
+
+impl<K, V, E> Clone for Cached<K, V, E> {
+    fn clone(&self) -> Self {
+        Self {
+            slots: self.slots.clone(),
+            longest: self.longest,
+        }
     }
 }
 
@@ -312,80 +376,95 @@ mod tests {
     use super::*;
 
     const AGES: Ages = Ages {
-        fresh: Duration::ZERO,
-        stale: Duration::ZERO,
+        fresh: Duration::from_secs(3_600),
+        stale: Duration::from_secs(3_600),
     };
+    const ANY: Checks<'static, u8> = [&|_| true, &|_| true];
+
+    fn cached(longest: Duration) -> Cached<(), u8, ()> {
+        Cached::new(8, longest, |(), _| 1)
+    }
+
+    async fn until_loading(cached: &Cached<(), u8, ()>) {
+        while !cached.is_loading(&()).await {
+            tokio::task::yield_now().await;
+        }
+    }
 
     /// Of two versions that are mirrored at once, the list after the second must have both.
     #[tokio::test]
-    async fn a_refresh_that_began_before_an_invalidation_is_not_enough() {
-        let ages = Ages {
-            fresh: Duration::MAX,
-            stale: Duration::MAX,
-        };
+    async fn a_load_that_began_before_an_invalidation_is_not_enough() {
         for is_good in [true, false] {
-            let cached = Arc::new(Cached::<u8, ()>::default());
+            let cached = cached(LONGEST_REFRESH);
             let (go_on, waits) = oneshot::channel();
-            let old = async move { waits.await.map_err(|_| ()) };
             let shared = cached.clone();
             let first = tokio::spawn(async move {
-                let load = |_| Some(old);
-                shared.get(ages, |_| true, load).await.map(|got| *got.value)
+                let load = |_| Some(async move { waits.await.map_err(|_| ()) });
+                let got = shared.get(&(), AGES, ANY, load).await;
+                got.map(|got| *got.value)
             });
-            while !cached.is_refreshing() {
-                tokio::task::yield_now().await;
-            }
-            cached.invalidate();
-            let shared = cached.clone();
-            let second = tokio::spawn(async move {
-                let load = |_| Some(std::future::ready(Ok(2)));
-                shared.get(ages, |_| true, load).await.map(|got| *got.value)
-            });
-            tokio::task::yield_now().await;
+            until_loading(&cached).await;
+            cached.invalidate(&(), Instant::now()).await;
+            let load = |_| Some(ready(Ok(2)));
+            let second = cached.get(&(), AGES, ANY, load).await;
+            assert_eq!(*second.unwrap().value, 2);
             match is_good {
                 true => go_on.send(1).unwrap(),
                 false => drop(go_on),
             }
             assert_eq!(first.await.unwrap().ok(), is_good.then_some(1));
-            assert_eq!(second.await.unwrap().ok(), Some(2));
             let load = |_| None::<std::future::Ready<_>>;
-            let kept = cached.get(ages, |_| true, load).await.unwrap();
+            let kept = cached.get(&(), AGES, ANY, load).await.unwrap();
             assert_eq!((*kept.value, kept.stale), (2, None));
         }
     }
 
     #[tokio::test]
-    async fn a_refresh_is_dropped_after_its_own_time() {
-        let refreshing = |longest| async move {
-            let cached = Arc::new(Cached::<(), ()>::with_longest_refresh(longest));
-            let (held, ended) = oneshot::channel::<()>();
-            let shared = cached.clone();
-            let waiting = tokio::spawn(async move {
-                let load = |_| {
-                    Some(async move {
-                        let _held = held;
-                        std::future::pending().await
-                    })
-                };
-                shared.get(AGES, |()| true, load).await.is_err()
-            });
-            (cached, ended, waiting)
+    async fn an_old_value_is_used_while_no_new_one_can_be_loaded() {
+        let cached = cached(LONGEST_REFRESH);
+        let fresh = Ages {
+            fresh: Duration::ZERO,
+            ..AGES
         };
-        let (short, ended, waiting) = refreshing(Duration::from_millis(1)).await;
-        assert!(waiting.await.unwrap());
+        let first = cached.get(&(), fresh, ANY, |_| Some(ready(Ok(1)))).await;
+        assert_eq!(*first.unwrap().value, 1);
+        let failing = |old: Option<Arc<u8>>| {
+            assert_eq!(old.as_deref(), Some(&1));
+            Some(ready(Err(())))
+        };
+        let stale = cached.get(&(), fresh, ANY, failing).await.unwrap();
+        assert_eq!((*stale.value, stale.stale), (1, Some(Stale::Failed)));
+        // One that may not be used is none.
+        let invalid: Checks<'_, u8> = [&|_| false, &|_| true];
+        let none = cached.get(&(), fresh, invalid, failing).await;
+        assert!(matches!(none, Err(Unavailable::Failed(_))));
+    }
+
+    #[tokio::test]
+    async fn a_load_goes_on_without_its_clients_until_its_own_time() {
+        let (held, ended) = oneshot::channel::<()>();
+        let load = |_| {
+            Some(async move {
+                let _held = held;
+                std::future::pending().await
+            })
+        };
+        let short = cached(Duration::from_millis(1));
+        assert!(short.get(&(), AGES, ANY, load).await.is_err());
         assert!(ended.await.is_err());
-        assert!(!short.is_refreshing());
-        let (long, mut ended, waiting) = refreshing(LONGEST_REFRESH * 30).await;
-        while !long.is_refreshing() {
-            tokio::task::yield_now().await;
-        }
+        let (go_on, waits) = oneshot::channel();
+        let long = cached(LONGEST_REFRESH);
+        let shared = long.clone();
+        let waiting = tokio::spawn(async move {
+            let load = |_| Some(async move { waits.await.map_err(|_| ()) });
+            shared.get(&(), AGES, ANY, load).await.is_ok()
+        });
+        until_loading(&long).await;
         waiting.abort();
         assert!(waiting.await.is_err());
-        assert!(long.is_refreshing());
-        assert!(
-            ended
-                .try_recv()
-                .is_err_and(|error| error == oneshot::error::TryRecvError::Empty)
-        );
+        go_on.send(3).unwrap();
+        let load = |_| None::<std::future::Ready<_>>;
+        let got = long.get(&(), AGES, ANY, load).await;
+        assert_eq!(*got.unwrap().value, 3);
     }
 }

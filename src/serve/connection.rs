@@ -9,31 +9,32 @@
 //!
 //! [`Watched`] has the limits of time.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-use axum::body::{Body, HttpBody};
-use axum::http::header::{CONTENT_LENGTH, DATE, HOST, USER_AGENT};
-use axum::http::{HeaderMap, HeaderName, Method, Request, StatusCode, Version};
 use bytes::Bytes;
-use http_body::{Frame, SizeHint};
+use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
+use hyper::header::{CONTENT_LENGTH, DATE, HOST, HeaderName, USER_AGENT};
 use hyper::server::conn::http1;
+use hyper::{HeaderMap, Method, Request, StatusCode, Version};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 
-use super::answer::{self, Reason, Response};
-use super::exchange::Exchange;
-use super::forwarded::forwarded_for;
-use super::notice::{Denied, RequestRecord};
+use super::answer::{self, Content, Reason, Response};
+use super::clients::{Client, Permits};
+use super::links;
+use super::notice::RequestRecord;
 use super::service::Service;
 use super::watched::{Phase, Watched};
+use crate::blob::ReadError;
 use crate::error::printable;
+use crate::store;
 
 /// How long a TLS handshake may take. It needs one or two round trips, and the connection counts towards `--max-connections`
 /// meanwhile.
@@ -49,25 +50,34 @@ const LONGEST_AGENT: usize = 120;
 /// The longest method in the log, in characters. The longest registered one has 17.
 const LONGEST_METHOD: usize = 20;
 
+/// The largest piece of a document that is handed to the connection, which may hold it for longer than the answer holds its places.
+const PIECE: usize = 16 << 10;
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Serves a connection until it ends. `draining` becomes true when the server ends.
 pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
-    client: IpAddr,
+    address: IpAddr,
     service: Arc<Service>,
     mut draining: watch::Receiver<bool>,
 ) {
     let phase = Phase::default();
+    let client = service.clients.at(address).await;
     let watched = TokioIo::new(Watched::new(stream, phase.clone()));
     let of_request = phase.clone();
     let requests = hyper::service::service_fn(move |request| {
         of_request.set(Phase::ANSWER);
-        let (service, phase) = (service.clone(), of_request.clone());
+        let sent = Sent::new(
+            service.clone(),
+            client.clone(),
+            address,
+            &request,
+            of_request.clone(),
+        );
         async move {
             // hyper keeps the memory of one request for an idle connection, so that of this future is allocated separately.
-            let answer = Box::pin(answer(service, client, request, phase));
-            Ok::<_, std::convert::Infallible>(answer.await)
+            Ok::<_, std::convert::Infallible>(Box::pin(answer(request, sent)).await)
         }
     });
     let mut builder = http1::Builder::new();
@@ -90,45 +100,63 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
 }
 
 /// Answers one request, and reports it after its body was sent.
-async fn answer(
-    service: Arc<Service>,
-    client: IpAddr,
-    request: Request<Incoming>,
-    phase: Phase,
-) -> Response {
-    let began = Instant::now();
-    let hosts = request.headers().get_all(HOST).iter().count();
-    let mut sent = Sent {
-        service: service.clone(),
-        id: next_id(),
-        client,
-        forwarded_for: forwarded_for(request.headers()).filter(|_| service.has_proxy),
-        token: None,
-        denied: None,
-        reason: None,
-        method: request.method().clone(),
-        path: service.logged_path(request.uri().path()),
-        route: "none",
-        status: CLIENT_LEFT,
-        is_stale: false,
-        agent: agent(request.headers()),
-        began,
-        bytes: 0,
-        expected: None,
-        is_ended: false,
-        phase,
-        permits: Vec::new(),
-    };
+async fn answer(request: Request<Incoming>, mut sent: Sent) -> hyper::Response<Sending> {
     // No answer depends on the body. What its client sends would stay in memory while the request waits, for example for a permit.
     let (head, body) = request.into_parts();
     drop(body);
-    let exchange = match (head.version, hosts) {
-        (Version::HTTP_11, 0) | (_, 2..) => Exchange::ambiguous(),
-        _ if service.is_too_fast(client) => Exchange::too_many(),
-        _ => service.answer(client, &Request::from_parts(head, ())).await,
+    let service = sent.service.clone();
+    let target = service.target(&head);
+    let record = &mut sent.record;
+    record.path = printable(&links::without_signatures(target.path));
+    let hosts = head.headers.get_all(HOST).iter().count();
+    let mut answer = match (head.version, hosts) {
+        (Version::HTTP_11, 0) | (_, 2..) => {
+            let text = "the request names no host, or several";
+            answer::text(StatusCode::BAD_REQUEST, text)
+        }
+        _ if service.clients.is_too_fast(&sent.client) => {
+            service.metrics.limited.inc();
+            record.route = "limited";
+            answer::too_many("too many requests", 1)
+        }
+        _ => {
+            let answered = service.answer(&sent.client, &head, &target, record);
+            let (answer, permits) = answered.await;
+            sent.permits = permits;
+            answer
+        }
     };
-    let answer = sent.sends(exchange);
-    answer.map(|body| Body::new(Counted { body, sent }))
+    answer::set(&mut answer, REQUEST_ID, &sent.record.id);
+    answer::set(&mut answer, DATE, &answer::date());
+    sent.expected = match head.method == Method::HEAD {
+        true => {
+            remove_body(&mut answer);
+            0
+        }
+        false => answer.body().left(),
+    };
+    let record = &mut sent.record;
+    let reason = answer.extensions_mut().remove();
+    record.reason = reason
+        .map(|Reason(text)| text)
+        .filter(|_| record.denied.is_none());
+    record.status = answer.status().as_u16();
+    answer.map(|content| Sending { content, sent })
+}
+
+/// The last address of `X-Forwarded-For`, which the nearest proxy has added. The client can write the others, and all of them if the proxy adds
+/// none. So the address is for the log only, and any other text is ignored.
+fn forwarded_for(headers: &HeaderMap) -> Option<IpAddr> {
+    let header = headers.get_all(FORWARDED_FOR).iter().next_back()?;
+    let last = header.to_str().ok()?.rsplit(',').next()?.trim();
+    let bare = last
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    let address = bare.unwrap_or(last).parse();
+    // Some proxies add the port.
+    address
+        .or_else(|_| last.parse().map(|address: SocketAddr| address.ip()))
+        .ok()
 }
 
 /// The number of a request in this process, and the process.
@@ -154,135 +182,116 @@ fn agent(headers: &HeaderMap) -> String {
 
 /// Makes an answer to `HEAD`, which has the length of the body, and no body.
 fn remove_body(answer: &mut Response) {
-    if let Some(length) = length(answer)
-        && answer.status() != StatusCode::NOT_MODIFIED
+    let length = answer.body().left();
+    if answer.status() != StatusCode::NOT_MODIFIED && !answer.headers().contains_key(CONTENT_LENGTH)
     {
         answer::set(answer, CONTENT_LENGTH, &length.to_string());
     }
-    *answer.body_mut() = Body::empty();
-}
-
-fn length(answer: &Response) -> Option<u64> {
-    let header = answer.headers().get(CONTENT_LENGTH);
-    let header = header.and_then(|header| header.to_str().ok()?.parse().ok());
-    header.or_else(|| answer.body().size_hint().exact())
+    *answer.body_mut() = Content::NONE;
 }
 
 /// A request, and its answer in transfer. It is reported when it is dropped: at the end of the body, or when the client disconnects, which may
 /// be before there is an answer.
 struct Sent {
     service: Arc<Service>,
-    id: String,
-    client: IpAddr,
-    forwarded_for: Option<IpAddr>,
-    token: Option<String>,
-    denied: Option<Denied>,
-    reason: Option<String>,
-    method: Method,
-    path: String,
-    route: &'static str,
-    status: u16,
-    is_stale: bool,
-    agent: String,
+    client: Arc<Client>,
+    record: RequestRecord,
     began: Instant,
-    bytes: u64,
-    expected: Option<u64>,
-    is_ended: bool,
+    expected: u64,
+    /// What is held until the answer was sent.
+    permits: Permits,
     phase: Phase,
-    /// The permits of a package, held until it was sent; none for another answer.
-    permits: Vec<OwnedSemaphorePermit>,
 }
 
 impl Sent {
-    /// Completes the headers of an answer, and notes what of it is reported. Returns the answer.
-    fn sends(&mut self, exchange: Exchange) -> Response {
-        let Exchange {
-            mut answer,
-            route,
-            token,
-            denied,
-            is_stale,
-            permits,
-        } = exchange;
-        answer::set(&mut answer, REQUEST_ID, &self.id);
-        answer::set(&mut answer, DATE, &answer::date());
-        self.expected = match self.method == Method::HEAD {
-            true => {
-                remove_body(&mut answer);
-                Some(0)
-            }
-            false => length(&answer),
+    fn new(
+        service: Arc<Service>,
+        client: Arc<Client>,
+        address: IpAddr,
+        request: &Request<Incoming>,
+        phase: Phase,
+    ) -> Self {
+        let headers = request.headers();
+        let record = RequestRecord {
+            id: next_id(),
+            client: address,
+            forwarded_for: forwarded_for(headers).filter(|_| service.has_proxy),
+            token: None,
+            denied: None,
+            reason: None,
+            method: short(request.method()).to_owned(),
+            path: String::new(),
+            route: "none",
+            status: CLIENT_LEFT,
+            bytes: 0,
+            seconds: 0.0,
+            is_stale: false,
+            is_complete: false,
+            agent: agent(headers),
         };
-        self.token = token;
-        self.denied = denied;
-        self.reason = answer.extensions_mut().remove().map(|Reason(text)| text);
-        self.route = route;
-        self.status = answer.status().as_u16();
-        self.is_stale = is_stale;
-        self.permits = permits;
-        answer
+        Self {
+            service,
+            client,
+            record,
+            began: Instant::now(),
+            expected: u64::MAX,
+            permits: Permits::new(),
+            phase,
+        }
     }
 }
 
 impl Drop for Sent {
     fn drop(&mut self) {
         self.phase.set(Phase::IDLE);
-        let record = RequestRecord {
-            id: &self.id,
-            client: self.client,
-            forwarded_for: self.forwarded_for,
-            token: self.token.as_deref(),
-            denied: self.denied,
-            reason: self.reason.as_deref().filter(|_| self.denied.is_none()),
-            method: short(&self.method),
-            path: &self.path,
-            route: self.route,
-            status: self.status,
-            bytes: self.bytes,
-            duration: self.began.elapsed(),
-            is_stale: self.is_stale,
-            is_complete: self.is_ended || self.expected == Some(self.bytes),
-            agent: &self.agent,
-        };
-        self.service.metrics.answered(&record);
-        let is_refused = self.status == StatusCode::TOO_MANY_REQUESTS.as_u16();
-        if !is_refused || self.service.refusal_log.admits(self.client) {
-            self.service.observer.request(&record);
+        self.permits.clear();
+        let record = &mut self.record;
+        record.seconds = self.began.elapsed().as_secs_f64();
+        record.is_complete = record.bytes == self.expected;
+        self.service.metrics.answered(record);
+        if record.status != StatusCode::TOO_MANY_REQUESTS.as_u16() || self.client.may_log() {
+            self.service.observer.request(record);
         }
     }
 }
 
-/// A body that counts its bytes for the log.
-struct Counted {
-    body: Body,
+/// The body of an answer, which counts its bytes for the log.
+struct Sending {
+    content: Content,
     sent: Sent,
 }
 
-impl HttpBody for Counted {
+impl Body for Sending {
     type Data = Bytes;
-    type Error = axum::Error;
+    type Error = ReadError<store::Error>;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
-        match &frame {
-            Some(Ok(frame)) => {
-                let length = frame.data_ref().map_or(0, Bytes::len);
-                self.sent.bytes += length as u64;
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let this = &mut *self;
+        let piece = match &mut this.content {
+            Content::Whole(bytes) if bytes.is_empty() => None,
+            Content::Whole(bytes) => Some(Ok(bytes.split_to(bytes.len().min(PIECE)))),
+            Content::Package(bytes, left) => {
+                let piece = ready!(bytes.as_mut().poll_next(context));
+                if let Some(Ok(piece)) = &piece {
+                    *left = left.saturating_sub(piece.len() as u64);
+                }
+                piece
             }
-            Some(Err(_)) => {}
-            None => self.sent.is_ended = true,
+        };
+        if let Some(Ok(piece)) = &piece {
+            this.sent.record.bytes += piece.len() as u64;
         }
-        Poll::Ready(frame)
+        Poll::Ready(piece.map(|piece| piece.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        matches!(&self.content, Content::Whole(bytes) if bytes.is_empty())
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        SizeHint::with_exact(self.content.left())
     }
 }

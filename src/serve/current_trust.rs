@@ -3,13 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
-use zeroize::Zeroizing;
+use tokio::sync::watch;
 
 use super::error::Error;
-use super::watched_files::{self, LoadedFiles, WatchedFiles};
+use super::watched_files::{Apply, Reader, WatchedFiles};
 use crate::address::{ProviderAddr, ProviderPattern};
-use crate::digest::Digest;
 use crate::disk;
 use crate::examine::TrustOptions;
 use crate::release::Document;
@@ -28,16 +26,16 @@ pub struct TrustFiles {
 }
 
 /// The trust options that apply now.
-pub(super) struct CurrentTrust(ArcSwap<TrustOptions>);
+pub(super) struct CurrentTrust(watch::Sender<Arc<TrustOptions>>);
 
 impl CurrentTrust {
     pub(super) fn new(options: TrustOptions) -> Self {
-        Self(ArcSwap::from_pointee(options))
+        Self(watch::Sender::new(Arc::new(options)))
     }
 
     /// The options that apply now. One listing is read with the same options from beginning to end.
     pub(super) fn options(&self) -> Arc<TrustOptions> {
-        self.0.load_full()
+        self.0.borrow().clone()
     }
 
     /// Whether these options, which applied before, have the rule for a provider that applies now.
@@ -49,7 +47,7 @@ impl CurrentTrust {
     /// Applies another policy.
     pub(super) fn replace(&self, policy: Policy) {
         let options = self.options();
-        self.0.store(Arc::new(TrustOptions {
+        self.0.send_replace(Arc::new(TrustOptions {
             policy,
             ..TrustOptions::clone(&options)
         }));
@@ -69,26 +67,23 @@ impl TrustFiles {
         let Some(path) = self.trust.as_ref().or(self.keys.first()).cloned() else {
             return Ok(None);
         };
-        let load = move || {
-            let mut digests = Vec::new();
-            let policy = self.policy(&mut digests)?;
+        let load = move |reader: &mut Reader| {
+            let policy = self.policy(reader)?;
             let apply = apply.clone();
-            Ok(LoadedFiles {
-                digests,
-                apply: Box::new(move || {
-                    apply(policy);
-                    Ok(())
-                }),
-            })
+            let apply = move || {
+                apply(policy);
+                Ok(())
+            };
+            Ok(Box::new(apply) as Apply)
         };
-        WatchedFiles::loaded(path, load).map(Some)
+        WatchedFiles::start(path, true, load).map(Some)
     }
 
-    /// Reads the policy, and adds the digest of each file.
-    fn policy(&self, digests: &mut Vec<Digest>) -> Result<Policy, Error> {
+    /// Reads the policy.
+    fn policy(&self, reader: &mut Reader) -> Result<Policy, Error> {
         let mut policy = Policy::default();
         if let Some(path) = &self.trust {
-            let bytes = read(path, digests)?;
+            let bytes = reader.read(path)?;
             let text = text::decode(&bytes).map_err(|source| Error::Text {
                 path: path.clone(),
                 source,
@@ -103,12 +98,12 @@ impl TrustFiles {
                 if key.copy_of.is_some() && !disk::exists(&path)? {
                     return Ok(None);
                 }
-                key_file(&path, digests, |bytes| key.check(bytes)).map(Some)
+                key_file(&path, reader, |bytes| key.check(bytes)).map(Some)
             })?;
         }
         let keys = self.keys.iter().map(|path| {
             let name = path.display().to_string();
-            let bytes = key_file(path, digests, |bytes| trust::check_key_file(&name, bytes))?;
+            let bytes = key_file(path, reader, |bytes| trust::check_key_file(&name, bytes))?;
             Ok(Document { name, bytes })
         });
         let keys = keys.collect::<Result<_, Error>>()?;
@@ -120,19 +115,13 @@ impl TrustFiles {
 /// Reads a file of keys, and checks it.
 fn key_file(
     path: &Path,
-    digests: &mut Vec<Digest>,
+    reader: &mut Reader,
     check: impl FnOnce(&[u8]) -> Result<(), trust::Error>,
 ) -> Result<Vec<u8>, Error> {
-    let bytes = read(path, digests)?;
+    let bytes = reader.read(path)?;
     check(&bytes).map_err(|source| Error::Trust {
         path: path.to_owned(),
         source,
     })?;
     Ok(bytes.to_vec())
-}
-
-fn read(path: &Path, digests: &mut Vec<Digest>) -> Result<Zeroizing<Vec<u8>>, disk::Error> {
-    let bytes = watched_files::read_again(path)?;
-    digests.push(Digest::of(&bytes));
-    Ok(bytes)
 }

@@ -64,7 +64,7 @@ pub(super) fn download(
     served: &ServedVersion,
     documents: &Documents,
     package: &ServedPackage,
-    names: &DocumentNames,
+    [checksums, signature]: &[String; 2],
     link: impl Fn(&str) -> String,
 ) -> Vec<u8> {
     let listed = |package: &ServedPackage| {
@@ -81,8 +81,8 @@ pub(super) fn download(
         filename: package.file_name.clone(),
         download_url: link(&package.file_name),
         shasum: package.expected.digest.hex(),
-        shasums_url: link(&names.checksums),
-        shasums_signature_url: link(&names.signature),
+        shasums_url: link(checksums),
+        shasums_signature_url: link(signature),
         keys: vec![SigningKey::new(
             documents.fingerprint.key_id().to_owned(),
             String::from_utf8_lossy(&documents.certificate).into_owned(),
@@ -103,21 +103,12 @@ pub(super) fn discovery(base: &str) -> Vec<u8> {
     })
 }
 
-/// The file names of the checksum document and its signature.
-pub(super) struct DocumentNames {
-    pub(super) checksums: String,
-    pub(super) signature: String,
-}
-
-impl DocumentNames {
-    pub(super) fn of(provider: &ProviderAddr, version: &Version) -> Self {
-        let type_name = provider.type_name();
-        let checksums = format!("terraform-provider-{type_name}_{version}_SHA256SUMS");
-        Self {
-            signature: format!("{checksums}.sig"),
-            checksums,
-        }
-    }
+/// The file names of the checksum document and of its signature.
+pub(super) fn names(provider: &ProviderAddr, version: &Version) -> [String; 2] {
+    let type_name = provider.type_name();
+    let checksums = format!("terraform-provider-{type_name}_{version}_SHA256SUMS");
+    let signature = format!("{checksums}.sig");
+    [checksums, signature]
 }
 
 /// These documents contain text and numbers only, so writing them cannot fail.

@@ -3,29 +3,37 @@
 //! The list of a provider then also has the versions that the origin offers. The first request for one of them starts
 //! [`mod@crate::mirror`] with the same policy as every other verification. Concurrent requests for a version share one run. If it takes longer than
 //! clients wait, they get `Retry-After`, and the run goes on.
+//!
+//! A version that cannot be mirrored for a definite reason is hidden for [`HIDDEN`] times [`Ages::fresh`]. Each time it is listed again, the next
+//! client selects it and fails.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::future::{Either, select};
-use tokio::sync::{oneshot, watch};
+use moka::future::Cache;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
+use tokio::time::timeout;
 
-use super::cached::{Ages, Cached, CachedValue, Unavailable};
+use super::cached::{Ages, Cached, CachedValue, LONGEST_REFRESH, Unavailable};
 use super::current_trust::CurrentTrust;
-use super::failed_versions::FailedVersions;
-use super::fill_places::FillPlaces;
+use super::listing::MOST_OFFERED;
+use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
-use super::origin_lists::{OriginList, OriginLists};
 use crate::address::{Hostname, ProviderAddr, ProviderPattern};
+use crate::blob;
 use crate::constraint::VersionConstraints;
+use crate::disk;
 use crate::error::Category;
 use crate::event::{Event, Reporter, Subject};
-use crate::http::Http;
+use crate::http::{self, Http};
 use crate::jobs::{self, Jobs};
 use crate::mirror::{self, Task, VersionFilter};
-use crate::outcome::{At, Change, Failure, Problem, Published};
+use crate::outcome::{At, Change, Failure, PackageError, Problem, Published};
 use crate::platform::Platforms;
 use crate::selection::Exclusion;
 use crate::source::{self, AvailableVersion, BadEntries, Source};
@@ -35,20 +43,33 @@ use crate::version::Version;
 /// The longest time that mirroring a version may take, with the time in the queue. A transfer without progress ends after some minutes, but a slow
 /// origin can stay just within the limits of transfers.
 const LONGEST_FILL: Duration = Duration::from_secs(3_600);
+/// The number of versions that are mirrored concurrently. `tfoci help deployment` states this number.
+const PLACES: u32 = 8;
+/// The most versions that may have a place, or wait for one.
+const QUEUE: usize = 1_024;
 /// The most versions whose result is remembered. Clients may request any number of versions that an origin offers, and this many results take a
 /// few MiB.
-const MOST_REMEMBERED: usize = 4_096;
-/// The shortest time before a version that the policy refused is mirrored again. Each attempt costs the origin a download.
-const LEAST_REFUSAL: Duration = Duration::from_secs(10);
+const MOST_REMEMBERED: u64 = 4_096;
+/// How long a list of the store waits for that of the origin. It is shorter than requests wait for a list, so that even the first request of a
+/// provider gets what the store has. A list that comes later serves the next one. `tfoci help deployment` states this number.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// The most lists that origins are asked for at once. Clients name providers, and an origin may give no answer for minutes.
+const MOST_LISTS: usize = 128;
+/// The most memory of lists of origins, in versions of about 100 bytes.
+const MOST_LISTED: u64 = 40_000;
+/// A version that cannot be mirrored stays hidden for this many times [`Ages::fresh`].
+const HIDDEN: u32 = 10;
+/// The shortest time before a version that was hidden is mirrored again. Each attempt costs the origin a download.
+const LEAST_HIDDEN: Duration = Duration::from_secs(10);
+/// The failing answers of an origin in a row after which a version is hidden. An origin may be out of order for a moment.
+const MOST_ANSWERS: u32 = 3;
 /// How long the end of the server waits for cancelled mirroring, which ends as soon as a file is written.
 const LONGEST_END: Duration = Duration::from_secs(2);
-/// A version that the policy refused stays hidden for this many times [`Ages::fresh`]. Each time it is listed again, the next client selects it
-/// and fails.
-const REFUSAL: u32 = 10;
 /// The number of packages of a version that are transferred concurrently: enough to use the bandwidth while one package waits for its first byte.
-/// With four versions of one origin at once, at most 16 transfers share its bandwidth, and with eight of several, at most 32 the memory of the
-/// process.
 const PACKAGES: usize = 4;
+/// Filling stops below this many free bytes of a disk, or a twentieth of a small one.
+#[cfg(unix)]
+const FREE: u64 = 1 << 30;
 
 /// The providers that may be mirrored, and their origins.
 pub struct FillSettings {
@@ -56,7 +77,7 @@ pub struct FillSettings {
     pub source: Source,
     /// The HTTP client of `source`. `/metrics` counts its requests.
     pub http: Http,
-    /// The providers that may be mirrored; empty for all.
+    /// The providers that may be mirrored.
     pub include: Vec<ProviderPattern>,
     /// The versions that may not be mirrored.
     pub exclude: Vec<Exclusion>,
@@ -66,12 +87,24 @@ pub struct FillSettings {
     pub newest: Option<usize>,
     /// The platforms to mirror.
     pub platforms: Platforms,
+    /// The directory of the store, whose disk must not become full; `None` for a registry.
+    pub directory: Option<PathBuf>,
     /// Receives the events of mirroring.
     pub reporter: Arc<dyn Reporter>,
 }
 
-/// The shared result of mirroring a version.
-type Mirrored = Arc<Cached<(), Failure>>;
+/// The versions that an origin has; `None` if it does not have the provider.
+pub(super) type OriginList = Option<BTreeSet<Version>>;
+
+type VersionKey = (ProviderAddr, Version);
+
+/// A version that could not be mirrored.
+struct FailedVersion {
+    problem: Arc<Problem>,
+    is_hidden: bool,
+    /// The failing answers of the origin in a row.
+    answers: u32,
+}
 
 /// The versions that are mirrored on demand.
 pub(super) struct Fill {
@@ -79,12 +112,17 @@ pub(super) struct Fill {
     trust: Arc<CurrentTrust>,
     ages: Ages,
     observer: Arc<dyn Observer>,
-    lists: Arc<OriginLists>,
-    places: FillPlaces,
+    metrics: Arc<Metrics>,
+    lists: Cached<ProviderAddr, OriginList, Failure>,
+    waiting_lists: Arc<Semaphore>,
+    queue: Arc<Semaphore>,
+    places: Arc<Semaphore>,
     /// Whether the server ends.
     ending: watch::Sender<bool>,
-    results: Mutex<HashMap<(ProviderAddr, Version), Mirrored>>,
-    failed: FailedVersions,
+    results: Cached<VersionKey, (), Failure>,
+    failed: Cache<VersionKey, Arc<FailedVersion>>,
+    /// Whether the disk of the store was almost full at the last look.
+    has_no_room: AtomicBool,
 }
 
 impl Fill {
@@ -93,36 +131,47 @@ impl Fill {
         trust: Arc<CurrentTrust>,
         ages: Ages,
         observer: Arc<dyn Observer>,
+        metrics: Arc<Metrics>,
     ) -> Self {
+        let hidden = (ages.fresh * HIDDEN).max(LEAST_HIDDEN);
+        let listed = |_: &ProviderAddr, list: Option<&OriginList>| {
+            let versions = list.and_then(Option::as_ref);
+            versions.map_or(1, |versions| 1 + versions.len() as u64)
+        };
+        let failed = Cache::builder().max_capacity(MOST_REMEMBERED);
         Self {
             observer,
+            metrics,
             settings,
             trust,
             ages,
-            lists: Arc::new(OriginLists::new()),
-            places: FillPlaces::new(MOST_REMEMBERED),
+            lists: Cached::new(MOST_LISTED, LONGEST_REFRESH, listed),
+            waiting_lists: Arc::new(Semaphore::new(MOST_LISTS)),
+            queue: Arc::new(Semaphore::new(QUEUE)),
+            places: Arc::new(Semaphore::new(PLACES as usize)),
             ending: watch::Sender::new(false),
-            results: Mutex::default(),
-            failed: FailedVersions::new((ages.fresh * REFUSAL).max(LEAST_REFUSAL)),
+            results: Cached::new(MOST_REMEMBERED, LONGEST_FILL, |_, _| 1),
+            failed: failed.time_to_live(hidden).build(),
+            has_no_room: AtomicBool::new(false),
         }
     }
 
     /// Whether a provider may be mirrored.
     pub(super) fn is_for(&self, provider: &ProviderAddr) -> bool {
-        let matches = |pattern: &ProviderPattern| pattern.matches(provider);
         let FillSettings {
             include,
             exclude,
             own_host,
             ..
         } = &self.settings;
-        (include.is_empty() || include.iter().any(matches))
+        include.iter().any(|pattern| pattern.matches(provider))
             && !exclude.iter().any(|one| one.is_whole(provider))
             && own_host.as_ref() != Some(provider.hostname())
             && self.trust.options().rule_for(provider).is_ok()
     }
 
-    /// The versions that the origin offers, without those that the policy refused; none if the origin does not have the provider.
+    /// The versions that the origin offers, without those that are hidden; none if the origin does not have the provider. The list is stale if
+    /// it came too late, and is older than [`Ages::fresh`].
     ///
     /// # Errors
     /// The origin is unreachable, or too slow.
@@ -130,10 +179,35 @@ impl Fill {
         self: &Arc<Self>,
         provider: &ProviderAddr,
     ) -> Result<CachedValue<OriginList>, Failure> {
-        let (this, asked) = (self.clone(), provider.clone());
-        let asking = async move { this.ask(&asked).await };
-        let fails = |error| self.unlisted(provider, error);
-        self.lists.list(provider, self.ages, asking, fails).await
+        let mut is_busy = false;
+        let load = |_| {
+            let permit = self.waiting_lists.clone().try_acquire_owned().ok();
+            is_busy = permit.is_none();
+            let (this, provider, permit) = (self.clone(), provider.clone(), permit?);
+            Some(async move {
+                let _permit = permit;
+                let versions = this.ask(&provider).await;
+                versions.inspect_err(|failure| this.not_filled(failure))
+            })
+        };
+        let any = |_: &OriginList| true;
+        let asked = self.lists.get(provider, self.ages, [&any, &any], load);
+        let list = timeout(LONGEST_WAIT, asked).await;
+        let failure = match list {
+            Ok(Ok(list)) => return Ok(list),
+            Ok(Err(Unavailable::Failed(failure))) => return Err(Failure::clone(&failure)),
+            Ok(Err(Unavailable::Slow)) if is_busy => self.unlisted(provider, source::Error::Busy),
+            Ok(Err(Unavailable::Slow)) | Err(_) => {
+                let limit = LONGEST_WAIT;
+                self.unlisted(provider, source::Error::Late { limit })
+            }
+        };
+        self.not_filled(&failure);
+        Err(failure)
+    }
+
+    fn not_filled(&self, failure: &Failure) {
+        self.observer.notice(&Notice::NotFilled { failure });
     }
 
     /// The failure to list the versions of a provider.
@@ -142,7 +216,7 @@ impl Fill {
         Problem::from(error).of(Subject::provider(provider), at)
     }
 
-    async fn ask(&self, provider: &ProviderAddr) -> Result<Option<BTreeSet<Version>>, Failure> {
+    async fn ask(&self, provider: &ProviderAddr) -> Result<OriginList, Failure> {
         let source = &self.settings.source;
         let available = source.available_versions(provider, BadEntries::Skipped);
         let available = match available.await {
@@ -167,51 +241,62 @@ impl Fill {
         let versions = versions.map(|one| one.version.version().clone());
         let versions: Vec<Version> = versions.filter(|version| !is_excluded(version)).collect();
         let filter = self.filter(VersionConstraints::default());
-        let refused = self.failed.refused_of(provider);
-        let offered = filter.matching(&versions);
-        let offered = offered.filter(|version| !refused.contains_key(version));
-        Ok(Some(offered.cloned().collect()))
+        let offered: BTreeSet<&Version> = filter.matching(&versions).collect();
+        let newest = offered.into_iter().rev().take(MOST_OFFERED);
+        Ok(Some(newest.cloned().collect()))
     }
 
-    /// The versions that could not be mirrored.
-    pub(super) fn failed(&self) -> &FailedVersions {
-        &self.failed
+    /// The versions of a provider that cannot be mirrored, with the reasons.
+    pub(super) fn hidden_of(&self, provider: &ProviderAddr) -> BTreeMap<Version, Arc<Problem>> {
+        let hidden = self.failures_of(provider).filter(|(_, one)| one.is_hidden);
+        hidden
+            .map(|(version, one)| (version, one.problem.clone()))
+            .collect()
     }
 
-    /// Forgets which versions failed, and the results of mirroring them.
-    pub(super) fn forget_refusals(&self) {
-        self.failed.clear();
-        let results = self.results.lock();
-        let mut results = results.unwrap_or_else(PoisonError::into_inner);
-        results.retain(|_, one| one.is_refreshing());
+    /// The other versions of a provider that could not be mirrored lately.
+    pub(super) fn failed_of(&self, provider: &ProviderAddr) -> BTreeSet<Version> {
+        let others = self.failures_of(provider).filter(|(_, one)| !one.is_hidden);
+        others.map(|(version, _)| version).collect()
+    }
+
+    fn failures_of(
+        &self,
+        provider: &ProviderAddr,
+    ) -> impl Iterator<Item = (Version, Arc<FailedVersion>)> {
+        let failed = self.failed.iter().filter(|(key, _)| key.0 == *provider);
+        failed.map(|(key, one)| (key.1.clone(), one))
+    }
+
+    pub(super) async fn is_hidden(&self, provider: &ProviderAddr, version: &Version) -> bool {
+        let failed = self.failed.get(&key(provider, version)).await;
+        failed.is_some_and(|one| one.is_hidden)
+    }
+
+    /// Forgets which versions failed, because the policy has changed.
+    pub(super) fn forget_failures(&self) {
+        self.failed.invalidate_all();
+        self.results.forget_all();
     }
 
     /// Whether a version is being mirrored, or waits for a place.
-    pub(super) fn is_filling(&self, provider: &ProviderAddr, version: &Version) -> bool {
-        let results = self.results.lock();
-        let results = results.unwrap_or_else(PoisonError::into_inner);
-        let result = results.get(&(provider.clone(), version.clone()));
-        result.is_some_and(|one| one.is_refreshing())
+    pub(super) async fn is_filling(&self, provider: &ProviderAddr, version: &Version) -> bool {
+        self.results.is_loading(&key(provider, version)).await
     }
 
     /// Forgets that a version was mirrored, because the store does not have it any more.
-    pub(super) fn forget(&self, provider: &ProviderAddr, version: &Version) {
-        let results = self.results.lock();
-        let mut results = results.unwrap_or_else(PoisonError::into_inner);
-        let key = (provider.clone(), version.clone());
-        if results.get(&key).is_some_and(|one| !one.is_refreshing()) {
-            results.remove(&key);
-        }
+    pub(super) async fn forget(&self, provider: &ProviderAddr, version: &Version) {
+        self.results.forget(&key(provider, version)).await;
     }
 
     /// Cancels all mirroring, and waits for its threads. They could not use the runtime while that shuts down.
     pub(super) async fn end(&self) {
         self.ending.send_replace(true);
         // Those that cannot be cancelled soon may take too long: the process ends without them.
-        let _in_time = tokio::time::timeout(LONGEST_END, self.places.all_free()).await;
+        let _in_time = timeout(LONGEST_END, self.places.acquire_many(PLACES)).await;
     }
 
-    /// Mirrors a version. Concurrent calls for a version share one run.
+    /// Mirrors a version, and returns when it was mirrored. Concurrent calls for a version share one run.
     ///
     /// # Errors
     /// The origin or the store failed, the version did not verify, or mirroring takes longer than clients wait.
@@ -220,44 +305,75 @@ impl Fill {
         provider: &ProviderAddr,
         version: &Version,
         destination: RepoMut,
-    ) -> Result<(), Unavailable<Failure>> {
-        if let Some(failure) = self.failed.bad_download(provider, version) {
-            return Err(Unavailable::Failed(failure));
-        }
-        let mirrored = {
-            let results = self.results.lock();
-            let mut results = results.unwrap_or_else(PoisonError::into_inner);
-            let key = (provider.clone(), version.clone());
-            if results.len() >= MOST_REMEMBERED && !results.contains_key(&key) {
-                results.retain(|_, one| one.is_refreshing());
-                if results.len() >= MOST_REMEMBERED {
-                    return Err(Unavailable::Slow);
-                }
-            }
-            let new = || Arc::new(Cached::with_longest_refresh(LONGEST_FILL));
-            results.entry(key).or_insert_with(new).clone()
-        };
+    ) -> Result<Instant, Unavailable<Failure>> {
         let ages = Ages {
             // A mirrored version is then found in the store.
             stale: Duration::ZERO,
             ..self.ages
         };
-        let answer = mirrored.get(
-            ages,
-            |_| true,
-            |_| {
-                let place = self.places.place(provider.hostname())?;
-                let (this, provider, version) = (self.clone(), provider.clone(), version.clone());
-                let ending = self.ending.subscribe();
-                Some(async move {
-                    on_one_thread(place.await, ending, async move || {
-                        this.mirror(provider, version, destination).await
-                    })
-                    .await
-                })
-            },
-        );
-        answer.await.map(|_| ())
+        let load = |_| {
+            let queued = self.queue.clone().try_acquire_owned().ok()?;
+            let (this, provider, version) = (self.clone(), provider.clone(), version.clone());
+            Some(async move { this.queued(provider, version, destination, queued).await })
+        };
+        let any = |(): &()| true;
+        let key = key(provider, version);
+        let mirrored = self.results.get(&key, ages, [&any, &any], load);
+        mirrored.await.map(|mirrored| mirrored.at)
+    }
+
+    /// Mirrors a version as soon as it has a place, first come, first served.
+    async fn queued(
+        self: Arc<Self>,
+        provider: ProviderAddr,
+        version: Version,
+        destination: RepoMut,
+        queued: OwnedSemaphorePermit,
+    ) -> Result<(), Failure> {
+        // The semaphore is never closed.
+        let place = self.places.clone().acquire_owned().await.ok();
+        self.look_for_room()?;
+        let ending = self.ending.subscribe();
+        let mirrored = on_one_thread((place, queued), ending, async move || {
+            self.mirror(provider, version, destination).await
+        });
+        mirrored.await
+    }
+
+    /// Fails if the disk of the store is almost full. The first time, the log says so.
+    #[cfg(unix)]
+    fn look_for_room(&self) -> Result<(), Failure> {
+        let Some(directory) = &self.settings.directory else {
+            return Ok(());
+        };
+        // The directory may be missing until the first version.
+        let mut there = directory.ancestors().filter(|path| path.exists());
+        let looked = there.next().map(rustix::fs::statvfs);
+        let Some(Ok(disk)) = looked else {
+            return Ok(());
+        };
+        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        let least = FREE.min(disk.f_blocks.saturating_mul(disk.f_frsize) / 20);
+        if free >= least {
+            self.has_no_room.store(false, Ordering::Relaxed);
+            return Ok(());
+        }
+        let reason = format!("{free} bytes are free, and --fill leaves {least} bytes");
+        let failure = Failure::from(disk::Error::Io {
+            action: disk::Action::Write,
+            path: directory.clone(),
+            source: std::io::Error::new(std::io::ErrorKind::StorageFull, reason),
+        });
+        self.metrics.without_room.inc();
+        if !self.has_no_room.swap(true, Ordering::Relaxed) {
+            self.not_filled(&failure);
+        }
+        Err(failure)
+    }
+
+    #[cfg(not(unix))]
+    fn look_for_room(&self) -> Result<(), Failure> {
+        Ok(())
     }
 
     async fn mirror(
@@ -302,13 +418,23 @@ impl Fill {
         let Some(failure) = failed else {
             return Ok(());
         };
-        let notice = Notice::NotFilled { failure: &failure };
-        self.observer.notice(&notice);
-        let of_version = (provider, version);
-        self.failed.remember(of_version.clone(), failure.clone());
-        // The policy has changed meanwhile. If it changes after this, all failures are forgotten.
-        if !self.trust.still_says(&trust, &of_version.0) {
-            self.failed.forget(&of_version);
+        self.not_filled(&failure);
+        let key = (provider, version);
+        let known = self.failed.get(&key).await;
+        let answers = known.map_or(0, |known| known.answers);
+        let (is_hidden, answers) = match Cause::of(&failure.problem) {
+            Cause::Definite => (true, answers),
+            Cause::Answer => (answers + 1 >= MOST_ANSWERS, answers + 1),
+            Cause::Silence => (false, answers),
+        };
+        let failed = FailedVersion {
+            problem: failure.problem.clone(),
+            is_hidden,
+            answers,
+        };
+        // If the policy has changed meanwhile, another one decides.
+        if self.trust.still_says(&trust, &key.0) {
+            self.failed.insert(key, Arc::new(failed)).await;
         }
         Err(failure)
     }
@@ -319,6 +445,66 @@ impl Fill {
             versions,
             prereleases: false,
             platforms: self.settings.platforms.clone(),
+        }
+    }
+}
+
+fn key(provider: &ProviderAddr, version: &Version) -> VersionKey {
+    (provider.clone(), version.clone())
+}
+
+/// Why a version cannot be mirrored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    /// Another attempt would fail too: the origin lacks a file, or serves other bytes than it announces, or the policy refuses the version.
+    Definite,
+    /// The origin answered with an error.
+    Answer,
+    /// The origin did not answer, or the store failed.
+    Silence,
+}
+
+impl Cause {
+    fn of(problem: &Problem) -> Self {
+        let of_bytes = |error: &blob::Error| match error {
+            blob::Error::Digest { .. } | blob::Error::Longer { .. } | blob::Error::Archive(_) => {
+                Self::Definite
+            }
+            _ => Self::Silence,
+        };
+        match problem {
+            Problem::Blob(error) => of_bytes(error),
+            Problem::Source(error) => Self::of_source(error),
+            Problem::Package { source, .. } => match &**source {
+                PackageError::Blob(error) => of_bytes(error),
+                PackageError::Source(error) => Self::of_source(error),
+                PackageError::Http(error) => Self::of_http(error),
+            },
+            problem if problem.category() == Category::Untrusted => Self::Definite,
+            _ => Self::Silence,
+        }
+    }
+
+    fn of_source(error: &source::Error) -> Self {
+        match error {
+            source::Error::Http(error) => Self::of_http(error),
+            source::Error::Disk(_)
+            | source::Error::Credentials(_)
+            | source::Error::Late { .. }
+            | source::Error::Busy => Self::Silence,
+            source::Error::Status {
+                status: 404 | 410, ..
+            } => Self::Definite,
+            error if error.category() == Category::NotFound => Self::Definite,
+            error if error.category() == Category::Untrusted => Self::Definite,
+            _ => Self::Answer,
+        }
+    }
+
+    fn of_http(error: &http::Error) -> Self {
+        match error {
+            http::Error::Large { .. } => Self::Definite,
+            _ => Self::Silence,
         }
     }
 }

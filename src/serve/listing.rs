@@ -1,13 +1,16 @@
 //! The versions of one provider: served, hidden, or offered by the origin.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::sync::Semaphore;
 
+use super::answer::Document;
+use super::documents;
+use super::pages::PageKey;
 use super::served::{Documents, HiddenVersion, ServedVersion};
 use crate::address::ProviderAddr;
 use crate::examine::{StoredProvider, TrustOptions};
@@ -43,6 +46,12 @@ pub struct ProviderListing {
     pub is_origin_unreachable: bool,
     /// The size of all documents in bytes. Versions share equal ones.
     documents: usize,
+    /// The policy that it was read with; `None` for a list that depends on none.
+    pub(super) trust: Option<Arc<TrustOptions>>,
+    index: OnceLock<Document>,
+    registry_versions: OnceLock<Document>,
+    /// The page that was rendered last.
+    pub(super) page: tokio::sync::Mutex<Option<(PageKey, Document)>>,
 }
 
 impl ProviderListing {
@@ -57,7 +66,23 @@ impl ProviderListing {
             offered_at: None,
             is_origin_unreachable: false,
             documents: 0,
+            trust: None,
+            index: OnceLock::new(),
+            registry_versions: OnceLock::new(),
+            page: tokio::sync::Mutex::default(),
         }
+    }
+
+    /// The network mirror's `index.json`, which is written once.
+    pub(super) fn index(&self) -> &Document {
+        let new = || Document::new(documents::index(self));
+        self.index.get_or_init(new)
+    }
+
+    /// The provider registry's list of versions, which is written once.
+    pub(super) fn registry_versions(&self) -> &Document {
+        let new = || Document::new(documents::versions(self));
+        self.registry_versions.get_or_init(new)
     }
 
     /// Reads a provider. Versions of the old listing are reused unless a tag moved. Each version takes one of the permits of `reads` while it is
@@ -92,7 +117,7 @@ impl ProviderListing {
         }
         let mut known = KnownDocuments::default();
         for served in listing.versions.values() {
-            known.add(served.documents.as_ref());
+            known.share(served.documents.clone().as_mut());
         }
         let mut looks = stored.looks();
         loop {
@@ -145,16 +170,13 @@ impl ProviderListing {
         is_recent && !self.offered.is_empty()
     }
 
-    /// As [`ProviderListing::offer`], without asking the origin: it offers what it offered before, unless that was too long ago.
+    /// As [`ProviderListing::offer`], without asking the origin: it offers what it offered before.
     pub(super) fn offer_as_before(
         &mut self,
         old: Option<&Self>,
-        longest: Duration,
-        refused: BTreeMap<Version, Arc<Problem>>,
+        hidden: BTreeMap<Version, Arc<Problem>>,
     ) {
-        let is_usable = |old: &&Self| old.offered_at.is_some_and(|at| at.elapsed() < longest);
-        let old = old.filter(is_usable);
-        self.offer(old.map(|old| old.offered.clone()), refused);
+        self.offer(old.map(|old| old.offered.clone()), hidden);
         self.offered_at = old.and_then(|old| old.offered_at);
         self.is_origin_unreachable = old.is_some_and(|old| old.is_origin_unreachable);
     }
@@ -245,26 +267,12 @@ struct KnownDocuments {
 }
 
 impl KnownDocuments {
-    fn add(&mut self, documents: Option<&Documents>) {
-        for one in documents.into_iter().flat_map(Documents::all) {
-            if self.all.insert(one.clone()) {
-                self.size += one.len();
-            }
-        }
-    }
-
     /// Replaces documents by known ones with the same bytes, and adds the others. Returns false if they do not fit within the limit.
     fn share(&mut self, documents: Option<&mut Documents>) -> bool {
-        let Some(documents) = documents else {
-            return true;
-        };
-        let new = documents.all().filter(|one| !self.all.contains(*one));
-        if self.size + new.map(|one| one.len()).sum::<usize>() > MOST_DOCUMENTS {
-            return false;
-        }
-        for one in documents.all_mut() {
+        for one in documents.into_iter().flat_map(Documents::all_mut) {
             match self.all.get(one) {
                 Some(known) => *one = known.clone(),
+                None if self.size + one.len() > MOST_DOCUMENTS => return false,
                 None => {
                     self.size += one.len();
                     self.all.insert(one.clone());
@@ -326,7 +334,7 @@ mod tests {
         assert!(known.share(Some(&mut half(1))));
         // Those of a listing that is read again count, too.
         let mut known = KnownDocuments::default();
-        known.add(Some(&half(1)));
+        known.share(Some(&mut half(1)));
         assert!(!known.share(Some(&mut half(2))));
         assert!(known.share(Some(&mut documents(vec![3]))));
     }

@@ -2,7 +2,9 @@
 
 use std::net::IpAddr;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
+
+use serde::Serialize;
 
 use super::error::Error;
 use crate::address::ProviderAddr;
@@ -15,26 +17,34 @@ use crate::version::Version;
 /// Receives the reports of the server. Many tasks call it, so it must not block for long.
 pub trait Observer: Send + Sync + 'static {
     /// A request was answered, or its client disconnected.
-    fn request(&self, record: &RequestRecord<'_>);
+    fn request(&self, record: &RequestRecord);
     /// An event occurred that is not a request.
     fn notice(&self, notice: &Notice<'_>);
 }
 
 /// An answered request. It contains no token and no signature of a link.
-#[derive(Clone, Debug)]
-pub struct RequestRecord<'a> {
+#[derive(Clone, Debug, Serialize)]
+pub struct RequestRecord {
     /// The number of the request in this process, also sent as `X-Request-Id`.
-    pub id: &'a str,
+    pub id: String,
     /// The client's address.
     pub client: IpAddr,
     /// The client for which the proxy says that it asks; `None` without a proxy. Nothing proves it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub forwarded_for: Option<IpAddr>,
     /// The name of the token, if the request had a valid one.
-    pub token: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// Why the request was denied, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub denied: Option<Denied>,
+    /// Why the answer is another error, in one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// The HTTP method.
-    pub method: &'a str,
+    pub method: String,
     /// The path without the signature of a link, safe to print.
-    pub path: &'a str,
+    pub path: String,
     /// The name of the route in metrics and logs.
     pub route: &'static str,
     /// The HTTP status.
@@ -42,21 +52,20 @@ pub struct RequestRecord<'a> {
     /// The sent bytes of the body.
     pub bytes: u64,
     /// The time until the last byte was sent.
-    pub duration: Duration,
-    /// Why the request was denied, if it was.
-    pub denied: Option<Denied>,
-    /// Why the answer is another error, in one line.
-    pub reason: Option<&'a str>,
+    pub seconds: f64,
     /// Whether the answer is older than `--max-age`, because the store was unreachable.
+    #[serde(rename = "stale")]
     pub is_stale: bool,
     /// Whether the whole body was sent.
+    #[serde(rename = "complete")]
     pub is_complete: bool,
     /// The client's `User-Agent`, safe to print.
-    pub agent: &'a str,
+    pub agent: String,
 }
 
 /// Why a request is not authorized.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Denied {
     /// It has no token, or one of another scheme than `Bearer`.
     NoToken,
@@ -65,6 +74,7 @@ pub enum Denied {
     /// Its token is for other providers.
     OtherProvider,
     /// Its link has expired, was altered, or was signed by another key.
+    #[serde(rename = "invalid-link")]
     Link,
 }
 

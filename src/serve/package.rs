@@ -10,32 +10,46 @@
 //! harm: `tofu` and `terraform` never send `Range`, and a client that resumes a download has to compare the whole with the `zh` hash of the
 //! documents in any case, because the first part may have another source.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::http::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG,
-};
-use axum::http::{HeaderMap, Method, StatusCode};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
+use hyper::header::{
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG,
+};
+use hyper::http::request::Parts;
+use hyper::{Method, StatusCode};
+use moka::future::Cache;
 use tokio::time::timeout;
 use url::Url;
 
-use super::answer::{self, Caching, Response};
+use super::answer::{self, Caching, Content, Response};
 use super::byte_range::{ByteRange, NotSatisfiable};
 use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
 use super::served::ServedPackage;
-use super::verified_packages::{VerifiedPackages, check_unchanged, file};
-use crate::blob::{self, BlobSource as _, ReadError, proven};
-use crate::disk::FileState;
+use crate::blob::{self, BlobLocation, BlobSource as _, ReadError, proven, verify};
+use crate::digest::Digest;
+use crate::disk::{self, FileState};
 use crate::error::Category;
 use crate::store::{self, StoreBlob};
 
 /// How long an answer waits for the first bytes of the store. Clients wait for minutes.
 const LONGEST_START: Duration = Duration::from_secs(60);
+
+/// The most packages that are remembered, with a few hundred bytes each.
+const MOST_REMEMBERED: u64 = 10_000;
+
+/// Sends packages.
+#[derive(Clone)]
+pub(super) struct Packages {
+    /// Those of which all bytes were verified, by digest and file, and the state of the file then. Those of an OCI registry have no file.
+    verified: Cache<(Digest, Option<PathBuf>), Option<FileState>>,
+    observer: Arc<dyn Observer>,
+    metrics: Arc<Metrics>,
+}
 
 /// The URL of the storage behind an OCI registry, from which a client can read the package for a limited time without credentials; `None` if the
 /// registry has none, or does not answer.
@@ -46,33 +60,45 @@ pub(super) async fn storage_url(package: &ServedPackage) -> Option<Url> {
     blob.elsewhere().await.ok().flatten()
 }
 
-/// What decides the answer to a `GET` or `HEAD` of a zip.
-pub(super) struct PackageRequest<'a> {
-    pub(super) method: &'a Method,
-    pub(super) headers: &'a HeaderMap,
-    pub(super) package: &'a ServedPackage,
-    pub(super) verified: &'a Arc<VerifiedPackages>,
-    pub(super) observer: &'a Arc<dyn Observer>,
-    pub(super) metrics: &'a Arc<Metrics>,
-}
+impl Packages {
+    pub(super) fn new(observer: Arc<dyn Observer>, metrics: Arc<Metrics>) -> Self {
+        Self {
+            verified: Cache::new(MOST_REMEMBERED),
+            observer,
+            metrics,
+        }
+    }
 
-impl PackageRequest<'_> {
-    pub(super) async fn answer(&self, caching: Caching) -> Response {
-        let size = self.package.expected.size;
-        let etag = answer::etag(&self.package.expected.digest);
-        let range = match ByteRange::requested(self.headers, size, &etag) {
+    /// Answers a `GET` or `HEAD` of a package.
+    pub(super) async fn answer(
+        &self,
+        head: &Parts,
+        package: &ServedPackage,
+        caching: Caching,
+    ) -> Response {
+        let size = package.expected.size;
+        let etag = answer::etag(&package.expected.digest);
+        let range = match ByteRange::requested(&head.headers, size, &etag) {
             Ok(range) => range,
             Err(NotSatisfiable) => return not_satisfiable(size),
         };
         // The registry would have to send the whole package for a range of one that was not verified yet. So the client gets the whole, too.
-        let range =
-            range.filter(|_| is_file(self.package) || self.verified.has(self.package, None));
-        let mut answer = match answer::has(self.headers, &etag) {
+        let is_sliced =
+            file(package).is_some() || self.verified.get(&key(package)).await == Some(None);
+        let range = range.filter(|_| is_sliced);
+        let mut answer = match answer::has(&head.headers, &etag) {
             true => answer::not_modified(),
-            false => match self.content(range).await {
-                Ok(answer) => answer,
-                Err(failed) => return failed,
-            },
+            false => {
+                let wanted = range.unwrap_or(ByteRange::whole(size));
+                let content = match head.method == Method::HEAD {
+                    true => Ok(Content::NONE),
+                    false => self.content(package, wanted).await,
+                };
+                match content {
+                    Ok(content) => whole_or_part(content, wanted, range, size),
+                    Err(failed) => return failed,
+                }
+            }
         };
         answer::set(&mut answer, ETAG, &etag);
         answer::set(&mut answer, ACCEPT_RANGES, "bytes");
@@ -81,28 +107,13 @@ impl PackageRequest<'_> {
         answer
     }
 
-    /// The answer with the whole package, or with a range of it.
-    async fn content(&self, range: Option<ByteRange>) -> Result<Response, Response> {
-        let size = self.package.expected.size;
-        let wanted = range.unwrap_or(ByteRange::whole(size));
-        let body = match *self.method == Method::HEAD {
-            true => Body::empty(),
-            false => self.body(wanted).await?,
-        };
-        let mut answer = Response::new(body);
-        answer::set(&mut answer, CONTENT_TYPE, "application/zip");
-        answer::set(&mut answer, CONTENT_LENGTH, &wanted.length().to_string());
-        if let Some(ByteRange { start, end }) = range {
-            *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
-            let range = format!("bytes {start}-{}/{size}", end.saturating_sub(1));
-            answer::set(&mut answer, CONTENT_RANGE, &range);
-        }
-        Ok(answer)
-    }
-
-    /// The body. This waits for the first bytes, so that a missing package leads to an error status and not to an incomplete body.
-    async fn body(&self, range: ByteRange) -> Result<Body, Response> {
-        let transfer = Transfer::plan(self, range);
+    /// The bytes. This waits for the first ones, so that a missing package leads to an error status and not to an incomplete body.
+    async fn content(
+        &self,
+        package: &ServedPackage,
+        range: ByteRange,
+    ) -> Result<Content, Response> {
+        let transfer = Transfer::plan(self.clone(), package, range).await;
         let beginning = async {
             let opened = transfer.open().await?;
             let mut bytes = sliced(opened, transfer.offset(), range);
@@ -112,38 +123,62 @@ impl PackageRequest<'_> {
         let (first, rest) = timeout(LONGEST_START, beginning)
             .await
             .map_err(|_| answer::unavailable("the store does not answer"))?
-            .map_err(|error| self.failed(&error))?;
+            .map_err(|error| {
+                self.report(package, &error);
+                failed(&error)
+            })?;
         let bytes = futures_util::stream::iter(first.map(Ok)).chain(rest);
-        Ok(Body::from_stream(transfer.checked(bytes)))
+        let bytes = transfer.checked(bytes).boxed();
+        Ok(Content::Package(bytes, range.length()))
     }
 
-    /// Reports a package that cannot be read, and answers the request.
-    fn failed(&self, error: &ReadError<store::Error>) -> Response {
+    /// Reports a package that cannot be read.
+    fn report(&self, package: &ServedPackage, error: &ReadError<store::Error>) {
         self.metrics.package_failures.inc();
         self.observer.notice(&Notice::PackageFailed {
-            file: &self.package.canonical_name,
+            file: &package.canonical_name,
             error,
         });
-        let category = match error {
-            ReadError::Source(error) => error.category(),
-            ReadError::Blob(error) => error.category(),
-        };
-        match category {
-            Category::Untrusted | Category::NotFound => answer::text(
-                StatusCode::BAD_GATEWAY,
-                "the store does not have the package that it lists",
-            ),
-            _ => answer::unavailable("the package cannot be read from the store"),
-        }
+    }
+}
+
+/// The answer with a whole package, or with a range of it.
+fn whole_or_part(
+    content: Content,
+    wanted: ByteRange,
+    range: Option<ByteRange>,
+    size: u64,
+) -> Response {
+    let mut answer = Response::new(content);
+    answer::set(&mut answer, CONTENT_TYPE, "application/zip");
+    answer::set(&mut answer, CONTENT_LENGTH, &wanted.length().to_string());
+    if let Some(ByteRange { start, end }) = range {
+        *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
+        let range = format!("bytes {start}-{}/{size}", end.saturating_sub(1));
+        answer::set(&mut answer, CONTENT_RANGE, &range);
+    }
+    answer
+}
+
+/// The answer about a package that cannot be read.
+fn failed(error: &ReadError<store::Error>) -> Response {
+    let category = match error {
+        ReadError::Source(error) => error.category(),
+        ReadError::Blob(error) => error.category(),
+    };
+    match category {
+        Category::Untrusted | Category::NotFound => answer::text(
+            StatusCode::BAD_GATEWAY,
+            "the store does not have the package that it lists",
+        ),
+        _ => answer::unavailable("the package cannot be read from the store"),
     }
 }
 
 /// The transfer of one range of a package.
 struct Transfer {
+    packages: Packages,
     package: ServedPackage,
-    verified: Arc<VerifiedPackages>,
-    observer: Arc<dyn Observer>,
-    metrics: Arc<Metrics>,
     range: ByteRange,
     /// The state of the file before it is opened; `None` in an OCI registry.
     state: Option<FileState>,
@@ -152,19 +187,17 @@ struct Transfer {
 }
 
 impl Transfer {
-    fn plan(request: &PackageRequest<'_>, range: ByteRange) -> Self {
-        let package = request.package;
+    async fn plan(packages: Packages, package: &ServedPackage, range: ByteRange) -> Self {
         let is_whole = range == ByteRange::whole(package.expected.size);
         // The state is read before the file is opened, so a later change leads to another state.
         let state = file(package).and_then(FileState::at);
         // An OCI registry may send other bytes each time, so only ranges of its packages are read without verification.
-        let may_be_known = is_file(package) || !is_whole;
+        let may_be_known = file(package).is_some() || !is_whole;
+        let known = packages.verified.get(&key(package)).await;
         Self {
-            is_verified: request.verified.has(package, state.as_ref()) && may_be_known,
+            is_verified: may_be_known && known.as_ref() == Some(&state),
+            packages,
             package: package.clone(),
-            verified: request.verified.clone(),
-            observer: request.observer.clone(),
-            metrics: request.metrics.clone(),
             range,
             state,
         }
@@ -189,7 +222,7 @@ impl Transfer {
     /// Whether the end of the transfer proves the package, so that it can be remembered.
     fn proves(&self) -> bool {
         let is_settled =
-            !is_file(&self.package) || self.state.as_ref().is_some_and(FileState::is_settled);
+            file(&self.package).is_none() || self.state.as_ref().is_some_and(FileState::is_settled);
         !self.is_verified && self.range.end == self.package.expected.size && is_settled
     }
 
@@ -212,11 +245,7 @@ impl Transfer {
                     false => chunk,
                 };
                 if let Err(error) = &checked {
-                    transfer.metrics.package_failures.inc();
-                    transfer.observer.notice(&Notice::PackageFailed {
-                        file: &transfer.package.canonical_name,
-                        error,
-                    });
+                    transfer.packages.report(&transfer.package, error);
                 }
                 checked
             }
@@ -226,7 +255,11 @@ impl Transfer {
     /// Remembers a package that this transfer has verified, or checks that the file of a remembered one has not changed.
     async fn end(&self) -> Result<(), ReadError<store::Error>> {
         if self.proves() {
-            self.verified.add(&self.package, self.state.clone());
+            let verified = self
+                .packages
+                .verified
+                .insert(key(&self.package), self.state.clone());
+            verified.await;
         }
         match self.is_verified {
             true => check_unchanged(&self.package, self.state.as_ref()).await,
@@ -235,8 +268,37 @@ impl Transfer {
     }
 }
 
-fn is_file(package: &ServedPackage) -> bool {
-    matches!(package.blob, StoreBlob::Layout(_))
+fn key(package: &ServedPackage) -> (Digest, Option<PathBuf>) {
+    let path = file(package).map(Path::to_owned);
+    (package.expected.digest, path)
+}
+
+/// The file of a package; `None` in an OCI registry.
+fn file(package: &ServedPackage) -> Option<&Path> {
+    match package.blob.info().location? {
+        BlobLocation::InFile(path) => Some(path),
+        BlobLocation::InRegistry(_) => None,
+    }
+}
+
+/// Fails if a file that was sent without hashing has changed since. Another program may have written to it meanwhile.
+async fn check_unchanged(
+    package: &ServedPackage,
+    before: Option<&FileState>,
+) -> Result<(), ReadError<store::Error>> {
+    let (Some(path), Some(before)) = (file(package), before) else {
+        return Ok(());
+    };
+    let now = FileState::at(path);
+    if now.as_ref() == Some(before) {
+        return Ok(());
+    }
+    if !now.is_some_and(|now| now.may_have_content_of(before)) {
+        let path = path.to_owned();
+        return Err(disk::Error::Changed { path }.into());
+    }
+    // Perhaps only a hard link was added, so the content decides.
+    verify(&package.blob).await
 }
 
 fn not_satisfiable(size: u64) -> Response {

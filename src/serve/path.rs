@@ -3,6 +3,7 @@
 //! A path is first split at `/` and then decoded, so an encoded slash never starts a new segment
 //! ([clients: network mirrors](crate::clients#network-mirrors)). A segment is decoded once. `+` is a plus sign and never a space.
 
+use super::links;
 use crate::address::{Hostname, ProviderAddr};
 use crate::platform::Platform;
 use crate::version::Version;
@@ -34,18 +35,11 @@ pub(super) enum Route {
     /// A package of the network mirror, by its file name.
     NetworkMirrorPackage(ProviderAddr, String),
     /// The provider registry's list of versions. The provider is on the host of the provider registry.
-    ProviderRegistryVersions(ProviderRegistryName),
+    ProviderRegistryVersions(ProviderAddr),
     /// The provider registry's metadata of one package.
-    ProviderRegistryDownload(ProviderRegistryName, Version, Platform),
+    ProviderRegistryDownload(ProviderAddr, Version, Platform),
     /// A package, checksum document or checksum signature of the provider registry, by its file name.
-    ProviderRegistryFile(ProviderRegistryName, Version, String),
-}
-
-/// The namespace and type of a provider in a path of the provider registry. Its host is that of the provider registry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ProviderRegistryName {
-    pub(super) namespace: String,
-    pub(super) type_name: String,
+    ProviderRegistryFile(ProviderAddr, Version, String),
 }
 
 /// Why a path has no route.
@@ -55,13 +49,36 @@ pub(super) enum NoRoute {
     Malformed,
     /// The server has nothing at this path.
     Unknown,
+    /// The request names no host that a provider registry could have.
+    NoRegistry,
 }
 
-impl ProviderRegistryName {
-    /// Completes the path of the provider registry protocol, which names no host.
-    pub(super) fn on(&self, host: &Hostname) -> Result<ProviderAddr, NoRoute> {
-        ProviderAddr::new(host.clone(), &self.namespace, &self.type_name)
-            .map_err(|_| NoRoute::Unknown)
+/// A path as a client requested it.
+pub(super) struct Target<'p> {
+    /// The path below the public URL, without the signature of a link.
+    pub(super) path: &'p str,
+    pub(super) signature: Option<&'p str>,
+    pub(super) route: Result<Route, NoRoute>,
+}
+
+impl<'p> Target<'p> {
+    /// Reads the path of a request. `base` is the path of the public URL, which a path that has no route may begin with. `registry` returns the
+    /// host of the provider registry.
+    pub(super) fn read(path: &'p str, base: &str, registry: impl Fn() -> Option<Hostname>) -> Self {
+        let target = |path: &'p str| {
+            let signed = links::split(path);
+            let plain = signed.map_or(path, |(_, rest)| rest);
+            Self {
+                path: plain,
+                signature: signed.map(|(signature, _)| signature),
+                route: Route::read(plain, &registry),
+            }
+        };
+        let whole = target(path);
+        match path.strip_prefix(base) {
+            Some(rest) if whole.route.is_err() && rest.starts_with('/') => target(rest),
+            _ => whole,
+        }
     }
 }
 
@@ -70,22 +87,22 @@ impl Route {
     ///
     /// # Errors
     /// The path has no route.
-    pub(super) fn read(path: &str) -> Result<Self, NoRoute> {
+    fn read(path: &str, registry: impl Fn() -> Option<Hostname>) -> Result<Self, NoRoute> {
         if path == "/" {
             return Ok(Self::Home);
         }
         let Some(file) = path.strip_suffix('/') else {
-            return Self::of_file(path);
+            return Self::of_file(path, registry);
         };
         // No route is a directory, but people try one in a browser.
-        match Self::of_file(file)? {
+        match Self::of_file(file, registry)? {
             Self::ProviderPage(provider) => Ok(Self::ProviderPageDirectory(provider)),
             _ => Err(NoRoute::Unknown),
         }
     }
 
     /// The route of a path without a slash at its end.
-    fn of_file(path: &str) -> Result<Self, NoRoute> {
+    fn of_file(path: &str, registry: impl Fn() -> Option<Hostname>) -> Result<Self, NoRoute> {
         let segments = segments(path)?;
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         match segments.as_slice() {
@@ -100,11 +117,10 @@ impl Route {
                 Self::network_mirror(provider(host, namespace, type_name)?, file)
             }
             ["v1", "providers", namespace, type_name, rest @ ..] => {
-                let name = ProviderRegistryName {
-                    namespace: (*namespace).to_owned(),
-                    type_name: (*type_name).to_owned(),
-                };
-                Self::provider_registry(name, rest)
+                let host = registry().ok_or(NoRoute::NoRegistry)?;
+                let provider = ProviderAddr::new(host, namespace, type_name);
+                let provider = provider.map_err(|_| NoRoute::Unknown)?;
+                Self::provider_registry(provider, rest)
             }
             _ => Err(NoRoute::Unknown),
         }
@@ -123,19 +139,19 @@ impl Route {
         }
     }
 
-    fn provider_registry(name: ProviderRegistryName, rest: &[&str]) -> Result<Self, NoRoute> {
+    fn provider_registry(provider: ProviderAddr, rest: &[&str]) -> Result<Self, NoRoute> {
         match rest {
-            ["versions"] => Ok(Self::ProviderRegistryVersions(name)),
+            ["versions"] => Ok(Self::ProviderRegistryVersions(provider)),
             [version, "download", os, arch] => {
                 let platform = Platform::new(os, arch).map_err(|_| NoRoute::Unknown)?;
                 Ok(Self::ProviderRegistryDownload(
-                    name,
+                    provider,
                     canonical(version)?,
                     platform,
                 ))
             }
             [version, file] => Ok(Self::ProviderRegistryFile(
-                name,
+                provider,
                 canonical(version)?,
                 (*file).to_owned(),
             )),
@@ -149,6 +165,21 @@ impl Route {
             self,
             Self::NetworkMirrorPackage(..) | Self::ProviderRegistryFile(..)
         )
+    }
+
+    /// The provider that the route is about.
+    pub(super) fn provider(&self) -> Option<&ProviderAddr> {
+        match self {
+            Self::Home | Self::Health | Self::Ready | Self::Metrics | Self::Discovery => None,
+            Self::ProviderPage(provider)
+            | Self::ProviderPageDirectory(provider)
+            | Self::NetworkMirrorIndex(provider)
+            | Self::NetworkMirrorVersion(provider, _)
+            | Self::NetworkMirrorPackage(provider, _)
+            | Self::ProviderRegistryVersions(provider)
+            | Self::ProviderRegistryDownload(provider, ..)
+            | Self::ProviderRegistryFile(provider, ..) => Some(provider),
+        }
     }
 
     /// The name of the route in metrics and logs.
@@ -226,6 +257,10 @@ fn canonical(text: &str) -> Result<Version, NoRoute> {
 mod tests {
     use super::*;
 
+    fn read(path: &str) -> Result<Route, NoRoute> {
+        Route::read(path, || Hostname::from_ascii("registry.acme.test").ok())
+    }
+
     #[test]
     fn paths_are_split_before_they_are_decoded() {
         let demo = "registry.acme.test/acme/demo"
@@ -294,21 +329,21 @@ mod tests {
                 Err(NoRoute::Malformed),
             ),
         ] {
-            assert_eq!(Route::read(&path), expected, "{path}");
+            assert_eq!(read(&path), expected, "{path}");
         }
     }
 
     #[test]
     fn both_spellings_of_a_host_name_the_same_provider() {
-        let in_punycode = Route::read("/mirror/xn--bcher-kva.example/acme/demo/index.json");
+        let in_punycode = read("/mirror/xn--bcher-kva.example/acme/demo/index.json");
         assert!(matches!(in_punycode, Ok(Route::NetworkMirrorIndex(_))));
-        let encoded = Route::read("/mirror/b%C3%BCcher.example/acme/demo/index.json");
+        let encoded = read("/mirror/b%C3%BCcher.example/acme/demo/index.json");
         assert_eq!(encoded, in_punycode);
     }
 
     #[test]
     fn the_registry_has_versions_metadata_and_files() {
-        let read = |path| Route::read(path).map(|route| route.name());
+        let read = |path| read(path).map(|route| route.name());
         assert_eq!(
             read("/v1/providers/acme/demo/versions"),
             Ok("registry-versions")

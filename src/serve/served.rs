@@ -1,20 +1,24 @@
 //! One version of a provider: verified and served, or hidden.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 
-use super::tag_check::{TagCheck, TagDigests, TagState};
+use super::answer::Document;
+use super::documents;
+use super::path;
 use crate::address::ProviderAddr;
 use crate::authentication::{Authentication, Status};
 use crate::blob::{BlobLocation, BlobSource as _};
+use crate::digest::Digest;
 use crate::error::Category;
 use crate::examine::{Examined, StoredProvider, TrustOptions};
 use crate::fingerprint::Fingerprint;
 use crate::hash::PackageHash;
+use crate::oci::Tag;
 use crate::outcome::{Failure, Problem};
 use crate::platform::Platform;
 use crate::release::{Expected, Package, Release, canonical_file_name};
@@ -57,6 +61,7 @@ pub struct ServedVersion {
     pub are_protocols_known: bool,
     /// The documents of the provider registry protocol; `None` for a version without a signature, which clients of this protocol would refuse.
     pub documents: Option<Documents>,
+    archives: OnceLock<Document>,
 }
 
 /// A package with its names in both protocols, and its place in the store.
@@ -87,6 +92,54 @@ pub struct Documents {
     pub certificate: Bytes,
     /// The fingerprint of the certificate's primary key.
     pub fingerprint: Fingerprint,
+}
+
+/// The digests that a version's tags referred to when it was verified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TagDigests {
+    /// Of the tag that is the version.
+    pub index: Digest,
+    /// The digest of the evidence manifest, if there is one.
+    pub evidence: Option<Digest>,
+}
+
+/// The last comparison of a version's tags.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TagCheck {
+    pub(super) at: Instant,
+    /// How long the result is used.
+    pub(super) valid: Duration,
+    pub(super) state: TagState,
+}
+
+/// The result of a comparison of tags with the verified digests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TagState {
+    /// The tags still refer to the verified digests.
+    Unchanged,
+    /// A tag refers to another digest, or was deleted.
+    Moved,
+    /// The store did not answer.
+    Unknown,
+}
+
+impl TagCheck {
+    /// Whether the comparison is more recent than `within`, and its result still counts.
+    pub(super) fn is_recent(&self, within: Duration) -> bool {
+        self.at.elapsed() < self.valid.min(within)
+    }
+}
+
+impl TagDigests {
+    /// Reads the digests of a version; `None` if the store does not have its tag.
+    pub(super) async fn read(
+        stored: &StoredProvider,
+        version: &Version,
+    ) -> Result<Option<Self>, Problem> {
+        let index = stored.repo.digest(&Tag::of_version(version)?).await?;
+        let evidence = stored.repo.digest(&Tag::of_evidence(version)?).await?;
+        Ok(index.map(|index| Self { index, evidence }))
+    }
 }
 
 impl ServedVersion {
@@ -142,12 +195,19 @@ impl ServedVersion {
             packages,
             are_protocols_known: examined.protocols.is_some(),
             protocols: examined.protocols.unwrap_or_default().texts(),
+            archives: OnceLock::new(),
         })
     }
 
     /// Whether clients of the provider registry protocol accept the version. The network mirror serves it in any case.
     pub fn is_signed(&self) -> bool {
         self.documents.is_some()
+    }
+
+    /// The network mirror's `VERSION.json` for clients without a token, which is written once.
+    pub(super) fn archives(&self) -> &Document {
+        let new = || Document::new(documents::archives(self, path::segment));
+        self.archives.get_or_init(new)
     }
 
     /// `None` if the version has no package for this platform.
@@ -210,48 +270,13 @@ impl ServedVersion {
 
     /// The approximate size in memory, in bytes, without the documents, which versions share.
     pub(super) fn weight(&self) -> usize {
-        // The fields and their allocations, rounded up.
-        const EACH: usize = 400;
+        // The fields and their allocations with the documents and the part of a page that are written of them, rounded up.
+        const EACH: usize = 1_000;
         EACH + self.packages.len() * EACH
     }
 }
 
-#[cfg(test)]
-impl ServedVersion {
-    /// A version without packages and documents.
-    pub(super) fn bare() -> Self {
-        Self {
-            tags: TagDigests {
-                index: crate::digest::Digest::of(b""),
-                evidence: None,
-            },
-            tag_check: tokio::sync::Mutex::new(TagCheck {
-                at: Instant::now(),
-                valid: Duration::MAX,
-                state: TagState::Unchanged,
-            }),
-            has_moved: AtomicBool::new(false),
-            made_for: None,
-            authentication: Authentication {
-                status: Status::Unverified,
-                anchor: None,
-                fingerprint: None,
-                notes: Vec::new(),
-            },
-            packages: Vec::new(),
-            protocols: Vec::new(),
-            are_protocols_known: false,
-            documents: None,
-        }
-    }
-}
-
 impl Documents {
-    /// The documents that take memory.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Bytes> {
-        [&self.checksums, &self.signature, &self.certificate].into_iter()
-    }
-
     /// The documents that take memory, to be replaced by equal ones.
     pub(super) fn all_mut(&mut self) -> [&mut Bytes; 3] {
         [

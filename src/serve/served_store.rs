@@ -1,37 +1,57 @@
 //! The providers that clients have requested, with their lists of versions.
 //!
 //! A list is read once for all clients that wait for it, kept for [`Ages::fresh`], and used for [`Ages::stale`] while the store is unreachable
-//! ([`Cached`]). A verified version is not read again until one of its tags moves. If all lists together take too much memory, the least
-//! recently used are dropped, first those without a verified version.
+//! ([`Cached`]). A verified version is not read again until one of its tags moves. If all lists together take too much memory, those that are
+//! requested least are dropped.
 
-use std::collections::BTreeMap;
-use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use futures_util::future;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
-use super::cached::{Ages, Cached, CachedValue, Stale, Unavailable};
+use super::cached::{Ages, Cached, CachedValue, LONGEST_REFRESH, Stale, Unavailable};
 use super::changes;
+use super::clients::{Client, Clients, Permits};
 use super::current_trust::CurrentTrust;
-use super::fill::Fill;
-use super::known_listings::{CachedListing, KnownListings};
+use super::fill::{Fill, OriginList};
 use super::listing::ProviderListing;
 use super::metrics::Metrics;
-use super::new_listings::NewListings;
 use super::notice::{Notice, Observer};
-use super::store_health::StoreHealth;
-use super::tag_check::TagState;
+use super::served::TagState;
+use super::store_health::{Reachability, StoreHealth};
 use crate::address::{Hostname, ProviderAddr};
+use crate::event::Subject;
 use crate::examine::{StoredProvider, TrustOptions};
-use crate::outcome::{At, Failure};
+use crate::outcome::{At, Failure, Problem};
 use crate::store::{self, Endpoint, Registry, Store};
 use crate::trust::Policy;
 use crate::version::Version;
 
 /// How long the server waits before it asks a store again that has not answered yet.
 const PAUSE: Duration = Duration::from_secs(5);
+/// The most memory for all lists together, in bytes. More than a thousand versions for 15 platforms each fit.
+/// `tfoci help deployment` states this number.
+const MOST_BYTES: u64 = 16 << 20;
+/// The weight of a list that is not read yet, without its address. Clients may request made-up addresses.
+const EMPTY_LIST_BYTES: usize = 512;
+
+/// The lists by provider.
+pub(super) type Lists = Cached<ProviderAddr, ProviderListing, Failure>;
+type Listing = Result<CachedValue<ProviderListing>, Unavailable<Failure>>;
+
+/// No lists.
+pub(super) fn no_lists() -> Lists {
+    Cached::new(
+        MOST_BYTES,
+        LONGEST_REFRESH,
+        |provider: &ProviderAddr, listing| {
+            let empty = || EMPTY_LIST_BYTES + provider.length();
+            listing.map_or_else(empty, ProviderListing::weight) as u64
+        },
+    )
+}
 
 /// The store and the lists that were read from it.
 pub(super) struct ServedStore {
@@ -45,11 +65,10 @@ pub(super) struct ServedStore {
     pub(super) fill: Option<Arc<Fill>>,
     pub(super) observer: Arc<dyn Observer>,
     pub(super) metrics: Arc<Metrics>,
-    pub(super) listed_providers: Arc<Cached<Vec<ProviderAddr>, Failure>>,
+    pub(super) clients: Arc<Clients>,
+    pub(super) listed_providers: Cached<(), Vec<ProviderAddr>, Failure>,
     pub(super) store_health: StoreHealth,
-    pub(super) listings: Mutex<KnownListings>,
-    /// Limits the providers that are read for the first time.
-    pub(super) new_listings: NewListings,
+    pub(super) lists: Lists,
     /// Limits the versions that are read concurrently. Each may have several documents of 4 MiB.
     pub(super) reads: Semaphore,
 }
@@ -59,52 +78,47 @@ impl ServedStore {
     pub(super) async fn listing(
         self: &Arc<Self>,
         provider: &ProviderAddr,
-        is_enough: impl Fn(&ProviderListing) -> bool,
-        client: IpAddr,
-    ) -> Result<CachedValue<ProviderListing>, Unavailable<Failure>> {
+        is_enough: &(dyn Fn(&ProviderListing) -> bool + Sync),
+        client: &Client,
+    ) -> Listing {
+        // The list may have been read with a policy that another one has replaced meanwhile.
+        let is_valid = |listing: &ProviderListing| {
+            let trust = listing.trust.as_ref();
+            trust.is_none_or(|trust| self.trust.still_says(trust, provider))
+        };
         loop {
-            let trust = self.trust.options();
-            let listing = self.known_listing(provider, &is_enough, client).await;
-            // The list may have been read with a policy that another one has replaced meanwhile.
-            if self.trust.still_says(&trust, provider) {
+            let mut is_hit = true;
+            let read = |old: Option<Arc<ProviderListing>>| {
+                is_hit = false;
+                // Clients may request any number of made-up addresses, and a read goes on after its client has disconnected.
+                let reading = match old.as_ref().is_some_and(|old| old.exists) {
+                    true => None,
+                    false => match self.clients.places(client, 0) {
+                        Ok(places) => Some(places),
+                        Err(_) => {
+                            self.metrics.limited.inc();
+                            return None;
+                        }
+                    },
+                };
+                let (this, provider) = (self.clone(), provider.clone());
+                Some(async move { this.read(&provider, old, reading).await })
+            };
+            let checks = [&is_valid as _, is_enough];
+            let listing = self.lists.get(provider, self.ages, checks, read).await;
+            let count = if is_hit {
+                &self.metrics.hits
+            } else {
+                &self.metrics.misses
+            };
+            count.inc();
+            if listing
+                .as_ref()
+                .map_or(true, |listing| is_valid(&listing.value))
+            {
                 return listing;
             }
         }
-    }
-
-    async fn known_listing(
-        self: &Arc<Self>,
-        provider: &ProviderAddr,
-        is_enough: impl Fn(&ProviderListing) -> bool,
-        client: IpAddr,
-    ) -> Result<CachedValue<ProviderListing>, Unavailable<Failure>> {
-        let cached = self.cached(provider);
-        let mut is_hit = true;
-        let listing = cached
-            .get(self.ages, is_enough, |old| {
-                is_hit = false;
-                let is_known = old.as_ref().is_some_and(|old| old.exists);
-                let permits = match is_known {
-                    true => None,
-                    false => Some(self.new_listings.permits(client, &self.metrics)?),
-                };
-                let (this, provider) = (self.clone(), provider.clone());
-                let (of_client, reading) = permits.unzip();
-                Some(async move {
-                    let _of_client = of_client;
-                    this.read(&provider, old, reading).await
-                })
-            })
-            .await;
-        let count = if is_hit {
-            &self.metrics.hits
-        } else {
-            &self.metrics.misses
-        };
-        count.inc();
-        let weight = listing.as_ref().map_or(0, |listing| listing.value.weight());
-        self.lists().set_weight(provider, weight);
-        listing
     }
 
     /// Returns the versions of a provider. If the tags of `version` were not compared for [`Ages::fresh`], compares them first. If the origin
@@ -113,10 +127,10 @@ impl ServedStore {
         self: &Arc<Self>,
         provider: &ProviderAddr,
         version: &Version,
-        client: IpAddr,
-    ) -> Result<CachedValue<ProviderListing>, Unavailable<Failure>> {
+        client: &Client,
+    ) -> Listing {
         let has_version = |old: &ProviderListing| old.has(version);
-        let mut listing = self.listing(provider, has_version, client).await?;
+        let mut listing = self.listing(provider, &has_version, client).await?;
         if listing.value.offered.contains(version)
             && let Some(fill) = &self.fill
         {
@@ -142,8 +156,8 @@ impl ServedStore {
         match state {
             TagState::Unchanged => Ok(listing),
             TagState::Moved => {
-                self.cached(provider).invalidate();
-                self.listing(provider, has_version, client).await
+                self.lists.invalidate(provider, Instant::now()).await;
+                self.listing(provider, &has_version, client).await
             }
             // An older list is better than none.
             TagState::Unknown => Ok(CachedValue {
@@ -154,15 +168,61 @@ impl ServedStore {
         }
     }
 
+    /// Mirrors a version from the origin, and returns the versions of the provider. A version that cannot be mirrored is among the hidden ones.
+    async fn filled(
+        self: &Arc<Self>,
+        fill: &Arc<Fill>,
+        provider: &ProviderAddr,
+        version: &Version,
+        client: &Client,
+    ) -> Listing {
+        let failed = |problem| {
+            let subject = Subject::version(provider, version);
+            let at = At::written(self.endpoint.whole());
+            Unavailable::Failed(Arc::new(Problem::of(problem, subject, at)))
+        };
+        let store = self.open();
+        let store = store.map_err(|error| failed(Problem::from(error)))?;
+        let to = self.endpoint.repo_mut(&store, provider);
+        let to = to.map_err(|error| failed(Problem::from(error)))?;
+        // A version that is hidden now is not a failure of the request.
+        let since = match fill.fill(provider, version, to).await {
+            Ok(mirrored_at) => mirrored_at,
+            Err(Unavailable::Failed(_)) if fill.is_hidden(provider, version).await => {
+                Instant::now()
+            }
+            Err(reason) => return Err(reason),
+        };
+        self.lists.invalidate(provider, since).await;
+        // The old list offers the version, which is not enough any more.
+        let is_read = |old: &ProviderListing| old.has_read(version);
+        let listing = self.listing(provider, &is_read, client).await?;
+        if listing.value.offered.contains(version) && !listing.is_stale() {
+            fill.forget(provider, version).await;
+        }
+        Ok(listing)
+    }
+
+    /// Whether a version is being mirrored, or waits for a place.
+    pub(super) async fn is_filling(&self, provider: &ProviderAddr, version: &Version) -> bool {
+        match &self.fill {
+            Some(fill) => fill.is_filling(provider, version).await,
+            None => false,
+        }
+    }
+
+    /// The versions of a provider that could not be mirrored from its origin lately, and are not hidden.
+    pub(super) fn failed_fills(&self, provider: &ProviderAddr) -> BTreeSet<Version> {
+        let fill = self.fill.as_ref();
+        fill.map(|fill| fill.failed_of(provider))
+            .unwrap_or_default()
+    }
+
     /// Applies another policy. The versions of each provider whose rule has changed are verified again before they are served.
     pub(super) fn set_policy(&self, policy: Policy) {
-        // Locked until the policy applies, so that no request that begins with it finds a list of the former one.
-        let mut lists = self.lists();
-        let former = self.trust.options();
-        lists.retain(|provider| former.policy.is_same_for(&policy, provider));
         self.trust.replace(policy);
         if let Some(fill) = &self.fill {
-            fill.forget_refusals();
+            fill.forget_failures();
         }
     }
 
@@ -171,22 +231,17 @@ impl ServedStore {
         self: &Arc<Self>,
     ) -> BTreeMap<ProviderAddr, Option<Arc<ProviderListing>>> {
         let this = self.clone();
+        let list = |_| Some(async move { this.list().await });
+        let any = |_: &Vec<ProviderAddr>| true;
         let listed = self
             .listed_providers
-            .get(
-                self.ages,
-                |_| true,
-                |_| Some(async move { this.list().await }),
-            )
-            .await;
-        let listed = listed
-            .map(|listed| listed.value.to_vec())
-            .unwrap_or_default();
-        let listings = self.lists();
-        let mut providers: BTreeMap<_, _> = listed.into_iter().map(|one| (one, None)).collect();
-        for (provider, listing) in listings.read() {
+            .get(&(), self.ages, [&any, &any], list);
+        let listed = listed.await.map(|listed| listed.value.to_vec());
+        let listed = listed.unwrap_or_default().into_iter();
+        let mut providers: BTreeMap<_, _> = listed.map(|one| (one, None)).collect();
+        for (provider, listing) in self.lists.values() {
             if listing.exists {
-                providers.insert(provider.clone(), Some(listing));
+                providers.insert((*provider).clone(), Some(listing));
             }
         }
         providers
@@ -210,7 +265,7 @@ impl ServedStore {
         &self,
         provider: &ProviderAddr,
         old: Option<Arc<ProviderListing>>,
-        reading: Option<OwnedSemaphorePermit>,
+        reading: Option<Permits>,
     ) -> Result<ProviderListing, Failure> {
         let trust = self.trust.options();
         let listing = match self.stored(provider) {
@@ -221,7 +276,10 @@ impl ServedStore {
             }
             Err(failure) => {
                 let failed = Err(failure);
-                self.store_health.record_ping(&failed);
+                self.observe(
+                    self.store_health.record_ping(&failed),
+                    failed.as_ref().err(),
+                );
                 failed.map(|()| ProviderListing::absent(provider))
             }
         };
@@ -233,13 +291,14 @@ impl ServedStore {
                     self.observer.notice(&Notice::Unmatched { provider });
                 }
             }
-            // The store has no such provider, and its origin is unreachable.
-            Err(failure) if matches!(failure.at, At::Source(_)) => {
-                self.observer.notice(&Notice::NotFilled { failure });
-            }
+            // The store has no such provider, and its origin is unreachable, as the log has said.
+            Err(failure) if matches!(failure.at, At::Source(_)) => {}
             Err(failure) => {
                 self.metrics.store_failures.inc();
-                self.observer.notice(&Notice::StoreFailed { failure });
+                // One line for an outage, which concerns all providers.
+                if !self.store_health.is_unreachable() {
+                    self.observer.notice(&Notice::StoreFailed { failure });
+                }
             }
         }
         listing
@@ -249,9 +308,9 @@ impl ServedStore {
     async fn read_stored(
         &self,
         stored: &StoredProvider,
-        trust: &TrustOptions,
+        trust: &Arc<TrustOptions>,
         old: Option<&ProviderListing>,
-        reading: Option<OwnedSemaphorePermit>,
+        reading: Option<Permits>,
     ) -> Result<ProviderListing, Failure> {
         let provider = &stored.provider;
         let fill = self.fill.as_ref().filter(|fill| fill.is_for(provider));
@@ -264,23 +323,28 @@ impl ServedStore {
                 listing => listing,
             };
             drop(reading);
-            self.noted(self.store_health.record(&listing));
+            self.observe(self.store_health.record(&listing), listing.as_ref().err());
             if listing.as_ref().is_ok_and(|listing| listing.exists) {
                 self.store_health.record_content();
             }
             listing
         };
+        let listing = async {
+            let mut listing = listing.await?;
+            listing.trust = Some(trust.clone());
+            Ok(listing)
+        };
         match fill {
             None => listing.await,
-            Some(fill) if old.is_some_and(|old| self.has_recent_offer(old)) => {
+            // The list is read again because the store has changed. A slow origin would delay the answer about a version that was just mirrored.
+            Some(fill) if old.is_some_and(|old| old.has_offer_within(self.ages.fresh)) => {
                 let mut listing = listing.await?;
-                let refused = fill.failed().refused_of(provider);
-                listing.offer_as_before(old, Duration::MAX, refused);
+                listing.offer_as_before(old, fill.hidden_of(provider));
                 Ok(listing)
             }
             Some(fill) => {
                 let (listing, offered) = future::join(listing, fill.offered(provider)).await;
-                self.with_offered(listing, offered, fill, old)
+                Self::with_offered(listing, offered, fill)
             }
         }
     }
@@ -318,8 +382,6 @@ impl ServedStore {
         if self.open_filled().is_ok() {
             self.store_health.record_content();
         }
-        // The start reports an empty directory itself.
-        let mut is_reported = self.endpoint.directory().is_some();
         loop {
             let pinged = match self.open() {
                 Ok(_) => self.endpoint.ping(&self.registry).await,
@@ -330,11 +392,13 @@ impl ServedStore {
                 failure.at = At::read(self.endpoint.whole());
                 failure
             });
-            self.noted(self.store_health.record_ping(&pinged));
-            if let (Err(failure), false) = (&pinged, is_reported) {
-                self.metrics.store_failures.inc();
-                self.observer.notice(&Notice::StoreFailed { failure });
-                is_reported = true;
+            let change = self.store_health.record_ping(&pinged);
+            // The start reports an empty directory itself.
+            if self.endpoint.directory().is_none() {
+                self.observe(change, pinged.as_ref().err());
+                self.metrics
+                    .store_failures
+                    .inc_by(u64::from(pinged.is_err()));
             }
             if self.store_health.has_answered() {
                 return;
@@ -343,18 +407,40 @@ impl ServedStore {
         }
     }
 
-    /// Reports that the store answers again, if it does.
-    fn noted(&self, answers_again: bool) {
-        if answers_again {
-            self.observer.notice(&Notice::StoreAnswers);
+    /// Reports the beginning of an outage with its failure, and its end.
+    fn observe(&self, change: Option<Reachability>, failure: Option<&Failure>) {
+        match (change, failure) {
+            (Some(Reachability::Lost), Some(failure)) => {
+                self.observer.notice(&Notice::StoreFailed { failure });
+            }
+            (Some(Reachability::Back), _) => self.observer.notice(&Notice::StoreAnswers),
+            _ => {}
         }
     }
 
-    pub(super) fn cached(&self, provider: &ProviderAddr) -> CachedListing {
-        self.lists().of(provider)
-    }
-
-    fn lists(&self) -> MutexGuard<'_, KnownListings> {
-        self.listings.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Adds the versions that the origin offers to the list.
+    ///
+    /// # Errors
+    /// The store cannot be read, or does not have the provider while the origin is unreachable.
+    fn with_offered(
+        listing: Result<ProviderListing, Failure>,
+        offered: Result<CachedValue<OriginList>, Failure>,
+        fill: &Fill,
+    ) -> Result<ProviderListing, Failure> {
+        let mut listing = listing?;
+        let hidden = fill.hidden_of(&listing.provider);
+        match offered {
+            Ok(offered) => {
+                listing.offer(OriginList::clone(&offered.value), hidden);
+                listing.offered_at = Some(offered.at);
+                listing.is_origin_unreachable = offered.is_stale();
+            }
+            Err(failure) if !listing.exists => return Err(failure),
+            Err(_) => {
+                listing.offer(None, hidden);
+                listing.is_origin_unreachable = true;
+            }
+        }
+        Ok(listing)
     }
 }

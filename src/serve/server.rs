@@ -1,8 +1,8 @@
 //! Listens, accepts connections within limits, and lets downloads complete at the end.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
@@ -12,20 +12,20 @@ use tokio_rustls::TlsAcceptor;
 use url::Url;
 
 use super::access::{AccessControl, acceptor};
+use super::answer::Document;
+use super::cached::{Cached, LONGEST_REFRESH};
+use super::clients::Clients;
 use super::connection::{self, HANDSHAKE};
 use super::current_trust::CurrentTrust;
+use super::documents;
 use super::error::Error;
 use super::fill::Fill;
-use super::log_limit::LogLimit;
 use super::metrics::Metrics;
-use super::new_listings::NewListings;
 use super::notice::{Notice, Observer};
-use super::page::PageRenderer;
-use super::quota::ClientQuota;
-use super::rate_limit::RateLimit;
-use super::sent_documents::SentDocuments;
-use super::served_store::ServedStore;
-use super::service::{MOST_PACKAGES, Service};
+use super::package::Packages;
+use super::pages::PageRenderer;
+use super::served_store::{ServedStore, no_lists};
+use super::service::Service;
 use super::settings::{ServerSettings, ServerStore};
 use super::store_health::StoreHealth;
 use super::watched_files::{self, WatchedFiles};
@@ -41,11 +41,6 @@ pub struct Server {
     tls: Option<TlsAcceptor>,
     service: Arc<Service>,
     files: Vec<WatchedFiles>,
-    connections: Arc<Semaphore>,
-    /// Limits the connections of one client; `None` behind a proxy, which sends all clients from its address.
-    connection_quota: Option<ClientQuota>,
-    /// Limits the log lines about clients that exceed their quota.
-    quota_log: LogLimit,
     grace: Duration,
 }
 
@@ -70,7 +65,7 @@ impl Server {
         let access = access
             .map(|paths| AccessControl::open(paths, &observer, &mut files))
             .transpose()?;
-        let (connections, grace) = (settings.connections, settings.grace);
+        let grace = settings.grace;
         let address = settings.listen;
         let trust_files = settings.trust_files.clone();
         let service = service(settings, access, store, observer, page);
@@ -79,12 +74,9 @@ impl Server {
         let listener = TcpListener::bind(address).await;
         Ok(Self {
             listener: listener.map_err(|source| Error::Listen { address, source })?,
-            connection_quota: tls.is_some().then(|| ClientQuota::half_of(connections)),
-            quota_log: LogLimit::default(),
             tls,
             service: Arc::new(service),
             files,
-            connections: Arc::new(Semaphore::new(connections)),
             grace,
         })
     }
@@ -105,9 +97,6 @@ impl Server {
             tls,
             service,
             files,
-            connections,
-            connection_quota,
-            quota_log,
             grace,
         } = self;
         let mut background = JoinSet::new();
@@ -125,16 +114,16 @@ impl Server {
             let accepted = tokio::select! {
                 () = &mut stop => break,
                 Some(_ended) = open.join_next() => continue,
-                accepted = accept(&listener, &connections) => accepted,
+                accepted = accept(&listener, &service.clients) => accepted,
             };
             let Some((stream, client, permit)) = accepted else {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            let quota = connection_quota.as_ref().map(|quota| quota.of(client));
-            let Ok(quota) = quota.map(Semaphore::try_acquire_owned).transpose() else {
+            let known = service.clients.at(client).await;
+            let Some(share) = known.connection() else {
                 service.metrics.limited_connections.inc();
-                if quota_log.admits(client) {
+                if known.may_log() {
                     let notice = Notice::TooManyConnections { client };
                     service.observer.notice(&notice);
                 }
@@ -145,7 +134,7 @@ impl Server {
                 service.metrics.connections.inc();
                 serve(stream, client, tls, &service, draining).await;
                 service.metrics.connections.dec();
-                drop((permit, quota));
+                drop((permit, share));
             });
         }
         service.is_draining.store(true, Ordering::Relaxed);
@@ -170,12 +159,13 @@ fn service(
 ) -> Service {
     let has_tls = settings.tls.is_some();
     let origins = settings.fill.as_ref().map(|fill| fill.http.clone());
-    let clients = [store.http].into_iter().chain(origins);
-    let metrics = Arc::new(Metrics::new(clients.collect()));
+    let http = [store.http].into_iter().chain(origins);
+    let metrics = Arc::new(Metrics::new(http.collect()));
     let trust = Arc::new(CurrentTrust::new(settings.trust));
     let (ages, filling) = (settings.ages, observer.clone());
     let fill = settings.fill;
-    let fill = fill.map(|fill| Fill::new(fill, trust.clone(), ages, filling));
+    let fill = fill.map(|fill| Fill::new(fill, trust.clone(), ages, filling, metrics.clone()));
+    let clients = Arc::new(Clients::new(settings.connections, settings.rate, !has_tls));
     let served_store = ServedStore {
         fill: fill.map(Arc::new),
         endpoint: store.endpoint,
@@ -186,30 +176,29 @@ fn service(
         observer: observer.clone(),
         metrics: metrics.clone(),
         store_health: StoreHealth::default(),
-        listings: Mutex::default(),
-        new_listings: NewListings::new(has_tls),
+        lists: no_lists(),
+        clients: clients.clone(),
         reads: Semaphore::new(MOST_READS),
-        listed_providers: Arc::default(),
+        listed_providers: Cached::new(1, LONGEST_REFRESH, |(), _| 0),
     };
     let base = settings.url.as_deref().filter(|_| has_tls).and_then(path);
     Service {
         store: Arc::new(served_store),
         access,
         base: base.unwrap_or_default(),
+        discovery: Document::new(documents::discovery(
+            settings.url.as_deref().unwrap_or_default(),
+        )),
+        clients,
         url: settings.url,
         provider_host: settings.provider_host,
-        verified: Arc::default(),
+        packages: Packages::new(observer.clone(), metrics.clone()),
         metrics,
         observer,
         page,
         redirects: settings.redirects,
         is_draining: AtomicBool::new(false),
         has_proxy: !has_tls,
-        rate: settings.rate.map(RateLimit::new),
-        packages: Arc::new(Semaphore::new(MOST_PACKAGES)),
-        refusal_log: LogLimit::default(),
-        package_quota: has_tls.then(|| ClientQuota::half_of(MOST_PACKAGES)),
-        documents: SentDocuments::new(has_tls),
     }
 }
 
@@ -230,10 +219,10 @@ fn path(url: &str) -> Option<String> {
 /// The next connection; `None` if the operating system refused it.
 async fn accept(
     listener: &TcpListener,
-    connections: &Arc<Semaphore>,
+    clients: &Clients,
 ) -> Option<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
     // Connections above the limit wait in the queue of the operating system. The semaphore is never closed.
-    let permit = connections.clone().acquire_owned().await.ok()?;
+    let permit = clients.connection().await.ok()?;
     let (stream, client) = listener.accept().await.ok()?;
     // Small answers must not wait for acknowledgements of earlier ones.
     let _set = stream.set_nodelay(true);

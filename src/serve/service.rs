@@ -1,41 +1,32 @@
 //! Authorizes requests and routes them to their handlers.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use axum::http::header::{AUTHORIZATION, HOST};
-use axum::http::{HeaderMap, Method, Request, StatusCode, Uri};
-use tokio::sync::Semaphore;
+use hyper::header::{AUTHORIZATION, HOST};
+use hyper::http::request::Parts;
+use hyper::{Method, StatusCode};
 
 use super::access::{self, AccessControl};
-use super::answer::{self, Caching, Response};
-use super::documents;
-use super::exchange::Exchange;
-use super::links;
-use super::log_limit::LogLimit;
+use super::answer::{self, Caching, Document, Response};
+use super::clients::{Client, Clients, Full, Permits};
 use super::metrics::Metrics;
-use super::notice::{Denied, Observer};
-use super::page::PageRenderer;
-use super::path::{NoRoute, Route};
-use super::quota::ClientQuota;
-use super::rate_limit::RateLimit;
-use super::sent_documents::SentDocuments;
+use super::notice::{Denied, Observer, RequestRecord};
+use super::package::Packages;
+use super::pages::PageRenderer;
+use super::path::{NoRoute, Route, Target};
 use super::served_store::ServedStore;
 use super::tokens::{self, ClientToken};
-use super::verified_packages::VerifiedPackages;
 use crate::address::Hostname;
-use crate::error::printable;
 
 pub(super) const JSON: &str = "application/json";
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The longest time that clients and proxies may cache a list. A new version is then visible after a minute.
 pub(super) const LONGEST_LIST: Duration = Duration::from_secs(60);
-
-/// The most packages that are sent concurrently. Each has an open file or a transfer from the store, and its buffers.
-pub(super) const MOST_PACKAGES: usize = 256;
+/// The largest document that takes no place of its client. Most documents of both protocols are smaller.
+const LARGEST_FREE: usize = 16 << 10;
 
 /// The state that all requests share.
 pub(super) struct Service {
@@ -47,7 +38,9 @@ pub(super) struct Service {
     pub(super) base: String,
     /// The configured host of the provider registry.
     pub(super) provider_host: Option<Hostname>,
-    pub(super) verified: Arc<VerifiedPackages>,
+    pub(super) discovery: Document,
+    pub(super) clients: Arc<Clients>,
+    pub(super) packages: Packages,
     pub(super) metrics: Arc<Metrics>,
     pub(super) observer: Arc<dyn Observer>,
     pub(super) page: Arc<dyn PageRenderer>,
@@ -56,182 +49,170 @@ pub(super) struct Service {
     pub(super) is_draining: AtomicBool,
     /// Whether a proxy is in front, which may name the client of a request.
     pub(super) has_proxy: bool,
-    pub(super) rate: Option<RateLimit>,
-    /// Limits the log lines about clients that were answered 429.
-    pub(super) refusal_log: LogLimit,
-    /// Limits the packages that are sent concurrently.
-    pub(super) packages: Arc<Semaphore>,
-    /// Limits the packages of one client; `None` behind a proxy.
-    pub(super) package_quota: Option<ClientQuota>,
-    /// The documents that are being sent.
-    pub(super) documents: SentDocuments,
 }
 
 /// An authorized request.
-pub(super) struct RouteRequest<'a> {
-    pub(super) client: IpAddr,
-    pub(super) method: &'a Method,
-    pub(super) headers: &'a HeaderMap,
-    pub(super) uri: &'a Uri,
+pub(super) struct Asked<'a> {
+    pub(super) client: &'a Client,
+    pub(super) head: &'a Parts,
     /// Whether the server requires tokens.
     pub(super) needs_token: bool,
     pub(super) token: Option<&'a ClientToken>,
     /// The remaining lifetime of the link that authorized the request; `None` without a link.
     pub(super) link: Option<Duration>,
+    pub(super) record: &'a mut RequestRecord,
+    /// What is held until the answer was sent.
+    pub(super) permits: Permits,
 }
 
 impl Service {
-    /// Counts a request, and returns whether its client exceeds the rate.
-    pub(super) fn is_too_fast(&self, client: IpAddr) -> bool {
-        let Some(rate) = &self.rate else {
-            return false;
-        };
-        let is_too_fast = rate.is_exceeded(client);
-        if is_too_fast {
-            self.metrics.limited.inc();
-        }
-        is_too_fast
-    }
-
-    /// Removes the path of the public URL. A path that is already a route stays unchanged.
-    fn below_base<'p>(&self, path: &'p str) -> &'p str {
-        let plain = links::split(path).map_or(path, |(_, rest)| rest);
-        let below = path.strip_prefix(&self.base);
-        let below = below.filter(|rest| rest.starts_with('/') && Route::read(plain).is_err());
-        below.unwrap_or(path)
-    }
-
-    /// A path as the log reports it: below the public URL, without the signature of a link, and safe to print.
-    pub(super) fn logged_path(&self, path: &str) -> String {
-        let path = self.below_base(path);
-        let plain = links::split(path).map_or(path, |(_, rest)| rest);
-        printable(&links::without_signatures(plain))
+    /// Reads the path of a request.
+    pub(super) fn target<'p>(&self, head: &'p Parts) -> Target<'p> {
+        let registry = || self.provider_host(head);
+        Target::read(head.uri.path(), &self.base, registry)
     }
 
     pub(super) async fn answer(
-        self: &Arc<Self>,
-        client: IpAddr,
-        request: &Request<()>,
-    ) -> Exchange {
-        let path = self.below_base(request.uri().path());
-        let signed = links::split(path);
-        let plain = signed.map_or(path, |(_, rest)| rest);
-        let mut exchange = Exchange::new(answer::method_not_allowed(), "none");
-        if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return exchange;
+        &self,
+        client: &Client,
+        head: &Parts,
+        target: &Target<'_>,
+        record: &mut RequestRecord,
+    ) -> (Response, Permits) {
+        if !matches!(head.method, Method::GET | Method::HEAD) {
+            return (answer::method_not_allowed(), Permits::new());
         }
-        let route = Route::read(plain);
-        if let Ok(route) = &route {
-            exchange.route = route.name();
-        }
-        let tokens = self.access.as_ref().map(|access| access.tokens.load_full());
+        let route = target.route.as_ref();
+        record.route = route.map_or("none", Route::name);
+        let tokens = self.access.as_ref().map(|access| access.tokens());
         let token = tokens
             .as_ref()
-            .zip(authorization(request))
+            .zip(authorization(head))
             .and_then(|(tokens, header)| tokens.find(header));
-        exchange.token = token.map(|token| token.name.clone());
-        let link = match self.authorize(request, route.as_ref().ok(), signed, token) {
+        record.token = token.map(|token| token.name.clone());
+        let link = match self.authorize(head, target, token) {
             Ok(link) => link,
             Err(reason) => {
-                exchange.answer = exchange.deny(reason);
-                return exchange;
+                record.denied = Some(reason);
+                return (access::denied(reason), Permits::new());
             }
         };
-        let request = RouteRequest {
+        let mut asked = Asked {
             client,
-            method: request.method(),
-            headers: request.headers(),
-            uri: request.uri(),
+            head,
             needs_token: self.access.is_some(),
             token,
             link,
+            record,
+            permits: Permits::new(),
         };
-        match route {
-            Ok(route) => self.route(route, &request, &mut exchange).await,
-            Err(reason) => exchange.answer = without_route(reason),
+        let answer = match route {
+            Ok(route) => self.route(route, &mut asked).await,
+            Err(reason) => Err(without_route(*reason)),
+        };
+        let (Ok(mut answer) | Err(mut answer)) = answer;
+        if asked.record.is_stale {
+            answer::mark_stale(&mut answer);
         }
-        if exchange.is_stale {
-            answer::mark_stale(&mut exchange.answer);
-        }
-        exchange
+        (answer, asked.permits)
     }
 
     /// Authorizes a request by its link or token. Returns the remaining lifetime of the link, if it has one.
     fn authorize(
         &self,
-        request: &Request<()>,
-        route: Option<&Route>,
-        signed: Option<(&str, &str)>,
+        head: &Parts,
+        target: &Target<'_>,
         token: Option<&ClientToken>,
     ) -> Result<Option<Duration>, Denied> {
         let Some(access) = &self.access else {
             return Ok(None);
         };
-        if let Some((signature, path)) = signed {
-            let host = self.link_host(route, request.headers(), request.uri());
-            let links = access.links.load();
-            let remaining = links.remaining(signature, &host, path, SystemTime::now());
+        let route = target.route.as_ref().ok();
+        if let Some(signature) = target.signature {
+            // The signature covers the host of the provider, if the path does not name it.
+            let host = match route {
+                Some(Route::ProviderRegistryFile(provider, ..)) => provider.hostname().as_ascii(),
+                _ => "",
+            };
+            let links = access.links();
+            let remaining = links.remaining(signature, host, target.path, SystemTime::now());
             let is_file = route.is_some_and(Route::is_file);
             return match remaining {
                 Some(remaining) if is_file => Ok(Some(remaining)),
                 _ => Err(Denied::Link),
             };
         }
-        let is_bearer = authorization(request).is_some_and(tokens::is_bearer);
+        let is_bearer = authorization(head).is_some_and(tokens::is_bearer);
         match access::refusal(route, token, is_bearer) {
             Some(reason) => Err(reason),
             None => Ok(None),
         }
     }
 
-    async fn route(
-        self: &Arc<Self>,
-        route: Route,
-        request: &RouteRequest<'_>,
-        exchange: &mut Exchange,
-    ) {
-        let answer = match route {
+    async fn route(&self, route: &Route, asked: &mut Asked<'_>) -> Result<Response, Response> {
+        match route {
             Route::Health => Ok(answer::text(StatusCode::OK, "ok")),
             Route::Ready => Ok(self.ready()),
             Route::Metrics => {
-                let text = self.metrics.text();
-                Ok(self.document(request, OPENMETRICS, text, Caching::Never))
+                let text = Document::new(self.metrics.text());
+                self.document(asked, OPENMETRICS, text, Caching::Never)
             }
             Route::Discovery => {
-                let base = self.url.as_deref().unwrap_or_default();
                 let caching = Caching::Public(LONGEST_LIST);
-                Ok(self.document(request, JSON, documents::discovery(base), caching))
+                self.document(asked, JSON, self.discovery.clone(), caching)
             }
-            Route::Home => Ok(self.home(request).await),
-            Route::ProviderPage(provider) => self.provider_page(&provider, request, exchange).await,
-            Route::ProviderPageDirectory(provider) => Ok(Self::page_without_slash(&provider)),
-            Route::NetworkMirrorIndex(provider) => {
-                self.network_mirror_index(&provider, request, exchange)
-                    .await
-            }
+            Route::Home => self.home(asked).await,
+            Route::ProviderPage(provider) => self.provider_page(provider, asked).await,
+            Route::ProviderPageDirectory(provider) => Ok(Self::page_without_slash(provider)),
+            Route::NetworkMirrorIndex(provider) => self.network_mirror_index(provider, asked).await,
             Route::NetworkMirrorVersion(provider, version) => {
-                self.network_mirror_version(&provider, &version, request, exchange)
-                    .await
+                self.network_mirror_version(provider, version, asked).await
             }
             Route::NetworkMirrorPackage(provider, file) => {
-                self.network_mirror_package(&provider, &file, request, exchange)
+                self.network_mirror_package(provider, file, asked).await
+            }
+            Route::ProviderRegistryVersions(provider) => {
+                self.provider_registry_versions(provider, asked).await
+            }
+            Route::ProviderRegistryDownload(provider, version, platform) => {
+                self.provider_registry_download(provider, version, platform, asked)
                     .await
             }
-            Route::ProviderRegistryVersions(name) => {
-                self.provider_registry_versions(&name, request, exchange)
+            Route::ProviderRegistryFile(provider, version, file) => {
+                self.provider_registry_file(provider, version, file, asked)
                     .await
             }
-            Route::ProviderRegistryDownload(name, version, platform) => {
-                self.provider_registry_download(&name, &version, &platform, request, exchange)
-                    .await
+        }
+    }
+
+    /// Answers with a document, or with `304` if the client has it already. A large one takes places of its client until it was sent.
+    pub(super) fn document(
+        &self,
+        asked: &mut Asked<'_>,
+        content_type: &'static str,
+        document: Document,
+        caching: Caching,
+    ) -> Result<Response, Response> {
+        let headers = &asked.head.headers;
+        let size = document.bytes.len();
+        let is_sent = asked.head.method == Method::GET && !answer::has(headers, &document.etag);
+        if is_sent && size > LARGEST_FREE {
+            let permits = self.clients.places(asked.client, size);
+            asked.permits = permits.map_err(|full| self.full(full, "documents"))?;
+        }
+        Ok(answer::document(headers, content_type, document, caching))
+    }
+
+    /// The answer while there is no place for what a client requests.
+    pub(super) fn full(&self, full: Full, what: &str) -> Response {
+        self.metrics.limited.inc();
+        match full {
+            Full::Client => {
+                let message = format!("too many {what} are being sent to this address");
+                answer::too_many(&message, answer::RETRY_SECONDS)
             }
-            Route::ProviderRegistryFile(name, version, file) => {
-                self.provider_registry_file(&name, &version, &file, request, exchange)
-                    .await
-            }
-        };
-        let (Ok(answer) | Err(answer)) = answer;
-        exchange.answer = answer;
+            Full::Server => answer::unavailable(&format!("too many {what} are being sent")),
+        }
     }
 
     fn ready(&self) -> Response {
@@ -250,32 +231,19 @@ impl Service {
         answer::text(StatusCode::OK, text)
     }
 
-    /// The host that the signature of a link covers: that of the provider, if the path does not name it.
-    fn link_host(&self, route: Option<&Route>, headers: &HeaderMap, uri: &Uri) -> String {
-        let is_provider_registry = matches!(route, Some(Route::ProviderRegistryFile(..)));
-        let host = is_provider_registry
-            .then(|| self.provider_host(headers, uri))
-            .flatten();
-        host.map(|host| host.as_ascii().to_owned())
-            .unwrap_or_default()
-    }
-
     /// The host of the provider registry: the configured one, or the one that the client requested.
-    pub(super) fn provider_host(&self, headers: &HeaderMap, uri: &Uri) -> Option<Hostname> {
+    pub(super) fn provider_host(&self, head: &Parts) -> Option<Hostname> {
         let requested = || {
-            let header = headers.get(HOST).and_then(|host| host.to_str().ok());
-            let host = uri
-                .authority()
-                .map(|authority| authority.as_str())
-                .or(header)?;
-            Hostname::from_ascii(host).ok()
+            let header = head.headers.get(HOST).and_then(|host| host.to_str().ok());
+            let authority = head.uri.authority().map(|authority| authority.as_str());
+            Hostname::from_ascii(authority.or(header)?).ok()
         };
         self.provider_host.clone().or_else(requested)
     }
 }
 
-fn authorization(request: &Request<()>) -> Option<&str> {
-    request.headers().get(AUTHORIZATION)?.to_str().ok()
+fn authorization(head: &Parts) -> Option<&str> {
+    head.headers.get(AUTHORIZATION)?.to_str().ok()
 }
 
 /// The answer to a request whose path has no route. It names those that have one, for people who open a wrong or incomplete URL.
@@ -286,6 +254,9 @@ fn without_route(reason: NoRoute) -> Response {
             StatusCode::BAD_REQUEST,
             &format!("the path is malformed{ROUTES}"),
         ),
+        NoRoute::NoRegistry => {
+            answer::not_found("no provider registry is at this host", Caching::Never)
+        }
         NoRoute::Unknown => answer::not_found(&format!("nothing is here{ROUTES}"), Caching::Never),
     }
 }

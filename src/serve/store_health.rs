@@ -15,6 +15,13 @@ pub(super) struct StoreHealth {
     had_content: AtomicBool,
 }
 
+/// A change of whether the store can be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reachability {
+    Lost,
+    Back,
+}
+
 impl StoreHealth {
     pub(super) fn is_unreachable(&self) -> bool {
         self.is_unreachable.load(Ordering::Relaxed)
@@ -35,8 +42,8 @@ impl StoreHealth {
         self.had_content.store(true, Ordering::Relaxed);
     }
 
-    /// Records the result of a request that concerns the whole store. Returns whether the store was unreachable before, and is not any more.
-    pub(super) fn record_ping(&self, result: &Result<(), Failure>) -> bool {
+    /// Records the result of a request that concerns the whole store. Returns the change, if there is one.
+    pub(super) fn record_ping(&self, result: &Result<(), Failure>) -> Option<Reachability> {
         if !matches!(
             result.as_ref().map_err(Failure::category),
             // There may be no store yet: a directory is empty where its disk is not mounted.
@@ -49,7 +56,7 @@ impl StoreHealth {
 
     /// Records the result of a request for one provider. A failure that concerns only this provider leaves the state as it was. Returns what
     /// [`StoreHealth::record_ping`] does.
-    pub(super) fn record<T>(&self, result: &Result<T, Failure>) -> bool {
+    pub(super) fn record<T>(&self, result: &Result<T, Failure>) -> Option<Reachability> {
         match result.as_ref().map_err(Failure::category) {
             Ok(_) => {
                 self.has_answered.store(true, Ordering::Relaxed);
@@ -58,11 +65,16 @@ impl StoreHealth {
             Err(Category::Unreachable | Category::Unauthorized | Category::Local) => {
                 self.note(true)
             }
-            Err(_) => false,
+            Err(_) => None,
         }
     }
 
-    fn note(&self, is_unreachable: bool) -> bool {
-        self.is_unreachable.swap(is_unreachable, Ordering::Relaxed) && !is_unreachable
+    fn note(&self, is_unreachable: bool) -> Option<Reachability> {
+        let was_unreachable = self.is_unreachable.swap(is_unreachable, Ordering::Relaxed);
+        match (was_unreachable, is_unreachable) {
+            (false, true) => Some(Reachability::Lost),
+            (true, false) => Some(Reachability::Back),
+            _ => None,
+        }
     }
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use arc_swap::ArcSwap;
 use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
@@ -11,6 +10,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::{ClientHello, ParsedCertificate, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::{CertificateError, RootCertStore, ServerConfig};
+use tokio::sync::watch;
 
 /// A certificate or private key that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -29,24 +29,30 @@ pub enum Error {
     Unusable,
 }
 
-/// The current certificate.
+/// The current certificate; `None` before it is read.
 #[derive(Debug)]
-pub(super) struct ServerCertificate(ArcSwap<CertifiedKey>);
+pub(super) struct ServerCertificate(watch::Sender<Option<Arc<CertifiedKey>>>);
 
 impl ServerCertificate {
-    /// Reads a chain of certificates and a private key, each in PEM.
+    /// No certificate.
+    pub(super) fn none() -> Arc<Self> {
+        Arc::new(Self(watch::Sender::new(None)))
+    }
+
+    /// Reads a chain of certificates and a private key, each in PEM, and uses them for new connections.
     ///
     /// # Errors
-    /// One of them is missing, or they do not belong together.
-    pub(super) fn new(chain: &[u8], key: &[u8]) -> Result<Arc<Self>, Error> {
-        let pair = pair(chain, key)?;
-        Ok(Arc::new(Self(ArcSwap::from_pointee(pair))))
+    /// One of them is missing, or they do not belong together. The old certificate then stays in use.
+    pub(super) fn replace(&self, chain: &[u8], key: &[u8]) -> Result<(), Error> {
+        self.0.send_replace(Some(Arc::new(pair(chain, key)?)));
+        Ok(())
     }
 
     /// Whether the certificate names a host. This is also true for a text that is not a host.
     pub(super) fn is_for(&self, host: &str) -> bool {
-        let pair = self.0.load();
-        let (Some(own), Ok(name)) = (pair.cert.first(), ServerName::try_from(host)) else {
+        let pair = self.0.borrow().clone();
+        let own = pair.as_ref().and_then(|pair| pair.cert.first());
+        let (Some(own), Ok(name)) = (own, ServerName::try_from(host)) else {
             return true;
         };
         let parsed = ParsedCertificate::try_from(own);
@@ -55,7 +61,7 @@ impl ServerCertificate {
 
     /// When the certificate expires, if that is before `time`.
     pub(super) fn expires_before(&self, time: SystemTime) -> Option<SystemTime> {
-        let pair = self.0.load();
+        let pair = self.0.borrow().clone()?;
         let parsed = ParsedCertificate::try_from(pair.cert.first()?).ok()?;
         let time = UnixTime::since_unix_epoch(time.duration_since(UNIX_EPOCH).ok()?);
         // rustls compares the dates before it looks for an authority, so none is needed.
@@ -69,15 +75,6 @@ impl ServerCertificate {
             })) => Some(UNIX_EPOCH + Duration::from_secs(not_after.as_secs())),
             _ => None,
         }
-    }
-
-    /// Replaces the certificate for new connections.
-    ///
-    /// # Errors
-    /// As [`ServerCertificate::new`]. The old certificate then stays in use.
-    pub(super) fn replace(&self, chain: &[u8], key: &[u8]) -> Result<(), Error> {
-        self.0.store(Arc::new(pair(chain, key)?));
-        Ok(())
     }
 
     /// The configuration of TLS for HTTP/1.1.
@@ -99,7 +96,7 @@ impl ServerCertificate {
 
 impl ResolvesServerCert for ServerCertificate {
     fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(self.0.load_full())
+        self.0.borrow().clone()
     }
 }
 

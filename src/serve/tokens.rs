@@ -19,7 +19,7 @@ const MOST: usize = 10_000;
 const LONGEST: usize = 4 << 10;
 
 /// The tokens that a server accepts, from one file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ClientTokens(Vec<ClientToken>);
 
 /// A token, of which only the hash is known.

@@ -16,117 +16,94 @@ const INTERVAL: Duration = Duration::from_secs(5);
 /// The largest file in bytes. It has room for the most tokens, with 400 bytes for each, and a wrong path cannot fill the memory.
 const LARGEST: u64 = 4 << 20;
 
-/// The contents of files.
-pub(super) struct LoadedFiles {
+/// What applies the contents of files.
+pub(super) type Apply = Box<dyn FnOnce() -> Result<(), Error>>;
+type Load = Box<dyn Fn(&mut Reader) -> Result<Apply, Error> + Send + Sync>;
+
+/// Reads files, and notes their contents.
+pub(super) struct Reader {
     /// One digest for each file. The contents are applied if any differs from the last time.
-    pub(super) digests: Vec<Digest>,
-    pub(super) apply: Box<dyn FnOnce() -> Result<(), Error>>,
+    digests: Vec<Digest>,
+    /// Whether a file may be a pipe, which is read to its end. A pipe in the place of a file that was read before could keep this thread waiting.
+    may_be_pipe: bool,
+    pipe: Option<PathBuf>,
 }
 
-type Load = Box<dyn Fn() -> Result<LoadedFiles, Error> + Send + Sync>;
-
-enum Reading {
-    /// The files are read again, and compared with what was applied.
-    Again(Load),
-    /// This one is no regular file: a pipe, such as `<(program)`, was read to its end. The others are not read again either, because contents
-    /// that belong together, such as certificate and key, would no longer match.
-    Once(PathBuf),
+impl Reader {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(super) fn read(&mut self, path: &Path) -> Result<Zeroizing<Vec<u8>>, disk::Error> {
+        if !path.is_file() {
+            self.pipe.get_or_insert_with(|| path.to_owned());
+        }
+        let content = match self.may_be_pipe {
+            true => disk::read(path, LARGEST)?,
+            false => disk::read_regular(path, LARGEST)?,
+        };
+        self.digests.push(Digest::of(&content));
+        Ok(Zeroizing::new(content))
+    }
 }
 
 /// Files that are read and applied together.
 pub(super) struct WatchedFiles {
     /// The file that messages name.
     path: PathBuf,
-    reading: Reading,
+    load: Load,
+    /// The one that is no regular file: a pipe, such as `<(program)`, was read to its end. The others are not read again either, because contents
+    /// that belong together, such as certificate and key, would no longer match.
+    pipe: Option<PathBuf>,
     applied: Vec<Digest>,
     /// The last reported error as text. An error is reported once and not after each interval.
     reported: Option<String>,
 }
 
 impl WatchedFiles {
-    /// Watches files whose contents were applied already. Messages name the first.
-    pub(super) fn new(
-        paths: Vec<PathBuf>,
-        contents: &[Zeroizing<Vec<u8>>],
-        apply: impl Fn(&[Zeroizing<Vec<u8>>]) -> Result<(), Error> + Send + Sync + 'static,
-    ) -> Self {
-        let apply = Arc::new(apply);
-        let path = paths.first().cloned().unwrap_or_default();
-        if let Some(pipe) = paths.iter().find(|path| !path.is_file()) {
-            return Self::once(path, pipe.clone());
-        }
-        let load = move || {
-            let contents = paths.iter().map(|path| read_again(path));
-            let contents = contents.collect::<Result<Vec<_>, _>>()?;
-            let apply = apply.clone();
-            Ok(LoadedFiles {
-                digests: digests(&contents),
-                apply: Box::new(move || apply(&contents)),
-            })
-        };
-        Self {
-            path,
-            reading: Reading::Again(Box::new(load)),
-            applied: digests(contents),
-            reported: None,
-        }
-    }
-
-    /// Files that stay as they were read at the start, because `pipe` cannot be read again.
-    fn once(path: PathBuf, pipe: PathBuf) -> Self {
-        Self {
-            path,
-            reading: Reading::Once(pipe),
-            applied: Vec::new(),
-            reported: None,
-        }
-    }
-
-    /// Watches one file whose content was applied already.
-    pub(super) fn single(
-        path: PathBuf,
-        content: Zeroizing<Vec<u8>>,
-        apply: impl Fn(&Zeroizing<Vec<u8>>) -> Result<(), Error> + Send + Sync + 'static,
-    ) -> Self {
-        Self::new(vec![path], &[content], move |contents| {
-            contents.iter().try_for_each(&apply)
-        })
-    }
-
-    /// Loads files, applies their contents, and watches them. Messages name the file at `path`. If one of them is no regular file, nothing is
-    /// applied: what the caller has read of it cannot be read again.
+    /// Loads files, applies their contents, and watches them. Messages name the file at `path`. With `was_read`, the caller has read them before:
+    /// if one is no regular file, nothing is applied, since it cannot be read again.
     ///
     /// # Errors
     /// A file cannot be used.
-    pub(super) fn loaded(
+    pub(super) fn start(
         path: PathBuf,
-        load: impl Fn() -> Result<LoadedFiles, Error> + Send + Sync + 'static,
+        was_read: bool,
+        load: impl Fn(&mut Reader) -> Result<Apply, Error> + Send + Sync + 'static,
     ) -> Result<Self, Error> {
-        let LoadedFiles { digests, apply } = match load() {
-            Err(Error::Disk(disk::Error::Special { path: pipe, .. })) => {
-                return Ok(Self::once(path, pipe));
-            }
-            loaded => loaded?,
+        let mut reader = Reader {
+            digests: Vec::new(),
+            may_be_pipe: !was_read,
+            pipe: None,
         };
-        apply()?;
+        match load(&mut reader) {
+            Err(Error::Disk(disk::Error::Special { .. })) if was_read => {}
+            loaded => loaded?()?,
+        }
         Ok(Self {
             path,
-            reading: Reading::Again(Box::new(load)),
-            applied: digests,
+            load: Box::new(load),
+            pipe: reader.pipe,
+            applied: reader.digests,
             reported: None,
         })
     }
 
     /// Loads the files, and applies them if they changed. Returns whether they are as they were.
     fn refresh(&mut self, observer: &dyn Observer) -> bool {
-        let Reading::Again(load) = &self.reading else {
+        if self.pipe.is_some() {
             return true;
+        }
+        let mut reader = Reader {
+            digests: Vec::new(),
+            may_be_pipe: false,
+            pipe: None,
         };
-        let loaded = load().and_then(|LoadedFiles { digests, apply }| {
-            let is_changed = digests != self.applied;
+        let loaded = (self.load)(&mut reader).and_then(|apply| {
+            let is_changed = reader.digests != self.applied;
             if is_changed {
                 apply()?;
-                self.applied = digests;
+                self.applied = reader.digests;
             }
             Ok(is_changed)
         });
@@ -148,7 +125,7 @@ impl WatchedFiles {
 
     /// Reports files that are not read again.
     fn report_once(&self, observer: &dyn Observer) {
-        if let Reading::Once(pipe) = &self.reading {
+        if let Some(pipe) = &self.pipe {
             let path = &self.path;
             observer.notice(&Notice::ReadOnce { path, pipe });
         }
@@ -163,22 +140,6 @@ impl WatchedFiles {
         let path = &self.path;
         observer.notice(&Notice::NotReloaded { path, error });
     }
-}
-
-/// Reads a file.
-///
-/// # Errors
-/// It cannot be read.
-pub(super) fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, disk::Error> {
-    disk::read(path, LARGEST).map(Zeroizing::new)
-}
-
-/// Reads a file that was read before, or that has to be a regular one. A pipe in its place could keep this thread waiting.
-///
-/// # Errors
-/// It cannot be read, or is no regular file.
-pub(super) fn read_again(path: &Path) -> Result<Zeroizing<Vec<u8>>, disk::Error> {
-    disk::read_regular(path, LARGEST).map(Zeroizing::new)
 }
 
 /// Reads files again at intervals, and when `now` is notified. Reports those that it does not read, at once and after each notification, since
@@ -208,8 +169,4 @@ pub(super) async fn watch(
             observer.notice(&Notice::Unchanged);
         }
     }
-}
-
-fn digests(contents: &[Zeroizing<Vec<u8>>]) -> Vec<Digest> {
-    contents.iter().map(|content| Digest::of(content)).collect()
 }

@@ -13,7 +13,7 @@ use crate::blob::MOST_RESUMPTIONS;
 use crate::digest::{Algorithm, Hasher};
 use crate::disk::temp_file::{TempFile, TempFileWriter};
 use crate::http::{Answer, LEAST_FLOW, Retry, Transient};
-use crate::release::{Expected, LARGEST_BLOB};
+use crate::release::Expected;
 
 /// A package that is downloaded into a temporary file.
 pub(super) struct PackageDownload<'a> {
@@ -79,7 +79,7 @@ impl<'a> PackageDownload<'a> {
         }
         if self
             .announced(&answer)
-            .is_some_and(|size| size > LARGEST_BLOB)
+            .is_some_and(|size| size > self.metadata.largest())
         {
             return Err(self.metadata.too_large());
         }
@@ -87,7 +87,7 @@ impl<'a> PackageDownload<'a> {
         let mut chunks = pin!(answer.chunks());
         while let Some(chunk) = chunks.try_next().await? {
             self.size += chunk.len() as u64;
-            if self.size > LARGEST_BLOB {
+            if self.size > self.metadata.largest() {
                 return Err(self.metadata.too_large());
             }
             self.hasher.update(&chunk);

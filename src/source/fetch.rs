@@ -14,6 +14,7 @@ use crate::credentials::Credentials;
 use crate::disk::temp_file::TempFileBudget;
 use crate::http::{self, Answer, Http, Request, Retry};
 use crate::json::{self, Fault, Object};
+use crate::release::LARGEST_BLOB;
 
 /// Access to the network for sources: HTTP client, credentials, retries and limits.
 #[derive(Clone, Debug)]
@@ -40,6 +41,8 @@ pub struct RequestLimits {
     /// The longest time from the request for a document to its last byte; `None` for the default of the HTTP client. The default of clients
     /// is ten seconds.
     pub timeout: Option<Duration>,
+    /// The largest package, in bytes.
+    pub package_bytes: u64,
 }
 
 impl Default for RequestLimits {
@@ -48,6 +51,7 @@ impl Default for RequestLimits {
             documents: 5,
             packages: 5,
             timeout: None,
+            package_bytes: LARGEST_BLOB,
         }
     }
 }
@@ -62,7 +66,11 @@ pub(super) enum RequestKind {
 impl Access {
     /// The token for documents of a host. If a source of tokens failed, this matters only once the host requires a token.
     pub(super) async fn auth(&self, host: &Hostname) -> RequestAuth {
-        let auth = RequestAuth::of_token(host, self.credentials.for_origin(host).await);
+        let token = match self.http.base(host.as_ascii()) {
+            Ok(url) if self.http.is_unnamed(&url) => Ok(None),
+            _ => self.credentials.for_origin(host).await,
+        };
+        let auth = RequestAuth::of_token(host, token);
         self.report_credential(&host.to_string(), &auth);
         auth
     }
@@ -71,7 +79,11 @@ impl Access {
     /// ([clients: host tokens](crate::clients#host-tokens)).
     pub(super) fn auth_at(&self, url: &Url) -> RequestAuth {
         let host = http::authority(url).unwrap_or_default();
-        let auth = RequestAuth::of_login(&host, self.credentials.for_package(url));
+        let login = match self.http.is_unnamed(url) {
+            true => Ok(None),
+            false => self.credentials.for_package(url),
+        };
+        let auth = RequestAuth::of_login(&host, login);
         if auth.secret.is_some() {
             self.report_credential(&host, &auth);
         }

@@ -17,7 +17,6 @@ use crate::event::Event;
 use crate::hash::PackageHash;
 use crate::http::{self, Answer, Request};
 use crate::platform::Platform;
-use crate::release::LARGEST_BLOB;
 
 /// The most times that a new URL is requested for one package. URLs are valid for minutes, so an origin whose third URL is refused too has
 /// another problem.
@@ -51,11 +50,16 @@ pub struct RemoteMetadata {
 }
 
 impl RemoteMetadata {
-    /// The error of a size that no package has.
+    /// The largest package that is read, in bytes.
+    pub(super) fn largest(&self) -> u64 {
+        self.location.access.request_limits.package_bytes
+    }
+
+    /// The error of a size above the limit.
     pub(super) fn too_large(&self) -> Error {
         Error::Http(http::Error::Large {
             url: self.location.url.clone().into(),
-            limit: LARGEST_BLOB,
+            limit: self.largest(),
         })
     }
 }

@@ -24,7 +24,7 @@ use crate::disk::temp_file::{Permit, TempFile};
 use crate::hash::PackageHash;
 use crate::jobs;
 use crate::platform::Platform;
-use crate::release::{Expected, LARGEST_BLOB, Release};
+use crate::release::{Expected, Release};
 use crate::trust::Verified;
 
 /// The most packages of one version that are requested at once. Most versions have more packages, and higher numbers would only wait for
@@ -107,7 +107,7 @@ pub(super) async fn resolve(
     all_metadata: Vec<RemoteMetadata>,
 ) -> Result<Vec<SourcePackage>, Error> {
     let mut all_metadata = requested(all_metadata).await?;
-    let is_too_large = |one: &&RemoteMetadata| one.size.is_some_and(|size| size > LARGEST_BLOB);
+    let is_too_large = |one: &&RemoteMetadata| one.size.is_some_and(|size| size > one.largest());
     if let Some(refused) = all_metadata.iter().find(is_too_large) {
         return Err(refused.too_large());
     }

@@ -112,6 +112,8 @@ fn mistakes_are_told_before_it_listens() {
                     "--from",
                     layout,
                     "--fill",
+                    "--include",
+                    "*/*/*",
                     "--exclude",
                     "acme/demo@1.0.0, 2.0.0",
                 ],
@@ -123,7 +125,15 @@ fn mistakes_are_told_before_it_listens() {
         ),
         (
             [
-                &["--from", layout, "--fill", "--exclude", "acme/demo@"],
+                &[
+                    "--from",
+                    layout,
+                    "--fill",
+                    "--include",
+                    "*/*/*",
+                    "--exclude",
+                    "acme/demo@",
+                ],
                 &plain[..],
             ]
             .concat(),
@@ -141,7 +151,15 @@ fn mistakes_are_told_before_it_listens() {
         ),
         (
             [
-                &["--from", layout, "--fill", "--exclude", "hashicorp/*@1.0.0"],
+                &[
+                    "--from",
+                    layout,
+                    "--fill",
+                    "--include",
+                    "*/*/*",
+                    "--exclude",
+                    "hashicorp/*@1.0.0",
+                ],
                 &plain[..],
             ]
             .concat(),
@@ -295,6 +313,11 @@ fn mistakes_are_told_before_it_listens() {
             [&["--from", layout, "--include", "*/*/*"], &plain[..]].concat(),
             2,
             "  --fill\n",
+        ),
+        (
+            [&["--from", layout, "--fill"], &plain[..]].concat(),
+            2,
+            "  --include <PATTERN>\n",
         ),
         (
             [&["--from", "oci-layout:nowhere"], &plain[..]].concat(),

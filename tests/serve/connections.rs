@@ -272,8 +272,26 @@ fn the_log_has_a_line_for_each_request_and_no_control_characters() {
         ] {
             assert_eq!(line[member], value, "{member}");
         }
+        let time = line["time"].as_str().unwrap();
+        assert!(
+            time.starts_with("20") && time.ends_with('Z') && time.len() == 24,
+            "{time}"
+        );
         assert_eq!(of("31m")["id"], id.as_str());
         assert_eq!(lines[0]["event"], "listening");
+    }
+}
+
+#[test]
+fn successful_probes_are_not_logged() {
+    let store = Store::demo();
+    for (more, lines) in [(&[][..], 0), (&["-v"], 3)] {
+        let server = store.serve(more);
+        for path in ["/healthz", "/readyz", "/metrics"] {
+            server.until(path, |reply| reply.status == 200);
+        }
+        let log = server.stop();
+        assert_eq!(log.matches(" 200 GET /").count(), lines, "{log}");
     }
 }
 
@@ -327,13 +345,13 @@ fn the_log_names_the_client_behind_a_proxy() {
         let headers = [forwarded, &close].concat();
         server.ask("GET", "/readyz", &headers).is(200);
     };
-    for more in [&[][..], &["--format", "json"]] {
+    for more in [&["-v"][..], &["-v", "--format", "json"]] {
         for (server, has_proxy) in [(store.serve(more), true), (store.serve_tls(more), false)] {
             asks(&server, &[("X-Forwarded-For", NAMED)]);
             let log = server.stop();
             let line = log.lines().find(|line| line.contains("/readyz")).unwrap();
             let named = match more {
-                [] => " to 127.0.0.1 (for 203.0.113.9)",
+                ["-v"] => " to 127.0.0.1 (for 203.0.113.9)",
                 _ => "\"client\":\"127.0.0.1\",\"forwarded_for\":\"203.0.113.9\"",
             };
             assert_eq!(line.contains(named), has_proxy, "{line}");
@@ -341,7 +359,7 @@ fn the_log_names_the_client_behind_a_proxy() {
             assert!(!line.contains("198.51.100.1"), "{line}");
         }
     }
-    let server = store.serve(&[]);
+    let server = store.serve(&["-v"]);
     asks(&server, &[]);
     asks(
         &server,

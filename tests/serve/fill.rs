@@ -51,6 +51,12 @@ fn start(scene: &Scene, origin: &Origin, more: &[&str]) -> Server {
     Server::plain(scene, &[&own, more].concat())
 }
 
+/// A server that mirrors from every host that a client names.
+fn every(scene: &Scene, more: &[&str]) -> Server {
+    let own = ["--from", "oci-layout:cache", "--fill", "--include", "*/*/*"];
+    Server::plain(scene, &[&own, more].concat())
+}
+
 fn base(origin: &Origin) -> String {
     format!("/mirror/{}", origin.address("acme/demo"))
 }
@@ -127,8 +133,7 @@ fn concurrent_requests_for_a_version_mirror_it_once() {
 fn a_host_block_of_the_operator_may_name_a_private_host() {
     let (origin, scene) = origin();
     scene.write("host.tfrc", origin.host_block("registry.corp.test"));
-    let own = ["--from", "oci-layout:cache", "--fill"];
-    let server = Server::plain(&scene, &[&own[..], &["--cli-config", "host.tfrc"]].concat());
+    let server = every(&scene, &["--cli-config", "host.tfrc"]);
     let index = server.get("/mirror/registry.corp.test/acme/demo/index.json");
     assert_eq!(index.status, 200, "{}", server.log());
     assert_eq!(index.text(), r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#);
@@ -219,9 +224,10 @@ fn the_log_says_how_to_leave_out_a_package_with_wrong_bytes() {
     origin.always(is_package, Fault::wrong_bytes());
     let bad = format!("{}/1.1.0.json", base(&origin));
     let server = start(&scene, &origin, &[]);
-    server.get(&bad).is(503);
+    server.get(&bad).is(404);
     let demo = origin.address("acme/demo");
-    server.logs(&format!("; hint: this version was not tagged. The bytes are not the announced ones: the source is broken, or a proxy changes packages. `--platform` mirrors the packages of other platforms, and `--exclude {demo}@1.1.0` leaves out this version\n"));
+    server.logs("`--platform` ");
+    server.logs(&format!("`--exclude {demo}@1.1.0`"));
     server.stop();
     // The hint helps.
     let server = start(&scene, &origin, &["--platform", "linux_amd64"]);
@@ -234,12 +240,12 @@ fn only_wanted_providers_are_mirrored() {
     let (origin, scene) = origin();
     let base = base(&origin);
     let exclude = origin.address("acme/demo");
-    for more in [
-        &["--exclude", &exclude][..],
-        &["--include", "other.test/*/*"],
+    for (include, more) in [
+        ("*/*/*", &["--exclude", &exclude][..]),
+        ("other.test/*/*", &[]),
     ] {
-        let pattern = ["--from", "oci-layout:cache", "--fill"];
-        let server = Server::plain(&scene, &[&pattern, more].concat());
+        let own = ["--from", "oci-layout:cache", "--fill", "--include", include];
+        let server = Server::plain(&scene, &[&own, more].concat());
         assert_eq!(server.get(&format!("{base}/index.json")).status, 404);
         server.stop();
     }
@@ -286,64 +292,118 @@ fn a_version_without_a_wanted_platform_is_not_listed() {
     server.stop();
 }
 
-/// A client names the host, so it must not lead into the server's own network.
+/// A client names the host, so it must not lead into the server's own network, and gets no credentials.
 #[test]
-fn a_host_that_only_a_client_names_is_asked_at_public_addresses_only() {
+fn a_host_that_only_a_client_names_is_asked_at_public_addresses_and_without_credentials() {
     let (origin, scene) = origin();
     // A program that has a token for every host names none of them.
     helper(&scene, ".terraform.d/plugins", "echo '{\"token\":\"t\"}'");
     scene.write(".tofurc", "credentials_helper \"vault\" {\n}\n");
-    let server = Server::plain(&scene, &["--from", "oci-layout:cache", "--fill"]);
-    let index = server.get(&format!("{}/index.json", base(&origin)));
-    assert_eq!(index.status, 503);
-    assert_eq!(index.text(), "cannot read from the store or the origin\n");
+    let host = origin.host().rsplit_once(':').unwrap().0;
+    scene.write(".netrc", format!("machine {host} login u password p\n"));
+    let index = format!("{}/index.json", base(&origin));
+    let server = every(&scene, &[]);
+    server.get(&index).is(503);
     server.logs("private address");
-    let hint = format!(
-        "; hint: if you know this host, `--allow-private {host}`, or TFOCI_ALLOW_PRIVATE={host}",
-        host = origin.host()
-    );
-    assert!(server.log().contains(&hint), "{}", server.log());
+    server.logs(&format!("--allow-private {}", origin.host()));
     assert_eq!(origin.transcript(), Vec::<String>::new());
-    assert!(scene.path("asked").exists());
     server.stop();
-    // The hint in the log helps.
-    let fill = ["--from", "oci-layout:cache", "--fill"];
-    let allowed = ["--allow-private", origin.host()];
-    let server = Server::plain(&scene, &[&fill[..], &allowed].concat());
-    server.get(&format!("{}/index.json", base(&origin))).is(200);
+    // The hint in the log helps, and is no permission to send credentials.
+    let server = every(&scene, &["--allow-private", origin.host()]);
+    server.get(&index).is(200);
+    server.get(&format!("{}/1.0.0.json", base(&origin))).is(200);
+    server.stop();
+    assert!(!scene.path("asked").exists());
+    assert!(
+        origin
+            .seen()
+            .iter()
+            .all(|seen| seen.header("authorization").is_none())
+    );
+    // A pattern that names the host is one.
+    let server = start(&scene, &origin, &["--max-age", "0"]);
+    server.get(&index).is(200);
+    server.stop();
+    assert!(scene.path("asked").exists());
 }
 
-/// The download of a package may have failed only once.
+/// A client that takes the newest version would fail each time.
 #[test]
-fn a_bad_download_hides_no_version() {
-    for fault in [Fault::wrong_bytes(), Fault::redirect("https://10.0.0.1/")] {
+fn a_version_that_cannot_be_mirrored_is_hidden() {
+    for (fault, attempts) in [
+        (Fault::wrong_bytes(), 1),
+        (Fault::status(404), 1),
+        (Fault::status(410), 1),
+        (Fault::status(500), 3),
+    ] {
+        let (origin, scene) = origin();
+        let scene = scene.env("TF_PROVIDER_DOWNLOAD_RETRY", "1");
+        origin.always(asks("package acme/demo 1.1.0"), fault);
+        let server = start(&scene, &origin, &["--max-age", "2"]);
+        let base = base(&origin);
+        let index = server.get(&format!("{base}/index.json")).is(200);
+        assert!(index.text().contains("1.1.0"));
+        let page = format!("/providers/{}", origin.address("acme/demo"));
+        let version = format!("{base}/1.1.0.json");
+        server.until(&version, |reply| {
+            assert!(matches!(reply.status, 404 | 503), "{reply:?}");
+            reply.status == 404
+        });
+        let failed = server.log().matches("Failed ").count();
+        assert_eq!(failed, attempts, "{}", server.log());
+        server.until(&format!("{base}/index.json"), |reply| {
+            reply.text() == r#"{"versions":{"1.0.0":{}}}"#
+        });
+        let downloads = origin.count(asks("package acme/demo 1.1.0"));
+        server.get(&version).is(404);
+        assert_eq!(origin.count(asks("package acme/demo 1.1.0")), downloads);
+        assert!(server.get(&page).text().contains("Hidden versions"));
+        let metrics = server.get("/metrics").text();
+        assert!(
+            metrics.contains("tfoci_versions_refused_total 1\n"),
+            "{metrics}"
+        );
+        let log = server.stop();
+        let hidden = format!("Hidden {} 1.1.0: ", origin.address("acme/demo"));
+        assert_eq!(log.matches(&hidden).count(), 1, "{log}");
+    }
+}
+
+/// Silence, and what only this server refuses, may be over soon.
+#[test]
+fn a_version_whose_origin_is_silent_stays_listed() {
+    for fault in [Fault::Reset, Fault::redirect("https://10.0.0.1/")] {
         let (origin, scene) = origin();
         let is_broken = Arc::new(AtomicBool::new(true));
         let seen_broken = is_broken.clone();
         let is_package = asks("package acme/demo 1.1.0");
         let spoils = move |seen: &Seen| seen_broken.load(Ordering::SeqCst) && is_package(seen);
         origin.always(spoils, fault);
+        let scene = scene.env("TF_PROVIDER_DOWNLOAD_RETRY", "1");
         let server = start(&scene, &origin, &[]);
         let base = base(&origin);
         let version = format!("{base}/1.1.0.json");
-        let answer = server.get(&version);
-        assert_eq!(answer.status, 503, "{}", answer.text());
+        let page = format!("/providers/{}", origin.address("acme/demo"));
+        server.get(&version).is(503);
+        server.until(&page, |reply| reply.text().contains("the last attempt"));
         let index = server.get(&format!("{base}/index.json"));
         assert_eq!(index.text(), r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#);
-        // Clients that ask again do not make it download again at once.
-        let downloads = || origin.count(asks("package acme/demo 1.1.0"));
-        let before = downloads();
-        for _ in 0..3 {
-            assert_eq!(server.get(&version).text(), answer.text());
-        }
-        assert_eq!(downloads(), before);
-        let page = format!("/providers/{}", origin.address("acme/demo"));
-        let said = server.get(&page).text();
-        let failed = "1.1.0 (the last attempt failed; the log of the server says why), 1.0.0</p>";
-        assert!(said.contains(failed), "{said}");
         is_broken.store(false, Ordering::SeqCst);
         server.until(&version, |reply| reply.status == 200);
         server.until(&page, |reply| !reply.text().contains("the last attempt"));
+        server.stop();
+    }
+}
+
+#[test]
+fn a_package_above_the_limit_is_not_mirrored() {
+    let (origin, scene) = origin();
+    let size = PLATFORMS.map(|platform| origin.zip("acme/demo", "1.0.0", platform).len());
+    let [least, most] = [size[0].min(size[1]) - 1, size[0].max(size[1])].map(|one| one.to_string());
+    let path = format!("{}/1.0.0.json", base(&origin));
+    for (limit, status) in [(least, 404), (most, 200)] {
+        let server = start(&scene, &origin, &["--fill-max-size", &limit]);
+        server.get(&path).is(status);
         server.stop();
     }
 }
@@ -379,7 +439,14 @@ fn a_client_that_names_the_host_of_the_store_does_not_block_it() {
     scene.write("acme.asc", Signer::acme().public_armored());
     let more = ["--key", "acme.asc", "--ca-file", "ca.pem", "-q"];
     scene.tfoci([&push[..], &more].concat()).succeeds();
-    let from = ["--from", &store, "--registry-host", registry.host()];
+    let from = [
+        "--from",
+        &store,
+        "--registry-host",
+        registry.host(),
+        "--include",
+        "*/*/*",
+    ];
     let more = ["--fill", "--ca-file", "ca.pem", "--max-age", "0"];
     let server = Server::plain(&scene, &[&from[..], &more].concat());
     for _ in 0..2 {
@@ -394,9 +461,7 @@ fn a_client_that_names_the_host_of_the_store_does_not_block_it() {
 #[test]
 fn a_new_host_is_reached_after_any_number_of_made_up_hosts() {
     let (origin, scene) = origin();
-    let options = ["--from", "oci-layout:cache", "--fill"];
-    let allowed = ["--allow-private", origin.host()];
-    let server = Server::plain(&scene, &[&options[..], &allowed].concat());
+    let server = every(&scene, &["--allow-private", origin.host()]);
     let mut connection = server.connect();
     for number in 0..1_100 {
         let host = format!("10.0.{}.{}", number / 250, number % 250);
@@ -414,9 +479,7 @@ fn a_new_host_is_reached_after_any_number_of_made_up_hosts() {
 fn a_plain_host_of_the_store_is_no_origin_for_clients() {
     let (_origin, scene) = origin();
     let near = TcpListener::bind("127.0.0.1:0").unwrap();
-    let options = ["--from", "oci-layout:cache", "--fill"];
-    let plain = ["--plain-http", "127.0.0.1"];
-    let server = Server::plain(&scene, &[&options[..], &plain].concat());
+    let server = every(&scene, &["--plain-http", "127.0.0.1"]);
     let host = near.local_addr().unwrap();
     let index = server.get(&format!("/mirror/{host}/a/b/index.json"));
     assert_eq!(index.status, 503, "{}", index.text());

@@ -32,6 +32,8 @@ const COUNTERS: &str = "\
 # TYPE tfoci_package_failures counter
 # HELP tfoci_store_failures Failed reads of the store.
 # TYPE tfoci_store_failures counter
+# HELP tfoci_fills_without_room Versions that were not mirrored, because the disk of the store is almost full.
+# TYPE tfoci_fills_without_room counter
 # HELP tfoci_store_requests HTTP requests to the store and to origins.
 # TYPE tfoci_store_requests counter
 ";

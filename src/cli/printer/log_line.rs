@@ -1,15 +1,16 @@
 //! The lines of a server's log as JSON.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use serde::Serialize;
 
 use super::Printer;
+use crate::cli::date::timestamp;
 
 #[derive(Serialize)]
 struct LogLine<'a, E> {
-    /// Seconds since 1970, with milliseconds.
-    time: f64,
+    /// In UTC with milliseconds, as RFC 3339 writes it.
+    time: String,
     event: &'a str,
     #[serde(flatten)]
     details: &'a E,
@@ -31,12 +32,8 @@ impl Printer {
 
     /// Prints a line of JSON, in JSON only.
     pub(in crate::cli) fn log_line(&self, event: &str, details: &impl Serialize) {
-        let time = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        let time = (time.as_secs_f64() * 1e3).round() / 1e3;
         self.document_line(&LogLine {
-            time,
+            time: timestamp(SystemTime::now()),
             event,
             details,
         });

@@ -22,29 +22,6 @@ pub(super) struct Log {
     pub(super) unmatched: Unmatched,
 }
 
-#[derive(Serialize)]
-struct RequestLine<'a> {
-    id: &'a str,
-    client: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    forwarded_for: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    token: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    denied: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
-    method: &'a str,
-    path: &'a str,
-    route: &'a str,
-    status: u16,
-    bytes: u64,
-    seconds: f64,
-    stale: bool,
-    complete: bool,
-    agent: &'a str,
-}
-
 impl Log {
     /// Prints that the server is ready.
     pub(super) fn listening(&self, url: &str, address: SocketAddr) {
@@ -140,10 +117,7 @@ impl Log {
 
     /// Prints which providers are mirrored from their origins.
     pub(super) fn filling(&self, include: &[String]) {
-        let text = match include {
-            [] => "every provider that clients request, from the host that its address names; `--include` limits it".to_owned(),
-            patterns => format!("{}, from their origins", patterns.join(", ")),
-        };
+        let text = format!("{}, from their origins", include.join(", "));
         self.event("filling", Tone::Plain, "Filling", text);
     }
 
@@ -158,48 +132,33 @@ impl Log {
 }
 
 impl Observer for Log {
-    fn request(&self, record: &RequestRecord<'_>) {
+    fn request(&self, record: &RequestRecord) {
         let printer = &self.printer;
-        let seconds = record.duration.as_secs_f64();
+        let is_probe = ["healthz", "readyz", "metrics"].contains(&record.route);
+        if is_probe && record.status == 200 && !printer.is_verbose() {
+            return;
+        }
         if printer.format == Format::Json {
-            return printer.log_line(
-                "request",
-                &RequestLine {
-                    id: record.id,
-                    client: record.client.to_string(),
-                    forwarded_for: record.forwarded_for.map(|address| address.to_string()),
-                    token: record.token,
-                    denied: record.denied.map(code),
-                    reason: record.reason,
-                    method: record.method,
-                    path: record.path,
-                    route: record.route,
-                    status: record.status,
-                    bytes: record.bytes,
-                    seconds,
-                    stale: record.is_stale,
-                    complete: record.is_complete,
-                    agent: record.agent,
-                },
-            );
+            return printer.log_line("request", record);
         }
         let mut text = format!(
-            "{} {}: {} in {seconds:.3}s to {}",
+            "{} {}: {} in {:.3}s to {}",
             record.method,
             record.path,
             HumanBytes(record.bytes),
+            record.seconds,
             record.client,
         );
         if let Some(address) = record.forwarded_for {
             text.push_str(&format!(" (for {address})"));
         }
-        if let Some(token) = record.token {
+        if let Some(token) = &record.token {
             text.push_str(&format!(" ({token})"));
         }
         if let Some(denied) = record.denied {
             text.push_str(&format!(", {}", why(denied)));
         }
-        if let Some(reason) = record.reason {
+        if let Some(reason) = &record.reason {
             text.push_str(&format!(": {reason}"));
         }
         for (applies, remark) in [
@@ -247,15 +206,5 @@ fn why(denied: Denied) -> &'static str {
         Denied::UnknownToken => "an unknown token",
         Denied::OtherProvider => "the token is for other providers",
         Denied::Link => "the link has expired, or was signed by another key",
-    }
-}
-
-/// The same reason in JSON.
-fn code(denied: Denied) -> &'static str {
-    match denied {
-        Denied::NoToken => "no-token",
-        Denied::UnknownToken => "unknown-token",
-        Denied::OtherProvider => "other-provider",
-        Denied::Link => "invalid-link",
     }
 }

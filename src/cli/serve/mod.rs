@@ -21,6 +21,7 @@ use url::Url;
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::outcome::Failure;
 use tfoci::platform::Platform;
+use tfoci::release::LARGEST_BLOB;
 use tfoci::serve::{Server, ServerStore};
 use tfoci::store::{Endpoint, Registry, Store};
 
@@ -81,11 +82,14 @@ pub(super) struct Arguments {
     ///
     /// The list of a provider then also has the releases of its origin; pre-releases are served only if the store has them. The first request
     /// for a version copies it into the store, verified by the same policy. If this takes longer than clients wait, they get 503 with
-    /// Retry-After, and copying goes on. A version that the policy refuses fails the first client that selects it; it is then hidden for ten
-    /// times --max-age, or until the trust file changes.
-    #[arg(long, help_heading = "Pull-through")]
+    /// Retry-After, and copying goes on. A version that the policy refuses, or whose files the origin does not have or does not serve as
+    /// announced, fails the first client that selects it; it is then hidden for ten times --max-age, or until the trust file changes. Filling
+    /// stops while less than 1 GiB of the store's disk is free, or less than a twentieth of a small one.
+    #[arg(long, requires = "include", help_heading = "Pull-through")]
     fill: bool,
-    /// Mirror only these providers; may be repeated. `*` stands for any namespace or type
+    /// Mirror these providers; may be repeated. `*` stands for any host, namespace or type
+    ///
+    /// Credentials are used only for the hosts that a pattern names.
     #[arg(
         long,
         value_name = "PATTERN",
@@ -122,6 +126,17 @@ pub(super) struct Arguments {
         hide_short_help = true
     )]
     platform: Vec<Platform>,
+    /// The largest package that is mirrored, in bytes
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value_t = 1 << 30,
+        value_parser = number::within(1_u64, LARGEST_BLOB, "bytes"),
+        requires = "fill",
+        help_heading = "Pull-through",
+        hide_short_help = true
+    )]
+    fill_max_size: u64,
     /// The address to listen on
     #[arg(
         long,

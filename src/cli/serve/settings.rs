@@ -41,7 +41,7 @@ pub(super) fn of(
     }
     let host_of_url = url.and_then(host_of);
     let fill = match arguments.fill {
-        true => Some(fill(arguments, host_of_url.clone(), session)?),
+        true => Some(fill(arguments, endpoint, host_of_url.clone(), session)?),
         false => None,
     };
     let allow_unsigned = patterns(&arguments.allow_unsigned, session)?;
@@ -109,6 +109,7 @@ fn host_of(url: &Url) -> Option<Hostname> {
 
 fn fill(
     arguments: &Arguments,
+    endpoint: &Endpoint,
     own_host: Option<Hostname>,
     session: &Session,
 ) -> Result<FillSettings, CommandError> {
@@ -124,6 +125,7 @@ fn fill(
     let mut access = session.origin_access(http.clone())?;
     // A client waits for 10 seconds, and gets the list of the store if the origin is unreachable.
     access.request_limits.documents = access.request_limits.documents.min(1);
+    access.request_limits.package_bytes = arguments.fill_max_size;
     let exclude = arguments.exclude.iter();
     let exclude = exclude.map(|text| exclusion(text, &|text| pattern(text, session)));
     Ok(FillSettings {
@@ -137,6 +139,7 @@ fn fill(
             true => Platforms::All,
             false => Platforms::Among(arguments.platform.clone()),
         },
+        directory: endpoint.directory().map(Path::to_owned),
         reporter: Arc::new(Trace(session.printer.clone())),
     })
 }

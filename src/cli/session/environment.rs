@@ -47,6 +47,7 @@ pub(super) fn request_limits() -> RequestLimits {
         documents: number("TF_REGISTRY_DISCOVERY_RETRY").unwrap_or(ours.documents),
         packages: number("TF_PROVIDER_DOWNLOAD_RETRY").unwrap_or(ours.packages),
         timeout: timeout.map(|seconds| Duration::from_secs(seconds.into())),
+        ..ours
     }
 }
 

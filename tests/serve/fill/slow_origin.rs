@@ -3,28 +3,29 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use super::{PLATFORMS, base, origin, start};
-use crate::serve::server::{Server, wait};
+use crate::serve::server::wait;
 use crate::support::origin::{Fault, Origin, Provider, asks};
+use crate::support::scene::Scene;
 use crate::support::server::gate::Gate;
 use crate::support::signer::Signer;
 
 /// Each is of another provider, since the layout of a provider has one writer.
-const SLOW: [&str; 6] = [
-    "acme/p0", "acme/p1", "acme/p2", "acme/p3", "acme/p4", "acme/p5",
+const SLOW: [&str; 10] = [
+    "acme/p0", "acme/p1", "acme/p2", "acme/p3", "acme/p4", "acme/p5", "acme/p6", "acme/p7",
+    "acme/p8", "acme/p9",
 ];
-/// The places of one origin.
-const PLACES: usize = 4;
+/// The versions that are mirrored at once.
+const PLACES: usize = 8;
 
 #[test]
-fn a_slow_origin_leaves_places_to_others() {
-    let (good, scene) = origin();
+fn versions_wait_for_a_place() {
     let slow = Origin::of(Provider::many(SLOW.len(), 1, &PLATFORMS));
+    let scene = Scene::new();
+    let ca = slow.write_ca(&scene);
+    let scene = scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
     let gate = Gate::default();
     slow.always(asks("package"), gate.holds("packages"));
-    let [include, other] = [&good, &slow].map(|origin| format!("{}/*/*", origin.host()));
-    let store = ["--from", "oci-layout:cache", "--fill"];
-    let include = ["--include", &include, "--include", &other];
-    let server = Server::plain(&scene, &[&store[..], &include].concat());
+    let server = start(&scene, &slow, &[]);
     let path = |provider| format!("/mirror/{}/1.0.0.json", slow.address(provider));
     let asking = SLOW.map(|provider| {
         let mut client = server.connect();
@@ -34,7 +35,9 @@ fn a_slow_origin_leaves_places_to_others() {
     let is_begun = |provider: &&str| slow.count(asks(&format!("package {provider}"))) > 0;
     let begun = || SLOW.into_iter().filter(is_begun).count();
     wait(|| begun() == PLACES, || server.log());
-    server.get(&format!("{}/1.1.0.json", base(&good))).is(200);
+    // What the store has, and what it is asked for, does not wait.
+    let index = format!("/mirror/{}/index.json", slow.address(SLOW[9]));
+    server.get(&index).is(200);
     assert_eq!(begun(), PLACES);
     // Those in the queue follow, although their clients are gone.
     drop(asking);
@@ -50,9 +53,7 @@ fn a_slow_origin_leaves_places_to_others() {
 pub fn a_filled_version_is_served_although_its_origin_lists_slowly() {
     let (origin, scene) = origin();
     origin.latency(asks("versions"), Duration::from_millis(3_500));
-    let include = format!("{}/*/*", origin.host());
-    let store = ["--from", "oci-layout:cache", "--fill"];
-    let server = Server::plain(&scene, &[&store[..], &["--include", &include]].concat());
+    let server = start(&scene, &origin, &[]);
     let index = format!("{}/index.json", base(&origin));
     let both = r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#;
     assert_eq!(server.get(&index).is(200).text(), both);
@@ -101,9 +102,7 @@ pub fn a_version_that_is_still_being_mirrored_is_named_as_such() {
     let (origin, scene) = origin();
     let gate = Gate::default();
     origin.always(asks("package"), gate.holds("packages"));
-    let include = format!("{}/*/*", origin.host());
-    let store = ["--from", "oci-layout:cache", "--fill"];
-    let server = Server::plain(&scene, &[&store[..], &["--include", &include]].concat());
+    let server = start(&scene, &origin, &[]);
     let path = format!("{}/1.1.0.json", base(&origin));
     let says = "this version is still being mirrored from its origin, or waits for that";
     assert_eq!(server.get(&path).is(503).text(), format!("{says}\n"));
@@ -118,9 +117,7 @@ fn a_fill_that_nobody_waits_for_ends_with_the_server() {
     let (origin, scene) = origin();
     // The pause before the next attempt needs the runtime.
     origin.always(asks("package"), Fault::too_many_requests("60"));
-    let include = format!("{}/*/*", origin.host());
-    let store = ["--from", "oci-layout:cache", "--fill"];
-    let server = Server::plain(&scene, &[&store[..], &["--include", &include]].concat());
+    let server = start(&scene, &origin, &[]);
     let mut client = server.connect();
     client.request("GET", &format!("{}/1.1.0.json", base(&origin)), &[]);
     server.logs("it answered 429");

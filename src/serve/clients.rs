@@ -1,0 +1,216 @@
+//! The limits of clients: rate, connections, and concurrent work.
+//!
+//! A client is an IPv4 address, or an IPv6 network of 64 bits, of which a host may use every address. Each may have half of what the server has,
+//! so that one leaves the rest to others. Behind a proxy, which sends all clients from its address, only the limits of the server apply.
+
+use std::net::{IpAddr, Ipv6Addr};
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use moka::future::Cache;
+use moka::policy::EvictionPolicy;
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout_at;
+
+/// The places for concurrent work. A package that is sent has one, for its open file or transfer and its buffers; so has the first read of a
+/// provider, which goes on below after its client has left; and a large document has one for each [`PLACE`] that it takes in memory.
+/// `tfoci help deployment` states this number, and its half.
+const PLACES: usize = 256;
+/// The bytes of a document in one place, so that documents that nobody reads take 32 MiB at most.
+const PLACE: usize = 128 << 10;
+/// The requests that a client may send at once, in seconds of its rate. An `init` requests several documents for each of its providers at once,
+/// and is then silent.
+const BURST: f64 = 4.0;
+/// The time between two log lines about a client above its limits. The lines say that further ones are left out for a minute.
+const LOG_INTERVAL: Duration = Duration::from_secs(60);
+/// The most clients that are remembered. Ten thousand take a few megabytes.
+const MOST_CLIENTS: u64 = 10_000;
+
+/// All clients, and the limits of the server.
+pub(super) struct Clients {
+    known: Cache<IpAddr, Arc<Client>>,
+    connections: Arc<Semaphore>,
+    places: Arc<Semaphore>,
+    rate: Option<NonZeroU32>,
+    /// The connections of one client; `None` behind a proxy.
+    share: Option<usize>,
+}
+
+/// One client.
+pub(super) struct Client {
+    /// How many more requests it may send now, and since when.
+    requests: Mutex<(f64, Instant)>,
+    logged: Mutex<Option<Instant>>,
+    /// Its free connections and places; `None` behind a proxy.
+    shares: Option<[Arc<Semaphore>; 2]>,
+}
+
+/// What a connection or an answer holds until it ends.
+pub(super) type Permits = Vec<OwnedSemaphorePermit>;
+
+/// Why there is no place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Full {
+    /// This client has all of its places.
+    Client,
+    Server,
+}
+
+impl Clients {
+    /// `has_proxy` says that a proxy sends all clients from its address.
+    pub(super) fn new(connections: usize, rate: Option<NonZeroU32>, has_proxy: bool) -> Self {
+        let known = Cache::builder().max_capacity(MOST_CLIENTS);
+        Self {
+            known: known.eviction_policy(EvictionPolicy::lru()).build(),
+            connections: Arc::new(Semaphore::new(connections)),
+            places: Arc::new(Semaphore::new(PLACES)),
+            rate,
+            share: (!has_proxy).then_some(connections / 2),
+        }
+    }
+
+    /// Waits until the server may accept another connection.
+    pub(super) async fn connection(&self) -> Result<OwnedSemaphorePermit, AcquireError> {
+        self.connections.clone().acquire_owned().await
+    }
+
+    /// The client at an address.
+    pub(super) async fn at(&self, address: IpAddr) -> Arc<Client> {
+        let new = async {
+            let of = |count: usize| Arc::new(Semaphore::new(count.max(1)));
+            Arc::new(Client {
+                requests: Mutex::new((f64::INFINITY, Instant::now())),
+                logged: Mutex::default(),
+                shares: self.share.map(|share| [of(share), of(PLACES / 2)]),
+            })
+        };
+        self.known.get_with(network(address), new).await
+    }
+
+    /// Counts a request, and returns whether its client exceeds the rate.
+    pub(super) fn is_too_fast(&self, client: &Client) -> bool {
+        let Some(rate) = self.rate else {
+            return false;
+        };
+        let rate = f64::from(rate.get());
+        let mut requests = client
+            .requests
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let (left, since) = *requests;
+        let now = Instant::now();
+        let earned = now.duration_since(since).as_secs_f64() * rate;
+        let left = (left + earned).min(rate * BURST);
+        let is_too_fast = left < 1.0;
+        *requests = (if is_too_fast { left } else { left - 1.0 }, now);
+        is_too_fast
+    }
+
+    /// The places of a document of this size; one for a read of the store, whose size is zero. A document that is larger than a client may have
+    /// takes all places of its client.
+    pub(super) fn places(&self, client: &Client, size: usize) -> Result<Permits, Full> {
+        let count = size.div_ceil(PLACE).clamp(1, PLACES / 2);
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        let free = self.free(client).map(|(places, full)| {
+            let permit = places.clone().try_acquire_many_owned(count);
+            permit.map_err(|_| full)
+        });
+        free.collect()
+    }
+
+    /// The place of a package. Waits this long for it.
+    pub(super) async fn place(&self, client: &Client, longest: Duration) -> Result<Permits, Full> {
+        let end = tokio::time::Instant::now() + longest;
+        let mut permits = Permits::new();
+        for (places, full) in self.free(client) {
+            let permit = timeout_at(end, places.clone().acquire_owned()).await;
+            permits.extend(permit.map_err(|_| full)?);
+        }
+        Ok(permits)
+    }
+
+    /// The free places of a client, and those of the server.
+    fn free<'a>(&'a self, client: &'a Client) -> impl Iterator<Item = (&'a Arc<Semaphore>, Full)> {
+        let own = client
+            .shares
+            .iter()
+            .map(|[_, places]| (places, Full::Client));
+        own.chain([(&self.places, Full::Server)])
+    }
+}
+
+impl Client {
+    /// The permit of a connection among those of its client; `None` if there are too many.
+    pub(super) fn connection(&self) -> Option<Permits> {
+        let Some([connections, _]) = &self.shares else {
+            return Some(Permits::new());
+        };
+        let permit = connections.clone().try_acquire_owned();
+        permit.ok().map(|permit| vec![permit])
+    }
+
+    /// Whether to log a line about the client now. One that retries without end does not fill the log.
+    pub(super) fn may_log(&self) -> bool {
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        let may_log = logged.is_none_or(|at| at.elapsed() >= LOG_INTERVAL);
+        if may_log {
+            *logged = Some(Instant::now());
+        }
+        may_log
+    }
+}
+
+fn network(client: IpAddr) -> IpAddr {
+    match client.to_canonical() {
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+        address => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_client_may_have_half_and_others_the_rest() {
+        let clients = Clients::new(8, NonZeroU32::new(5), false);
+        let [first, same, other] = ["2001:db8::1", "2001:db8::ffff:2", "::ffff:192.0.2.1"]
+            .map(|address| clients.at(address.parse().unwrap()));
+        let (first, same, other) = (first.await, same.await, other.await);
+        assert!(Arc::ptr_eq(&first, &same));
+        assert!(Arc::ptr_eq(
+            &other,
+            &clients.at("192.0.2.1".parse().unwrap()).await
+        ));
+        let held: Vec<_> = (0..4).map(|_| first.connection().unwrap()).collect();
+        assert!(first.connection().is_none() && other.connection().is_some());
+        drop(held);
+        assert!(first.connection().is_some());
+        let take = |client: &Client, size| clients.places(client, size);
+        let held = [take(&first, 0), take(&first, usize::MAX)];
+        assert!(held[0].is_ok());
+        assert_eq!(held[1].as_ref().err(), Some(&Full::Client));
+        drop(held);
+        let all = [take(&first, usize::MAX), take(&other, usize::MAX)];
+        assert!(all.iter().all(Result::is_ok));
+        let third = clients.at("192.0.2.3".parse().unwrap()).await;
+        assert_eq!(take(&third, 1).err(), Some(Full::Server));
+        let none = clients.place(&third, Duration::ZERO).await;
+        assert_eq!(none.err(), Some(Full::Server));
+    }
+
+    #[tokio::test]
+    async fn a_client_may_send_a_burst_and_then_its_rate() {
+        let clients = Clients::new(8, NonZeroU32::new(5), true);
+        let client = clients.at("192.0.2.1".parse().unwrap()).await;
+        let sent = (0..100).filter(|_| !clients.is_too_fast(&client)).count();
+        assert!((20..30).contains(&sent), "{sent}");
+        client.requests.lock().unwrap().1 -= Duration::from_secs(1);
+        assert!(!clients.is_too_fast(&client));
+        assert!(client.may_log() && !client.may_log());
+    }
+}
