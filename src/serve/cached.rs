@@ -54,24 +54,8 @@ pub(super) struct CachedValue<V> {
     pub(super) at: Instant,
     /// How long the value stays fresh; zero if it is stale.
     pub(super) lifetime: Duration,
-    /// Why the value is older than [`Ages::fresh`]; `None` if it is not.
-    pub(super) stale: Option<Stale>,
-}
-
-impl<V> CachedValue<V> {
-    /// Whether the value is older than [`Ages::fresh`].
-    pub(super) fn is_stale(&self) -> bool {
-        self.stale.is_some()
-    }
-}
-
-/// Why there is an old value, and no new one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stale {
-    /// The last refresh failed.
-    Failed,
-    /// The refresh takes longer than clients wait, or has not begun, because too many values are loaded now.
-    Slow,
+    /// Whether the value is older than [`Ages::fresh`]: no new one can be loaded, or it takes longer than clients wait.
+    pub(super) is_stale: bool,
 }
 
 /// Why there is no value.
@@ -110,6 +94,17 @@ struct Slot<V, E> {
 }
 
 impl<V, E> Slot<V, E> {
+    /// The same load with another value before.
+    fn with(&self, before: Option<Dated<V>>, is_outdated: bool) -> Arc<Self> {
+        Arc::new(Self {
+            loading: self.loading.clone(),
+            before,
+            failed_before: None,
+            since: self.since,
+            is_outdated,
+        })
+    }
+
     /// The last value that was loaded.
     fn last(&self) -> Option<&Dated<V>> {
         match self.loading.peek() {
@@ -197,7 +192,7 @@ where
             value: value.clone(),
             at: *at,
             lifetime: ages.fresh.saturating_sub(at.elapsed()),
-            stale: None,
+            is_stale: false,
         };
         let is_outage = slot.failed().is_some_and(|at| at.elapsed() < OUTAGE);
         let is_usable = |(value, at): &&Dated<V>| at.elapsed() < ages.stale && is_valid(value);
@@ -208,10 +203,7 @@ where
                 value: value.clone(),
                 at: *at,
                 lifetime: Duration::ZERO,
-                stale: Some(match is_outage {
-                    true => Stale::Failed,
-                    false => Stale::Slow,
-                }),
+                is_stale: true,
             });
         let ended = match (slot.loading.peek(), &old) {
             (Some(Ok(loaded)), _) if serves => return Ok(fresh(loaded)),
@@ -231,10 +223,6 @@ where
         };
         match (ended, old) {
             (Some(Ok(loaded)), _) => Ok(fresh(&loaded)),
-            (Some(Err(Unavailable::Failed(_))), Some(old)) => Ok(CachedValue {
-                stale: Some(Stale::Failed),
-                ..old
-            }),
             (_, Some(old)) => Ok(old),
             (Some(Err(reason)), None) => Err(reason),
             (None, None) => Err(Unavailable::Slow),
@@ -301,17 +289,11 @@ where
     /// Waits for a value, and puts a slot into its place that has the right weight, and not the value before.
     async fn complete(self, key: K, slot: Arc<Slot<V, E>>) {
         let loaded = slot.loading.clone().await;
-        let ended = Slot {
-            loading: slot.loading.clone(),
-            before: slot.before.clone().filter(|_| loaded.is_err()),
-            failed_before: None,
-            since: slot.since,
-            is_outdated: false,
-        };
+        let ended = slot.with(slot.before.clone().filter(|_| loaded.is_err()), false);
         let is_same = |entry: &Entry<K, Arc<Slot<V, E>>>| Arc::ptr_eq(entry.value(), &slot);
         let replaced = self.slots.entry(key).and_compute_with(|entry| {
             ready(match entry.as_ref().is_some_and(is_same) {
-                true => Op::Put(Arc::new(ended)),
+                true => Op::Put(ended),
                 false => Op::Nop,
             })
         });
@@ -322,13 +304,7 @@ where
     pub(super) async fn invalidate(&self, key: &K, event: Instant) {
         let outdated = self.slots.entry_by_ref(key).and_compute_with(|entry| {
             ready(match entry.map(Entry::into_value) {
-                Some(slot) if slot.since <= event => Op::Put(Arc::new(Slot {
-                    loading: slot.loading.clone(),
-                    before: slot.before.clone(),
-                    failed_before: None,
-                    since: slot.since,
-                    is_outdated: true,
-                })),
+                Some(slot) if slot.since <= event => Op::Put(slot.with(slot.before.clone(), true)),
                 _ => Op::Nop,
             })
         });
@@ -370,101 +346,4 @@ impl<K, V, E> Clone for Cached<K, V, E> {
 }
 
 #[cfg(test)]
-mod tests {
-    use tokio::sync::oneshot;
-
-    use super::*;
-
-    const AGES: Ages = Ages {
-        fresh: Duration::from_secs(3_600),
-        stale: Duration::from_secs(3_600),
-    };
-    const ANY: Checks<'static, u8> = [&|_| true, &|_| true];
-
-    fn cached(longest: Duration) -> Cached<(), u8, ()> {
-        Cached::new(8, longest, |(), _| 1)
-    }
-
-    async fn until_loading(cached: &Cached<(), u8, ()>) {
-        while !cached.is_loading(&()).await {
-            tokio::task::yield_now().await;
-        }
-    }
-
-    /// Of two versions that are mirrored at once, the list after the second must have both.
-    #[tokio::test]
-    async fn a_load_that_began_before_an_invalidation_is_not_enough() {
-        for is_good in [true, false] {
-            let cached = cached(LONGEST_REFRESH);
-            let (go_on, waits) = oneshot::channel();
-            let shared = cached.clone();
-            let first = tokio::spawn(async move {
-                let load = |_| Some(async move { waits.await.map_err(|_| ()) });
-                let got = shared.get(&(), AGES, ANY, load).await;
-                got.map(|got| *got.value)
-            });
-            until_loading(&cached).await;
-            cached.invalidate(&(), Instant::now()).await;
-            let load = |_| Some(ready(Ok(2)));
-            let second = cached.get(&(), AGES, ANY, load).await;
-            assert_eq!(*second.unwrap().value, 2);
-            match is_good {
-                true => go_on.send(1).unwrap(),
-                false => drop(go_on),
-            }
-            assert_eq!(first.await.unwrap().ok(), is_good.then_some(1));
-            let load = |_| None::<std::future::Ready<_>>;
-            let kept = cached.get(&(), AGES, ANY, load).await.unwrap();
-            assert_eq!((*kept.value, kept.stale), (2, None));
-        }
-    }
-
-    #[tokio::test]
-    async fn an_old_value_is_used_while_no_new_one_can_be_loaded() {
-        let cached = cached(LONGEST_REFRESH);
-        let fresh = Ages {
-            fresh: Duration::ZERO,
-            ..AGES
-        };
-        let first = cached.get(&(), fresh, ANY, |_| Some(ready(Ok(1)))).await;
-        assert_eq!(*first.unwrap().value, 1);
-        let failing = |old: Option<Arc<u8>>| {
-            assert_eq!(old.as_deref(), Some(&1));
-            Some(ready(Err(())))
-        };
-        let stale = cached.get(&(), fresh, ANY, failing).await.unwrap();
-        assert_eq!((*stale.value, stale.stale), (1, Some(Stale::Failed)));
-        // One that may not be used is none.
-        let invalid: Checks<'_, u8> = [&|_| false, &|_| true];
-        let none = cached.get(&(), fresh, invalid, failing).await;
-        assert!(matches!(none, Err(Unavailable::Failed(_))));
-    }
-
-    #[tokio::test]
-    async fn a_load_goes_on_without_its_clients_until_its_own_time() {
-        let (held, ended) = oneshot::channel::<()>();
-        let load = |_| {
-            Some(async move {
-                let _held = held;
-                std::future::pending().await
-            })
-        };
-        let short = cached(Duration::from_millis(1));
-        assert!(short.get(&(), AGES, ANY, load).await.is_err());
-        assert!(ended.await.is_err());
-        let (go_on, waits) = oneshot::channel();
-        let long = cached(LONGEST_REFRESH);
-        let shared = long.clone();
-        let waiting = tokio::spawn(async move {
-            let load = |_| Some(async move { waits.await.map_err(|_| ()) });
-            shared.get(&(), AGES, ANY, load).await.is_ok()
-        });
-        until_loading(&long).await;
-        waiting.abort();
-        assert!(waiting.await.is_err());
-        go_on.send(3).unwrap();
-        let load = |_| None::<std::future::Ready<_>>;
-        let got = long.get(&(), AGES, ANY, load).await;
-        assert_eq!(*got.unwrap().value, 3);
-    }
-}
+mod tests;

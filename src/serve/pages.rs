@@ -116,7 +116,7 @@ impl Service {
             url: self.public_url(asked),
             provider_host: self.provider_host(asked.head),
             failed: self.store.failed_fills(provider),
-            is_stale: listing.is_stale(),
+            is_stale: listing.is_stale,
         };
         // Locked while the page is rendered, so that many requests render it once.
         let mut last = listing.value.page.lock().await;

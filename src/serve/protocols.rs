@@ -8,7 +8,7 @@ use hyper::{Method, StatusCode};
 use tokio::time::timeout;
 
 use super::answer::{self, Caching, Document, Response};
-use super::cached::{CachedValue, Stale, Unavailable};
+use super::cached::{CachedValue, Unavailable};
 use super::documents;
 use super::listing::ProviderListing;
 use super::package;
@@ -157,11 +157,7 @@ impl Service {
         let [checksums, signature] = documents::names(provider, version);
         for (name, kind, bytes) in [
             (checksums, "text/plain", &signed.checksums),
-            (
-                signature,
-                "application/octet-stream",
-                &signed.signature,
-            ),
+            (signature, "application/octet-stream", &signed.signature),
         ] {
             if file == name {
                 let caching = asked.caching(self.store.ages.fresh);
@@ -207,7 +203,7 @@ impl Service {
         let exists = |old: &ProviderListing| old.exists;
         let listing = self.store.listing(provider, &exists, asked.client).await;
         let listing = listing.map_err(|reason| self.unavailable(&reason))?;
-        asked.record.is_stale = listing.is_stale() || listing.value.is_origin_unreachable;
+        asked.record.is_stale = listing.is_stale || listing.value.is_origin_unreachable;
         Ok(listing)
     }
 
@@ -231,7 +227,7 @@ impl Service {
             }
             Err(reason) => return Err(self.unavailable(&reason)),
         };
-        asked.record.is_stale = listing.is_stale();
+        asked.record.is_stale = listing.is_stale;
         if let Some(served) = listing.value.versions.get(version) {
             return Ok((served.clone(), listing));
         }
@@ -241,7 +237,7 @@ impl Service {
             return Err(answer::not_found(&message, caching));
         }
         // After 404, clients would say that there is no such version.
-        if listing.value.offered.contains(version) && !listing.is_stale() {
+        if listing.value.offered.contains(version) && !listing.is_stale {
             return Err(answer::unavailable(
                 "the store does not have this version now; the next request mirrors it",
             ));
@@ -352,16 +348,13 @@ pub(super) fn lacking(
     message: &str,
     caching: Caching,
 ) -> Response {
-    match listing.stale {
-        Some(Stale::Failed) => {
+    match listing.value.is_origin_unreachable {
+        _ if listing.is_stale => {
             answer::unavailable("the store cannot be read now, and did not have this before")
         }
-        Some(Stale::Slow) => {
-            answer::unavailable("the store gives no answer now, and did not have this before")
-        }
-        None if listing.value.is_origin_unreachable => {
+        true => {
             answer::unavailable("the store does not have this, and its origin cannot be asked now")
         }
-        None => answer::not_found(message, caching),
+        false => answer::not_found(message, caching),
     }
 }

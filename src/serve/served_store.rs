@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use futures_util::future;
 use tokio::sync::Semaphore;
 
-use super::cached::{Ages, Cached, CachedValue, LONGEST_REFRESH, Stale, Unavailable};
+use super::cached::{Ages, Cached, CachedValue, LONGEST_REFRESH, Unavailable};
 use super::changes;
 use super::clients::{Client, Clients, Permits};
 use super::current_trust::CurrentTrust;
@@ -139,7 +139,7 @@ impl ServedStore {
         let Some(served) = listing.value.versions.get(version) else {
             return Ok(listing);
         };
-        if listing.is_stale() {
+        if listing.is_stale {
             return Ok(listing);
         }
         let state = match served.last_check(self.ages.fresh) {
@@ -161,7 +161,7 @@ impl ServedStore {
             }
             // An older list is better than none.
             TagState::Unknown => Ok(CachedValue {
-                stale: Some(Stale::Failed),
+                is_stale: true,
                 lifetime: Duration::ZERO,
                 ..listing
             }),
@@ -197,7 +197,7 @@ impl ServedStore {
         // The old list offers the version, which is not enough any more.
         let is_read = |old: &ProviderListing| old.has_read(version);
         let listing = self.listing(provider, &is_read, client).await?;
-        if listing.value.offered.contains(version) && !listing.is_stale() {
+        if listing.value.offered.contains(version) && !listing.is_stale {
             fill.forget(provider, version).await;
         }
         Ok(listing)
@@ -433,7 +433,7 @@ impl ServedStore {
             Ok(offered) => {
                 listing.offer(OriginList::clone(&offered.value), hidden);
                 listing.offered_at = Some(offered.at);
-                listing.is_origin_unreachable = offered.is_stale();
+                listing.is_origin_unreachable = offered.is_stale;
             }
             Err(failure) if !listing.exists => return Err(failure),
             Err(_) => {

@@ -9,6 +9,7 @@ const PLATFORMS: [&str; 2] = ["linux_amd64", "darwin_arm64"];
 
 /// Mounts a small disk with a file that leaves no room, and removes that file as soon as another one appears outside.
 const SCRIPT: &str = "mount -t tmpfs -o size=256k tmpfs cache
+touch cache/.keep
 head -c 258048 /dev/zero > cache/filler
 (until [ -e room ]; do sleep 0.05; done; rm cache/filler) &
 exec \"$@\"";

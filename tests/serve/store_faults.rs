@@ -219,13 +219,6 @@ pub fn what_a_store_lacked_is_503_while_it_is_unreachable() {
     for path in paths_of_nothing() {
         let reply = server.get(&path);
         unavailable(&reply, &path);
-        let said = reply.text();
-        // The first request may end before the retries do.
-        let expected = [
-            "the store gives no answer now, and did not have this before\n",
-            "the store cannot be read now, and did not have this before\n",
-        ];
-        assert!(expected.contains(&said.as_str()), "{path}: {said}");
     }
     server.get(INDEX).is(200);
     // Only the first request of an outage waits for the store.

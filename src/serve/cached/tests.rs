@@ -1,0 +1,87 @@
+use std::future::Ready;
+
+use tokio::sync::oneshot;
+
+use super::*;
+
+const AGES: Ages = Ages {
+    fresh: Duration::from_secs(3_600),
+    stale: Duration::from_secs(3_600),
+};
+const ANY: Checks<'static, u8> = [&|_| true, &|_| true];
+
+fn cached() -> Cached<(), u8, ()> {
+    Cached::new(8, LONGEST_REFRESH, |(), _| 1)
+}
+
+async fn until_loading(cached: &Cached<(), u8, ()>) {
+    while !cached.is_loading(&()).await {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Of two versions that are mirrored at once, the list after the second must have both.
+#[tokio::test]
+async fn a_load_that_began_before_an_invalidation_is_not_enough() {
+    for is_good in [true, false] {
+        let cached = cached();
+        let (go_on, waits) = oneshot::channel();
+        let shared = cached.clone();
+        let first = tokio::spawn(async move {
+            let load = |_| Some(async move { waits.await.map_err(|_| ()) });
+            let got = shared.get(&(), AGES, ANY, load).await;
+            got.map(|got| *got.value)
+        });
+        until_loading(&cached).await;
+        cached.invalidate(&(), Instant::now()).await;
+        let load = |_| Some(ready(Ok(2)));
+        let second = cached.get(&(), AGES, ANY, load).await;
+        assert_eq!(*second.unwrap().value, 2);
+        match is_good {
+            true => go_on.send(1).unwrap(),
+            false => drop(go_on),
+        }
+        assert_eq!(first.await.unwrap().ok(), is_good.then_some(1));
+        let load = |_| None::<Ready<_>>;
+        let kept = cached.get(&(), AGES, ANY, load).await.unwrap();
+        assert_eq!((*kept.value, kept.is_stale), (2, false));
+    }
+}
+
+#[tokio::test]
+async fn an_old_value_is_used_while_no_new_one_can_be_loaded() {
+    let cached = cached();
+    let fresh = Ages {
+        fresh: Duration::ZERO,
+        ..AGES
+    };
+    let first = cached.get(&(), fresh, ANY, |_| Some(ready(Ok(1)))).await;
+    assert_eq!(*first.unwrap().value, 1);
+    let failing = |old: Option<Arc<u8>>| {
+        assert_eq!(old.as_deref(), Some(&1));
+        Some(ready(Err(())))
+    };
+    let stale = cached.get(&(), fresh, ANY, failing).await.unwrap();
+    assert_eq!((*stale.value, stale.is_stale), (1, true));
+    // One that may not be used is none.
+    let invalid: Checks<'_, u8> = [&|_| false, &|_| true];
+    let none = cached.get(&(), fresh, invalid, failing).await;
+    assert!(matches!(none, Err(Unavailable::Failed(_))));
+}
+
+#[tokio::test]
+async fn a_load_goes_on_without_its_clients() {
+    let cached = cached();
+    let (go_on, waits) = oneshot::channel();
+    let shared = cached.clone();
+    let waiting = tokio::spawn(async move {
+        let load = |_| Some(async move { waits.await.map_err(|_| ()) });
+        shared.get(&(), AGES, ANY, load).await.is_ok()
+    });
+    until_loading(&cached).await;
+    waiting.abort();
+    assert!(waiting.await.is_err());
+    go_on.send(3).unwrap();
+    let got = cached.get(&(), AGES, ANY, |_| None::<Ready<_>>).await;
+    assert_eq!(*got.unwrap().value, 3);
+}
