@@ -30,7 +30,7 @@ struct RouteLabels {
 pub(super) struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
-    durations: Family<RouteLabels, Histogram>,
+    durations: Family<RouteLabels, Histogram, fn() -> Histogram>,
     bytes: Counter,
     stale: Counter,
     /// Lists that were answered from memory.
@@ -59,88 +59,99 @@ pub(super) struct Metrics {
     http: Vec<Http>,
 }
 
+/// The counters without labels, with their meanings.
+const COUNTERS: [(&str, &str); 13] = [
+    ("sent_bytes", "Bytes of bodies that were sent"),
+    (
+        "stale_answers",
+        "Answers that were older than --max-age, because the store was unreachable",
+    ),
+    (
+        "incomplete_answers",
+        "Answers that ended before their last byte, by a failure or because their client left",
+    ),
+    (
+        "limited_requests",
+        "Requests that were refused because their client sent too many, downloads too many packages, or does not read documents",
+    ),
+    (
+        "limited_connections",
+        "Connections that were closed because their client had too many",
+    ),
+    ("list_hits", "Lists that were answered from memory"),
+    ("list_misses", "Lists that were read from the store"),
+    (
+        "versions_refused",
+        "Versions that did not verify, or that the policy refused",
+    ),
+    (
+        "versions_unsigned",
+        "Versions without a signature, which only the network mirror serves",
+    ),
+    (
+        "package_failures",
+        "Packages that could not be read, or whose bytes were not those of their digest",
+    ),
+    ("store_failures", "Failed reads of the store"),
+    (
+        "fills_without_room",
+        "Versions that were not mirrored, because the disk of the store is almost full",
+    ),
+    (
+        "store_requests",
+        "HTTP requests to the store and to origins",
+    ),
+];
+
 impl Metrics {
     /// Counters from zero. `http` are the clients of the store and of origins.
     pub(super) fn new(http: Vec<Http>) -> Self {
         let mut all = Registry::with_prefix("tfoci");
-        let histograms = || Histogram::new(DURATIONS);
+        let help = "Requests that were answered, or whose client left before";
+        let requests = with(&mut all, "requests", help, Family::default());
+        let durations = Family::new_with_constructor(histogram as fn() -> Histogram);
+        let help = "Time until the last byte of an answer was sent";
+        let durations = with(&mut all, "request_duration_seconds", help, durations);
+        let connections = with(
+            &mut all,
+            "connections",
+            "Open connections",
+            Gauge::default(),
+        );
+        let counters = COUNTERS.map(|(name, help)| with(&mut all, name, help, Counter::default()));
+        let [
+            bytes,
+            stale,
+            incomplete,
+            limited,
+            limited_connections,
+            hits,
+            misses,
+            hidden,
+            unsigned,
+            package_failures,
+            store_failures,
+            without_room,
+            store_requests,
+        ] = counters;
         Self {
-            requests: with(
-                &mut all,
-                "requests",
-                "Requests that were answered, or whose client left before",
-                Family::default(),
-            ),
-            durations: with(
-                &mut all,
-                "request_duration_seconds",
-                "Time until the last byte of an answer was sent",
-                Family::new_with_constructor(histograms),
-            ),
-            bytes: counter(&mut all, "sent_bytes", "Bytes of bodies that were sent"),
-            stale: counter(
-                &mut all,
-                "stale_answers",
-                "Answers that were older than --max-age, because the store was unreachable",
-            ),
-            incomplete: counter(
-                &mut all,
-                "incomplete_answers",
-                "Answers that ended before their last byte, by a failure or because their client left",
-            ),
-            connections: with(
-                &mut all,
-                "connections",
-                "Open connections",
-                Gauge::default(),
-            ),
-            limited: counter(
-                &mut all,
-                "limited_requests",
-                "Requests that were refused because their client sent too many, downloads too many packages, or does not read documents",
-            ),
-            limited_connections: counter(
-                &mut all,
-                "limited_connections",
-                "Connections that were closed because their client had too many",
-            ),
-            hits: counter(
-                &mut all,
-                "list_hits",
-                "Lists that were answered from memory",
-            ),
-            misses: counter(
-                &mut all,
-                "list_misses",
-                "Lists that were read from the store",
-            ),
-            hidden: counter(
-                &mut all,
-                "versions_refused",
-                "Versions that did not verify, or that the policy refused",
-            ),
-            unsigned: counter(
-                &mut all,
-                "versions_unsigned",
-                "Versions without a signature, which only the network mirror serves",
-            ),
-            package_failures: counter(
-                &mut all,
-                "package_failures",
-                "Packages that could not be read, or whose bytes were not those of their digest",
-            ),
-            store_failures: counter(&mut all, "store_failures", "Failed reads of the store"),
-            without_room: counter(
-                &mut all,
-                "fills_without_room",
-                "Versions that were not mirrored, because the disk of the store is almost full",
-            ),
-            store_requests: counter(
-                &mut all,
-                "store_requests",
-                "HTTP requests to the store and to origins",
-            ),
             registry: all,
+            requests,
+            durations,
+            connections,
+            bytes,
+            stale,
+            incomplete,
+            limited,
+            limited_connections,
+            hits,
+            misses,
+            hidden,
+            unsigned,
+            package_failures,
+            store_failures,
+            without_room,
+            store_requests,
             http,
         }
     }
@@ -176,9 +187,8 @@ impl Metrics {
     }
 }
 
-/// A counter from zero, with its name and its meaning.
-fn counter(all: &mut Registry, name: &str, help: &str) -> Counter {
-    with(all, name, help, Counter::default())
+fn histogram() -> Histogram {
+    Histogram::new(DURATIONS)
 }
 
 fn with<M: Metric + Clone>(all: &mut Registry, name: &str, help: &str, metric: M) -> M {

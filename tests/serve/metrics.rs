@@ -8,14 +8,14 @@ const COUNTERS: &str = "\
 # TYPE tfoci_requests counter
 # HELP tfoci_request_duration_seconds Time until the last byte of an answer was sent.
 # TYPE tfoci_request_duration_seconds histogram
+# HELP tfoci_connections Open connections.
+# TYPE tfoci_connections gauge
 # HELP tfoci_sent_bytes Bytes of bodies that were sent.
 # TYPE tfoci_sent_bytes counter
 # HELP tfoci_stale_answers Answers that were older than --max-age, because the store was unreachable.
 # TYPE tfoci_stale_answers counter
 # HELP tfoci_incomplete_answers Answers that ended before their last byte, by a failure or because their client left.
 # TYPE tfoci_incomplete_answers counter
-# HELP tfoci_connections Open connections.
-# TYPE tfoci_connections gauge
 # HELP tfoci_limited_requests Requests that were refused because their client sent too many, downloads too many packages, or does not read documents.
 # TYPE tfoci_limited_requests counter
 # HELP tfoci_limited_connections Connections that were closed because their client had too many.
