@@ -12,7 +12,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use ring::hmac;
 use ring::rand::{SecureRandom as _, SystemRandom};
 
-use super::path::respelt;
+use super::path::{PREFIX, respelt};
 use crate::digest::Digest;
 
 /// The shortest key in bytes. HMAC-SHA256 has no more strength than the 32 bytes of its output, and a shorter key has less.
@@ -25,8 +25,6 @@ const MOST_KEYS: usize = 8;
 const CLOCK_SKEW: Duration = Duration::from_secs(30);
 /// The class of `GET` and `HEAD`.
 const READ: &str = "read";
-/// The first segment of a signed path.
-pub(super) const PREFIX: &str = "signed";
 
 /// The signing keys of links. The first signs, and a link of any of them is valid.
 pub struct Links {
@@ -135,16 +133,6 @@ fn key(bytes: &[u8]) -> (String, hmac::Key) {
 fn message(host: &str, path: &str, expires: u64) -> String {
     let path = respelt(path);
     format!("{READ}\n{host}\n{path}\n{expires}")
-}
-
-/// Splits a signed path into the signature and the path of the file.
-pub(super) fn split(path: &str) -> Option<(&str, &str)> {
-    let rest = path
-        .strip_prefix('/')?
-        .strip_prefix(PREFIX)?
-        .strip_prefix('/')?;
-    let end = rest.find('/')?;
-    rest.split_at_checked(end)
 }
 
 /// Replaces every text of a path that could be the MAC of a link. A client or proxy may misspell the path around it, and the signature is still

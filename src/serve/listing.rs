@@ -9,10 +9,8 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::sync::Semaphore;
 
 use super::answer::Document;
-use super::documents;
-use super::pages::PageKey;
 use super::served::{Documents, HiddenVersion, ServedVersion};
-use crate::address::ProviderAddr;
+use crate::address::{Hostname, ProviderAddr};
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::outcome::{Failure, Problem};
 use crate::version::Version;
@@ -48,10 +46,21 @@ pub struct ProviderListing {
     documents: usize,
     /// The policy that it was read with; `None` for a list that depends on none.
     pub(super) trust: Option<Arc<TrustOptions>>,
-    index: OnceLock<Document>,
-    registry_versions: OnceLock<Document>,
+    /// The network mirror's `index.json`, once it was requested.
+    pub(super) index: OnceLock<Document>,
+    /// The provider registry's list of versions, once it was requested.
+    pub(super) registry_versions: OnceLock<Document>,
     /// The page that was rendered last.
     pub(super) page: tokio::sync::Mutex<Option<(PageKey, Document)>>,
+}
+
+/// What the page about a provider shows beside its list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PageKey {
+    pub(super) url: String,
+    pub(super) provider_host: Option<Hostname>,
+    pub(super) failed: BTreeSet<Version>,
+    pub(super) is_stale: bool,
 }
 
 impl ProviderListing {
@@ -71,18 +80,6 @@ impl ProviderListing {
             registry_versions: OnceLock::new(),
             page: tokio::sync::Mutex::default(),
         }
-    }
-
-    /// The network mirror's `index.json`, which is written once.
-    pub(super) fn index(&self) -> &Document {
-        let new = || Document::new(documents::index(self));
-        self.index.get_or_init(new)
-    }
-
-    /// The provider registry's list of versions, which is written once.
-    pub(super) fn registry_versions(&self) -> &Document {
-        let new = || Document::new(documents::versions(self));
-        self.registry_versions.get_or_init(new)
     }
 
     /// Reads a provider. Versions of the old listing are reused unless a tag moved. Each version takes one of the permits of `reads` while it is

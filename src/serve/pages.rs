@@ -1,75 +1,21 @@
-//! The pages for people: what they show, and the answers to requests for them.
+//! Answers requests for the pages for people.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hyper::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_FRAME_OPTIONS};
 
 use super::answer::{self, Caching, Document, Response};
-use super::listing::ProviderListing;
+use super::listing::PageKey;
+use super::page::{HomePage, ProviderPage};
 use super::path;
 use super::protocols::lacking;
 use super::service::{Asked, LONGEST_LIST, Service};
-use crate::address::{Hostname, ProviderAddr};
+use crate::address::ProviderAddr;
 use crate::error::printable;
-use crate::version::Version;
 
 const HTML: &str = "text/html; charset=utf-8";
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-
-/// Renders the pages as HTML.
-pub trait PageRenderer: Send + Sync + 'static {
-    /// HTML that lists the providers of the server.
-    fn home(&self, home: &HomePage<'_>) -> String;
-    /// HTML that lists the versions of one provider, and says how to install it.
-    fn provider(&self, page: &ProviderPage<'_>) -> String;
-}
-
-/// The contents of the page about the whole server.
-#[derive(Debug)]
-pub struct HomePage<'a> {
-    /// The public URL, without a slash at its end.
-    pub url: String,
-    /// The host of the provider registry, if it is known.
-    pub provider_host: Option<Hostname>,
-    /// Whether clients need a token.
-    pub needs_token: bool,
-    /// Whether the request is authorized to see the providers.
-    pub may_list: bool,
-    /// Whether the last request to the store failed.
-    pub is_store_unreachable: bool,
-    /// The search text; empty for all providers.
-    pub search: String,
-    /// The providers, each with its list of versions if that was read.
-    pub providers: &'a BTreeMap<ProviderAddr, Option<Arc<ProviderListing>>>,
-}
-
-/// The contents of the page about a provider.
-#[derive(Debug)]
-pub struct ProviderPage<'a> {
-    /// The public URL, without a slash at its end.
-    pub url: String,
-    /// The host of the provider registry, if it is known.
-    pub provider_host: Option<Hostname>,
-    /// Whether clients need a token.
-    pub needs_token: bool,
-    /// The provider with its versions.
-    pub listing: &'a ProviderListing,
-    /// Offered versions that could not be mirrored from the origin lately. The log says why; visitors need not learn of files and hosts.
-    pub failed: BTreeSet<Version>,
-    /// Whether the list is older than `--max-age`, because the store was unreachable.
-    pub is_stale: bool,
-}
-
-/// What the page about a provider shows beside its list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PageKey {
-    url: String,
-    provider_host: Option<Hostname>,
-    failed: BTreeSet<Version>,
-    is_stale: bool,
-}
 
 impl Service {
     pub(super) async fn home(&self, asked: &mut Asked<'_>) -> Result<Response, Response> {

@@ -3,13 +3,15 @@
 //! A path is first split at `/` and then decoded, so an encoded slash never starts a new segment
 //! ([clients: network mirrors](crate::clients#network-mirrors)). A segment is decoded once. `+` is a plus sign and never a space.
 
-use super::links;
 use crate::address::{Hostname, ProviderAddr};
 use crate::platform::Platform;
 use crate::version::Version;
 
 /// The longest path in bytes. The longest real one, a signed link to a package, has about 400.
 const LONGEST: usize = 4 << 10;
+
+/// The first segment of a signed path.
+pub(super) const PREFIX: &str = "signed";
 
 /// The document, file or page that a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +68,7 @@ impl<'p> Target<'p> {
     /// host of the provider registry.
     pub(super) fn read(path: &'p str, base: &str, registry: impl Fn() -> Option<Hostname>) -> Self {
         let target = |path: &'p str| {
-            let signed = links::split(path);
+            let signed = split(path);
             let plain = signed.map_or(path, |(_, rest)| rest);
             Self {
                 path: plain,
@@ -198,6 +200,16 @@ impl Route {
             Self::ProviderRegistryFile(..) => "registry-file",
         }
     }
+}
+
+/// Splits a signed path into the signature and the path of the file.
+fn split(path: &str) -> Option<(&str, &str)> {
+    let rest = path
+        .strip_prefix('/')?
+        .strip_prefix(PREFIX)?
+        .strip_prefix('/')?;
+    let end = rest.find('/')?;
+    rest.split_at_checked(end)
 }
 
 /// The decoded segments of a path.

@@ -41,7 +41,10 @@ impl Service {
     ) -> Result<Response, Response> {
         let index = |listing: &ProviderListing| {
             let has_any = listing.installable().next().is_some();
-            has_any.then(|| listing.index().clone())
+            has_any.then(|| {
+                let new = || Document::new(documents::index(listing));
+                listing.index.get_or_init(new).clone()
+            })
         };
         self.listed(provider, asked, index).await
     }
@@ -55,7 +58,10 @@ impl Service {
     ) -> Result<Response, Response> {
         let (served, listing) = self.served(provider, version, asked).await?;
         let document = match &self.access {
-            None => served.archives().clone(),
+            None => {
+                let new = || Document::new(documents::archives(&served, segment));
+                served.archives.get_or_init(new).clone()
+            }
             // Each link expires.
             Some(_) => {
                 let host = provider.hostname().as_ascii();
@@ -98,8 +104,12 @@ impl Service {
         provider: &ProviderAddr,
         asked: &mut Asked<'_>,
     ) -> Result<Response, Response> {
-        let versions =
-            |listing: &ProviderListing| listing.exists.then(|| listing.registry_versions().clone());
+        let versions = |listing: &ProviderListing| {
+            listing.exists.then(|| {
+                let new = || Document::new(documents::versions(listing));
+                listing.registry_versions.get_or_init(new).clone()
+            })
+        };
         self.listed(provider, asked, versions).await
     }
 

@@ -8,8 +8,6 @@ use std::time::{Duration, Instant, SystemTime};
 use bytes::Bytes;
 
 use super::answer::Document;
-use super::documents;
-use super::path;
 use crate::address::ProviderAddr;
 use crate::authentication::{Authentication, Status};
 use crate::blob::{BlobLocation, BlobSource as _};
@@ -61,7 +59,8 @@ pub struct ServedVersion {
     pub are_protocols_known: bool,
     /// The documents of the provider registry protocol; `None` for a version without a signature, which clients of this protocol would refuse.
     pub documents: Option<Documents>,
-    archives: OnceLock<Document>,
+    /// The network mirror's `VERSION.json` for clients without a token, once it was requested.
+    pub(super) archives: OnceLock<Document>,
 }
 
 /// A package with its names in both protocols, and its place in the store.
@@ -202,12 +201,6 @@ impl ServedVersion {
     /// Whether clients of the provider registry protocol accept the version. The network mirror serves it in any case.
     pub fn is_signed(&self) -> bool {
         self.documents.is_some()
-    }
-
-    /// The network mirror's `VERSION.json` for clients without a token, which is written once.
-    pub(super) fn archives(&self) -> &Document {
-        let new = || Document::new(documents::archives(self, path::segment));
-        self.archives.get_or_init(new)
     }
 
     /// `None` if the version has no package for this platform.

@@ -23,7 +23,7 @@ use super::fill::Fill;
 use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
 use super::package::Packages;
-use super::pages::PageRenderer;
+use super::page::PageRenderer;
 use super::served_store::{ServedStore, no_lists};
 use super::service::Service;
 use super::settings::{ServerSettings, ServerStore};

@@ -14,7 +14,7 @@ use super::clients::{Client, Clients, Full, Permits};
 use super::metrics::Metrics;
 use super::notice::{Denied, Observer, RequestRecord};
 use super::package::Packages;
-use super::pages::PageRenderer;
+use super::page::PageRenderer;
 use super::path::{NoRoute, Route, Target};
 use super::served_store::ServedStore;
 use super::tokens::{self, ClientToken};

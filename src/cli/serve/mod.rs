@@ -87,7 +87,7 @@ pub(super) struct Arguments {
     /// stops while less than 1 GiB of the store's disk is free, or less than a twentieth of a small one.
     #[arg(long, requires = "include", help_heading = "Pull-through")]
     fill: bool,
-    /// Mirror these providers; may be repeated. `*` stands for any host, namespace or type
+    /// Mirror only these providers; may be repeated. `*` stands for any host, namespace or type
     ///
     /// Credentials are used only for the hosts that a pattern names.
     #[arg(
