@@ -1,6 +1,6 @@
 //! What helps after an error of a command.
 
-use tfoci::error::{Hint, printable_path};
+use tfoci::error::{Hint, printable, printable_path};
 use tfoci::lockfile::Client;
 use tfoci::{constraint, selection};
 
@@ -63,8 +63,13 @@ impl CommandError {
             Self::NamedTwice(_) => "name it once: `ADDR@'A, B'` joins constraints",
             Self::NoMethod { .. } => "`--from origin` asks its provider registry",
             Self::NoTls {
-                plain_host: Some(_),
-            } => "`--plain-http` without a host is for the server",
+                plain_host: Some(host),
+            } => {
+                return Some(format!(
+                    "`--plain-http {}` is for the store; without a host, `--plain-http` is for the server",
+                    printable(host)
+                ));
+            }
             Self::NoTls { .. } => "`--plain-http` leaves HTTPS to a proxy in front of the server",
             _ => return None,
         };
