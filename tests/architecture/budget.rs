@@ -1,0 +1,135 @@
+//! The brake: how many lines of code each room may have. A budget is raised only by a commit whose message says which user or attacker notices the
+//! difference.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use super::source::rust_files;
+
+/// The lines of code of each room: a module of the library, or the command line (`cli`).
+const BUDGETS: [(&str, usize); 52] = [
+    ("error", 116),
+    ("secret", 147),
+    ("shown", 97),
+    ("nearest", 45),
+    ("text", 23),
+    ("plain", 87),
+    ("json", 425),
+    ("toml", 193),
+    ("platform", 174),
+    ("digest", 145),
+    ("hash", 124),
+    ("version", 254),
+    ("constraint", 331),
+    ("address", 638),
+    ("selection", 81),
+    ("place", 28),
+    ("fingerprint", 81),
+    ("authentication", 146),
+    ("event", 312),
+    ("release", 138),
+    ("trust", 3192),
+    ("oci", 1358),
+    ("template", 1534),
+    ("archive", 2020),
+    ("protocol", 287),
+    ("syntax", 1150),
+    ("lockfile", 382),
+    ("config", 2286),
+    ("jobs", 100),
+    ("prove", 72),
+    ("http", 2070),
+    ("disk", 1870),
+    ("credentials", 2177),
+    ("blob", 654),
+    ("configuration", 1038),
+    ("source", 3452),
+    ("store", 4477),
+    ("outcome", 793),
+    ("publish", 1976),
+    ("push", 165),
+    ("mirror", 1371),
+    ("examine", 454),
+    ("install", 1258),
+    ("lock", 1220),
+    ("copy", 686),
+    ("site", 1006),
+    ("serve", 5026),
+    ("build", 24),
+    ("cli", 11998),
+    ("lib", 51),
+    ("main", 7),
+    ("oci_push", 23),
+];
+
+/// The most lines of code in a file of a journey. Its reader follows it from top to bottom.
+const JOURNEY: usize = 700;
+
+/// The most lines of code in any other file.
+const FILE: usize = 400;
+
+/// The rooms whose files are journeys.
+const JOURNEYS: [&str; 9] = [
+    "copy", "examine", "install", "lock", "mirror", "publish", "push", "serve", "site",
+];
+
+/// Lines of code: without blank lines, comments, docs, tests in the file, and files of tests.
+fn code(path: &Path) -> usize {
+    let is_test = |part: &str| {
+        let stem = part.strip_suffix(".rs").unwrap_or(part);
+        stem.split('_')
+            .any(|word| ["test", "tests"].contains(&word))
+    };
+    let mut parts = path
+        .components()
+        .map(|part| part.as_os_str().to_str().unwrap());
+    if parts.any(is_test) {
+        return 0;
+    }
+    let text = fs::read_to_string(path).unwrap();
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let is_end = |pair: &[&str]| {
+        pair[0] == "#[cfg(test)]" && pair[1].starts_with("mod ") && pair[1].ends_with('{')
+    };
+    let end = lines.windows(2).position(is_end).unwrap_or(lines.len());
+    let is_code = |line: &&&str| !line.is_empty() && !line.starts_with("//");
+    lines[..end].iter().filter(is_code).count()
+}
+
+fn room(path: &Path) -> String {
+    let first = path.components().nth(1).unwrap();
+    let name = first.as_os_str().to_str().unwrap();
+    name.strip_suffix(".rs").unwrap_or(name).to_owned()
+}
+
+#[test]
+fn rooms_keep_their_budgets() {
+    let mut rooms: BTreeMap<String, usize> = BTreeMap::new();
+    for path in rust_files(Path::new("src")) {
+        *rooms.entry(room(&path)).or_default() += code(&path);
+    }
+    let budgets = BTreeMap::from(BUDGETS);
+    let over: Vec<String> = rooms
+        .iter()
+        .filter(|(room, lines)| **lines > budgets.get(room.as_str()).copied().unwrap_or(0))
+        .map(|(room, lines)| format!("(\"{room}\", {lines}),"))
+        .collect();
+    assert!(over.is_empty(), "over budget:\n{}", over.join("\n"));
+}
+
+#[test]
+fn files_keep_their_limits() {
+    for path in rust_files(Path::new("src")) {
+        let most = match JOURNEYS.contains(&room(&path).as_str()) {
+            true => JOURNEY,
+            false => FILE,
+        };
+        let lines = code(&path);
+        assert!(
+            lines <= most,
+            "{} has {lines} lines, at most {most} are good",
+            path.display()
+        );
+    }
+}
