@@ -206,8 +206,13 @@ impl Hint for Error {
                 "install {}, or take it out of the file that names it",
                 printable(helper)
             )),
-            Self::NoHome => Some("`--authfile FILE` names another file of credentials".to_owned()),
-            Self::Disk(error) => error.hint(),
+            Self::Disk(error) if !matches!(**error, disk::Error::NotDirectory { .. }) => {
+                error.hint()
+            }
+            // A container may have no home directory.
+            Self::NoHome | Self::Disk(_) => {
+                Some("`--authfile FILE` names another file of credentials".to_owned())
+            }
             _ => None,
         }
     }

@@ -41,7 +41,7 @@ const BUDGETS: [(&str, usize); 52] = [
     ("prove", 72),
     ("http", 2070),
     ("disk", 1870),
-    ("credentials", 2177),
+    ("credentials", 2181),
     ("blob", 654),
     ("configuration", 1038),
     ("source", 3452),
