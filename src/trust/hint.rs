@@ -17,7 +17,7 @@ impl Hint for Error {
                     "`gpg --detach-sign FILE` signs it; or leave out `--key`, if its author signs nothing"
                 }
                 _ => {
-                    "if its author signs nothing, an entry with `unsigned = \"allow\"` and no `keys` accepts it"
+                    "if its author signs nothing, an entry for it alone with `unsigned = \"allow\"` accepts it"
                 }
             },
             Self::NoPinnedKey { .. } => "name the file of the pinned key with `--key FILE`",
@@ -75,15 +75,13 @@ impl Hint for SignatureErrorKind {
         let text = match self {
             Self::Malformed => "`gpg --detach-sign FILE` makes one",
             Self::Armoured => "sign without `--armor`, or convert it with `gpg --dearmor`",
-            Self::NotPinned { expected, .. } => return Some(match &expected.asked_by {
-                Some(entry @ AskedBy::TrustFile { .. }) => {
-                    format!(
-                        "if its author says that this key is theirs, add it to `keys` in {entry}"
-                    )
+            // In an entry for several providers, the key could sign for all of them.
+            Self::NotPinned { expected, .. } => match &expected.asked_by {
+                Some(AskedBy::TrustFile { .. }) => {
+                    "if its author says that this key is theirs, pin it in an entry for this provider alone"
                 }
-                _ => "if its author says that this key is theirs, name its file with `--key FILE`"
-                    .to_owned(),
-            }),
+                _ => "if its author says that this key is theirs, name its file with `--key FILE`",
+            },
             Self::OtherKey { .. } => "if its author has a new key, name its file with `--key FILE`",
             Self::WeakDocument { .. } => "`weak = \"warn\"` in a trust file accepts it",
             Self::Expired { .. } => {

@@ -29,7 +29,7 @@ const BUDGETS: [(&str, usize); 52] = [
     ("authentication", 146),
     ("event", 312),
     ("release", 138),
-    ("trust", 3192),
+    ("trust", 3189),
     ("oci", 1358),
     ("template", 1534),
     ("archive", 2020),

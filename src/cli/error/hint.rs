@@ -85,7 +85,7 @@ fn selection(error: &selection::Error) -> Option<String> {
         {
             return Some(format!(
                 "did you mean `{}`?",
-                error.text.replacen(['v', 'V'], "", 1)
+                printable(&error.text.replacen(['v', 'V'], "", 1))
             ));
         }
         selection::Error::Address { text, .. } if text.contains('*') => {
