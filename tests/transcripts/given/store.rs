@@ -22,7 +22,7 @@ const MISTAKES: [Mistake; 8] = [
 impl Stage {
     /// | | |
     /// | --- | --- |
-    /// | `release [VERSION PLATFORM...] [KEY=VALUE...]` | writes a release of `demo` into `dist`, which it empties first; 1.0.0 for two platforms without words. Keys: `dir`, `type`, `mistake` (a [`Mistake`]), `by` (a signer), `executable` (the text of the executable in each zip), `files` (the names in each zip), `zip` (the bytes of each zip), `protocols`, `manifest` |
+    /// | `release [VERSION PLATFORM...] [KEY=VALUE...]` | writes a release of `demo` into `dist`, which it empties first; 1.0.0 for two platforms without words. Keys: `dir`, `type`, `mistake` (a [`Mistake`]), `by` (a signer), `executable` (the text of the executable in each zip), `files` (the names in each zip), `zip` (the bytes of each zip), `manifest` |
     /// | `signed CASE` | writes a release into `dist` with a signature of `testdata/keys`, and its key into `key.asc` |
     /// | `pushed` | that release, pushed to `oci-layout:store`; with the words of `release` |
     /// | `pushed-unsigned` | the same without a signature |
@@ -125,7 +125,6 @@ impl Stage {
                     release.mistake(all.find(|m| format!("{m:?}") == *value).unwrap())
                 }
                 "by" => release.signed_by(signer(value)),
-                "protocols" => release.protocols(&value.split(',').collect::<Vec<_>>()),
                 "manifest" => release.manifest(value),
                 "dir" | "type" | "executable" | "files" | "zip" => release,
                 _ => panic!("a release has no `{key}`"),
