@@ -132,15 +132,6 @@ pub(super) enum CommandError {
     /// The server cannot start.
     #[error(transparent)]
     Serve(#[from] tfoci::serve::Error),
-    /// The file of the certificate has the key, and that of the key the certificate.
-    #[error("{error}{}", causes(.error))]
-    SwappedTls {
-        error: tfoci::serve::Error,
-        /// The file that has the certificate.
-        certificate: PathBuf,
-        /// The file that has the key.
-        key: PathBuf,
-    },
     /// Credentials cannot be read or stored.
     #[error(transparent)]
     Credentials(#[from] credentials::Error),

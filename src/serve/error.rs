@@ -88,6 +88,10 @@ impl Hint for Error {
                 source: tls::Error::NoPair,
                 ..
             } => "name the key that the certificate was made for",
+            Self::Tls {
+                source: tls::Error::NoCertificate,
+                ..
+            } => "`--tls-cert` names the certificates, and `--tls-key` the private key",
             Self::Listen { source, .. } if source.kind() == ErrorKind::AddrInUse => {
                 "another program listens there: `--listen IP:PORT` names another port"
             }

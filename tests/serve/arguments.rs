@@ -124,7 +124,7 @@ const MISTAKES: [(&str, i32, &str); 44] = [
     (
         "FROM --tls-cert other.key --tls-key one.pem",
         1,
-        "--tls-cert one.pem --tls-key other.key",
+        "other.key",
     ),
     ("--from oci-layout:nowhere PLAIN", 1, "nowhere"),
     ("FROM --plain-http --listen 192.0.2.1:1", 1, "192.0.2.1:1"),

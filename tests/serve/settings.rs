@@ -1,13 +1,11 @@
-use std::cell::RefCell;
 use std::path::PathBuf;
-use std::process::Stdio;
 
 use rustix::process::Signal;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 
 use super::http::certificate;
-use super::server::{Server, wait};
+use super::server::Server;
 use super::stores::{DEMO, HOST, Store, package};
 use crate::support::docker_registry::Program;
 use crate::support::registry::access::Tokens;
@@ -210,26 +208,4 @@ fn trust_and_keys_may_be_pipes() {
         is_kept(&server, &line);
         server.stop();
     }
-}
-
-/// The hint about swapped files looks into them, but not into a pipe, which would wait for ever.
-#[cfg(unix)]
-#[test]
-fn swapped_files_of_which_one_is_a_pipe_are_refused() {
-    let store = Store::demo();
-    let identity = Authority::shared().server();
-    let (_, certificate) = identity.write(&store.scene, "server");
-    let key = pipe(&store, "key.pipe", identity.certificate);
-    let mut command = store.scene.command(env!("CARGO_BIN_EXE_tfoci"));
-    command.args(["serve", "--from", "oci-layout:store", "--tls-cert"]);
-    command.arg(&certificate).arg("--tls-key").arg(&key);
-    let child = RefCell::new(command.stderr(Stdio::null()).spawn().unwrap());
-    wait(
-        || child.borrow_mut().try_wait().unwrap().is_some(),
-        || {
-            let _gone = child.borrow_mut().kill();
-            "it still reads the pipe".to_owned()
-        },
-    );
-    assert!(!child.into_inner().wait().unwrap().success());
 }

@@ -28,9 +28,6 @@ fn it_names_the_url_and_the_address() {
     let server = store.serve(&[]);
     let line = format!("Listening on http://{}\n", server.address);
     assert!(server.log().contains(&line), "{}", server.log());
-    server.logs("Naming https:// and the host of each request on the pages; set `--url` to the address that clients use\n");
-    let server = store.serve(&["--registry-host", HOST]);
-    server.logs("Naming https://registry.acme.test on the pages; set `--url` to the address that clients use\n");
     let server = store.serve(&["--url", URL, "--format", "json"]);
     let log = server.log();
     let first: serde_json::Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
@@ -47,14 +44,13 @@ fn a_registry_without_providers_is_reported() {
         let server = store.serve(&[arguments, &["--format", "json"]].concat());
         server.logs("\"event\":\"serving\"");
         let log = server.stop();
-        let events = ["port", "no-registry"].map(|event| format!("\"event\":\"{event}\""));
-        events.map(|event| log.contains(&event))
+        log.contains("\"event\":\"no-registry\"")
     };
-    assert_eq!(named(&["--url", &of_port]), [true, false]);
-    assert_eq!(named(&["--url", "https://other.test"]), [false, true]);
+    assert!(named(&["--url", &of_port]));
+    assert!(named(&["--url", "https://other.test"]));
     let other = ["--url", "https://other.test:8443", "--registry-host", HOST];
     for arguments in [&[][..], &["--url", &of_host], &other] {
-        assert_eq!(named(arguments), [false; 2], "{arguments:?}");
+        assert!(!named(arguments), "{arguments:?}");
     }
 }
 
@@ -81,7 +77,6 @@ fn the_number_of_providers_is_reported() {
         &["--from", "oci-layout:empty", "--fill", "--include", "*/*/*"],
     );
     server.logs("Serving 0 providers\n");
-    server.logs("Filling */*/*, ");
     assert!(!server.stop().contains("Warning "));
 }
 
@@ -119,25 +114,6 @@ fn a_template_that_no_repository_of_the_registry_matches_is_reported() {
     server.get("/").is(200);
     let log = server.stop();
     assert!(!log.contains("no repository of the registry"), "{log}");
-}
-
-#[test]
-fn the_providers_that_are_mirrored_are_named() {
-    let scene = Scene::new();
-    scene.write("empty/.keep", "");
-    let server = Server::plain(
-        &scene,
-        &[
-            "--from",
-            "oci-layout:empty",
-            "--fill",
-            "--include",
-            "a.example/*/*",
-            "--include",
-            "b.example/acme/*",
-        ],
-    );
-    server.logs("Filling a.example/*/*, b.example/acme/*, from their origins\n");
 }
 
 #[test]
@@ -252,14 +228,10 @@ fn providers_that_no_entry_of_the_trust_file_matches_are_reported_once() {
         "no entry of trust.toml matches {} and 1 more: ",
         names[..4].join(", ")
     );
-    let served = "served although no key is pinned; add an entry, or `--require-pinned` hides such providers";
-    for (more, consequence) in [
-        (&[][..], served),
-        (&["--require-pinned"], "hidden by `--require-pinned`"),
-    ] {
+    for more in [&[][..], &["--require-pinned"]] {
         let trust = ["--trust", "trust.toml", "--max-age", "0"];
         let server = store.serve(&[&trust, more].concat());
-        server.logs(&format!("Warning {line}{consequence}\n"));
+        server.logs(&format!("Warning {line}"));
         for name in &names {
             server.get(&format!("/mirror/{name}/index.json"));
         }

@@ -28,7 +28,7 @@ impl CommandError {
             } => Category::Usage,
             Self::Trust(error) | Self::KeyFile { error, .. } => error.category(),
             Self::Credentials(error) | Self::Named { error, .. } => error.category(),
-            Self::Serve(error) | Self::SwappedTls { error, .. } => error.category(),
+            Self::Serve(error) => error.category(),
             Self::Configuration(error) => error.category(),
             Self::Plain { category, .. } => *category,
             Self::NothingLocked(_) | Self::Empty { .. } => Category::NotFound,

@@ -49,12 +49,6 @@ impl CommandError {
                     "`{client} -chdir={directory} get` downloads the modules"
                 ));
             }
-            Self::SwappedTls {
-                certificate, key, ..
-            } => {
-                let (certificate, key) = (printable_path(certificate), printable_path(key));
-                return Some(format!("write `--tls-cert {certificate} --tls-key {key}`"));
-            }
             Self::DataLink { .. } => "name the directory that it leads to with TF_DATA_DIR",
             Self::NotRequired { .. } => {
                 "add it to `required_providers`, or name another directory with `--chdir`"

@@ -1,6 +1,9 @@
 //! The log of the server: a line for each request and event, as text on stderr or as JSON on stdout.
 
+use std::collections::HashSet;
 use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use indicatif::HumanBytes;
 use serde::Serialize;
@@ -8,18 +11,21 @@ use serde::Serialize;
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::error::counted;
 use tfoci::serve::{Denied, Notice, Observer, RequestRecord};
+use tfoci::trust::Policy;
 
 use super::events::{Event, message, with_hint};
-use super::unmatched::Unmatched;
 use crate::cli::arguments::Format;
 use crate::cli::error::CommandError;
 use crate::cli::printer::{Printer, Tone};
-use crate::cli::session::Everything;
+use crate::cli::session::{Everything, unmatched_line};
 
 /// Prints the reports of the server.
 pub(super) struct Log {
     pub(super) printer: Printer,
-    pub(super) unmatched: Unmatched,
+    /// The trust file with its policy, and what happens to the providers that no entry matches; `None` without a trust file.
+    pub(super) unmatched: Option<(PathBuf, Policy, &'static str)>,
+    /// The providers of the store at the start, which are reported together.
+    pub(super) listed: OnceLock<HashSet<ProviderAddr>>,
 }
 
 impl Log {
@@ -62,63 +68,28 @@ impl Log {
         };
         let text = counted(providers.len(), "provider");
         self.event("serving", Tone::Done, "Serving", text);
-        if let Some(text) = self.unmatched.of_listed(&providers) {
+        let unmatched = self.unmatched.as_ref();
+        let line = unmatched.and_then(|(file, policy, consequence)| {
+            unmatched_line(file, policy, &providers, consequence)
+        });
+        if let Some(text) = line {
             self.event("unmatched", Tone::Warning, "Warning", text);
         }
+        let _first = self.listed.set(providers.iter().cloned().collect());
         providers
     }
 
-    /// Warns if the registry has a port, and the store has providers of the same host without one, which clients do not find here.
-    pub(super) fn warn_of_port(&self, registry: Option<&Hostname>, providers: &[ProviderAddr]) {
-        let Some((registry, (host, _port))) =
-            registry.and_then(|host| Some((host, host.as_ascii().split_once(':')?)))
-        else {
-            return;
-        };
-        let is_of = |name: &str| {
-            providers
-                .iter()
-                .any(|one| one.hostname().as_ascii() == name)
-        };
-        if is_of(host) && !is_of(registry.as_ascii()) {
-            let text = format!(
-                "no provider begins with {registry}/. Those that begin with {host}/ need port 443, or `--registry-host {host}`"
-            );
-            self.event("port", Tone::Warning, "Warning", text);
-        }
-    }
-
-    /// Says that the provider registry serves nothing, if the store has no provider of the host of the URL, which is its host by default.
+    /// Says that the provider registry serves nothing, if the store has no provider of its host. A port is a part of a host.
     pub(super) fn note_of_host(&self, registry: Option<&Hostname>, providers: &[ProviderAddr]) {
         let Some(registry) = registry.filter(|_| !providers.is_empty()) else {
             return;
         };
-        let name = registry.as_ascii();
-        // A warning is about those that only lack the port.
-        let name_alone = name.split_once(':').map_or(name, |(host, _)| host);
-        let mut hosts = providers.iter().map(|one| one.hostname().as_ascii());
-        if hosts.all(|host| host != name && host != name_alone) {
+        if providers.iter().all(|one| one.hostname() != registry) {
             let text = format!(
                 "the store has no provider of {registry}, so the provider registry serves none, and the network mirror all; `--registry-host HOST` is for those of another host"
             );
             self.event("no-registry", Tone::Plain, "Note", text);
         }
-    }
-
-    /// Prints which URL the pages name, if only the proxy in front of the server has it.
-    pub(super) fn unnamed(&self, provider_host: Option<&Hostname>) {
-        let named = match provider_host {
-            Some(host) => format!("https://{host}"),
-            None => "https:// and the host of each request".to_owned(),
-        };
-        let text = format!("{named} on the pages; set `--url` to the address that clients use");
-        self.event("unnamed", Tone::Plain, "Naming", text);
-    }
-
-    /// Prints which providers are mirrored from their origins.
-    pub(super) fn filling(&self, include: &[String]) {
-        let text = format!("{}, from their origins", include.join(", "));
-        self.event("filling", Tone::Plain, "Filling", text);
     }
 
     fn event(&self, event: &'static str, tone: Tone, verb: &str, text: String) {
@@ -189,7 +160,12 @@ impl Observer for Log {
             text,
         } = Event::of(notice);
         match notice {
-            Notice::Unmatched { provider } if !self.unmatched.is_new(provider) => {}
+            Notice::Unmatched { .. } if self.unmatched.is_none() => {}
+            Notice::Unmatched { provider }
+                if self
+                    .listed
+                    .get()
+                    .is_some_and(|listed| listed.contains(*provider)) => {}
             // Health checks and scanners open connections without a handshake, so a terminal shows them only with `-v`.
             Notice::Handshake { .. } if printer.format != Format::Json => {
                 printer.detail(verb, &text);

@@ -7,12 +7,11 @@ mod events;
 mod log;
 mod page;
 mod settings;
-mod unmatched;
 
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use clap::Args;
 use tokio::sync::Notify;
@@ -31,12 +30,11 @@ use super::error::CommandError;
 use super::host;
 use super::number;
 use super::public_url::public_url;
-use super::session::Session;
 use super::session::place::refuse_other;
+use super::session::{Session, consequence};
 use super::signals;
 use log::Log;
 use page::Pages;
-use unmatched::Unmatched;
 
 /// The default number of packages that are read from the store concurrently. It is larger than for other commands, because a client that reads
 /// slowly keeps its package open.
@@ -244,10 +242,13 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let http = session.http()?;
     let settings = settings::of(&arguments, &endpoint, session)?;
     let registry = session.registry(&http).renewing();
-    let policy = settings.trust.policy.clone();
+    let policy = &settings.trust.policy;
+    let trust_file = arguments.trust.trust.trust.clone();
+    let unmatched = trust_file.map(|file| (file, policy.clone(), consequence(&arguments.trust)));
     let log = Arc::new(Log {
         printer: session.printer.clone(),
-        unmatched: Unmatched::new(&arguments.trust, policy),
+        unmatched,
+        listed: OnceLock::new(),
     });
     let scheme = match arguments.is_plain() {
         true => "http",
@@ -276,16 +277,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let interrupted = signals::interrupted();
     let interrupted_twice = signals::interrupted_twice();
     log.listening(&url, address);
-    if arguments.is_plain() && arguments.url.is_none() {
-        log.unnamed(arguments.provider_host.as_ref());
-    }
-    if arguments.fill {
-        log.filling(&arguments.include);
-    }
     let reporting = async {
         let providers = report_contents(&endpoint, &store, &arguments, session, &log).await;
-        log.warn_of_port(provider_host.as_ref(), &providers);
-        if arguments.provider_host.is_none() && !arguments.fill {
+        if !arguments.fill {
             log.note_of_host(provider_host.as_ref(), &providers);
         }
         std::future::pending::<()>().await;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use url::Url;
-use zeroize::Zeroizing;
 
 use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
 use tfoci::disk;
@@ -218,31 +217,23 @@ pub(super) fn warn_of_links(arguments: &Arguments, session: &Session) {
     }
 }
 
-/// The error of a server that cannot start, with a hint about the option at fault.
+/// The error of a server that cannot start, with the option that names the file at fault.
 pub(super) fn not_started(error: serve::Error, arguments: &Arguments) -> CommandError {
+    let files = [
+        (&arguments.tokens, "--tokens"),
+        (&arguments.signing_key, "--signing-key"),
+        (&arguments.tls_cert, "--tls-cert"),
+        (&arguments.tls_key, "--tls-key"),
+    ];
     match error {
         serve::Error::Disk(error) => {
-            let files = [
-                (&arguments.tokens, "--tokens"),
-                (&arguments.signing_key, "--signing-key"),
-                (&arguments.tls_cert, "--tls-cert"),
-                (&arguments.tls_key, "--tls-key"),
-            ];
-            let is_read =
-                |path: &Option<PathBuf>| path.is_some() && path.as_deref() == path_of(&error);
-            match files.into_iter().find(|(path, _)| is_read(path)) {
+            let is_at_fault =
+                |file: &Option<PathBuf>| file.is_some() && file.as_deref() == path_of(&error);
+            match files.into_iter().find(|(file, _)| is_at_fault(file)) {
                 Some((_, option)) => CommandError::file(error, option),
                 None => serve::Error::Disk(error).into(),
             }
         }
-        serve::Error::Tls { .. } | serve::Error::TlsKey { .. } => match swapped(arguments) {
-            Some((certificate, key)) => CommandError::SwappedTls {
-                error,
-                certificate,
-                key,
-            },
-            None => error.into(),
-        },
         error => error.into(),
     }
 }
@@ -254,23 +245,4 @@ fn path_of(error: &disk::Error) -> Option<&Path> {
         | disk::Error::TooLarge { path, .. } => Some(path),
         _ => None,
     }
-}
-
-/// The file that has the certificate and the one that has its key, if the options name each in the place of the other.
-fn swapped(arguments: &Arguments) -> Option<(PathBuf, PathBuf)> {
-    let (certificate, key) = (arguments.tls_cert.as_ref()?, arguments.tls_key.as_ref()?);
-    let has = |path: &PathBuf, what: &str| {
-        // A pipe was read to its end, and opening it again would wait for ever.
-        let text = path.is_file().then(|| std::fs::read_to_string(path));
-        let text = text.and_then(Result::ok).map(Zeroizing::new);
-        text.is_some_and(|text| {
-            let mut lines = text.lines();
-            lines.any(|line| line.starts_with("-----BEGIN ") && line.contains(what))
-        })
-    };
-    let is_swapped = has(certificate, "PRIVATE KEY")
-        && has(key, "CERTIFICATE")
-        && !has(certificate, "CERTIFICATE")
-        && !has(key, "PRIVATE KEY");
-    is_swapped.then(|| (key.clone(), certificate.clone()))
 }
