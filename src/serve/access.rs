@@ -17,7 +17,7 @@ use super::path::Route;
 use super::settings::{AccessFiles, TlsFiles};
 use super::tls::{self, ServerCertificate};
 use super::tokens::{self, ClientToken, ClientTokens};
-use super::watched_files::WatchedFiles;
+use super::watched_files::{Reader, WatchedFiles};
 use crate::text;
 
 /// The log warns of a certificate that expires within this time. Programs that renew certificates of 90 days do so earlier.
@@ -84,41 +84,35 @@ pub(super) fn acceptor(
     files: &mut Vec<WatchedFiles>,
 ) -> Result<TlsAcceptor, Error> {
     let TlsFiles { certificate, key } = paths.clone();
-    let failed = move |source: tls::Error| match source {
-        tls::Error::NoKey | tls::Error::NoPair => Error::TlsKey {
-            key: key.clone(),
-            certificate: certificate.clone(),
+    let (pair, observer) = (ServerCertificate::none(), observer.clone());
+    let failed = move |source| match source {
+        tls::Error::NoKey | tls::Error::NoPair => Error::Tls {
+            path: key.clone(),
             source,
         },
-        tls::Error::NoCertificate | tls::Error::Unusable => Error::Tls {
+        _ => Error::Tls {
             path: certificate.clone(),
             source,
         },
     };
-    let (certificate, paths, observer) =
-        (ServerCertificate::none(), paths.clone(), observer.clone());
-    let config = certificate.config().map_err(&failed)?;
-    let path = paths.certificate.clone();
-    let watched = WatchedFiles::start(path, false, move |reader| {
-        let chain = reader.read(&paths.certificate)?;
-        let key = reader.read(&paths.key)?;
-        let (certificate, failed) = (certificate.clone(), failed.clone());
-        let (path, host, observer) = (paths.certificate.clone(), host.clone(), observer.clone());
-        Ok(Box::new(move || {
-            certificate.replace(&chain, &key).map_err(failed)?;
-            let path = &path;
-            if let Some(host) = &host
-                && !certificate.is_for(host)
-            {
-                observer.notice(&Notice::OtherNames { path, host });
-            }
-            let now = SystemTime::now();
-            if let Some(end) = certificate.expires_before(now + EXPIRES_SOON) {
-                let is_past = end < now;
-                observer.notice(&Notice::Expires { path, end, is_past });
-            }
-            Ok(())
-        }))
+    let config = pair.config().map_err(&failed)?;
+    let TlsFiles { certificate, key } = paths.clone();
+    let path = certificate.clone();
+    let read = move |reader: &mut Reader| Ok((reader.read(&certificate)?, reader.read(&key)?));
+    let watched = WatchedFiles::start(path.clone(), false, read, move |(chain, key)| {
+        pair.replace(&chain, &key).map_err(&failed)?;
+        let path = &path;
+        if let Some(host) = &host
+            && !pair.is_for(host)
+        {
+            observer.notice(&Notice::OtherNames { path, host });
+        }
+        let now = SystemTime::now();
+        if let Some(end) = pair.expires_before(now + EXPIRES_SOON) {
+            let is_past = end < now;
+            observer.notice(&Notice::Expires { path, end, is_past });
+        }
+        Ok(())
     });
     files.push(watched?);
     Ok(TlsAcceptor::from(config))
@@ -141,33 +135,30 @@ impl AccessControl {
                 Links::of_this_process(lifetime).ok_or(Error::Random)?,
             )),
         });
-        let (shared, path, observer) = (access.clone(), paths.tokens.clone(), observer.clone());
-        files.push(WatchedFiles::start(path.clone(), false, move |reader| {
-            let tokens = tokens_of(&path, &reader.read(&path)?)?;
-            let (shared, path, observer) = (shared.clone(), path.clone(), observer.clone());
-            Ok(Box::new(move || {
-                // An empty file is valid later: the operator has revoked the last token. But perhaps it was emptied by mistake.
-                if tokens.is_empty() && shared.tokens().is_empty() {
-                    let source = tokens::Error::Empty;
-                    return Err(Error::Tokens { path, source });
-                }
-                if tokens.is_empty() {
-                    observer.notice(&Notice::NoTokens { path: &path });
-                }
-                shared.tokens.send_replace(Arc::new(tokens));
-                Ok(())
-            }))
-        })?);
+        let (shared, observer) = (access.clone(), observer.clone());
+        let (path, of_file) = (paths.tokens.clone(), paths.tokens.clone());
+        let read = move |reader: &mut Reader| tokens_of(&path, &reader.read(&path)?);
+        let watched = WatchedFiles::start(of_file.clone(), false, read, move |tokens| {
+            // An empty file is valid later: the operator has revoked the last token. But perhaps it was emptied by mistake.
+            if tokens.is_empty() && shared.tokens().is_empty() {
+                let (path, source) = (of_file.clone(), tokens::Error::Empty);
+                return Err(Error::Tokens { path, source });
+            }
+            if tokens.is_empty() {
+                observer.notice(&Notice::NoTokens { path: &of_file });
+            }
+            shared.tokens.send_replace(Arc::new(tokens));
+            Ok(())
+        });
+        files.push(watched?);
         if let Some(path) = paths.signing_key.clone() {
-            let shared = access.clone();
-            files.push(WatchedFiles::start(path.clone(), false, move |reader| {
-                let links = keys_of(&path, &reader.read(&path)?, lifetime)?;
-                let shared = shared.clone();
-                Ok(Box::new(move || {
-                    shared.links.send_replace(Arc::new(links));
-                    Ok(())
-                }))
-            })?);
+            let (shared, of_file) = (access.clone(), path.clone());
+            let read = move |reader: &mut Reader| keys_of(&path, &reader.read(&path)?, lifetime);
+            let watched = WatchedFiles::start(of_file, false, read, move |links| {
+                shared.links.send_replace(Arc::new(links));
+                Ok(())
+            });
+            files.push(watched?);
         }
         Ok(access)
     }

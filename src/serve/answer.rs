@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use hyper::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, RETRY_AFTER, WARNING,
-    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, RETRY_AFTER,
+    WARNING, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::{HeaderMap, StatusCode};
@@ -113,60 +113,87 @@ pub(super) fn text(status: StatusCode, message: &str) -> Response {
     answer
 }
 
+/// An answer whose body is a text for people, with a header.
+fn with(status: StatusCode, message: &str, name: HeaderName, value: &str) -> Response {
+    let mut answer = text(status, message);
+    set(&mut answer, name, value);
+    answer
+}
+
 /// Redirects the client to a URL of the storage behind the OCI registry.
 pub(super) fn redirect(url: &Url) -> Response {
-    let mut answer = text(
+    let message = "the package is at another URL";
+    with(
         StatusCode::TEMPORARY_REDIRECT,
-        "the package is at another URL",
-    );
-    set(&mut answer, LOCATION, url.as_str());
-    answer
+        message,
+        LOCATION,
+        url.as_str(),
+    )
 }
 
 /// Redirects the client to the only path of a page, relative to the one that it requested.
 pub(super) fn moved(path: &str) -> Response {
     let message = format!("the page is at {path}");
-    let mut answer = text(StatusCode::PERMANENT_REDIRECT, &message);
-    set(&mut answer, LOCATION, path);
-    answer
+    with(StatusCode::PERMANENT_REDIRECT, &message, LOCATION, path)
 }
 
 /// The store does not have the requested version or file, or the policy hides it. A new tag may add it at any time.
 pub(super) fn not_found(message: &str, caching: Caching) -> Response {
-    let mut answer = text(StatusCode::NOT_FOUND, message);
-    set(&mut answer, CACHE_CONTROL, &caching.header());
-    answer
+    with(
+        StatusCode::NOT_FOUND,
+        message,
+        CACHE_CONTROL,
+        &caching.header(),
+    )
 }
 
 /// The store cannot be read. The status must not be 404: clients would silently use another installation method.
 pub(super) fn unavailable(message: &str) -> Response {
-    let mut answer = text(StatusCode::SERVICE_UNAVAILABLE, message);
-    set(&mut answer, RETRY_AFTER, &RETRY_SECONDS.to_string());
-    answer
+    let seconds = RETRY_SECONDS.to_string();
+    with(
+        StatusCode::SERVICE_UNAVAILABLE,
+        message,
+        RETRY_AFTER,
+        &seconds,
+    )
 }
 
 /// The client has exceeded its rate of requests, or its quota of packages or memory.
 pub(super) fn too_many(message: &str, retry_seconds: u64) -> Response {
-    let mut answer = text(StatusCode::TOO_MANY_REQUESTS, message);
-    set(&mut answer, RETRY_AFTER, &retry_seconds.to_string());
-    answer
+    let seconds = retry_seconds.to_string();
+    with(
+        StatusCode::TOO_MANY_REQUESTS,
+        message,
+        RETRY_AFTER,
+        &seconds,
+    )
 }
 
 /// The request has no token, or one that is not in the file of tokens.
 pub(super) fn unauthorized(message: &str) -> Response {
-    let mut answer = text(StatusCode::UNAUTHORIZED, message);
-    set(&mut answer, WWW_AUTHENTICATE, "Bearer");
-    answer
+    with(
+        StatusCode::UNAUTHORIZED,
+        message,
+        WWW_AUTHENTICATE,
+        "Bearer",
+    )
 }
 
 /// The method is neither GET nor HEAD: the server is read-only.
 pub(super) fn method_not_allowed() -> Response {
-    let mut answer = text(
-        StatusCode::METHOD_NOT_ALLOWED,
-        "only GET and HEAD are allowed",
-    );
-    set(&mut answer, ALLOW, "GET, HEAD");
-    answer
+    let message = "only GET and HEAD are allowed";
+    with(StatusCode::METHOD_NOT_ALLOWED, message, ALLOW, "GET, HEAD")
+}
+
+/// The package has none of the requested bytes.
+pub(super) fn not_satisfiable(size: u64) -> Response {
+    let (message, range) = ("the package has no such bytes", format!("bytes */{size}"));
+    with(
+        StatusCode::RANGE_NOT_SATISFIABLE,
+        message,
+        CONTENT_RANGE,
+        &range,
+    )
 }
 
 /// A document, or `304` if the client has it already.
@@ -192,11 +219,8 @@ pub(super) fn document(
 
 /// Marks an answer that is older than `--max-age`.
 pub(super) fn mark_stale(answer: &mut Response) {
-    set(
-        answer,
-        WARNING,
-        "110 tfoci \"the list is older than --max-age\"",
-    );
+    let warning = "110 tfoci \"the list is older than --max-age\"";
+    set(answer, WARNING, warning);
 }
 
 /// `304` without a body.

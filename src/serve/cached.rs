@@ -313,7 +313,8 @@ where
 
     /// Forgets a value, unless it is being loaded.
     pub(super) async fn forget(&self, key: &K) {
-        if !self.is_loading(key).await {
+        let slot = self.slots.get(key).await;
+        if slot.is_some_and(|slot| slot.loading.peek().is_some()) {
             self.slots.invalidate(key).await;
         }
     }
@@ -321,12 +322,6 @@ where
     /// Forgets all values, those that are being loaded too.
     pub(super) fn forget_all(&self) {
         self.slots.invalidate_all();
-    }
-
-    /// Whether a value is being loaded.
-    pub(super) async fn is_loading(&self, key: &K) -> bool {
-        let slot = self.slots.get(key).await;
-        slot.is_some_and(|slot| slot.loading.peek().is_none())
     }
 
     /// The values that were loaded, however old.

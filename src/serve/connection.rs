@@ -137,9 +137,7 @@ async fn answer(request: Request<Incoming>, mut sent: Sent) -> hyper::Response<S
     };
     let record = &mut sent.record;
     let reason = answer.extensions_mut().remove();
-    record.reason = reason
-        .map(|Reason(text)| text)
-        .filter(|_| record.denied.is_none());
+    record.reason = reason.map(|Reason(text)| text);
     record.status = answer.status().as_u16();
     answer.map(|content| Sending { content, sent })
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use super::error::Error;
-use super::watched_files::{Apply, Reader, WatchedFiles};
+use super::watched_files::{Reader, WatchedFiles};
 use crate::address::{ProviderAddr, ProviderPattern};
 use crate::disk;
 use crate::examine::TrustOptions;
@@ -62,21 +62,17 @@ impl TrustFiles {
     /// A file cannot be used.
     pub(super) fn watched(
         self,
-        apply: impl Fn(Policy) + Clone + Send + Sync + 'static,
+        apply: impl Fn(Policy) + Send + Sync + 'static,
     ) -> Result<Option<WatchedFiles>, Error> {
         let Some(path) = self.trust.as_ref().or(self.keys.first()).cloned() else {
             return Ok(None);
         };
-        let load = move |reader: &mut Reader| {
-            let policy = self.policy(reader)?;
-            let apply = apply.clone();
-            let apply = move || {
-                apply(policy);
-                Ok(())
-            };
-            Ok(Box::new(apply) as Apply)
+        let read = move |reader: &mut Reader| self.policy(reader);
+        let apply = move |policy| {
+            apply(policy);
+            Ok(())
         };
-        WatchedFiles::start(path, true, load).map(Some)
+        WatchedFiles::start(path, true, read, apply).map(Some)
     }
 
     /// Reads the policy.

@@ -17,16 +17,9 @@ pub enum Error {
     /// A file cannot be read.
     #[error(transparent)]
     Disk(#[from] disk::Error),
-    /// The certificate and key cannot be used. The path is that of the certificate.
-    #[error("{} is not a certificate for this server", crate::error::printable_path(.path))]
+    /// The certificate or its private key cannot be used. The path is that of the file at fault.
+    #[error("{} cannot be used for TLS", crate::error::printable_path(.path))]
     Tls { path: PathBuf, source: tls::Error },
-    /// The file of the key has none, or one for another certificate.
-    #[error("{} is not the private key of {}", crate::error::printable_path(.key), crate::error::printable_path(.certificate))]
-    TlsKey {
-        key: PathBuf,
-        certificate: PathBuf,
-        source: tls::Error,
-    },
     /// The file of tokens is invalid.
     #[error("{} is not a file of tokens", crate::error::printable_path(.path))]
     Tokens {
@@ -62,11 +55,9 @@ impl Error {
         match self {
             Self::Disk(error) => error.category(),
             Self::Trust { source, .. } => source.category(),
-            Self::Tls { .. }
-            | Self::TlsKey { .. }
-            | Self::Tokens { .. }
-            | Self::Keys { .. }
-            | Self::Text { .. } => Category::Malformed,
+            Self::Tls { .. } | Self::Tokens { .. } | Self::Keys { .. } | Self::Text { .. } => {
+                Category::Malformed
+            }
             Self::Random | Self::Listen { .. } => Category::Local,
         }
     }
@@ -84,7 +75,7 @@ impl Hint for Error {
             } => text::SAVE_AS_UTF8,
             Self::Tokens { .. } => "`tfoci help deployment` shows how to make a token",
             Self::Keys { .. } => "`openssl rand -base64 32` makes a key",
-            Self::TlsKey {
+            Self::Tls {
                 source: tls::Error::NoPair,
                 ..
             } => "name the key that the certificate was made for",

@@ -279,11 +279,6 @@ impl Fill {
         self.results.forget_all();
     }
 
-    /// Whether a version is being mirrored, or waits for a place.
-    pub(super) async fn is_filling(&self, provider: &ProviderAddr, version: &Version) -> bool {
-        self.results.is_loading(&key(provider, version)).await
-    }
-
     /// Forgets that a version was mirrored, because the store does not have it any more.
     pub(super) async fn forget(&self, provider: &ProviderAddr, version: &Version) {
         self.results.forget(&key(provider, version)).await;

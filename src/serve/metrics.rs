@@ -26,136 +26,54 @@ struct RouteLabels {
     route: &'static str,
 }
 
-/// The counters of a server.
-pub(super) struct Metrics {
-    registry: Registry,
-    requests: Family<RequestLabels, Counter>,
-    durations: Family<RouteLabels, Histogram, fn() -> Histogram>,
-    bytes: Counter,
-    stale: Counter,
-    /// Lists that were answered from memory.
-    pub(super) hits: Counter,
-    /// Lists that were read from the store.
-    pub(super) misses: Counter,
-    /// Versions that did not verify.
-    pub(super) hidden: Counter,
-    /// Versions without a signature.
-    pub(super) unsigned: Counter,
-    /// Packages that could not be sent.
-    pub(super) package_failures: Counter,
-    incomplete: Counter,
-    /// Failed reads of the store.
-    pub(super) store_failures: Counter,
-    /// Open connections.
-    pub(super) connections: Gauge<i64, AtomicI64>,
-    /// Requests above the rate of a client, and packages and documents above its quota.
-    pub(super) limited: Counter,
-    /// Connections above the quota of a client.
-    pub(super) limited_connections: Counter,
-    /// Versions that were not mirrored for lack of room.
-    pub(super) without_room: Counter,
-    store_requests: Counter,
-    /// The clients of the store and of origins.
-    http: Vec<Http>,
+/// The metrics of a server, with a counter for each line of the table: its field, its name, and its meaning.
+macro_rules! metrics {
+    ($($field:ident: $name:literal $help:literal,)*) => {
+        pub(super) struct Metrics {
+            registry: Registry,
+            requests: Family<RequestLabels, Counter>,
+            durations: Family<RouteLabels, Histogram, fn() -> Histogram>,
+            /// Open connections.
+            pub(super) connections: Gauge<i64, AtomicI64>,
+            /// The clients of the store and of origins.
+            http: Vec<Http>,
+            $(#[doc = $help] pub(super) $field: Counter,)*
+        }
+
+        impl Metrics {
+            /// Counters from zero. `http` are the clients of the store and of origins.
+            pub(super) fn new(http: Vec<Http>) -> Self {
+                let mut all = Registry::with_prefix("tfoci");
+                let help = "Requests that were answered, or whose client left before";
+                let requests = with(&mut all, "requests", help, Family::default());
+                let durations = Family::new_with_constructor(histogram as fn() -> Histogram);
+                let help = "Time until the last byte of an answer was sent";
+                let durations = with(&mut all, "request_duration_seconds", help, durations);
+                let connections = with(&mut all, "connections", "Open connections", Gauge::default());
+                $(let $field = with(&mut all, $name, $help, Counter::default());)*
+                Self { registry: all, requests, durations, connections, http, $($field,)* }
+            }
+        }
+    };
 }
 
-/// The counters without labels, with their meanings.
-const COUNTERS: [(&str, &str); 13] = [
-    ("sent_bytes", "Bytes of bodies that were sent"),
-    (
-        "stale_answers",
-        "Answers that were older than --max-age, because the store was unreachable",
-    ),
-    (
-        "incomplete_answers",
-        "Answers that ended before their last byte, by a failure or because their client left",
-    ),
-    (
-        "limited_requests",
-        "Requests that were refused because their client sent too many, downloads too many packages, or does not read documents",
-    ),
-    (
-        "limited_connections",
-        "Connections that were closed because their client had too many",
-    ),
-    ("list_hits", "Lists that were answered from memory"),
-    ("list_misses", "Lists that were read from the store"),
-    (
-        "versions_refused",
-        "Versions that did not verify, or that the policy refused",
-    ),
-    (
-        "versions_unsigned",
-        "Versions without a signature, which only the network mirror serves",
-    ),
-    (
-        "package_failures",
-        "Packages that could not be read, or whose bytes were not those of their digest",
-    ),
-    ("store_failures", "Failed reads of the store"),
-    (
-        "fills_without_room",
-        "Versions that were not mirrored, because the disk of the store is almost full",
-    ),
-    (
-        "store_requests",
-        "HTTP requests to the store and to origins",
-    ),
-];
+metrics! {
+    bytes: "sent_bytes" "Bytes of bodies that were sent",
+    stale: "stale_answers" "Answers that were older than --max-age, because the store was unreachable",
+    incomplete: "incomplete_answers" "Answers that ended before their last byte, by a failure or because their client left",
+    limited: "limited_requests" "Requests that were refused because their client sent too many, downloads too many packages, or does not read documents",
+    limited_connections: "limited_connections" "Connections that were closed because their client had too many",
+    hits: "list_hits" "Lists that were answered from memory",
+    misses: "list_misses" "Lists that were read from the store",
+    hidden: "versions_refused" "Versions that did not verify, or that the policy refused",
+    unsigned: "versions_unsigned" "Versions without a signature, which only the network mirror serves",
+    package_failures: "package_failures" "Packages that could not be read, or whose bytes were not those of their digest",
+    store_failures: "store_failures" "Failed reads of the store",
+    without_room: "fills_without_room" "Versions that were not mirrored, because the disk of the store is almost full",
+    store_requests: "store_requests" "HTTP requests to the store and to origins",
+}
 
 impl Metrics {
-    /// Counters from zero. `http` are the clients of the store and of origins.
-    pub(super) fn new(http: Vec<Http>) -> Self {
-        let mut all = Registry::with_prefix("tfoci");
-        let help = "Requests that were answered, or whose client left before";
-        let requests = with(&mut all, "requests", help, Family::default());
-        let durations = Family::new_with_constructor(histogram as fn() -> Histogram);
-        let help = "Time until the last byte of an answer was sent";
-        let durations = with(&mut all, "request_duration_seconds", help, durations);
-        let connections = with(
-            &mut all,
-            "connections",
-            "Open connections",
-            Gauge::default(),
-        );
-        let counters = COUNTERS.map(|(name, help)| with(&mut all, name, help, Counter::default()));
-        let [
-            bytes,
-            stale,
-            incomplete,
-            limited,
-            limited_connections,
-            hits,
-            misses,
-            hidden,
-            unsigned,
-            package_failures,
-            store_failures,
-            without_room,
-            store_requests,
-        ] = counters;
-        Self {
-            registry: all,
-            requests,
-            durations,
-            connections,
-            bytes,
-            stale,
-            incomplete,
-            limited,
-            limited_connections,
-            hits,
-            misses,
-            hidden,
-            unsigned,
-            package_failures,
-            store_failures,
-            without_room,
-            store_requests,
-            http,
-        }
-    }
-
     /// Counts an answer.
     pub(super) fn answered(&self, record: &super::notice::RequestRecord) {
         let route = record.route;

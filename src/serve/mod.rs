@@ -21,9 +21,7 @@
 
 mod access;
 mod answer;
-mod byte_range;
 mod cached;
-mod changes;
 mod clients;
 mod connection;
 mod current_trust;
@@ -38,7 +36,6 @@ mod package;
 mod page;
 mod pages;
 mod path;
-mod protocols;
 mod served;
 mod served_store;
 mod server;

@@ -17,16 +17,16 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
 use hyper::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG,
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_RANGE,
+    RANGE,
 };
 use hyper::http::request::Parts;
-use hyper::{Method, StatusCode};
+use hyper::{HeaderMap, Method, StatusCode};
 use moka::future::Cache;
 use tokio::time::timeout;
 use url::Url;
 
 use super::answer::{self, Caching, Content, Response};
-use super::byte_range::{ByteRange, NotSatisfiable};
 use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
 use super::served::ServedPackage;
@@ -80,7 +80,7 @@ impl Packages {
         let etag = answer::etag(&package.expected.digest);
         let range = match ByteRange::requested(&head.headers, size, &etag) {
             Ok(range) => range,
-            Err(NotSatisfiable) => return not_satisfiable(size),
+            Err(NotSatisfiable) => return answer::not_satisfiable(size),
         };
         // The registry would have to send the whole package for a range of one that was not verified yet. So the client gets the whole, too.
         let is_sliced =
@@ -301,13 +301,6 @@ async fn check_unchanged(
     verify(&package.blob).await
 }
 
-fn not_satisfiable(size: u64) -> Response {
-    let message = "the package has no such bytes";
-    let mut answer = answer::text(StatusCode::RANGE_NOT_SATISFIABLE, message);
-    answer::set(&mut answer, CONTENT_RANGE, &format!("bytes */{size}"));
-    answer
-}
-
 /// The range of a stream that begins at an offset. The stream is read to its end even if the range ends before: only the end proves the bytes.
 fn sliced(
     body: blob::Body<store::Error>,
@@ -332,4 +325,105 @@ fn sliced(
         (!chunk.is_empty()).then_some(Ok(chunk))
     };
     Box::pin(body.filter_map(move |chunk| std::future::ready(slice(chunk))))
+}
+
+/// The requested bytes of a package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ByteRange {
+    start: u64,
+    /// The position after the last byte.
+    end: u64,
+}
+
+/// The package has none of the requested bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct NotSatisfiable;
+
+impl ByteRange {
+    /// The range of a whole package.
+    fn whole(size: u64) -> Self {
+        Self {
+            start: 0,
+            end: size,
+        }
+    }
+
+    /// The range that a request selects with `Range`; `None` for the whole package. Several ranges, and units other than bytes, are ignored, as
+    /// HTTP allows.
+    fn requested(
+        headers: &HeaderMap,
+        size: u64,
+        etag: &str,
+    ) -> Result<Option<Self>, NotSatisfiable> {
+        let Some(text) = headers.get(RANGE).and_then(|range| range.to_str().ok()) else {
+            return Ok(None);
+        };
+        if headers
+            .get(IF_RANGE)
+            .is_some_and(|known| known.as_bytes() != etag.as_bytes())
+        {
+            return Ok(None);
+        }
+        let Some((first, last)) = text
+            .strip_prefix("bytes=")
+            .and_then(|range| range.split_once('-'))
+        else {
+            return Ok(None);
+        };
+        let (first, last) = (first.trim(), last.trim());
+        let number = |text: &str| text.parse::<u64>().ok();
+        let range = match (number(first), number(last)) {
+            (Some(start), None) if last.is_empty() => Self { start, end: size },
+            (Some(start), Some(last)) if start <= last => Self {
+                start,
+                end: last.saturating_add(1).min(size),
+            },
+            (None, Some(length)) if first.is_empty() && length > 0 => Self {
+                start: size.saturating_sub(length),
+                end: size,
+            },
+            (None, Some(0)) if first.is_empty() => return Err(NotSatisfiable),
+            _ => return Ok(None),
+        };
+        match range.start < range.end {
+            true => Ok(Some(range)),
+            false => Err(NotSatisfiable),
+        }
+    }
+
+    fn length(self) -> u64 {
+        self.end.saturating_sub(self.start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn ranges() {
+        let read = |text: &str| {
+            let mut request = HeaderMap::new();
+            request.insert(RANGE, HeaderValue::from_str(text).unwrap());
+            ByteRange::requested(&request, 100, "\"x\"")
+                .map(|range| range.map(|range| (range.start, range.end)))
+        };
+        for (text, expected) in [
+            ("bytes=0-", Ok(Some((0, 100)))),
+            ("bytes=10-19", Ok(Some((10, 20)))),
+            ("bytes=90-200", Ok(Some((90, 100)))),
+            ("bytes=-10", Ok(Some((90, 100)))),
+            ("bytes=-200", Ok(Some((0, 100)))),
+            ("bytes=100-", Err(NotSatisfiable)),
+            ("bytes=-0", Err(NotSatisfiable)),
+            ("bytes=20-10", Ok(None)),
+            ("bytes=0-1,3-4", Ok(None)),
+            ("lines=0-1", Ok(None)),
+            ("bytes=x-", Ok(None)),
+        ] {
+            assert_eq!(read(text), expected, "{text}");
+        }
+    }
 }

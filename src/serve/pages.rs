@@ -9,8 +9,7 @@ use super::answer::{self, Caching, Document, Response};
 use super::listing::PageKey;
 use super::page::{HomePage, ProviderPage};
 use super::path;
-use super::protocols::lacking;
-use super::service::{Asked, LONGEST_LIST, Service};
+use super::service::{Asked, LONGEST_LIST, Service, lacking};
 use crate::address::ProviderAddr;
 use crate::error::printable;
 

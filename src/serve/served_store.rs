@@ -12,11 +12,10 @@ use futures_util::future;
 use tokio::sync::Semaphore;
 
 use super::cached::{Ages, Cached, CachedValue, LONGEST_REFRESH, Unavailable};
-use super::changes;
 use super::clients::{Client, Clients, Permits};
 use super::current_trust::CurrentTrust;
 use super::fill::{Fill, OriginList};
-use super::listing::ProviderListing;
+use super::listing::{ProviderListing, report_changes};
 use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
 use super::served::TagState;
@@ -203,14 +202,6 @@ impl ServedStore {
         Ok(listing)
     }
 
-    /// Whether a version is being mirrored, or waits for a place.
-    pub(super) async fn is_filling(&self, provider: &ProviderAddr, version: &Version) -> bool {
-        match &self.fill {
-            Some(fill) => fill.is_filling(provider, version).await,
-            None => false,
-        }
-    }
-
     /// The versions of a provider that could not be mirrored from its origin lately, and are not hidden.
     pub(super) fn failed_fills(&self, provider: &ProviderAddr) -> BTreeSet<Version> {
         let fill = self.fill.as_ref();
@@ -285,7 +276,7 @@ impl ServedStore {
         };
         match &listing {
             Ok(listing) => {
-                changes::report(listing, old.as_deref(), &self.metrics, &*self.observer);
+                report_changes(listing, old.as_deref(), &self.metrics, &*self.observer);
                 let is_unmatched = trust.policy.rule_for(provider).is_none();
                 if is_unmatched && old.is_none() && listing.installable().next().is_some() {
                     self.observer.notice(&Notice::Unmatched { provider });

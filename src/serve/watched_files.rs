@@ -16,9 +16,8 @@ const INTERVAL: Duration = Duration::from_secs(5);
 /// The largest file in bytes. It has room for the most tokens, with 400 bytes for each, and a wrong path cannot fill the memory.
 const LARGEST: u64 = 4 << 20;
 
-/// What applies the contents of files.
-pub(super) type Apply = Box<dyn FnOnce() -> Result<(), Error>>;
-type Load = Box<dyn Fn(&mut Reader) -> Result<Apply, Error> + Send + Sync>;
+/// Reads files, and applies their contents unless they have these digests. Returns whether it has applied them.
+type Load = Box<dyn Fn(&mut Reader, &[Digest]) -> Result<bool, Error> + Send + Sync>;
 
 /// Reads files, and notes their contents.
 pub(super) struct Reader {
@@ -30,6 +29,14 @@ pub(super) struct Reader {
 }
 
 impl Reader {
+    fn new(may_be_pipe: bool) -> Self {
+        Self {
+            digests: Vec::new(),
+            may_be_pipe,
+            pipe: None,
+        }
+    }
+
     /// Reads a file.
     ///
     /// # Errors
@@ -61,24 +68,29 @@ pub(super) struct WatchedFiles {
 }
 
 impl WatchedFiles {
-    /// Loads files, applies their contents, and watches them. Messages name the file at `path`. With `was_read`, the caller has read them before:
+    /// Reads files, applies their contents, and watches them. Messages name the file at `path`. With `was_read`, the caller has read them before:
     /// if one is no regular file, nothing is applied, since it cannot be read again.
     ///
     /// # Errors
     /// A file cannot be used.
-    pub(super) fn start(
+    pub(super) fn start<T>(
         path: PathBuf,
         was_read: bool,
-        load: impl Fn(&mut Reader) -> Result<Apply, Error> + Send + Sync + 'static,
+        read: impl Fn(&mut Reader) -> Result<T, Error> + Send + Sync + 'static,
+        apply: impl Fn(T) -> Result<(), Error> + Send + Sync + 'static,
     ) -> Result<Self, Error> {
-        let mut reader = Reader {
-            digests: Vec::new(),
-            may_be_pipe: !was_read,
-            pipe: None,
+        let load = move |reader: &mut Reader, applied: &[Digest]| {
+            let content = read(reader)?;
+            let is_changed = reader.digests != applied;
+            if is_changed {
+                apply(content)?;
+            }
+            Ok(is_changed)
         };
-        match load(&mut reader) {
+        let mut reader = Reader::new(!was_read);
+        match load(&mut reader, &[]) {
             Err(Error::Disk(disk::Error::Special { .. })) if was_read => {}
-            loaded => loaded?()?,
+            loaded => drop(loaded?),
         }
         Ok(Self {
             path,
@@ -94,21 +106,10 @@ impl WatchedFiles {
         if self.pipe.is_some() {
             return true;
         }
-        let mut reader = Reader {
-            digests: Vec::new(),
-            may_be_pipe: false,
-            pipe: None,
-        };
-        let loaded = (self.load)(&mut reader).and_then(|apply| {
-            let is_changed = reader.digests != self.applied;
-            if is_changed {
-                apply()?;
-                self.applied = reader.digests;
-            }
-            Ok(is_changed)
-        });
-        match loaded {
+        let mut reader = Reader::new(false);
+        match (self.load)(&mut reader, &self.applied) {
             Ok(is_changed) => {
+                self.applied = reader.digests;
                 // The error was reported, so its end is too.
                 let is_reported = self.reported.take().is_some();
                 if is_changed || is_reported {
@@ -117,28 +118,15 @@ impl WatchedFiles {
                 !is_changed && !is_reported
             }
             Err(error) => {
-                self.refused(&error, observer);
+                let text = format!("{error:?}");
+                if self.reported.as_ref() != Some(&text) {
+                    self.reported = Some(text);
+                    let (path, error) = (&self.path, &error);
+                    observer.notice(&Notice::NotReloaded { path, error });
+                }
                 false
             }
         }
-    }
-
-    /// Reports files that are not read again.
-    fn report_once(&self, observer: &dyn Observer) {
-        if let Some(pipe) = &self.pipe {
-            let path = &self.path;
-            observer.notice(&Notice::ReadOnce { path, pipe });
-        }
-    }
-
-    fn refused(&mut self, error: &Error, observer: &dyn Observer) {
-        let text = format!("{error:?}");
-        if self.reported.as_deref() == Some(&text) {
-            return;
-        }
-        self.reported = Some(text);
-        let path = &self.path;
-        observer.notice(&Notice::NotReloaded { path, error });
     }
 }
 
@@ -150,8 +138,10 @@ pub(super) async fn watch(
     observer: Arc<dyn Observer>,
 ) {
     let report_once = |files: &[WatchedFiles]| {
-        for files in files {
-            files.report_once(observer.as_ref());
+        for WatchedFiles { path, pipe, .. } in files {
+            if let Some(pipe) = pipe {
+                observer.notice(&Notice::ReadOnce { path, pipe });
+            }
         }
     };
     report_once(&files);

@@ -514,37 +514,33 @@ fn reasons_of_refusals_are_told_apart() {
         let zip = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", "linux_amd64"));
         let needed = "this server needs a token\n  expected Authorization: Bearer TOKEN\n";
         let cases = [
-            (bare.clone(), None, needed, "no token", "no-token"),
+            (bare.clone(), None, needed, "no-token"),
             (
                 bare.clone(),
                 Some("Basic YTpi".to_owned()),
                 needed,
-                "no token",
                 "no-token",
             ),
             (
                 bare.clone(),
                 Some(bearer("hunter2-secret")),
                 "the token of this request is not known to this server\n",
-                "an unknown token",
                 "unknown-token",
             ),
             (
                 bare,
                 Some(bearer(DEMO_ONLY)),
                 "the token is not for this provider\n",
-                "the token is for other providers",
                 "other-provider",
             ),
             (
                 link(&zip, 0, now() - 600),
                 None,
                 "this link has expired, or was not made by this server\n",
-                "the link has expired, or was signed by another key",
                 "invalid-link",
             ),
         ];
-        for (path, token, said, _, _) in &cases {
+        for (path, token, said, _) in &cases {
             let headers: Vec<_> = token
                 .iter()
                 .map(|text| ("Authorization", &**text))
@@ -558,10 +554,10 @@ fn reasons_of_refusals_are_told_apart() {
             .filter(|line| line.contains("/mirror/"))
             .collect();
         assert_eq!(lines.len(), cases.len(), "{log}");
-        for (line, (_, _, _, text, code)) in lines.iter().zip(cases) {
+        for (line, (_, _, said, code)) in lines.iter().zip(cases) {
             let expected = match is_json {
                 true => format!("\"denied\":\"{code}\""),
-                false => format!(", {text}"),
+                false => format!(": {}", said.lines().next().unwrap()),
             };
             assert!(line.contains(&expected), "{expected}\n{line}");
         }

@@ -18,7 +18,7 @@ fn limits_retries_and_ages() {
         fill::hanging_origin::an_origin_that_gives_no_list_stops_no_first_reads,
         fill::lost_store::a_filled_store_that_is_away_is_not_begun_again,
         fill::slow_origin::a_filled_version_is_served_although_its_origin_lists_slowly,
-        fill::slow_origin::a_version_that_is_still_being_mirrored_is_named_as_such,
+        fill::slow_origin::a_version_that_is_still_being_mirrored_is_answered_later,
         fill::hanging_origin::a_list_that_comes_late_serves_the_next_request,
         package_faults::a_package_that_changes_while_it_is_sent_never_arrives_whole,
         package_faults::a_package_that_the_registry_spoils_never_arrives_whole,

@@ -173,16 +173,9 @@ pub(super) fn with_hint(error: &dyn Error, hinted: &CommandError) -> String {
 /// The reason why a file is refused, without the path that the line begins with.
 fn without_path(error: &serve::Error) -> String {
     match error {
-        serve::Error::Tls { source, .. } | serve::Error::TlsKey { source, .. } => {
-            on_one_line(source)
-        }
-        serve::Error::Tokens { source, .. } => on_one_line(source),
-        serve::Error::Keys { source, .. } => on_one_line(source),
-        serve::Error::Trust { source, .. } => on_one_line(source),
-        serve::Error::Text { source, .. } => source.to_string(),
-        serve::Error::Disk(_) | serve::Error::Random | serve::Error::Listen { .. } => {
-            on_one_line(error)
-        }
+        // It may name another file: the key of the certificate.
+        serve::Error::Disk(_) => on_one_line(error),
+        _ => on_one_line(error.source().unwrap_or(error)),
     }
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::error::counted;
-use tfoci::serve::{Denied, Notice, Observer, RequestRecord};
+use tfoci::serve::{Notice, Observer, RequestRecord};
 use tfoci::trust::Policy;
 
 use super::events::{Event, message, with_hint};
@@ -126,9 +126,6 @@ impl Observer for Log {
         if let Some(token) = &record.token {
             text.push_str(&format!(" ({token})"));
         }
-        if let Some(denied) = record.denied {
-            text.push_str(&format!(", {}", why(denied)));
-        }
         if let Some(reason) = &record.reason {
             text.push_str(&format!(": {reason}"));
         }
@@ -172,15 +169,5 @@ impl Observer for Log {
             }
             _ => self.event(name, tone, verb, text),
         }
-    }
-}
-
-/// The reason why a request was denied, in the text of the log.
-fn why(denied: Denied) -> &'static str {
-    match denied {
-        Denied::NoToken => "no token",
-        Denied::UnknownToken => "an unknown token",
-        Denied::OtherProvider => "the token is for other providers",
-        Denied::Link => "the link has expired, or was signed by another key",
     }
 }
