@@ -45,7 +45,6 @@ use crate::selection::Selection;
 use crate::trust::{self, Verified};
 use crate::version::Version;
 
-mod arriving;
 mod directories;
 mod download;
 mod entry_path;
@@ -146,7 +145,6 @@ pub struct InstalledPackage {
 }
 
 impl InstalledPackage {
-    /// Whether the two `h1` hashes differ, because the zip contains directory entries.
     fn has_two_h1(&self) -> bool {
         let mut h1 = self.hashes.iter().filter(|hash| hash.is_h1());
         h1.any(|hash| self.h1.as_ref() != Some(hash))
