@@ -1,71 +1,46 @@
 //! Directories that a killed client has left half unpacked. Clients refuse them for ever
 //! ([clients: plugin folders](crate::clients#plugin-folders)).
 
-use std::collections::BTreeSet;
-use std::io::{self, Read as _, Seek};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::Path;
 
-use crate::archive::{self, Archive, Content, EntryType};
 use crate::disk;
 
-/// Whether a directory has nothing but the beginnings of files of this zip.
-pub(super) fn is_unfinished<R: io::Read + Seek>(
-    archive: &mut Archive<R>,
-    directory: &Path,
-) -> bool {
-    let Some(mut left) = files(directory) else {
-        return false;
-    };
-    let mut is_beginning = true;
-    let read = archive.read(|entry, content| {
-        if entry.kind() == EntryType::File && left.remove(Path::new(entry.name())) {
-            is_beginning &= begins(&directory.join(entry.name()), content)?;
-        }
-        Ok::<_, archive::Error>(())
-    });
-    read.is_ok() && is_beginning && left.is_empty()
-}
-
-/// The files below a directory; `None` if it has anything else than files and directories, or more files than a zip may have.
-fn files(directory: &Path) -> Option<BTreeSet<PathBuf>> {
-    const MOST: usize = 10_000;
-    let (mut pending, mut files) = (vec![PathBuf::new()], BTreeSet::new());
-    while let Some(within) = pending.pop() {
-        for name in disk::names(&directory.join(&within)).ok()? {
-            let path = within.join(name);
-            let found = directory.join(&path).symlink_metadata().ok()?;
-            if found.is_dir() && pending.len() < MOST {
-                pending.push(path);
-            } else if found.is_file() && files.len() < MOST {
-                files.insert(path);
-            } else {
-                return None;
-            }
-        }
-    }
-    Some(files)
-}
-
-/// Whether the content begins with the bytes of a file.
-fn begins<R: io::Read>(path: &Path, content: &mut Content<'_, R>) -> Result<bool, archive::Error> {
-    let Ok(mut file) = disk::open(path) else {
-        return Ok(false);
-    };
-    let mut read = Vec::new();
-    while let Some(chunk) = content.chunk()? {
-        read.clear();
-        let there = file
-            .by_ref()
-            .take(chunk.len() as u64)
-            .read_to_end(&mut read);
-        if there.is_err() || !chunk.starts_with(&read) {
+/// Whether a directory has nothing but the beginnings of files of the whole package, which is unpacked in another directory.
+pub(super) fn is_unfinished(directory: &Path, whole: &Path) -> io::Result<bool> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let (path, whole) = (entry.path(), whole.join(entry.file_name()));
+        let found = entry.file_type()?;
+        let is_part = match found.is_dir() {
+            true => is_unfinished(&path, &whole)?,
+            false => found.is_file() && whole.is_file() && begins(&path, &whole)?,
+        };
+        if !is_part {
             return Ok(false);
         }
-        if read.len() < chunk.len() {
-            return Ok(true);
+    }
+    Ok(true)
+}
+
+/// Whether a file is the beginning of another one.
+fn begins(path: &Path, whole: &Path) -> io::Result<bool> {
+    let (mut file, mut whole) = (
+        disk::open(path).map_err(io::Error::other)?,
+        fs::File::open(whole)?,
+    );
+    let (mut there, mut expected) = (Vec::new(), Vec::new());
+    loop {
+        there.clear();
+        expected.clear();
+        let count = file.by_ref().take(1 << 16).read_to_end(&mut there)?;
+        whole
+            .by_ref()
+            .take(count as u64)
+            .read_to_end(&mut expected)?;
+        if count == 0 || there != expected {
+            return Ok(count == 0);
         }
     }
-    read.clear();
-    let more = file.take(1).read_to_end(&mut read);
-    Ok(more.is_ok() && read.is_empty())
 }

@@ -14,7 +14,6 @@ use super::entry_path::EntryPath;
 use super::{
     Archive, Client, DirectoryKind, Form, Hashes, InstalledPackage, Limits, Package, PackageHash,
     Platform, Problem, ProviderAddr, Request, Staged, Transfer, Version, canonical_file_name, disk,
-    unfinished,
 };
 use crate::disk::exposed::{exposed, exposure};
 use crate::disk::temp_file::TempFile;
