@@ -112,15 +112,9 @@ pub enum Warning {
     /// The zip lets nobody execute the provider. Clients keep the permissions of the zip.
     #[error("`{}` has no permission to be executed in the zip, so that clients cannot start it: `chmod +x`, zip and sign again", printable(.file))]
     NotExecutable { file: String },
-    /// The zip of a packed mirror has directory entries. Clients then compute another `h1` than for the unpacked package.
+    /// The zip has directory entries. Clients then compute another [`h1`](crate::clients#package-hashes) than for the unpacked package.
     #[error(
-        "the zip has directory entries and so two different h1: clients refuse their own lock file when they install it from a packed \
-         mirror again, not from an unpacked one"
-    )]
-    TwoH1Packed,
-    /// The zip of an unpacked package has directory entries.
-    #[error(
-        "the zip has directory entries and so two different h1: clients that share a plugin cache may refuse it"
+        "the zip has directory entries and so two different h1: clients with a packed mirror or a plugin cache may refuse their own lock file"
     )]
     TwoH1,
 }

@@ -9,6 +9,7 @@ use super::{
     Reporter, Subject, Transfer, disk, jobs, trust,
 };
 use crate::disk::temp_file::TempFileWriter;
+use crate::event::Warning;
 use crate::publish::PackageBlob;
 
 /// A package, and where to install it.
@@ -36,7 +37,7 @@ impl<B: PackageBlob> PackageInstallation<B> {
         if installed.has_two_h1() {
             self.reporter.report(Event::Warning {
                 subject: self.subject.clone(),
-                warning: self.place.about_two_h1(),
+                warning: Warning::TwoH1,
             });
         }
         self.reporter.report(Event::Finished {
@@ -110,18 +111,14 @@ impl<B: PackageBlob> PackageInstallation<B> {
 
     /// The package, after its zip was read, or in a dry run.
     fn compared(&self, transfer: Transfer, hashes: Option<Hashes>) -> InstalledPackage {
+        let (h1, zip) = hashes.map(|both| (both.directory, both.zip)).unzip();
         let zh = self.package.zh();
-        let h1 = hashes.as_ref().map(|hashes| hashes.directory.clone());
-        let both = hashes.map(|hashes| [hashes.directory, hashes.zip]);
+        let all = [zh.clone(), h1.clone(), zip];
         InstalledPackage {
             size: self.package.expected.size,
-            hashes: zh
-                .iter()
-                .cloned()
-                .chain(both.into_iter().flatten())
-                .collect(),
-            h1,
+            hashes: all.into_iter().flatten().collect(),
             zh,
+            h1,
             ..self.place.installed(transfer)
         }
     }

@@ -17,7 +17,6 @@ use super::{
 };
 use crate::disk::exposed::{exposed, exposure};
 use crate::disk::temp_file::TempFile;
-use crate::event::Warning;
 use crate::outcome::Occupant;
 
 /// The path of a package, and its path in the other form.
@@ -84,9 +83,9 @@ impl Place {
             path: shown.spot().path.clone(),
             transfer,
             size: 0,
-            hashes: Vec::new(),
-            h1: None,
             zh: None,
+            h1: None,
+            hashes: Vec::new(),
         }
     }
 
@@ -265,14 +264,6 @@ impl Place {
         let hashes = package_hashes(zip.reader(0), &self.type_name, file)?;
         self.compare_h1(&hashes.directory)?;
         Ok(hashes)
-    }
-
-    /// The warning about a zip whose [two `h1` hashes differ](crate::clients#package-hashes).
-    pub(super) fn about_two_h1(&self) -> Warning {
-        match self.form {
-            Form::Packed => Warning::TwoH1Packed,
-            Form::Unpacked => Warning::TwoH1,
-        }
     }
 
     fn compare_h1(&self, h1: &PackageHash) -> Result<(), Problem> {
