@@ -21,7 +21,6 @@
 //!
 //! A provider is asked for once, however many lock files need it. [`target`] reads and writes the files.
 
-mod compare;
 mod method;
 mod packages;
 mod record;

@@ -52,7 +52,7 @@ const BUDGETS: [(&str, usize); 52] = [
     ("mirror", 1371),
     ("examine", 454),
     ("install", 1203),
-    ("lock", 1220),
+    ("lock", 1213),
     ("copy", 686),
     ("site", 1006),
     ("serve", 4907),
