@@ -10,7 +10,7 @@ use super::subject::label;
 
 /// The widest bar, in columns.
 const WIDEST_BAR: usize = 24;
-/// A bar that would be narrower is left out.
+/// Figures are left out before a bar becomes narrower.
 const NARROWEST_BAR: usize = 5;
 /// `1023/~1023 MiB`
 const SIZE: usize = 14;
@@ -48,7 +48,8 @@ struct Row {
 /// The columns that fit. Bars shrink first, then figures are left out, and labels are cut last.
 struct Columns {
     label: usize,
-    bar: Option<usize>,
+    bar: usize,
+    size: bool,
     rate: bool,
     percent: bool,
     left: bool,
@@ -135,24 +136,31 @@ impl Columns {
     fn of(rows: &[Row], width: usize) -> Self {
         let labels = rows.iter().map(|row| measure_text_width(&row.label));
         let label = labels.max().unwrap_or(0);
-        let (rate, left, percent) = (GAP + RATE, GAP + LEFT, GAP + PERCENT);
-        let rest = width.saturating_sub(label + GAP + SIZE);
-        let all = rate + left + percent;
-        let bar = rest.checked_sub(all + GAP);
-        let bar = bar.filter(|bar| *bar >= NARROWEST_BAR);
-        // Only the line of the total has a percentage and the time left, so these are left out first.
-        let (has_rate, has_left, has_percent) = match rest {
-            rest if rest >= all => (true, true, true),
-            rest if rest >= rate + left => (true, true, false),
-            rest if rest >= rate => (true, false, false),
-            _ => (false, false, false),
+        // The rate goes first, then the size, and the bar never. The time left implies the rate, and the bar shows the part of the size.
+        let forms = [
+            [true, true, true, true],
+            [true, false, true, true],
+            [false, false, true, true],
+            [false, false, true, false],
+            [false; 4],
+        ];
+        let figures = |form: &[bool; 4]| -> usize {
+            let widths = form.iter().zip([SIZE, RATE, PERCENT, LEFT]);
+            let shown = widths.filter(|(is_shown, _)| **is_shown);
+            shown.map(|(_, width)| GAP + width).sum()
         };
+        let room = width.saturating_sub(label + GAP);
+        let fits = |form: &&[bool; 4]| figures(form) + NARROWEST_BAR <= room;
+        let form = forms.iter().find(fits).copied().unwrap_or_default();
+        let [size, rate, percent, left] = form;
+        let bar = room.saturating_sub(figures(&form));
         Self {
-            label: label.min(width.saturating_sub(GAP + SIZE)),
-            bar: bar.map(|bar| bar.min(WIDEST_BAR)),
-            rate: has_rate,
-            percent: has_percent,
-            left: has_left,
+            label: label.min(width.saturating_sub(GAP + NARROWEST_BAR)),
+            bar: bar.clamp(NARROWEST_BAR, WIDEST_BAR),
+            size,
+            rate,
+            percent,
+            left,
         }
     }
 
@@ -160,13 +168,12 @@ impl Columns {
         let label = truncate_str(&row.label, self.label, "…");
         let padding = self.label.saturating_sub(measure_text_width(&label));
         let mut line = format!("{label}{:padding$}", "");
-        if let Some(width) = self.bar {
-            let part = usize::try_from(row.part).unwrap_or(0);
-            let full = ((width * part + 500) / 1000).min(width);
-            line += &format!("  {}{}", "█".repeat(full), "░".repeat(width - full));
-        }
-        line += &format!("  {:>SIZE$}", row.size);
+        let part = usize::try_from(row.part).unwrap_or(0);
+        let full = ((self.bar * part + 500) / 1000).min(self.bar);
+        let empty = self.bar - full;
+        line += &format!("  {}{}", "█".repeat(full), "░".repeat(empty));
         for (is_shown, text, width) in [
+            (self.size, &row.size, SIZE),
             (self.rate, &row.rate, RATE),
             (self.percent, &row.percent, PERCENT),
             (self.left, &row.left, LEFT),
