@@ -103,7 +103,7 @@ fn pictures(side: Side) -> Vec<Picture> {
 
 impl Picture {
     /// Whether a frame is this picture.
-    fn is_in(&self, frame: &[String]) -> bool {
+    fn is_in(&self, frame: &[String], columns: usize) -> bool {
         let Some((total, packages)) = frame.split_last() else {
             return false;
         };
@@ -119,6 +119,8 @@ impl Picture {
         // The time left is beside the percentage as long as bytes are missing.
         let is_whole = !total.contains('%') || total.contains("ETA") || total.contains("100%");
         let rates = match self.has_rates {
+            // A narrow terminal has room for neither rates nor the time left.
+            true if columns < 80 => true,
             true => packages.iter().all(|line| has_rate(&line)) && has_rate(&&total) && is_whole,
             false => waiting.iter().any(|line| line.contains(" waiting for ")),
         };
@@ -206,7 +208,7 @@ fn capture<S>(name: &str, side: Side, scene: impl Fn(&Gate) -> (S, Run)) {
         let mut pictures = pictures(side).into_iter().peekable();
         let mut shown = String::new();
         let see = |frame: &[String]| {
-            if let Some(picture) = pictures.next_if(|picture| picture.is_in(frame)) {
+            if let Some(picture) = pictures.next_if(|picture| picture.is_in(frame, columns)) {
                 let title = picture.title;
                 shown += &format!("--- {columns}x{rows}: {title}\n{}", picture.steady(frame));
                 (picture.then)(&gate);

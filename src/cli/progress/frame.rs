@@ -136,11 +136,11 @@ impl Columns {
     fn of(rows: &[Row], width: usize) -> Self {
         let labels = rows.iter().map(|row| measure_text_width(&row.label));
         let label = labels.max().unwrap_or(0);
-        // The rate goes first, then the size, and the bar never. The time left implies the rate, and the bar shows the part of the size.
+        // The rate goes first, then the time left, which only the total has, then the size, and the bar never.
         let forms = [
             [true, true, true, true],
             [true, false, true, true],
-            [false, false, true, true],
+            [true, false, true, false],
             [false, false, true, false],
             [false; 4],
         ];

@@ -106,8 +106,8 @@ fn narrow_terminals_leave_out_the_rate_and_then_the_size() {
         ),
         (
             60,
-            "aws 5.1.0 linux_arm64       ████░░░░░░░░░",
-            "total 1/24 packages         ██░░░░░░░░░░░   13%    ETA 1:17",
+            "aws 5.1.0 linux_arm64       ███░░░░░░    5.0/15.0 MiB",
+            "total 1/24 packages         █░░░░░░░░   50.0/~360 MiB   13%",
         ),
         (
             40,
