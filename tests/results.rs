@@ -149,7 +149,7 @@ fn changed_prints_only_changed_versions() {
         ]
     );
     assert!(run.stderr.contains(" 8 already"), "{}", run.stderr);
-    assert!(run.stderr.contains("    Failed 1 of 8: "), "{}", run.stderr);
+    assert!(run.stderr.contains("; 1 of 8 failed"), "{}", run.stderr);
 }
 
 /// A nightly run would otherwise repeat these warnings for ever.

@@ -1,20 +1,21 @@
 //! The line for a version or package that is done: its name, its packages, its size, and how far it is proven.
 
-use std::borrow::Cow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use console::{measure_text_width, truncate_str};
+use console::{Alignment, measure_text_width, pad_str};
 
 use tfoci::authentication::{Anchor, Authentication};
+use tfoci::event::Subject;
 
 /// Between the parts of a line.
 const GAP: &str = "   ";
-/// A name is not cut to fewer columns.
-const SHORTEST_NAME: usize = 12;
+/// `12 packages, 117.33 MiB`
+const COUNT: usize = 23;
 
 /// The parts of a line, so that a narrow terminal shows those that matter.
 pub(super) struct FinishedLine<'a> {
-    /// The provider, with its version and platform.
-    pub(super) name: String,
+    /// The provider, with its version and platform, and the store if there are several.
+    pub(super) subject: &'a Subject,
     /// The number of packages.
     pub(super) count: Option<String>,
     /// The size of what was copied.
@@ -25,59 +26,115 @@ pub(super) struct FinishedLine<'a> {
     pub(super) is_explained: bool,
 }
 
+/// The columns of the lines so far, so that they stand below each other.
+#[derive(Debug, Default)]
+pub(super) struct Widths {
+    name: AtomicUsize,
+    store: AtomicUsize,
+}
+
+impl Widths {
+    /// Makes the columns wide enough for a version of which a line will be printed.
+    pub(super) fn widen(&self, subject: &Subject) {
+        for (width, text) in [(&self.name, name(subject)), (&self.store, store(subject))] {
+            width.fetch_max(measure_text_width(&text), Ordering::Relaxed);
+        }
+    }
+}
+
 impl FinishedLine<'_> {
     pub(super) fn whole(&self) -> String {
-        let proof = match self.is_explained {
-            true => self.authentication.map(explained),
-            false => self.authentication.map(Authentication::to_string),
-        };
-        self.with(true, true, proof)
+        self.with(true, true, self.proof(), [0; 3])
     }
 
-    /// The line in so many columns. The explanation is left out first, then the size, the beginning of the key, the number of packages, and
-    /// the key. The name is cut last. The status and the anchor stay. A run may have hundreds of these lines, so each stays one line; the last
-    /// line of the run has the numbers, and `inspect` shows the key.
-    pub(super) fn within(&self, columns: usize) -> String {
+    /// The line in so many columns. The explanation is left out first, then the size, the beginning of the key, the number of packages, the key
+    /// and the notes. The name is never cut: a line that is still too wide goes on below. A run may have hundreds of these lines; the last line
+    /// of the run has the numbers, and `inspect` shows the key.
+    pub(super) fn within(&self, columns: usize, widths: &Widths) -> String {
+        // Lines about packages come with `-v` only, and would make those of versions wide.
+        if self.subject.platform.is_none() {
+            widths.widen(self.subject);
+        }
+        let [name, store] =
+            [&widths.name, &widths.store].map(|width| width.load(Ordering::Relaxed));
         let proof = self.authentication;
         let all = || proof.map(Authentication::to_string);
         let short = || proof.map(Authentication::short);
         let forms = [
-            self.whole(),
-            self.with(true, true, all()),
-            self.with(true, false, all()),
-            self.with(true, false, short()),
-            self.with(false, false, short()),
+            self.with(true, true, self.proof(), [name, store, COUNT]),
+            self.with(true, true, all(), [name, store, COUNT]),
+            self.with(true, false, all(), [name, store, 0]),
+            self.with(true, false, short(), [name, store, 0]),
+            self.with(false, false, short(), [name, store, 0]),
+            self.with(false, false, short(), [0; 3]),
+            self.with(false, false, proof.map(Authentication::without_key), [0; 3]),
         ];
-        let fitting = forms
-            .into_iter()
-            .find(|line| measure_text_width(line) <= columns);
-        fitting.unwrap_or_else(|| self.narrowest(columns))
-    }
-
-    /// The name and the proof without its key. The end of a name tells more than its beginning, which is its host.
-    fn narrowest(&self, columns: usize) -> String {
-        let Some(proof) = self.authentication else {
-            return cut_left(&self.name, columns).into_owned();
+        let mut forms = forms.into_iter();
+        let fitting = forms.find(|line| measure_text_width(line) <= columns);
+        let least = || {
+            self.with(
+                false,
+                false,
+                proof.map(Authentication::without_notes),
+                [0; 3],
+            )
         };
-        let room = |proof: &str| columns.saturating_sub(measure_text_width(proof) + GAP.len());
-        let mut text = proof.without_key();
-        if room(&text) < SHORTEST_NAME.min(measure_text_width(&self.name)) {
-            text = proof.without_notes();
-        }
-        let name = cut_left(&self.name, room(&text));
-        match name.is_empty() {
-            true => text,
-            false => format!("{name}{GAP}{text}"),
+        fitting.unwrap_or_else(least)
+    }
+
+    fn proof(&self) -> Option<String> {
+        match self.is_explained {
+            true => self.authentication.map(explained),
+            false => self.authentication.map(Authentication::to_string),
         }
     }
 
-    fn with(&self, has_count: bool, has_size: bool, proof: Option<String>) -> String {
-        let count = self.count.clone().filter(|_| has_count);
-        let size = self.size.clone().filter(|_| has_size);
-        let counted: Vec<String> = count.into_iter().chain(size).collect();
-        let counted = Some(counted.join(", ")).filter(|text| !text.is_empty());
-        let parts = [Some(self.name.clone()), counted, proof];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(GAP)
+    fn with(
+        &self,
+        has_count: bool,
+        has_size: bool,
+        proof: Option<String>,
+        widths: [usize; 3],
+    ) -> String {
+        let count = self.count.iter().filter(|_| has_count);
+        let size = self.size.iter().filter(|_| has_size);
+        let counted: Vec<&str> = count.chain(size).map(String::as_str).collect();
+        let texts = [name(self.subject), store(self.subject), counted.join(", ")];
+        let mut parts: Vec<String> = Vec::new();
+        for (text, width) in texts.into_iter().zip(widths) {
+            if !text.is_empty() {
+                parts.push(pad_str(&text, width, Alignment::Left, None).into_owned());
+            }
+        }
+        parts.extend(proof);
+        parts.join(GAP).trim_end().to_owned()
+    }
+}
+
+/// The provider, with its version and platform.
+fn name(subject: &Subject) -> String {
+    let everywhere = Subject {
+        destination: None,
+        ..subject.clone()
+    };
+    everywhere.to_string()
+}
+
+/// The store, if there are several: its host, and the beginning of its repositories without the address of the provider.
+pub(super) fn store(subject: &Subject) -> String {
+    let Some(destination) = &subject.destination else {
+        return String::new();
+    };
+    let address = subject.provider.to_string();
+    let (host, name) = address.split_once('/').unwrap_or_default();
+    // Repositories may spell the port of a host differently.
+    let host = host.split_once(':').map_or(host, |(host, _)| host);
+    let before = destination.strip_suffix(name);
+    let before = before.and_then(|before| before.strip_suffix('/'));
+    let before = before.unwrap_or(destination);
+    match before.rsplit_once('/') {
+        Some((store, last)) if last.starts_with(host) => store.to_owned(),
+        _ => before.to_owned(),
     }
 }
 
@@ -95,18 +152,6 @@ pub(super) fn explained(authentication: &Authentication) -> String {
     format!("{authentication}{more}")
 }
 
-/// The end of a text, in so many columns.
-fn cut_left(text: &str, columns: usize) -> Cow<'_, str> {
-    if measure_text_width(text) <= columns {
-        return text.into();
-    }
-    let kept = columns.saturating_sub(1);
-    let ends = text.char_indices().filter_map(|(at, _)| text.get(at..));
-    let end = ends.into_iter().find(|end| measure_text_width(end) <= kept);
-    let cut = format!("…{}", end.unwrap_or_default());
-    truncate_str(&cut, columns, "").into_owned().into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,47 +164,75 @@ mod tests {
             fingerprint: "C874011F0AB405110D02105534365D9472D7468F".parse().ok(),
             notes,
         };
+        let subject = subject("demo", None);
         let line = FinishedLine {
-            name: "example.com/acme/demo 1.0.0".to_owned(),
+            subject: &subject,
             count: Some("4 packages".to_owned()),
             size: Some("1.71 KiB".to_owned()),
             authentication: Some(&authentication),
             is_explained: true,
         };
-        let line = |columns: &usize| {
-            let text = line.within(*columns);
-            assert!(measure_text_width(&text) <= (*columns).max(15), "{text}");
-            text
-        };
-        columns.iter().map(line).collect()
+        let widths = Widths::default();
+        let lines = columns.iter().map(|columns| line.within(*columns, &widths));
+        lines.collect()
+    }
+
+    fn subject(name: &str, destination: Option<&str>) -> Subject {
+        let provider = format!("example.com/acme/{name}");
+        Subject {
+            destination: destination.map(str::to_owned),
+            ..Subject::version(&provider.parse().unwrap(), &"1.0.0".parse().unwrap())
+        }
     }
 
     #[test]
-    fn narrow_lines_keep_the_status_and_the_anchor() {
+    fn narrow_lines_keep_the_name_the_status_and_the_anchor() {
         assert_eq!(
-            lines(Vec::new(), &[90, 84, 73, 66, 60, 53, 45, 30, 12]),
+            lines(Vec::new(), &[90, 84, 73, 66, 60, 53, 45, 30]),
             [
-                "example.com/acme/demo 1.0.0   4 packages, 1.71 KiB   signed 34365D9472D7468F (pinned)",
+                "example.com/acme/demo 1.0.0   4 packages, 1.71 KiB      signed 34365D9472D7468F (pinned)",
                 "example.com/acme/demo 1.0.0   4 packages   signed 34365D9472D7468F (pinned)",
                 "example.com/acme/demo 1.0.0   4 packages   signed …72D7468F (pinned)",
                 "example.com/acme/demo 1.0.0   signed …72D7468F (pinned)",
                 "example.com/acme/demo 1.0.0   signed …72D7468F (pinned)",
                 "example.com/acme/demo 1.0.0   signed (pinned)",
                 "example.com/acme/demo 1.0.0   signed (pinned)",
-                "…/demo 1.0.0   signed (pinned)",
-                "signed (pinned)",
+                "example.com/acme/demo 1.0.0   signed (pinned)",
+            ]
+        );
+        assert_eq!(
+            lines(vec![Note::ExpiredKey], &[60, 50]),
+            [
+                "example.com/acme/demo 1.0.0   signed (pinned) expired-key",
+                "example.com/acme/demo 1.0.0   signed (pinned)",
             ]
         );
     }
 
     #[test]
-    fn notes_stay_as_long_as_the_name_is_readable() {
+    fn the_store_has_a_column_of_its_own() {
+        let widths = Widths::default();
+        let line = |name, destination| {
+            let subject = subject(name, Some(destination));
+            let line = FinishedLine {
+                subject: &subject,
+                count: Some("1 package".to_owned()),
+                size: None,
+                authentication: None,
+                is_explained: false,
+            };
+            line.within(90, &widths)
+        };
         assert_eq!(
-            lines(vec![Note::ExpiredKey], &[50, 42, 30]),
             [
-                "…com/acme/demo 1.0.0   signed (pinned) expired-key",
-                "…/demo 1.0.0   signed (pinned) expired-key",
-                "…/demo 1.0.0   signed (pinned)",
+                line("random", "a.test:5000/providers/acme/random"),
+                line("tls", "oci.b.test/example.com/acme/tls"),
+                line("tls", "oci.b.test/acme-tls"),
+            ],
+            [
+                "example.com/acme/random 1.0.0   a.test:5000/providers   1 package",
+                "example.com/acme/tls 1.0.0      oci.b.test              1 package",
+                "example.com/acme/tls 1.0.0      oci.b.test/acme-tls     1 package",
             ]
         );
     }

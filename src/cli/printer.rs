@@ -8,14 +8,13 @@ mod github;
 mod log_line;
 mod usage;
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use console::{Style, Term, truncate_str};
+use console::{Style, Term};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use serde::Serialize;
 
@@ -26,7 +25,7 @@ use tfoci::outcome::{Failure, Problem};
 
 use super::arguments::{Color, Format, Globals};
 use super::error::CommandError;
-use super::finished_line::FinishedLine;
+use super::finished_line::{FinishedLine, Widths};
 use super::fold;
 use super::neutral;
 use super::pending::PendingRequests;
@@ -84,6 +83,10 @@ pub(super) struct Printer {
     pub(super) motion: Motion,
     pub(super) bars: MultiProgress,
     pub(super) pending: PendingRequests,
+    /// Whether stdout is a terminal, so that a person reads the result.
+    pub(super) result_is_read: bool,
+    /// The columns of the lines about versions.
+    pub(super) widths: Arc<Widths>,
     /// Whether stderr is a terminal.
     terminal: bool,
     colorful: bool,
@@ -132,6 +135,8 @@ impl Printer {
             motion,
             bars,
             pending: PendingRequests::default(),
+            result_is_read: io::stdout().is_terminal(),
+            widths: Arc::default(),
             terminal,
             colorful,
             github: GithubJob::current().map(Arc::new),
@@ -205,15 +210,6 @@ impl Printer {
         }
     }
 
-    /// Prints a line that is cut to the width of the terminal.
-    pub(super) fn short_line(&self, tone: Tone, verb: &str, text: &str) {
-        let text = match self.columns() {
-            Some(columns) => cut(text, columns),
-            None => text.into(),
-        };
-        self.whole_line(tone, verb, &text);
-    }
-
     fn whole_line(&self, tone: Tone, verb: &str, text: &str) {
         if self.is_log {
             self.log_message(&verb.to_lowercase(), text);
@@ -225,7 +221,7 @@ impl Printer {
     /// The text of a line about something that is done, in the columns of the terminal.
     pub(super) fn fitted(&self, line: &FinishedLine<'_>) -> String {
         match self.columns() {
-            Some(columns) => line.within(columns),
+            Some(columns) => line.within(columns, &self.widths),
             None => line.whole(),
         }
     }
@@ -243,6 +239,11 @@ impl Printer {
         }
     }
 
+    /// Whether only what changes has lines: a person at a terminal reads them, and the summary counts the rest.
+    pub(super) fn is_terse(&self) -> bool {
+        self.terminal && self.verbosity <= Verbosity::Normal
+    }
+
     /// Prints what was done with a version.
     pub(super) fn version(
         &self,
@@ -256,13 +257,6 @@ impl Printer {
             self.line(tone, verb, &self.fitted(line));
         }
         self.group(subject, &format!("{verb} {}", line.whole()));
-    }
-
-    /// Prints that a version is present although it was not read. Only a terminal shows this line.
-    pub(super) fn unread_version(&self, verb: &str, line: &FinishedLine<'_>) {
-        if self.motion == Motion::Bars {
-            self.line(Tone::Done, verb, &self.fitted(line));
-        }
     }
 
     /// Prints a warning, unless this run has printed it already, or very many: `tfoci serve` runs for months, and others choose the texts.
@@ -352,15 +346,6 @@ fn folded(text: &str, columns: usize) -> String {
     let rows: Vec<&str> = rows.iter().map(|row| row.trim_end()).collect();
     rows.join(&format!("\n{:GUTTER$} ", ""))
         .replace('\u{a0}', " ")
-}
-
-/// Cuts a text to so many columns. A text that is cut ends in one ellipsis, even if the text itself has one there.
-fn cut(text: &str, columns: usize) -> Cow<'_, str> {
-    let cut = truncate_str(text, columns, "…");
-    match cut.strip_suffix("……") {
-        Some(beginning) if cut != text => format!("{beginning}…").into(),
-        _ => cut,
-    }
 }
 
 fn style(tone: Tone) -> Style {

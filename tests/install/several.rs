@@ -61,7 +61,7 @@ fn one_failure_does_not_stop_the_others() {
     for said in [
         &format!("    expected {digest}\n    received "),
         &format!(" ({size} B copied) in "),
-        "    Failed 1 of 3 providers: example.com/acme/b\n",
+        "; 1 of 3 failed\n",
     ] {
         assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
     }
@@ -154,12 +154,7 @@ fn a_name_that_no_store_can_hold_fails_alone() {
     )
     .exits(1);
     assert!(run.stderr.starts_with("error: "), "{}", run.stderr);
-    assert!(
-        run.stderr
-            .contains("    Failed 1 of 2 providers: example.com/ümlaut/x\n"),
-        "{}",
-        run.stderr
-    );
+    assert!(run.stderr.contains("; 1 of 2 failed\n"), "{}", run.stderr);
     assert_eq!(names(&scene.path("mirror")), [packed("a")]);
 }
 

@@ -167,7 +167,9 @@ pub fn steady(mut run: Run) -> Run {
         *text = text
             .lines()
             .map(|line| match line.rsplit_once(" in ") {
-                Some((before, time)) if is_time(time) => format!("{before} in [TIME]\n"),
+                Some((before, rest)) if is_time(time(rest)) => {
+                    format!("{before} in {}\n", rest.replacen(time(rest), "[TIME]", 1))
+                }
                 _ => format!("{}\n", without_random(line)),
             })
             .collect();
@@ -182,6 +184,11 @@ fn without_random(line: &str) -> String {
         Some((before, rest)) => format!("{before}{BEGINNING}{}", &rest[6..]),
         None => line.to_owned(),
     }
+}
+
+/// What stands before the next part of a summary.
+fn time(text: &str) -> &str {
+    text.split_once(';').map_or(text, |(time, _)| time)
 }
 
 fn is_time(text: &str) -> bool {

@@ -1,5 +1,6 @@
 //! Errors with their hints.
 
+use std::collections::BTreeSet;
 use std::error::Error as _;
 use std::sync::atomic::Ordering;
 
@@ -34,12 +35,21 @@ impl Printer {
         }
     }
 
-    /// Prints that others failed like one whose error was printed.
-    pub(in crate::cli) fn failed_alike(&self, failure: &CommonFailure, others: &[String]) {
-        let (count, names) = (others.len(), others.join(", "));
+    /// Prints how many others failed like one whose error was printed, and their names.
+    pub(in crate::cli) fn failed_alike(
+        &self,
+        failure: &CommonFailure,
+        count: usize,
+        names: &BTreeSet<String>,
+    ) {
         let at = failure.host().map(|host| format!(" at {host}"));
-        let at = at.unwrap_or_default();
-        let text = format!("… and {count} more failed in the same way{at}: {names}");
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let colon = if names.is_empty() { "" } else { ": " };
+        let text = format!(
+            "… and {count} more failed in the same way{}{colon}{}",
+            at.unwrap_or_default(),
+            names.join(", ")
+        );
         self.block_of(Style::new(), "", &text);
     }
 

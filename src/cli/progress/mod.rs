@@ -22,6 +22,7 @@ use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tfoci::authentication::{Anchor, Authentication, Status};
 use tfoci::error::printable_path;
 use tfoci::event::{Event, Reporter, Subject, Transfer, Warning};
+use tfoci::version::Version;
 
 pub(super) use super::finished_line::explained;
 use super::finished_line::{FinishedLine, is_embedded};
@@ -193,13 +194,26 @@ impl Progress {
     }
 
     fn selected(&self, subject: &Subject, matching: usize) {
+        if self.printer.is_terse() {
+            return;
+        }
         let plural = if matching == 1 {
             "the only match".to_owned()
         } else {
             format!("newest of {matching} matching")
         };
         let text = format!("{subject} ({plural})");
-        self.printer.short_line(Tone::Plain, "Selected", &text);
+        self.printer.line(Tone::Plain, "Selected", &text);
+    }
+
+    fn versions_selected(&self, subject: &Subject, versions: Vec<(Version, Option<usize>)>) {
+        for (version, _) in &versions {
+            self.printer.widths.widen(&Subject {
+                version: Some(version.clone()),
+                ..subject.clone()
+            });
+        }
+        self.state().ledger.select(subject, versions);
     }
 
     fn finished(
@@ -210,7 +224,7 @@ impl Progress {
         authentication: &Authentication,
     ) {
         let text = self.printer.fitted(&FinishedLine {
-            name: subject.to_string(),
+            subject,
             count: None,
             size: Some(HumanBytes(size).to_string()),
             authentication: Some(authentication),
@@ -220,14 +234,14 @@ impl Progress {
             .package(subject, tone(authentication), verb(transfer), &text);
     }
 
-    /// Prints that a version, or one of its packages, is present. On a terminal, the line of the version comes from the report.
+    /// Prints that a version, or one of its packages, is present.
     fn present(&self, subject: &Subject) {
         let (verb, text) = (verb(Transfer::Present), subject.to_string());
-        match (&subject.platform, self.printer.motion) {
-            (None, Motion::Bars) => {}
-            (None, _) if self.present == PresentVersions::LeftOut => {}
-            (None, _) => self.printer.line(Tone::Done, verb, &text),
-            (Some(_), _) => self.printer.package(subject, Tone::Done, verb, &text),
+        match &subject.platform {
+            None if self.printer.is_terse() => {}
+            None if self.present == PresentVersions::LeftOut => {}
+            None => self.printer.line(Tone::Done, verb, &text),
+            Some(_) => self.printer.package(subject, Tone::Done, verb, &text),
         }
     }
 
@@ -239,7 +253,7 @@ impl Progress {
             _ => "Accepted",
         };
         let text = self.printer.fitted(&FinishedLine {
-            name: subject.to_string(),
+            subject,
             count: None,
             size: None,
             authentication: Some(authentication),
@@ -280,7 +294,7 @@ impl Reporter for Progress {
             }
             Event::Selected { subject, matching } => self.selected(&subject, matching),
             Event::VersionsSelected { subject, versions } => {
-                self.state().ledger.select(&subject, versions);
+                self.versions_selected(&subject, versions);
             }
             Event::Planned {
                 subject,

@@ -2,6 +2,8 @@
 
 use tfoci::event::Subject;
 
+use super::super::finished_line::store;
+
 /// The label of a package. It omits the host and the namespace, because they rarely differ between packages.
 pub(super) fn label(subject: &Subject) -> String {
     let mut label = subject.provider.type_name().to_owned();
@@ -11,8 +13,8 @@ pub(super) fn label(subject: &Subject) -> String {
     if let Some(platform) = &subject.platform {
         label += &format!(" {platform}");
     }
-    if let Some(destination) = &subject.destination {
-        label += &format!(" to {destination}");
+    if subject.destination.is_some() {
+        label += &format!(" to {}", store(subject));
     }
     label
 }

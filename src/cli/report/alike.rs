@@ -1,5 +1,7 @@
 //! Failures with one cause: the error of the first one is printed, and the names of the others.
 
+use std::collections::BTreeSet;
+
 use tfoci::event::Subject;
 
 use super::super::error::{CommandError, CommonFailure};
@@ -9,7 +11,7 @@ use super::super::printer::Printer;
 #[derive(Default)]
 pub(super) struct Alike {
     /// In the order of their first failures.
-    failures: Vec<(CommonFailure, Vec<Subject>)>,
+    failures: Vec<(CommonFailure, Subject, Vec<Subject>)>,
 }
 
 impl Alike {
@@ -21,26 +23,33 @@ impl Alike {
         let known = self
             .failures
             .iter_mut()
-            .find(|(known, _)| *known == failure);
+            .find(|(known, _, _)| *known == failure);
         match known {
-            Some((_, others)) => {
+            Some((_, _, others)) => {
                 others.push(subject.clone());
                 true
             }
             None => {
-                self.failures.push((failure, Vec::new()));
+                self.failures.push((failure, subject.clone(), Vec::new()));
                 false
             }
         }
     }
 
-    /// Prints the names of those that failed like another.
+    /// Prints how many failed like another, with each name once. A version may have failed in several stores.
     pub(super) fn print(&self, printer: &Printer) {
-        for (failure, others) in &self.failures {
-            let mut names: Vec<String> = others.iter().map(ToString::to_string).collect();
-            names.sort();
-            if !names.is_empty() {
-                printer.failed_alike(failure, &names);
+        for (failure, first, others) in &self.failures {
+            let name = |subject: &Subject| {
+                let everywhere = Subject {
+                    destination: None,
+                    ..subject.clone()
+                };
+                everywhere.to_string()
+            };
+            let mut names: BTreeSet<String> = others.iter().map(name).collect();
+            names.remove(&name(first));
+            if !others.is_empty() {
+                printer.failed_alike(failure, others.len(), &names);
             }
         }
     }

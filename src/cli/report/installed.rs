@@ -34,6 +34,11 @@ impl Run {
         let Destination::Directory(mirror) = &self.destination else {
             return;
         };
+        // People at a terminal have seen it when something was installed; `cli-config` prints it again.
+        let is_seen = self.verb.has_one_version && self.outcomes.iter().all(Outcome::is_unchanged);
+        if is_seen && printer.is_terse() {
+            return;
+        }
         let is_network = matches!(mirror, None | Some(Mirror::Network { .. }));
         let is_for_mirror =
             |provider: &&ProviderAddr| !(is_network && provider.hostname().has_port());
@@ -52,7 +57,7 @@ impl Run {
             }
             return;
         };
-        let failed = named(self.failed_providers().collect());
+        let failed = named(self.failures().map(|subject| &subject.provider).collect());
         let view = ProviderInstallationView::with_failed(mirror.clone(), installed, failed);
         printer.say(&format!(
             "\nFor the client's CLI configuration:\n\n{}",

@@ -1,4 +1,4 @@
-//! The summary of a job of GitHub Actions: a table of the versions, in Markdown.
+//! The summary of a job of GitHub Actions: a table of the versions that changed or failed, in Markdown.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -22,7 +22,7 @@ const HEADER: &str = "\
 | --- | --- | ---: | ---: | --- | --- |
 ";
 
-/// Appends a table of outcomes to the summary of the job.
+/// Appends a table of what changed or failed to the summary of the job.
 ///
 /// `left_out` is the number of versions that succeeded and have no outcome.
 pub(super) fn append(
@@ -43,17 +43,19 @@ fn table(title: &str, outcomes: &[Outcome], left_out: usize) -> String {
         let all = outcomes.len() + left_out;
         text += &format!("**{failed} of {all} failed.**\n\n");
     }
-    text += HEADER;
     // Failures come first, because the table may not have a row for every outcome.
-    let (failures, others) = (
-        outcomes.iter().filter(is_failure),
-        outcomes.iter().filter(|outcome| !is_failure(outcome)),
-    );
-    for outcome in failures.chain(others).take(MOST_ROWS) {
+    let mut rows: Vec<&Outcome> = outcomes.iter().filter(is_failure).collect();
+    let others = outcomes.iter().filter(|outcome| !is_failure(outcome));
+    rows.extend(others.filter(|outcome| !outcome.is_unchanged()));
+    if rows.is_empty() {
+        return text;
+    }
+    text += HEADER;
+    for outcome in rows.iter().take(MOST_ROWS) {
         let cells = cells(outcome).map(|cell| escaped(&cell));
         text += &format!("| {} |\n", cells.join(" | "));
     }
-    let more = outcomes.len().saturating_sub(MOST_ROWS);
+    let more = rows.len().saturating_sub(MOST_ROWS);
     if more > 0 {
         text += &format!("\n{more} more are not shown.\n");
     }

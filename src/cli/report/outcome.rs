@@ -1,8 +1,8 @@
 //! The outcome of one provider version in a report.
 
-use tfoci::event::Subject;
+use tfoci::event::{Subject, Transfer};
 use tfoci::install::Installed;
-use tfoci::outcome::Published;
+use tfoci::outcome::{Change, Published};
 
 use super::super::error::CommandError;
 use super::super::json;
@@ -33,25 +33,27 @@ impl Outcome {
             Self::Published(_) | Self::Installed(_) => None,
         }
     }
-}
 
-/// The number and the names of the failures among `all` outcomes; `None` if nothing failed.
-pub(super) fn failures(outcomes: &[Outcome], all: usize, one_version: bool) -> Option<String> {
-    let failed = outcomes.iter().filter_map(|outcome| match outcome {
-        Outcome::Failed(subject, _) => Some(subject),
-        Outcome::Published(_) | Outcome::Installed(_) => None,
-    });
-    let has_versions = failed.clone().all(|subject| subject.version.is_some());
-    let of = match (one_version, has_versions) {
-        (true, _) => format!(" of {all} providers"),
-        (false, true) => format!(" of {all}"),
-        // The outcomes are versions, so a provider that failed as a whole is not one of `all`.
-        (false, false) => String::new(),
-    };
-    let names = failed.map(|subject| match one_version {
-        true => subject.provider.to_string(),
-        false => subject.to_string(),
-    });
-    let names: Vec<String> = names.collect();
-    (!names.is_empty()).then(|| format!("{}{of}: {}", names.len(), names.join(", ")))
+    /// Whether the destination had the version already.
+    pub(super) fn is_unchanged(&self) -> bool {
+        match self {
+            Self::Published(published) => published.status == Change::Present,
+            Self::Installed(installed) => {
+                let mut packages = installed.packages.iter();
+                packages.all(|package| package.transfer == Transfer::Present)
+            }
+            Self::Failed(..) => false,
+        }
+    }
+
+    /// The lines on stdout: the reference of a published version, or the paths of installed packages.
+    pub(super) fn results(&self) -> impl Iterator<Item = String> {
+        let (reference, packages) = match self {
+            Self::Published(published) => (Some(published.reference.clone()), &[][..]),
+            Self::Installed(installed) => (None, &installed.packages[..]),
+            Self::Failed(..) => (None, &[][..]),
+        };
+        let paths = packages.iter().map(|one| one.path.display().to_string());
+        reference.into_iter().chain(paths)
+    }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tfoci::error::{counted, printable_path};
+use tfoci::event::Subject;
 use tfoci::http::Http;
 
 use super::super::error::CommandError;
@@ -12,7 +13,7 @@ use super::super::progress::Progress;
 use super::super::render::Mirror;
 use super::alike::Alike;
 use super::job_summary;
-use super::outcome::{self, Outcome};
+use super::outcome::Outcome;
 use super::tally::Tally;
 use super::verb::Verb;
 
@@ -47,6 +48,7 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// Prints the results, and what people need less, before the summary. Only what to do next follows it.
     pub(super) fn print(mut self, printer: &Printer, interruption: Option<json::Error>) {
         self.progress.clear();
         printer.groups_left();
@@ -55,27 +57,20 @@ impl Run {
         let is_interrupted = interruption.is_some();
         self.print_withdrawn(printer);
         self.print_hashes(printer);
-        self.summarize(printer, is_interrupted);
-        self.write_job_summary(printer, is_interrupted);
-        if !is_interrupted {
-            self.print_configuration(printer);
-        }
         for outcome in &self.outcomes {
-            match outcome {
-                Outcome::Published(published) => printer.result(&published.reference),
-                Outcome::Installed(installed) => {
-                    for package in &installed.packages {
-                        printer.result(&package.path.display().to_string());
-                    }
-                }
-                Outcome::Failed(..) => {}
+            if !(printer.result_is_read && outcome.is_unchanged()) {
+                outcome.results().for_each(|result| printer.result(&result));
             }
         }
         if let Some(error) = &self.error {
             printer.failure(error);
         }
+        self.summarize(printer, is_interrupted);
+        self.write_job_summary(printer, is_interrupted);
         if is_interrupted {
             printer.interrupted(self.how_to_go_on().as_deref());
+        } else {
+            self.print_configuration(printer);
         }
         printer.document(&self.document(interruption));
     }
@@ -132,16 +127,30 @@ impl Run {
 
     fn summarize(&self, printer: &Printer, is_interrupted: bool) {
         let all = self.outcomes.len() + self.left_out;
-        let failures = outcome::failures(&self.outcomes, all, self.verb.has_one_version);
+        let failed = self.failures().count();
         // A run with one failure has its error message, and an interrupted run without results has the message about the interruption.
-        if (all == 1 && failures.is_some()) || (all == 0 && is_interrupted) {
+        if (all == 1 && failed == 1) || (all == 0 && is_interrupted) {
             return;
         }
         let (verb, text) = self.totals(is_interrupted);
-        printer.line(Tone::Done, verb, &text);
-        if let Some(text) = failures {
-            printer.line(Tone::Warning, "Failed", &text);
+        if failed == 0 {
+            return printer.line(Tone::Done, verb, &text);
         }
+        // The outcomes are versions, so a provider that failed as a whole is not one of `all`.
+        let is_counted = |subject: &Subject| self.verb.has_one_version || subject.version.is_some();
+        let of = match self.failures().all(is_counted) {
+            true => format!(" of {all}"),
+            false => String::new(),
+        };
+        printer.line(Tone::Warning, verb, &format!("{text}; {failed}{of} failed"));
+    }
+
+    /// The versions that failed, and the providers that failed as a whole.
+    pub(super) fn failures(&self) -> impl Iterator<Item = &Subject> {
+        self.outcomes.iter().filter_map(|outcome| match outcome {
+            Outcome::Failed(subject, _) => Some(subject),
+            Outcome::Published(_) | Outcome::Installed(_) => None,
+        })
     }
 
     /// The counts of the run: a verb, and the text after it.

@@ -10,7 +10,6 @@ use tfoci::event::{Reporter, Subject};
 use super::super::json;
 use super::super::printer::{Printer, Tone};
 use super::super::render::Mirror;
-use super::outcome::Outcome;
 use super::run::{Destination, Run};
 use super::verb::SITE;
 use super::{Extent, Report, State};
@@ -29,7 +28,10 @@ impl Report {
     /// The providers that failed as a whole or in part.
     pub(in super::super) fn failed_providers(&self) -> BTreeSet<ProviderAddr> {
         match &*self.state() {
-            State::Running(run) => run.failed_providers().cloned().collect(),
+            State::Running(run) => run
+                .failures()
+                .map(|subject| subject.provider.clone())
+                .collect(),
             State::Idle | State::Finished => BTreeSet::new(),
         }
     }
@@ -66,13 +68,5 @@ impl Run {
         let text =
             format!("{count} {are} not in the store any more: {names}. --delete deletes {them}");
         printer.line(Tone::Plain, "Note", &text);
-    }
-
-    /// The providers that failed as a whole or in part.
-    pub(super) fn failed_providers(&self) -> impl Iterator<Item = &ProviderAddr> {
-        self.outcomes.iter().filter_map(|outcome| match outcome {
-            Outcome::Failed(subject, _) => Some(&subject.provider),
-            Outcome::Published(_) | Outcome::Installed(_) => None,
-        })
     }
 }

@@ -10,7 +10,7 @@ use tfoci::outcome::{Change, PlatformChange, Published};
 
 use super::super::finished_line::FinishedLine;
 use super::super::printer::{Printer, Tone};
-use super::super::progress::{tone, verb};
+use super::super::progress::{self, tone, verb};
 
 /// Prints the line of a published version.
 pub(super) fn published(printer: &Printer, published: &Published) {
@@ -38,7 +38,7 @@ pub(super) fn published(printer: &Printer, published: &Published) {
         print_change(printer, &version, change, published.status);
     }
     let line = line(&version, count, &packages, authentication);
-    print(printer, &version, verb, &line);
+    print(printer, verb, &line);
 }
 
 /// Prints what a replacement changed for one platform, or would change in a dry run.
@@ -71,7 +71,7 @@ pub(super) fn installed(printer: &Printer, installed: &Installed) {
     let authentication = Some(&installed.authentication);
     let count = counted(packages.len(), "package");
     let line = line(&version, count, &packages, authentication);
-    print(printer, &version, verb, &line);
+    print(printer, verb, &line);
 }
 
 /// The version, with its destination if there are several.
@@ -83,7 +83,7 @@ pub(super) fn subject(published: &Published) -> Subject {
 }
 
 fn line<'a>(
-    version: &Subject,
+    subject: &'a Subject,
     count: String,
     packages: &[(Transfer, u64)],
     authentication: Option<&'a Authentication>,
@@ -94,7 +94,7 @@ fn line<'a>(
     let bytes = sizes.fold(0, u64::saturating_add);
     let has_copied = copied.count() > 0;
     FinishedLine {
-        name: version.to_string(),
+        subject,
         count: Some(count),
         size: has_copied.then(|| HumanBytes(bytes).to_string()),
         authentication,
@@ -102,10 +102,14 @@ fn line<'a>(
     }
 }
 
-fn print(printer: &Printer, version: &Subject, verb: &str, line: &FinishedLine<'_>) {
+fn print(printer: &Printer, verb: &str, line: &FinishedLine<'_>) {
+    let is_present = verb == progress::verb(Transfer::Present);
     match line.authentication {
-        Some(authentication) => printer.version(version, tone(authentication), verb, line),
-        // Lines about versions that are present would hide the changes in a log.
-        None => printer.unread_version(verb, line),
+        Some(_) if is_present && printer.is_terse() => {}
+        Some(authentication) => {
+            printer.version(line.subject, tone(authentication), verb, line);
+        }
+        // The event of a version that is present and was not read has printed its line.
+        None => {}
     }
 }
