@@ -134,3 +134,22 @@ fn the_host_of_a_two_part_address_is_shown_before_it_is_pushed() {
         );
     }
 }
+
+#[test]
+fn a_run_with_nothing_to_do_is_short() {
+    let names = ["demo", "other", "third", "fourth"];
+    let providers = names.map(|name| {
+        let folder = ReleaseFolder::new(name, "1.0.0").platform("linux_amd64");
+        Provider::new(&format!("acme/{name}")).release(folder)
+    });
+    let scene = OriginScene::of(providers);
+    let addresses = names.map(|name| format!("[ORIGIN]/acme/{name}")).join(" ");
+    let arguments = scene.named(&format!(
+        "mirror {addresses} --ca-file ca.pem --to oci-layout:store"
+    ));
+    let first = Terminal::run(&scene.scene, 100, 30, &arguments).all();
+    assert_eq!(first.matches("/acme/").count(), names.len(), "{first}");
+    let second = Terminal::run(&scene.scene, 100, 30, &arguments).all();
+    assert!(second.lines().count() <= 3, "{second}");
+    assert!(!second.contains("/acme/"), "{second}");
+}
