@@ -19,43 +19,44 @@
 //! A package that several destinations lack is downloaded once ([`crate::blob::Shared`]). Each destination fails separately, and every
 //! report names its destination.
 
-mod comparison;
-mod completed;
-mod copying;
-mod listing;
 mod locks;
-mod release;
-mod report;
 mod selection;
 mod shard;
 mod target;
 mod withdrawn;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use futures_util::{StreamExt as _, stream};
+use futures_util::{StreamExt as _, future, stream};
 
 use crate::address::ProviderAddr;
-use crate::disk::temp_file::TempFileBudget;
-use crate::event::Reporter;
+use crate::authentication::Note;
+use crate::disk::temp_file::{Permit, TempFileBudget};
+use crate::error::printable;
+use crate::event::{Event, Reporter, Subject, Warning};
 use crate::hash::PackageHash;
 use crate::jobs::{Jobs, SideBySide};
-use crate::outcome::{Failure, OnResult};
-use crate::publish::{self, EvidencePolicy, Existing};
-use crate::source::{ReleaseAnswer, Source};
+use crate::outcome::{At, Failure, OnResult, Problem, Published};
+use crate::platform::{Platform, Platforms};
+use crate::prove::prove;
+use crate::publish::{self, EvidencePolicy, Existing, PackageBlob as _};
+use crate::release::Release;
+use crate::source::{
+    self, AvailableVersions, BadEntries, PackageMetadata, ReleaseAnswer, Source, SourcePackage,
+};
 use crate::store::{OtherWriters, RepoMut};
-use crate::trust::Rule;
+use crate::trust::rule::Unsigned;
+use crate::trust::{self, Rule, Verified};
 use crate::version::Version;
-use comparison::Compared;
-use completed::Completed;
 pub use locks::Locks;
 use selection::Selected;
 pub use selection::VersionFilter;
 pub use shard::{Shard, ShardError};
-use target::{MirrorTarget, Missing};
+use target::{MirrorTarget, Missing, TargetState};
 
 /// The number of providers that are mirrored concurrently. Most of the time they wait for responses, and one host receives at most 16 small
 /// requests at once. 16 take more than 28 MiB for packages of 0.5 MB, and are not faster (benches/far.sh).
@@ -162,38 +163,113 @@ struct Journey<'a> {
     side_by_side: &'a SideBySide,
 }
 
-impl Journey<'_> {
+/// The result of a version in one destination.
+type Outcome = Result<Published, Failure>;
+
+impl<'a> Journey<'a> {
     /// Mirrors the selected versions of one provider.
     async fn run(&self, on_result: &OnResult<'_>) {
-        let fail =
-            |failures: Vec<Failure>| failures.into_iter().for_each(|one| on_result(Err(one)));
         // 1. Versions and tags.
-        let (available, mut targets) = match self.list(on_result).await {
-            Ok(listed) => listed,
-            Err(failures) => return fail(failures),
+        let Some((available, mut targets)) = self.list(on_result).await else {
+            return;
         };
         // 2. Selection.
         let selection = selection::select(&self.task.filters, &available.versions);
         let selected = self.with_packages(selection.selected);
         let selected = selected.unwrap_or_else(|failure| {
-            fail(self.of_each(&targets, failure));
+            let failures = targets.iter().map(|target| Err(target.failed(&failure)));
+            failures.for_each(on_result);
             Vec::new()
         });
-        self.report_selected(&selected, &targets);
         let can_prove = self.source.has_checksum_documents();
-        let expecting = targets.iter_mut();
-        expecting.for_each(|target| target.expect(&selected, can_prove));
+        for target in &mut targets {
+            target.expect(&selected, can_prove);
+        }
         let mut all = targets.iter();
         let one_first = all.any(|one| one.destination.may_refuse_evidence(&one.tags));
         let versions = selected.iter().map(|one| self.version(one, &targets));
         let mut versions = pin!(self.side_by_side.run(one_first, versions));
-        while let Some(completed) = versions.next().await {
-            Completed::report(completed, on_result);
+        let report = |outcome: Outcome| {
+            // The results of a dry run say what a real run would do.
+            if let Ok(published) = &outcome
+                && self.options.dry_run
+            {
+                published.report_plan(&**self.reporter);
+            }
+            on_result(outcome);
+        };
+        while let Some(outcomes) = versions.next().await {
+            outcomes.into_iter().for_each(report);
         }
         for no_match in selection.unmatched {
-            let completed = self.without_match(&no_match, &available.skipped, &targets);
-            Completed::report(completed.await, on_result);
+            for target in &targets {
+                let stored = self.without_match(&no_match, &available.skipped, target);
+                report(stored.await);
+            }
         }
+    }
+
+    /// Lists the versions of the source and the tags of the destinations. A destination that cannot be read fails separately. `None` if nothing is
+    /// left to do.
+    async fn list(
+        &self,
+        on_result: &OnResult<'_>,
+    ) -> Option<(AvailableVersions, Vec<MirrorTarget<'a>>)> {
+        let Task {
+            provider,
+            destinations,
+            ..
+        } = self.task;
+        let subject = Subject::provider(provider);
+        let available = async {
+            let available = self
+                .source
+                .available_versions(provider, BadEntries::Skipped);
+            available.await.map_err(|error| {
+                let failure = self.at_source(error, subject.clone());
+                for destination in destinations {
+                    on_result(Err(failure.to(self.task.label(destination).as_deref())));
+                }
+            })
+        };
+        let targets = async {
+            let opening = destinations
+                .iter()
+                .map(|one| MirrorTarget::open(self.task, one, self.options, self.reporter));
+            let mut targets = Vec::new();
+            for opened in future::join_all(opening).await {
+                match opened {
+                    Ok(target) => targets.push(target),
+                    Err(failure) => on_result(Err(failure)),
+                }
+            }
+            match targets.is_empty() {
+                true => Err(()),
+                false => Ok(targets),
+            }
+        };
+        let (available, targets) = future::try_join(available, targets).await.ok()?;
+        for warning in &available.warnings {
+            self.warn(subject.clone(), warning.clone());
+        }
+        Some((available, targets))
+    }
+
+    /// Removes versions without any wanted package in the source. It fails if no version remains.
+    fn with_packages(&self, mut selected: Vec<Selected>) -> Result<Vec<Selected>, Failure> {
+        if !selected.is_empty() && selected.iter().all(Selected::is_empty) {
+            let newest = selected.first().and_then(Selected::published);
+            let absent = selected.into_iter().flat_map(|one| one.absent);
+            let subject = Subject::provider(&self.task.provider);
+            return Err(self.without_packages(source::unexplained(absent), newest, subject));
+        }
+        for one in &selected {
+            let has = one.available.platforms.as_deref().unwrap_or_default();
+            let absent = source::unexplained(one.absent.clone());
+            self.report_absent(one.version(), &absent, has);
+        }
+        selected.retain(|one| !one.is_empty());
+        Ok(selected)
     }
 
     /// Mirrors one version to all destinations.
@@ -201,55 +277,315 @@ impl Journey<'_> {
         &self,
         selected: &Selected,
         targets: &'t [MirrorTarget<'t>],
-    ) -> Vec<Completed<'t>> {
+    ) -> Vec<Outcome> {
+        let mut done = Vec::new();
         // 3. Presence.
-        let Compared {
-            mut completed,
-            missing,
-            wanted,
-        } = self.compare(selected, targets).await;
+        let (missing, wanted) = self.compare(selected, targets, &mut done).await;
         if missing.is_empty() {
-            return completed;
+            return done;
         }
-        let proven = async {
-            // 4. Release.
-            let ReleaseAnswer {
-                release, absent, ..
-            } = self.release(selected, &missing).await?;
-            // 5. Verification.
-            let verified = match release {
-                Some(release) => Some(self.verified(release, &absent).await?),
-                None => None,
-            };
-            Ok((verified, absent))
-        };
-        let (release, absent) = match proven.await {
-            Ok(proven) => proven,
+        // 4. and 5. Release and verification.
+        let (release, absent) = match self.release(selected, &missing).await {
+            Ok(released) => released,
             Err(failure) => {
-                let failed = missing
-                    .iter()
-                    .map(|one| Completed::failed(one.target, &failure));
-                completed.extend(failed);
-                return completed;
+                done.extend(missing.iter().map(|one| Err(one.target.failed(&failure))));
+                return done;
             }
         };
-        // Destinations for which the origin has no package are done: they have all that there is, or fail.
-        let is_released = |one: &Missing<'_>| {
-            let packages = release.iter().flat_map(|release| &release.packages);
-            packages
-                .into_iter()
-                .any(|package| one.platforms.has(&package.platform))
-        };
+        // A destination for which the source has no package is present if it has any wanted package. Otherwise it fails.
+        let packages = release.iter().flat_map(|release| &release.packages);
+        let released: Vec<_> = packages.map(|package| &package.platform).collect();
+        let is_released = |one: &Missing<'_>| released.iter().any(|there| one.platforms.has(there));
         let (missing, unreleased): (Vec<_>, Vec<_>) = missing.into_iter().partition(is_released);
-        let unreleased = self.unreleased(selected, &unreleased, &wanted, &absent);
-        if release.is_none() && unreleased.iter().any(|one| one.result.is_ok()) {
-            self.report_absent(selected.available.version.version(), &absent, &[]);
+        let version = selected.version();
+        for one in unreleased {
+            done.push(match one.present_for(version, &wanted) {
+                Some(published) => {
+                    if release.is_none() {
+                        self.report_absent(version, &absent, &[]);
+                    }
+                    Ok(published)
+                }
+                None => {
+                    let subject = Subject::version(&self.task.provider, version);
+                    let failure = self.without_packages(absent.clone(), None, subject);
+                    Err(one.target.failed(&failure))
+                }
+            });
         }
-        completed.extend(unreleased);
         // 6. Copies.
         if let Some(release) = release {
-            completed.extend(self.copy(release, missing).await);
+            self.copy(release, missing, &mut done).await;
         }
-        completed
+        done
     }
+
+    /// Compares all destinations with the wanted platforms. The source's list of platforms is requested only if a destination has the version.
+    async fn compare<'t>(
+        &self,
+        selected: &Selected,
+        targets: &'t [MirrorTarget<'t>],
+        done: &mut Vec<Outcome>,
+    ) -> (Vec<Missing<'t>>, Platforms) {
+        let version = selected.version();
+        let subject = Subject::version(&self.task.provider, version);
+        let reading = targets.iter().map(async |target| {
+            let stored = target.read_stored(version).await;
+            let stored = stored.map_err(|problem| target.failure(problem, subject.clone()))?;
+            Ok((target, stored))
+        });
+        let read = successes(future::join_all(reading).await, done);
+        let mut wanted = selected.platforms.clone();
+        let is_stored = read.iter().any(|(_, stored)| stored.is_some());
+        if is_stored && wanted == Platforms::All {
+            let platforms = self
+                .source
+                .platforms(&self.task.provider, &selected.available.version);
+            match platforms.await {
+                Ok(platforms) => wanted = Platforms::Among(platforms),
+                Err(error) => {
+                    let failure = self.at_source(error, subject);
+                    done.extend(read.iter().map(|(target, _)| Err(target.failed(&failure))));
+                    return (Vec::new(), wanted);
+                }
+            }
+        }
+        let mut missing = Vec::new();
+        for (target, stored) in read {
+            match target.compare(version, stored, &wanted).await {
+                Ok(TargetState::Present(published)) => done.push(Ok(*published)),
+                Ok(TargetState::Missing(one)) => missing.push(*one),
+                Err(problem) => done.push(Err(target.failure(problem, subject.clone()))),
+            }
+        }
+        (missing, wanted)
+    }
+
+    /// Requests the release of the platforms that any destination lacks, and verifies it. Returns it with the platforms for which the source has no
+    /// package; without a release if it has none at all.
+    async fn release(
+        &self,
+        selected: &Selected,
+        missing: &[Missing<'_>],
+    ) -> Result<
+        (
+            Option<Verified<Release<PackageMetadata>>>,
+            BTreeMap<Platform, String>,
+        ),
+        Failure,
+    > {
+        let (provider, version) = (&self.task.provider, selected.version());
+        let subject = Subject::version(provider, version);
+        let refused = |error| self.at_source(error, subject.clone());
+        if !self.source.has_checksum_documents() && missing.iter().any(|one| one.stored.is_none()) {
+            // If the policy cannot accept an unsigned release, fail before any package is downloaded.
+            let nothing = Release::unproven(provider, version, Vec::new());
+            self.verify(nothing).await.map_err(refused)?;
+        }
+        let mut platforms = Platforms::Among(Vec::new());
+        for one in missing {
+            platforms.add(&one.platforms);
+        }
+        let answer = self
+            .source
+            .release(provider, &selected.available.version, &platforms);
+        let ReleaseAnswer {
+            release, absent, ..
+        } = answer
+            .await
+            .map_err(|error| self.at_source(error, subject.clone()))?;
+        let Some(release) = release else {
+            return Ok((None, absent));
+        };
+        self.report_absent(version, &absent, &[]);
+        let verified = self.verify(release).await.map_err(refused)?;
+        self.reporter.report(verified.event());
+        Ok((Some(verified), absent))
+    }
+
+    async fn verify(
+        &self,
+        release: Release<PackageMetadata>,
+    ) -> Result<Verified<Release<PackageMetadata>>, trust::Error> {
+        let (rule, now) = (&self.task.rule, self.options.now);
+        let locked = self.task.locked.get(&release.version);
+        // The lock file replaces the signature that this source cannot have. With pinned keys, a signature by one of them is required.
+        let lock_is_enough =
+            locked.is_some() && !self.source.has_checksum_documents() && !rule.pinned();
+        let rule = match lock_is_enough {
+            true => Cow::Owned(Rule {
+                unsigned: Unsigned::Allow,
+                ..rule.clone()
+            }),
+            false => Cow::Borrowed(rule),
+        };
+        let mut verified = prove(release, &rule, now).await?;
+        if let Some(hashes) = locked {
+            verified = verified.locked(hashes)?;
+        }
+        let notes = &verified.authentication().notes;
+        let pins_keys = self.options.pins_keys && !lock_is_enough;
+        if pins_keys && notes.contains(&Note::UnverifiedTransport) {
+            let key = verified.authentication().fingerprint.clone();
+            return Err(trust::Error::UnverifiedTransport { key });
+        }
+        Ok(verified)
+    }
+
+    /// Copies the missing packages into all destinations concurrently.
+    async fn copy(
+        &self,
+        mut release: Verified<Release<PackageMetadata>>,
+        mut missing: Vec<Missing<'_>>,
+        done: &mut Vec<Outcome>,
+    ) {
+        // Acquire the permit for temporary files before any response is opened, so that no open response waits for it.
+        let permit = match missing.len() > 1 {
+            true => Some(Arc::new(
+                self.shared_files.acquire(release.packages.len()).await,
+            )),
+            false => None,
+        };
+        // The first packages of unknown size are copied before the version is published, as many as responses may be open. Their sizes are known
+        // then, and each package has taken one request.
+        while let Some(first) = source::too_many_unsized(&release) {
+            let some = release.clone().only(|platform| first.contains(platform));
+            let Some(some) = self.packages(some, &missing, permit.as_ref(), done).await else {
+                return;
+            };
+            release = source::with_sizes(release, &some);
+            if self.options.dry_run {
+                continue;
+            }
+            let delivering = missing.into_iter().map(async |mut one| {
+                let delivered = one.deliver(some.clone()).await;
+                delivered.map_err(|error| self.unpublished(error, &some, one.target))?;
+                Ok(one)
+            });
+            missing = successes(future::join_all(delivering).await, done);
+            if missing.is_empty() {
+                return;
+            }
+        }
+        let packages = self.packages(release, &missing, permit.as_ref(), done);
+        let Some(release) = packages.await else {
+            return;
+        };
+        let publishing = missing.iter().map(async |one| {
+            let published = one.publish(release.clone()).await;
+            published.map_err(|error| self.unpublished(error, &release, one.target))
+        });
+        done.extend(future::join_all(publishing).await);
+    }
+
+    /// Requests the packages of unknown size. Their responses stay open until the packages are copied. Destinations that lack the same package
+    /// share its download. `None` after a failure, which is one of every destination.
+    async fn packages(
+        &self,
+        release: Verified<Release<PackageMetadata>>,
+        missing: &[Missing<'_>],
+        permit: Option<&Arc<Permit>>,
+        done: &mut Vec<Outcome>,
+    ) -> Option<Verified<Release<SourcePackage>>> {
+        let subject = Subject::version(&release.provider, &release.version);
+        let release = match source::complete(release).await {
+            Ok(release) => release,
+            Err(error) => {
+                let failure = self.at_source(error, subject);
+                done.extend(missing.iter().map(|one| Err(one.target.failed(&failure))));
+                return None;
+            }
+        };
+        let Some(permit) = permit else {
+            return Some(release);
+        };
+        let packages = release.packages.iter().map(|package| {
+            let readers = missing
+                .iter()
+                .filter(|one| one.platforms.has(&package.platform));
+            let location = package.location.clone();
+            let location = match readers.count() {
+                0 | 1 => location,
+                _ => location.shared(permit),
+            };
+            (location, package.expected.size)
+        });
+        let packages: Vec<_> = packages.collect();
+        Some(release.located(packages))
+    }
+
+    /// Warns about wanted platforms for which the source has no package, with what it says of each. `has` are those that it has; empty if they are
+    /// unknown.
+    fn report_absent(
+        &self,
+        version: &Version,
+        absent: &BTreeMap<Platform, String>,
+        has: &[Platform],
+    ) {
+        for (platform, said) in absent {
+            let warning = Warning::NoPackage {
+                place: self.source.place(&self.task.provider),
+                platform: platform.clone(),
+                available: has.to_vec(),
+                answer: printable(said),
+            };
+            self.warn(Subject::version(&self.task.provider, version), warning);
+        }
+    }
+
+    fn warn(&self, subject: Subject, warning: Warning) {
+        self.reporter.report(Event::Warning { subject, warning });
+    }
+
+    /// The failure to publish a release, with the side on which it happened.
+    fn unpublished(
+        &self,
+        error: publish::Error<source::Error>,
+        release: &Release<SourcePackage>,
+        target: &MirrorTarget<'_>,
+    ) -> Failure {
+        let subject = Subject::version(&release.provider, &release.version);
+        let undelivered = match error {
+            publish::Error::Destination(problem) => return target.failure(problem, subject),
+            publish::Error::Source(undelivered) => undelivered,
+        };
+        let subject = match &undelivered.package {
+            Some(package) => subject.platform(&package.platform),
+            None => subject,
+        };
+        target.failed(&self.at_source(SourcePackage::problem(undelivered), subject))
+    }
+
+    /// The failure that the source has no package for any of these platforms. It lists the available ones if they are known.
+    fn without_packages(
+        &self,
+        absent: BTreeMap<Platform, String>,
+        published: Option<(Version, Vec<Platform>)>,
+        subject: Subject,
+    ) -> Failure {
+        let problem = source::Error::NoPlatform {
+            platforms: absent,
+            available: Vec::from_iter(published),
+        };
+        self.at_source(problem, subject)
+    }
+
+    /// A failure on the source's side.
+    fn at_source(&self, problem: impl Into<Problem>, subject: Subject) -> Failure {
+        problem
+            .into()
+            .of(subject, At::Source(self.source.place(&self.task.provider)))
+    }
+}
+
+/// What succeeded. The failures are results.
+fn successes<T>(all: Vec<Result<T, Failure>>, done: &mut Vec<Outcome>) -> Vec<T> {
+    let mut found = Vec::new();
+    for one in all {
+        match one {
+            Ok(one) => found.push(one),
+            Err(failure) => done.push(Err(failure)),
+        }
+    }
+    found
 }

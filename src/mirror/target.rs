@@ -156,8 +156,16 @@ impl<'a> MirrorTarget<'a> {
         }))
     }
 
-    /// Notes the wanted versions, and whether the source has checksum documents.
+    /// Notes and reports the wanted versions, and whether the source has checksum documents.
     pub(super) fn expect(&mut self, selected: &[Selected], can_prove: bool) {
+        let versions = selected.iter().map(|one| {
+            let packages = one.platforms.named().map(<[_]>::len);
+            (one.version().clone(), packages)
+        });
+        self.reporter.report(Event::VersionsSelected {
+            subject: Subject::provider(&self.task.provider),
+            versions: versions.collect(),
+        });
         self.can_prove = can_prove;
         let has_all = selected.iter().all(|one| self.has(one.version()));
         if !self.options.rechecks && has_all {
@@ -301,16 +309,13 @@ impl<'a> MirrorTarget<'a> {
         }
     }
 
-    /// In a dry run, reports what a real run would do with each package.
-    pub(super) fn report_plan(&self, published: &Published) {
-        if self.options.dry_run {
-            published.report_plan(&*self.reporter);
-        }
-    }
-
     /// A failure on the store's side.
     pub(super) fn failure(&self, problem: Problem, subject: Subject) -> Failure {
-        let failure = problem.of(subject, At::written(self.destination.place()));
+        self.failed(&problem.of(subject, At::written(self.destination.place())))
+    }
+
+    /// A failure on either side, reported for this destination.
+    pub(super) fn failed(&self, failure: &Failure) -> Failure {
         failure.to(self.label.as_deref())
     }
 }

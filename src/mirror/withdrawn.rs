@@ -2,15 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::Journey;
-use super::completed::Completed;
 use super::selection::NoMatch;
 use super::target::{MirrorTarget, Stored};
+use super::{Journey, Outcome};
 use crate::digest::Digest;
 use crate::event::{Event, Subject, Warning};
 use crate::hash::PackageHash;
 use crate::oci::Tag;
-use crate::outcome::{Failure, Problem, Published};
+use crate::outcome::Problem;
 use crate::platform::Platforms;
 use crate::prove::prove;
 use crate::store::{StoredPackage, artifact};
@@ -19,59 +18,29 @@ use crate::version::Version;
 
 impl Journey<'_> {
     /// The result of a filter without a matching version: present, if the filter is for a locked version that the destination has.
-    pub(super) async fn without_match<'t>(
+    pub(super) async fn without_match(
         &self,
         no_match: &NoMatch,
         skipped: &BTreeSet<Version>,
-        targets: &'t [MirrorTarget<'t>],
-    ) -> Vec<Completed<'t>> {
-        let NoMatch {
-            versions,
-            available,
-            ..
-        } = no_match;
-        let mut completed = Vec::new();
-        let exact = versions.as_exact();
-        let locked = exact.filter(|one| self.task.locked.contains_key(one));
-        // The source has not withdrawn it.
-        let locked = locked.filter(|one| !skipped.contains(one));
-        for target in targets {
-            let result = match locked {
-                Some(version) => self.withdrawn(version, no_match, target).await,
-                None => {
-                    let problem = Problem::NoVersion {
-                        constraints: versions.clone(),
-                        available: available.clone(),
-                    };
-                    let subject = Subject::provider(&self.task.provider);
-                    Err(self.at_source(problem, subject))
-                }
-            };
-            completed.push(match result {
-                Ok(published) => Completed::present(target, published),
-                Err(failure) => Completed::failed(target, &failure),
-            });
-        }
-        completed
-    }
-
-    /// A locked version that the source does not list any more.
-    async fn withdrawn(
-        &self,
-        version: &Version,
-        NoMatch {
-            platforms,
-            available,
-            ..
-        }: &NoMatch,
         target: &MirrorTarget<'_>,
-    ) -> Result<Published, Failure> {
+    ) -> Outcome {
+        let exact = no_match.versions.as_exact();
+        let locked = exact.filter(|one| self.task.locked.contains_key(one));
+        // The source has not withdrawn a version that it only lists wrongly.
+        let Some(version) = locked.filter(|one| !skipped.contains(one)) else {
+            let problem = Problem::NoVersion {
+                constraints: no_match.versions.clone(),
+                available: no_match.available.clone(),
+            };
+            let failure = self.at_source(problem, Subject::provider(&self.task.provider));
+            return Err(target.failed(&failure));
+        };
         let provider = &self.task.provider;
         let subject = Subject::version(provider, version);
         let in_store = |problem: Problem| target.failure(problem, subject.clone());
         let stored = target.read_stored(version).await.map_err(in_store)?;
         if let Some(stored) = &stored {
-            let has_all = target.has_all(version, stored, platforms).await;
+            let has_all = target.has_all(version, stored, &no_match.platforms).await;
             if let Some(read) = has_all.map_err(in_store)? {
                 let place = self.source.place(provider);
                 target.reporter.report(Event::Warning {
@@ -83,11 +52,11 @@ impl Journey<'_> {
         }
         let stored = stored.into_iter().flat_map(|stored| stored.platforms);
         let problem = Problem::Withdrawn {
-            available: available.clone(),
+            available: no_match.available.clone(),
             admitted: None,
             stored: stored.collect(),
         };
-        Err(self.at_source(problem, subject))
+        Err(target.failed(&self.at_source(problem, subject)))
     }
 }
 

@@ -87,7 +87,8 @@ impl Published {
 
     /// After a dry run, reports what a real run would do with each package.
     pub(crate) fn report_plan(&self, reporter: &dyn Reporter) {
-        let subject = Subject::version(&self.provider, &self.version);
+        let mut subject = Subject::version(&self.provider, &self.version);
+        subject.destination.clone_from(&self.destination);
         let Some(authentication) = &self.authentication else {
             return reporter.report(Event::VersionPresent { subject });
         };
