@@ -7,8 +7,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use url::Url;
 
 use super::auth::RequestAuth;
-use super::contradiction::Contradiction;
-use super::error::{self, Document, Error};
+use super::error::{self, Contradiction, Document, Error};
 use super::fetch::{self, Access, RequestKind};
 use crate::address::Hostname;
 use crate::http::{Request, Shown};
@@ -108,16 +107,11 @@ fn place(document: &Url, shown: Shown, service: Result<&str, &str>) -> Result<Ur
     url.ok_or_else(|| Error::Contradiction {
         what: Document::Discovery,
         url: shown,
-        contradiction: Box::new(match service {
-            Ok(text) => Contradiction::ServiceUrl {
-                field: SERVICE,
-                received: text.into(),
-            },
-            Err(json) => Contradiction::ServiceValue {
-                field: SERVICE,
-                received: json.to_owned(),
-            },
-        }),
+        contradiction: Box::new(Contradiction::new(
+            SERVICE,
+            "a URL without a user's name",
+            &service.map_or_else(str::to_owned, |text| Shown::from(text).to_string()),
+        )),
     })
 }
 

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::auth::AuthTried;
-use super::contradiction::Contradiction;
 use crate::address::Hostname;
 use crate::archive;
 use crate::credentials;
@@ -298,6 +297,34 @@ pub(super) fn is_json(content_type: &str) -> bool {
 
 fn content_type(received: Option<&str>) -> String {
     received.map_or_else(|| "none".to_owned(), printable)
+}
+
+/// A field of a document that is not what the request or another document lets expect.
+#[derive(Debug, thiserror::Error)]
+#[error("another {field} than expected\n  expected {expected}\n  received {received}")]
+pub struct Contradiction {
+    /// What the field says, in the words of users.
+    pub field: &'static str,
+    /// What it should say.
+    pub expected: String,
+    /// What it says, safe to print.
+    pub received: String,
+}
+
+impl Contradiction {
+    /// A field with another value, which a stranger wrote.
+    pub(super) fn new(field: &'static str, expected: impl fmt::Display, received: &str) -> Self {
+        Self {
+            field,
+            expected: expected.to_string(),
+            received: printable(received),
+        }
+    }
+
+    /// Another text than a URL from which a package or document can be requested.
+    pub(super) fn url(field: &'static str, received: &str) -> Self {
+        Self::new(field, "an https URL", &Shown::from(received).to_string())
+    }
 }
 
 impl Error {

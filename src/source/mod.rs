@@ -27,7 +27,6 @@ use network_mirror::NetworkMirror;
 use origin::Origin;
 
 mod auth;
-mod contradiction;
 mod discovery;
 mod download;
 mod error;
@@ -44,8 +43,7 @@ mod source_package;
 
 pub use crate::protocol::provider_registry::BadEntries;
 pub use auth::AuthTried;
-pub use contradiction::Contradiction;
-pub use error::{Document, Error};
+pub use error::{Contradiction, Document, Error};
 pub use fetch::{Access, RequestLimits};
 pub use opened::OpenAnswers;
 pub use package::{PackageMetadata, complete, too_many_unsized, with_sizes};

@@ -15,8 +15,7 @@ use tokio::sync::OnceCell;
 use url::Url;
 
 use super::auth::RequestAuth;
-use super::contradiction::Contradiction;
-use super::error::{self, Document, Error};
+use super::error::{self, Contradiction, Document, Error};
 use super::fetch::{self, Access, RequestKind};
 use super::location::{PackageLocation, RemoteMetadata};
 use super::package::{self, PackageMetadata};
@@ -182,8 +181,7 @@ impl NetworkMirror {
         };
         let url = from.join(&archive.url).ok();
         let Some(url) = url.filter(|url| matches!(url.scheme(), "http" | "https")) else {
-            let (field, received) = ("url", Shown::from(&*archive.url));
-            return Err(contradicts(Contradiction::Url { field, received }));
+            return Err(contradicts(Contradiction::url("url", &archive.url)));
         };
         let location = PackageLocation {
             access: self.0.access.clone(),
@@ -195,8 +193,8 @@ impl NetworkMirror {
         let mut hashes = Vec::new();
         for text in archive.hashes {
             let hash = PackageHash::claimed(&text);
-            let no_hash = |received| contradicts(Contradiction::NoHash { received });
-            hashes.push(hash.map_err(|_| no_hash(text))?);
+            let other = || Contradiction::new("hash", "SCHEME:VALUE", &text);
+            hashes.push(hash.map_err(|_| contradicts(other()))?);
         }
         let digests: BTreeSet<_> = hashes.iter().filter_map(PackageHash::zip_digest).collect();
         Ok(RemoteMetadata {

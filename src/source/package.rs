@@ -12,15 +12,15 @@ use std::sync::Arc;
 
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 
-use super::contradiction::Contradiction;
 use super::download::PackageDownload;
-use super::error::Error;
+use super::error::{Contradiction, Error};
 use super::location::RemoteMetadata;
 use super::opened::Opened;
 use super::source_package::{PackageBytes, RemotePackage, SourcePackage};
 use crate::archive::{self, Archive, Limits};
 use crate::digest::Digest;
 use crate::disk::temp_file::{Permit, TempFile};
+use crate::error::{FEW, listed, printable};
 use crate::hash::PackageHash;
 use crate::jobs;
 use crate::platform::Platform;
@@ -245,13 +245,15 @@ impl RemoteMetadata {
         if hashes.contains(&h1) {
             return Ok(());
         }
+        let received: Vec<_> = zh.into_iter().chain([h1]).collect();
         Err(Error::Contradiction {
             what: self.location.what(),
             url: self.location.url.clone().into(),
-            contradiction: Box::new(Contradiction::Hashes {
-                expected: hashes.clone(),
-                received: zh.into_iter().chain([h1]).collect(),
-            }),
+            contradiction: Box::new(Contradiction::new(
+                "hash",
+                printable(&listed(hashes, FEW)),
+                &listed(&received, FEW),
+            )),
         })
     }
 }

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use url::Url;
 
-use super::super::contradiction::Contradiction;
-use super::super::error::{Document, Error};
+use super::super::error::{Contradiction, Document, Error};
 use super::super::fetch::Access;
 use super::super::location::{PackageLocation, RemoteMetadata, Renewal};
 use super::super::package::PackageMetadata;
 use crate::authentication::Anchor;
 use crate::digest::{Digest, from_hex};
+use crate::error::{FEW, listed};
 use crate::hash::PackageHash;
 use crate::http::Shown;
 use crate::platform::Platform;
@@ -62,19 +62,18 @@ impl Metadata {
     pub(super) fn read(said: DownloadMetadata, asked: &MetadataRequest<'_>) -> Result<Self, Error> {
         let target = format!("{}_{}", said.os, said.arch);
         if target != asked.platform.to_string() {
-            return Err(asked.contradicts(Contradiction::Platform {
-                expected: asked.platform.clone(),
-                received: target,
-            }));
+            let other = Contradiction::new("platform", asked.platform, &target);
+            return Err(asked.contradicts(other));
         }
         let sha256 = from_hex(&said.shasum.to_ascii_lowercase()).map(Digest::from_sha256);
         let Some(digest) = sha256 else {
-            let received = said.shasum;
-            return Err(asked.contradicts(Contradiction::NoDigest { received }));
+            let other = Contradiction::new("shasum", "64 hex digits", &said.shasum);
+            return Err(asked.contradicts(other));
         };
         let protocols = Protocols::parse(said.protocols.iter().map(String::as_str));
-        let no_protocol = |received| asked.contradicts(Contradiction::Protocol { received });
-        let protocols = protocols.map_err(|error| no_protocol(error.text))?;
+        let protocols = protocols.map_err(|error| {
+            asked.contradicts(Contradiction::new("protocol", "such as 6.0", &error.text))
+        })?;
         let (packages, size) = packages(&said, digest, asked)?;
         let url = |field, text: &str| match text {
             "" => Ok(None),
@@ -133,10 +132,11 @@ impl Metadata {
         Err(Error::Contradiction {
             what: Document::Download(self.platform),
             url: self.from,
-            contradiction: Box::new(Contradiction::Digest {
-                expected: digest,
-                received: self.digest,
-            }),
+            contradiction: Box::new(Contradiction::new(
+                "shasum",
+                digest.hex(),
+                &self.digest.hex(),
+            )),
         })
     }
 }
@@ -165,10 +165,9 @@ fn packages(
         package_size,
     }) = said.packages.get(&name)
     else {
-        return Err(asked.contradicts(Contradiction::Packages {
-            expected: asked.platform.clone(),
-            received: said.packages.keys().cloned().collect(),
-        }));
+        let others = listed(said.packages.keys(), FEW);
+        let other = Contradiction::new("list of packages", asked.platform, &others);
+        return Err(asked.contradicts(other));
     };
     let zips: Vec<&str> = hashes
         .iter()
@@ -176,14 +175,15 @@ fn packages(
         .collect();
     let expected = digest.hex();
     if zips.is_empty() || zips.iter().any(|zip| *zip != expected) {
-        return Err(asked.contradicts(Contradiction::PackageDigest {
-            expected: digest,
-            received: hashes.clone(),
-        }));
+        let others = listed(hashes, FEW);
+        let other = Contradiction::new("hash of the package", expected, &others);
+        return Err(asked.contradicts(other));
     }
     if *package_size == 0 || i64::try_from(*package_size).is_err() {
-        let received = *package_size;
-        return Err(asked.contradicts(Contradiction::Size { received }));
+        // Descriptors have signed sizes.
+        let range = format!("1 to {}", i64::MAX);
+        let other = Contradiction::new("package size", range, &package_size.to_string());
+        return Err(asked.contradicts(other));
     }
     Ok((platforms, Some(*package_size)))
 }
@@ -215,10 +215,7 @@ impl MetadataRequest<'_> {
     fn place(&self, field: &'static str, text: &str) -> Result<Url, Error> {
         let url = self.url.join(text).ok();
         url.filter(|url| matches!(url.scheme(), "http" | "https"))
-            .ok_or_else(|| {
-                let received = text.into();
-                self.contradicts(Contradiction::Url { field, received })
-            })
+            .ok_or_else(|| self.contradicts(Contradiction::url(field, text)))
     }
 
     fn contradicts(&self, contradiction: Contradiction) -> Error {
