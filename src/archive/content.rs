@@ -6,7 +6,7 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 use sha2::{Digest as _, Sha256};
 
 use super::entry::{Compression, Record};
-use super::error::Error;
+use super::error::{Error, Flaw};
 
 /// The size of the buffers, in bytes. Larger ones are not faster.
 const BUFFER: usize = 64 << 10;
@@ -60,9 +60,8 @@ impl<'a, R: Read> Content<'a, R> {
             Source::Stored(data) => fill(data, &mut self.output)?,
             Source::Deflate(inflater) => {
                 let inflated = inflater.inflate(&mut self.output)?;
-                inflated.ok_or_else(|| Error::Corrupt {
-                    name: self.record.name.clone(),
-                })?
+                let says = "has corrupt compressed data";
+                inflated.ok_or_else(|| Flaw::of_entry(&self.record.name, says))?
             }
         };
         self.passed += count as u64;
@@ -71,10 +70,8 @@ impl<'a, R: Read> Content<'a, R> {
             return Ok(None);
         }
         if self.passed > self.record.size {
-            return Err(Error::Longer {
-                name: self.record.name.clone(),
-                expected: self.record.size,
-            });
+            let says = "unpacks to more than it announces";
+            return Err(self.flaw(says).received("more").into());
         }
         let chunk = self.output.get(..count).unwrap_or_default();
         self.crc.update(chunk);
@@ -84,21 +81,24 @@ impl<'a, R: Read> Content<'a, R> {
 
     fn finish(&mut self) -> Result<(), Error> {
         if self.passed < self.record.size {
-            return Err(Error::Shorter {
-                name: self.record.name.clone(),
-                expected: self.record.size,
-                received: self.passed,
-            });
+            let flaw = self.flaw("unpacks to less than it announces");
+            return Err(flaw.received(self.passed).into());
         }
         if self.crc.sum() != self.record.crc {
-            return Err(Error::Crc32 {
-                name: self.record.name.clone(),
-                expected: self.record.crc,
-                received: self.crc.sum(),
-            });
+            let says = "has content that does not match its CRC-32";
+            return Err(Flaw::of_entry(&self.record.name, says)
+                .expected(format_args!("{:08x}", self.record.crc))
+                .received(format_args!("{:08x}", self.crc.sum()))
+                .into());
         }
         self.done = true;
         Ok(())
+    }
+
+    /// A size other than the announced one.
+    fn flaw(&self, says: &'static str) -> Flaw {
+        let announced = format_args!("{} bytes", self.record.size);
+        Flaw::of_entry(&self.record.name, says).expected(announced)
     }
 
     /// Reads the rest, and returns the SHA-256 of the whole content.

@@ -6,7 +6,7 @@ use super::end::End;
 use super::entry::{Compression, ENCRYPTED, PATCH, Record};
 use super::extra::Extra;
 use super::fields::Fields;
-use super::{EntryType, Error, KindContradiction, Limits, name};
+use super::{EntryType, Error, Flaw, Limits, name};
 
 const SIGNATURE: [u8; 4] = *b"PK\x01\x02";
 
@@ -20,30 +20,40 @@ pub(super) fn read<R: Read + Seek>(
     limits: &Limits,
 ) -> Result<Vec<Record>, Error> {
     if end.entries > limits.entries {
-        return Err(Error::Entries {
-            limit: limits.entries,
-            received: end.entries,
-        });
+        return Err(Flaw::of_zip("has too many entries")
+            .expected(format_args!("at most {}", limits.entries))
+            .received(end.entries)
+            .into());
     }
     if end.size > LARGEST {
-        return Err(Error::DirectorySize {
-            limit: LARGEST,
-            received: end.size,
-        });
+        return Err(Flaw::of_zip("has too large a central directory")
+            .expected(format_args!("at most {LARGEST} bytes"))
+            .received(end.size)
+            .into());
     }
     reader.seek(SeekFrom::Start(end.offset))?;
     let mut bytes = Vec::new();
     reader.take(end.size).read_to_end(&mut bytes)?;
     let mut fields = Fields(&bytes);
-    let expected = end.entries;
+    let unreadable = |received: u64| {
+        Flaw::of_zip("has a central directory that cannot be read")
+            .expected(format_args!("{} entries", end.entries))
+            .received(received)
+            .malformed()
+    };
     let mut records = Vec::new();
-    for received in 0..expected {
-        let raw = Raw::take(&mut fields).ok_or(Error::Directory { expected, received })?;
+    for received in 0..end.entries {
+        let raw = Raw::take(&mut fields).ok_or_else(|| unreadable(received))?;
         records.push(raw.record()?);
     }
     match fields.0.len() {
         0 => Ok(records),
-        extra => Err(Error::DirectoryRest { extra }),
+        extra => Err(
+            Flaw::of_zip("has bytes after the last entry of its central directory")
+                .received(extra)
+                .malformed()
+                .into(),
+        ),
     }
 }
 
@@ -95,34 +105,39 @@ impl<'a> Raw<'a> {
 
     fn record(&self) -> Result<Record, Error> {
         let name = name::check(self.name)?.to_owned();
+        let flaw = |says| Flaw::of_entry(&name, says);
         if self.flags & ENCRYPTED != 0 {
-            return Err(Error::Encrypted { name });
+            return Err(flaw("is encrypted").unsupported().into());
         }
         if self.flags & PATCH != 0 {
-            return Err(Error::Patch { name });
+            return Err(flaw("is a patch").unsupported().into());
         }
         if self.disk != 0 {
-            return Err(Error::MultiPart);
+            return Err(flaw("is in another file").unsupported().into());
         }
         let (kind, mode) = self.kind(&name)?;
         let method = match self.method {
             0 => Compression::Stored,
             8 => Compression::Deflate,
-            method => return Err(Error::Method { name, method }),
+            method => {
+                return Err(flaw("has an unsupported compression method")
+                    .expected("0 (stored) or 8 (deflate)")
+                    .received(method)
+                    .unsupported()
+                    .into());
+            }
         };
         let extra = Extra::of_entry(&name, self.extra)?;
         let narrow = [self.size, self.compressed, self.header];
         let [size, compressed, header] = extra.widen(&name, narrow)?;
         if kind == EntryType::Directory && size != 0 {
-            let received = KindContradiction::Content(size);
-            return Err(Error::Kind { name, received });
+            return Err(flaw("is a directory with content").received(size).into());
         }
         if method == Compression::Stored && compressed != size {
-            return Err(Error::StoredSize {
-                name,
-                expected: size,
-                received: compressed,
-            });
+            return Err(flaw("is stored with another size than its own")
+                .expected(size)
+                .received(compressed)
+                .into());
         }
         Ok(Record {
             name,
@@ -142,11 +157,8 @@ impl<'a> Raw<'a> {
         const REGULAR: u32 = 0o100000;
         const DIRECTORY: u32 = 0o040000;
         const SYMLINK: u32 = 0o120000;
-        let owned = || name.to_owned();
-        let both = || Error::Kind {
-            name: owned(),
-            received: KindContradiction::FileName,
-        };
+        let flaw = |says| Flaw::of_entry(name, says);
+        let both = || flaw("has the attributes of a directory, and the name of a file");
         let system = self.made_by >> 8;
         let made_on_unix = system == 3 || system == 19;
         // Check the Unix mode for every system that the entry names, so that a link cannot pass by naming another system.
@@ -154,17 +166,16 @@ impl<'a> Raw<'a> {
         let dos_directory = !made_on_unix && self.attributes & 0x10 != 0;
         let slash = name.ends_with('/');
         let kind = match unix & 0o170000 {
-            SYMLINK => return Err(Error::Symlink { name: owned() }),
-            DIRECTORY if !slash => return Err(both()),
-            0 | REGULAR if dos_directory && !slash => return Err(both()),
+            SYMLINK => return Err(flaw("is a symbolic link").into()),
+            DIRECTORY if !slash => return Err(both().into()),
+            0 | REGULAR if dos_directory && !slash => return Err(both().into()),
             // The name decides, as it does for clients.
             0 | REGULAR | DIRECTORY if slash => EntryType::Directory,
             0 | REGULAR => EntryType::File,
             file_type => {
-                return Err(Error::Special {
-                    name: owned(),
-                    file_type,
-                });
+                return Err(flaw("is a special file")
+                    .received(format_args!("type {file_type:#o}"))
+                    .into());
             }
         };
         let mode = unix & 0o7777;

@@ -8,10 +8,11 @@
 //!                                                                                    end of file
 //! ```
 
+use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::fields::Fields;
-use super::{End64Fault, Error};
+use super::{Error, Flaw};
 
 const RECORD: [u8; 4] = *b"PK\x05\x06";
 const RECORD_SIZE: usize = 22;
@@ -73,6 +74,7 @@ fn record(tail: &[u8], start: u64) -> Result<Option<usize>, Error> {
         .enumerate()
         .filter(|(_, window)| *window == RECORD)
         .map(|(at, _)| at);
+    let several = || Flaw::of_zip("has more than one end record");
     let mut found = None;
     let mut last = None;
     for at in signatures {
@@ -80,17 +82,19 @@ fn record(tail: &[u8], start: u64) -> Result<Option<usize>, Error> {
         let comment = comment.and_then(|length| Fields(length).u16());
         let end = comment.map(|length| at + RECORD_SIZE + usize::from(length));
         if end == Some(tail.len()) && found.replace(at).is_some() {
-            return Err(Error::Ends);
+            return Err(several().into());
         }
         last = Some((at, end));
     }
     match (found, last) {
         (_, None) => Ok(None),
         (Some(found), Some((last, _))) if found == last => Ok(Some(found)),
-        (Some(_), _) => Err(Error::Ends),
-        (None, Some((_, Some(end)))) if end < tail.len() => Err(Error::TrailingData {
-            extra: (tail.len() - end) as u64,
-        }),
+        (Some(_), _) => Err(several().into()),
+        (None, Some((_, Some(end)))) if end < tail.len() => {
+            Err(Flaw::of_zip("has bytes after its end")
+                .received(tail.len() - end)
+                .into())
+        }
         (None, Some((last, end))) => Err(Error::Truncated {
             expected: Some(start + end.unwrap_or(last + RECORD_SIZE) as u64),
             received: start + tail.len() as u64,
@@ -135,32 +139,22 @@ impl Numbers {
         })
     }
 
-    fn read_64(record: &[u8]) -> Result<Self, End64Fault> {
+    /// The 64-bit record; `None` if it is none, or if it has data that only some readers know.
+    fn read_64(record: &[u8]) -> Option<Self> {
         let mut fields = Fields(record);
-        if fields.array() != Some(RECORD_64) {
-            return Err(End64Fault::Missing);
-        }
         // The length does not count itself and the signature.
-        match fields.u64() {
-            Some(44) => {}
-            Some(length) => {
-                let received = length.saturating_add(12);
-                return Err(End64Fault::Length { received });
-            }
-            None => return Err(End64Fault::Missing),
+        if fields.array() != Some(RECORD_64) || fields.u64() != Some(44) {
+            return None;
         }
-        let read = |mut fields: Fields<'_>| {
-            fields.array::<4>()?;
-            Some(Self {
-                disk: fields.u32()?,
-                directory_disk: fields.u32()?,
-                entries_here: fields.u64()?,
-                entries: fields.u64()?,
-                size: fields.u64()?,
-                offset: fields.u64()?,
-            })
-        };
-        read(fields).ok_or(End64Fault::Missing)
+        fields.array::<4>()?;
+        Some(Self {
+            disk: fields.u32()?,
+            directory_disk: fields.u32()?,
+            entries_here: fields.u64()?,
+            entries: fields.u64()?,
+            size: fields.u64()?,
+            offset: fields.u64()?,
+        })
     }
 
     /// The 64-bit numbers, if each ordinary number equals its 64-bit number or is the placeholder.
@@ -190,11 +184,7 @@ impl Numbers {
             ("the directory's position", long, self.offset, wide.offset),
         ] {
             if expected != placeholder && expected != received {
-                return Err(Error::End64(End64Fault::Number {
-                    field,
-                    expected,
-                    received,
-                }));
+                return Err(end_64(format_args!("{expected} as {field}"), received));
             }
         }
         Ok(wide)
@@ -202,17 +192,18 @@ impl Numbers {
 
     fn end(self, directory_end: u64) -> Result<End, Error> {
         if self.disk != 0 || self.directory_disk != 0 || self.entries_here != self.entries {
-            return Err(Error::MultiPart);
+            return Err(Flaw::of_zip("is one part of several").unsupported().into());
         }
         let received = self.offset.saturating_add(self.size);
         if received != directory_end {
-            return Err(Error::DirectoryRange {
-                expected: directory_end,
-                received,
-            });
+            let says = "has its central directory elsewhere than its end record says";
+            return Err(Flaw::of_zip(says)
+                .expected(format_args!("its end at byte {directory_end}"))
+                .received(received)
+                .into());
         }
         if self.entries == 0 {
-            return Err(Error::Empty);
+            return Err(Flaw::of_zip("has no entries").malformed().into());
         }
         Ok(End {
             offset: self.offset,
@@ -230,21 +221,27 @@ fn numbers_64(before: &[u8], end: u64) -> Result<Option<Numbers>, Error> {
     if !locator.starts_with(&LOCATOR) {
         return Ok(None);
     }
-    let read = || {
-        let (_, record) = rest.split_last_chunk::<56>()?;
-        let mut fields = Fields(locator.get(4..)?);
-        let (disk, received, disks) = (fields.u32()?, fields.u64()?, fields.u32()?);
-        let expected = end.checked_sub(BOTH_64_SIZE as u64)?;
-        Some(if disks != 1 {
-            Err(End64Fault::Files { received: disks })
-        } else if disk != 0 {
-            Err(End64Fault::OtherFile { received: disk })
-        } else if received != expected {
-            Err(End64Fault::Place { expected, received })
-        } else {
-            Numbers::read_64(record)
-        })
-    };
-    let read = read().unwrap_or(Err(End64Fault::Missing));
-    read.map(Some).map_err(Error::End64)
+    let expected = end.saturating_sub(BOTH_64_SIZE as u64);
+    let mut fields = Fields(locator.get(4..).unwrap_or_default());
+    let place = (fields.u32(), fields.u64(), fields.u32());
+    if place != (Some(0), Some(expected), Some(1)) {
+        // Readers differ in whether they follow the locator.
+        let received = place.1.unwrap_or_default();
+        return Err(end_64(
+            format_args!("it at byte {expected}, in one file"),
+            received,
+        ));
+    }
+    let record = rest.split_last_chunk::<56>();
+    let numbers = record.and_then(|(_, record)| Numbers::read_64(record));
+    let expected = format_args!("a record of 56 bytes before its locator");
+    numbers.map(Some).ok_or_else(|| end_64(expected, "another"))
+}
+
+/// The error of a 64-bit end record that contradicts the other records.
+fn end_64(expected: impl fmt::Display, received: impl fmt::Display) -> Error {
+    Flaw::of_zip("has a 64-bit end record that contradicts its other records")
+        .expected(expected)
+        .received(received)
+        .into()
 }

@@ -1,7 +1,7 @@
 //! Extra fields, which contain 64-bit sizes and may contain a second name.
 
-use super::Error;
 use super::fields::Fields;
+use super::{Error, Flaw};
 
 /// The extra fields that change the meaning of an entry.
 #[derive(Clone, Copy, Default)]
@@ -13,16 +13,14 @@ pub(super) struct Extra<'a> {
 impl<'a> Extra<'a> {
     /// Reads the extra fields of the entry `name`. Refuses those that give it a different name.
     pub fn of_entry(name: &str, bytes: &'a [u8]) -> Result<Self, Error> {
-        let extra = Self::read(bytes).ok_or_else(|| Error::Extra {
-            name: name.to_owned(),
+        let extra = Self::read(bytes);
+        let extra = extra.ok_or_else(|| {
+            Flaw::of_entry(name, "has extra fields that cannot be read").malformed()
         })?;
         // Some readers use this name instead of the name in the header. A version and a CRC-32 precede it.
         let second = extra.unicode_path.map(|value| value.get(5..));
         match second.map(Option::unwrap_or_default) {
-            Some(second) if second != name.as_bytes() => Err(Error::SecondName {
-                name: name.to_owned(),
-                received: String::from_utf8_lossy(second).into_owned(),
-            }),
+            Some(second) if second != name.as_bytes() => Err(second_name(name, second)),
             _ => Ok(extra),
         }
     }
@@ -65,16 +63,24 @@ impl<'a> Extra<'a> {
                 Some(value) if is_full || value == *number => *number = value,
                 None if !is_full => {}
                 _ => {
-                    return Err(Error::Entry64 {
-                        name: name.to_owned(),
-                        short: narrow.to_vec(),
-                        long: self.sizes.map(numbers),
-                    });
+                    let says = "has 64-bit sizes that contradict its other sizes";
+                    return Err(Flaw::of_entry(name, says)
+                        .expected(format_args!("numbers for {narrow:?}"))
+                        .received(format_args!("{:?}", self.sizes.map(numbers)))
+                        .into());
                 }
             }
         }
         Ok(wide)
     }
+}
+
+/// The error of a name other than the one in the central directory.
+pub(super) fn second_name(name: &str, second: &[u8]) -> Error {
+    let second = String::from_utf8_lossy(second);
+    Flaw::of_entry(name, "has a second name")
+        .received(format_args!("`{second}`"))
+        .into()
 }
 
 /// All complete numbers of a 64-bit field.

@@ -1,7 +1,7 @@
 //! Limits on the entries and the size of a zip.
 
-use super::Error;
 use super::entry::Record;
+use super::error::{Error, Flaw};
 use super::tree::Tree;
 
 /// Limits on a zip.
@@ -43,7 +43,10 @@ impl Limits {
             .iter()
             .fold(0, |sum: u64, record| sum.saturating_add(record.size));
         if received > limit {
-            return Err(Error::Unpacked { limit, received });
+            return Err(Flaw::of_zip("unpacks to too much")
+                .expected(format_args!("at most {limit} bytes"))
+                .received(received)
+                .into());
         }
         Ok(())
     }
@@ -54,6 +57,7 @@ mod tests {
     use super::super::Archive;
     use super::super::zipfile::{executable, file, zip};
     use super::*;
+    use crate::error::Category;
     use std::io::Cursor;
 
     #[test]
@@ -66,29 +70,19 @@ mod tests {
             ratio: 1,
         };
         assert!(open(limits).is_ok());
-        let entries = open(Limits {
-            entries: 1,
-            ..limits
-        });
-        assert!(matches!(
-            entries,
-            Err(Error::Entries {
-                limit: 1,
-                received: 2
-            })
-        ));
-        let unpacked = open(Limits {
-            unpacked: 18,
-            ..limits
-        });
-        assert!(matches!(
-            unpacked,
-            Err(Error::Unpacked {
-                limit: 18,
-                received: 19
-            })
-        ));
-        let ratio = open(Limits { ratio: 0, ..limits });
-        assert!(matches!(ratio, Err(Error::Unpacked { limit: 0, .. })));
+        for limits in [
+            Limits {
+                entries: 1,
+                ..limits
+            },
+            Limits {
+                unpacked: 18,
+                ..limits
+            },
+            Limits { ratio: 0, ..limits },
+        ] {
+            let error = open(limits).unwrap_err();
+            assert_eq!(error.category(), Category::Untrusted, "{limits:?}");
+        }
     }
 }

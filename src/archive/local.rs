@@ -7,8 +7,8 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use super::entry::{DESCRIPTOR, FLAGS_THAT_MATTER, Record};
-use super::error::{DescriptorNumbers, Error, Field};
-use super::extra::Extra;
+use super::error::{Error, Flaw};
+use super::extra::{Extra, second_name};
 use super::fields::Fields;
 
 pub(super) const SIGNATURE: [u8; 4] = *b"PK\x03\x04";
@@ -17,6 +17,14 @@ const DESCRIPTOR_SIGNATURE: [u8; 4] = *b"PK\x07\x08";
 pub(super) const LONGEST_DESCRIPTOR: u64 = 24;
 /// The number of bytes of a gap that are searched at once. It bounds memory; a gap of honest writers has a few bytes.
 const SCANNED: usize = 64 << 10;
+
+/// The numbers after the data of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DescriptorNumbers {
+    pub crc: u32,
+    pub compressed: u64,
+    pub size: u64,
+}
 
 /// Checks every local header, and returns the positions of the entries' data in the order of the records.
 ///
@@ -37,9 +45,7 @@ pub(super) fn locate<R: Read + Seek>(
     let next = extents.iter().skip(1).map(|(extent, _)| extent.start);
     for ((extent, record), next) in extents.iter().zip(next.chain([end])) {
         if extent.end > next {
-            return Err(Error::Overlap {
-                name: record.name.clone(),
-            });
+            return Err(Flaw::of_entry(&record.name, "overlaps what follows it").into());
         }
     }
     let mut from = 0;
@@ -70,9 +76,10 @@ fn no_header_within<R: Read + Seek>(reader: &mut R, start: u64, end: u64) -> Res
             .windows(SIGNATURE.len())
             .position(|window| window == SIGNATURE);
         if let Some(found) = found {
-            return Err(Error::Hidden {
-                offset: at + found as u64,
-            });
+            let says = "hides an entry that its central directory does not list";
+            return Err(Flaw::of_zip(says)
+                .received(format_args!("a local header at byte {}", at + found as u64))
+                .into());
         }
         at += count as u64 - overlap;
     }
@@ -88,9 +95,9 @@ struct Extent {
 
 impl Extent {
     fn find<R: Read + Seek>(reader: &mut R, record: &Record, end: u64) -> Result<Self, Error> {
-        let missing = || Error::NoLocalHeader {
-            name: record.name.clone(),
-            offset: record.header,
+        let missing = || {
+            Flaw::of_entry(&record.name, "has no local header where the directory says")
+                .expected(format_args!("one at byte {}", record.header))
         };
         let fixed = read_at(reader, record.header, FIXED_SIZE, end)?;
         let header = Header::read(&fixed).ok_or_else(missing)?;
@@ -115,10 +122,12 @@ impl Extent {
                 compressed: record.compressed,
                 size: record.size,
             };
-            extent.end += descriptor(&bytes, expected).ok_or_else(|| Error::Descriptor {
-                name: record.name.clone(),
-                expected,
-                received: short_descriptor(&bytes),
+            extent.end += descriptor(&bytes, expected).ok_or_else(|| {
+                let says = "has a data descriptor that contradicts the central directory";
+                Flaw::of_entry(&record.name, says).expected(format_args!(
+                    "{:08x} as CRC-32, and the sizes {} and {}",
+                    record.crc, record.compressed, record.size
+                ))
             })?;
         }
         Ok(extent)
@@ -181,10 +190,7 @@ impl Header {
 
     fn agree(&self, record: &Record, name: &[u8], extra: &[u8]) -> Result<(), Error> {
         if name != record.name.as_bytes() {
-            return Err(Error::SecondName {
-                name: record.name.clone(),
-                received: String::from_utf8_lossy(name).into_owned(),
-            });
+            return Err(second_name(&record.name, name));
         }
         let extra = Extra::of_entry(&record.name, extra)?;
         let [size, compressed] = extra.widen(&record.name, [self.size, self.compressed])?;
@@ -192,25 +198,24 @@ impl Header {
         let open = record.flags & DESCRIPTOR != 0;
         let crc = u64::from(self.crc);
         for (field, may_be_open, expected, received) in [
-            (Field::Flags, false, flags(record.flags), flags(self.flags)),
+            ("flags", false, flags(record.flags), flags(self.flags)),
             (
-                Field::Method,
+                "compression method",
                 false,
                 record.method as u64,
                 self.method.into(),
             ),
-            (Field::Crc32, true, record.crc.into(), crc),
-            (Field::CompressedSize, true, record.compressed, compressed),
-            (Field::Size, true, record.size, size),
+            ("CRC-32", true, record.crc.into(), crc),
+            ("compressed size", true, record.compressed, compressed),
+            ("size", true, record.size, size),
         ] {
             let left_open = may_be_open && open && received == 0;
             if received != expected && !left_open {
-                return Err(Error::LocalHeader {
-                    name: record.name.clone(),
-                    field,
-                    expected,
-                    received,
-                });
+                let says = "has a local header that contradicts the central directory";
+                return Err(Flaw::of_entry(&record.name, says)
+                    .expected(format_args!("{expected} as {field}"))
+                    .received(received)
+                    .into());
             }
         }
         Ok(())
@@ -234,12 +239,6 @@ pub(super) fn descriptor(bytes: &[u8], expected: DescriptorNumbers) -> Option<u6
         .flatten()
         .map(|length| length + 4)
         .or_else(|| unsigned(Fields(bytes)))
-}
-
-/// The numbers of a data descriptor with 32-bit sizes, behind its signature if it has one.
-fn short_descriptor(bytes: &[u8]) -> Option<DescriptorNumbers> {
-    let signature = DESCRIPTOR_SIGNATURE.as_slice();
-    short_numbers(Fields(bytes.strip_prefix(signature).unwrap_or(bytes)))
 }
 
 fn short_numbers(mut fields: Fields<'_>) -> Option<DescriptorNumbers> {

@@ -28,7 +28,6 @@ mod end;
 mod entry;
 mod error;
 mod extra;
-mod fault;
 mod fields;
 mod frame;
 mod limits;
@@ -50,8 +49,7 @@ use std::io::{Read, Seek, SeekFrom};
 
 pub use content::Content;
 pub use entry::{EntryType, ZipEntry};
-pub use error::{DescriptorNumbers, End64Fault, Error, Field, KindContradiction};
-pub use fault::Fault;
+pub use error::{Error, Flaw};
 pub use frame::Frame;
 pub use limits::Limits;
 pub use skeleton::Skeleton;

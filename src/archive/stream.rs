@@ -20,11 +20,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::entry::{Compression, DESCRIPTOR, ENCRYPTED, PATCH};
 use super::extra::Extra;
-use super::local::{FIXED_SIZE, Header, LONGEST_DESCRIPTOR, descriptor};
+use super::local::{DescriptorNumbers, FIXED_SIZE, Header, LONGEST_DESCRIPTOR, descriptor};
 use super::tree::Tree;
-use super::{
-    Archive, DescriptorNumbers, EntryType, Error, Hashes, Limits, Skeleton, ZipEntry, name,
-};
+use super::{Archive, EntryType, Error, Hashes, Limits, Skeleton, ZipEntry, name};
 use crate::hash::Contents;
 
 /// The size of the buffer for decompressed bytes. Larger ones are not faster.

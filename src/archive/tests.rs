@@ -1,5 +1,6 @@
 use super::zipfile::{EXECUTABLE, directory, executable, file, with, zip};
 use super::*;
+use crate::error::Category;
 use proptest::prelude::*;
 use std::io::{Cursor, Write};
 
@@ -166,10 +167,19 @@ fn a_zip_cut_anywhere_is_refused() {
     }
 }
 
+/// Numbers that a refusal names show its author where to look.
+#[track_caller]
+fn names(bytes: &[u8], facts: &[&str]) {
+    let error = open(bytes).err().unwrap();
+    assert_eq!(error.category(), Category::Untrusted);
+    let text = error.to_string();
+    for fact in facts {
+        assert!(text.contains(fact), "{fact} in {text}");
+    }
+}
+
 #[test]
 fn a_contradiction_of_64_bit_numbers_shows_both_sides() {
-    const END: &str = "the zip's 64-bit end record contradicts its other records\n";
-    const SIZES: &str = "the 64-bit sizes of the entry `x` contradict its other sizes\n";
     let wide = with([executable()], |zip| zip.wide = true);
     let at = wide.len() - 22 - 20;
     let changed = |place: usize, value: u8| {
@@ -185,98 +195,34 @@ fn a_contradiction_of_64_bit_numbers_shows_both_sides() {
         zip([executable(), odd])
     };
     let record = at - 56;
-    for (bytes, expected) in [
-        (
-            changed(wide.len() - 16, 7),
-            format!("{END}  expected 7 as the number of the directory's file\n  received 0"),
-        ),
-        (
-            changed(wide.len() - 14, 7),
-            format!("{END}  expected 65287 as the number of entries here\n  received 1"),
-        ),
-        (
-            changed(wide.len() - 12, 7),
-            format!("{END}  expected 65287 as the number of entries\n  received 1"),
-        ),
-        (
-            changed(at + 8, wide[at + 8] ^ 1),
-            format!(
-                "{END}  expected it at byte {record}\n  received byte {}",
-                record ^ 1
-            ),
-        ),
-        (
-            changed(at + 16, 2),
-            format!("{END}  expected a zip of one file\n  received one of 2 files"),
-        ),
-        (
-            changed(at + 4, 1),
-            format!("{END}  expected the record in file 0 of the zip\n  received file 1"),
-        ),
-        (
-            changed(record + 4, 45),
-            format!("{END}  expected a record of 56 bytes\n  received 57"),
-        ),
-        (
-            changed(record, b'x'),
-            format!("{END}  expected a record of 56 bytes\n  received a locator without one"),
-        ),
-        (
-            sized(u32::MAX, &[]),
-            format!("{SIZES}  expected numbers for 4294967295, 7, 66\n  received no 64-bit sizes"),
-        ),
-        (
-            sized(u32::MAX, &[1, 0, 0, 0]),
-            format!("{SIZES}  expected numbers for 4294967295, 7, 66\n  received an empty field"),
-        ),
-        (
-            sized(7, &[1, 0, 8, 0, 9, 0, 0, 0, 0, 0, 0, 0]),
-            format!("{SIZES}  expected numbers for 7, 7, 66\n  received 9"),
-        ),
-    ] {
-        assert_eq!(open(&bytes).err().unwrap().to_string(), expected);
+    names(&changed(wide.len() - 16, 7), &["7", "0"]);
+    names(&changed(wide.len() - 14, 7), &["65287", "1"]);
+    names(&changed(wide.len() - 12, 7), &["65287", "1"]);
+    let moved = changed(at + 8, wide[at + 8] ^ 1);
+    names(&moved, &[&record.to_string(), &(record ^ 1).to_string()]);
+    for (place, value) in [(at + 16, 2), (at + 4, 1), (record + 4, 45), (record, b'x')] {
+        names(&changed(place, value), &[]);
     }
+    names(&sized(u32::MAX, &[]), &["`x`", "4294967295, 7, 66"]);
+    names(&sized(u32::MAX, &[1, 0, 0, 0]), &["4294967295, 7, 66"]);
+    let other = sized(7, &[1, 0, 8, 0, 9, 0, 0, 0, 0, 0, 0, 0]);
+    names(&other, &["7, 7, 66", "9"]);
 }
 
 #[test]
-fn an_entry_that_is_a_file_and_a_directory_says_why() {
-    const BOTH: &str = "is a file and a directory at once\n  received";
-    for (odd, expected) in [
-        (
-            file("x/", "content"),
-            format!("the entry `x/` {BOTH} a name with a slash at its end, and 7 bytes of content"),
-        ),
-        (
-            file("x", "").mode(0o040755),
-            format!(
-                "the entry `x` {BOTH} the attributes of a directory, and a name without a slash at its end"
-            ),
-        ),
-    ] {
-        let error = open(&zip([executable(), odd])).unwrap_err();
-        assert_eq!(error.to_string(), expected);
-    }
+fn an_entry_that_is_a_file_and_a_directory_is_refused() {
+    names(&zip([executable(), file("x/", "content")]), &["`x/`", "7"]);
+    let other = file("x", "").mode(0o040755);
+    names(&zip([executable(), other]), &["`x`"]);
 }
 
 #[test]
 fn a_descriptor_that_contradicts_says_what_was_expected() {
     let mut streamed = license().streamed();
+    let crc = u32::from_le_bytes(streamed.descriptor[4..8].try_into().unwrap());
     streamed.descriptor[4] ^= 1;
-    let error = open(&zip([executable(), streamed])).unwrap_err();
-    let Error::Descriptor { expected, .. } = &error else {
-        panic!("{error:?}");
-    };
-    let received = DescriptorNumbers {
-        crc: expected.crc ^ 1,
-        ..*expected
-    };
-    assert_eq!(
-        error.to_string(),
-        format!(
-            "the data descriptor of the entry `LICENSE` contradicts the central directory\n  expected {:08x} as CRC-32, and the sizes 13 and 13\n  received {:08x} as CRC-32, and the sizes 13 and 13",
-            expected.crc, received.crc
-        )
-    );
+    let bytes = zip([executable(), streamed]);
+    names(&bytes, &["`LICENSE`", &format!("{crc:08x}"), "13 and 13"]);
 }
 
 proptest! {

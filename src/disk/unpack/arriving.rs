@@ -278,18 +278,20 @@ mod tests {
             (
                 "case",
                 zip([executable(), file("X", "1"), file("x", "2")]),
-                Some("the entries `X` and `x` differ in case only"),
+                Some("`X`"),
             ),
             (
                 "no executable",
                 zip([file("x", "1")]),
-                Some("the zip holds no executable"),
+                Some("executable"),
             ),
         ] {
             let received = by_stream(&zip, 5).map(|made| assert!(made.is_none(), "{label}"));
             let received = received.err().map(|error| error.to_string());
-            let first = received.as_deref().and_then(|text| text.lines().next());
-            assert_eq!(first, said, "{label}");
+            match (&received, said) {
+                (Some(received), Some(said)) => assert!(received.contains(said), "{received}"),
+                _ => assert_eq!((received, said), (None, None), "{label}"),
+            }
         }
     }
 
