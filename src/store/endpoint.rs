@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 pub use error::{AddressError, MappingError};
 
+use super::known;
 use super::{Error, Layout, Providers, Registry, RepoMut, Store};
-use super::{known, nearby};
 use crate::address::{Hostname, ProviderAddr};
 use crate::disk;
 use crate::jobs;
@@ -108,7 +108,7 @@ impl Endpoint {
                 path: directory.clone(),
             });
         }
-        if !nearby::exists_or_can_be_made(directory) {
+        if !exists_or_can_be_made(directory) {
             let path = directory.clone();
             return Err(Error::NoParent { path });
         }
@@ -269,14 +269,6 @@ impl Endpoint {
         }
     }
 
-    /// The directory that is probably meant where this one has no providers: providers lie three levels below it.
-    pub fn likely_directory(&self) -> Option<PathBuf> {
-        let EndpointKind::Layout(directory) = &self.kind else {
-            return None;
-        };
-        nearby::store_near(directory)
-    }
-
     /// The providers in this store; `None` if the address names a single repository, or is a template that cannot be read backwards. In a
     /// registry whose template has no host name, they are on `default_host`.
     ///
@@ -321,6 +313,12 @@ impl Endpoint {
             unfinished,
         }))
     }
+}
+
+/// Whether a directory exists, or the one above it, in which it can be made. Both are missing where a disk is not mounted.
+fn exists_or_can_be_made(directory: &Path) -> bool {
+    let above = directory.parent().unwrap_or(directory);
+    above.as_os_str().is_empty() || above.exists() || directory.exists()
 }
 
 /// Whether a text without a prefix looks like the path of a directory. No registry has such a name.

@@ -17,7 +17,6 @@ mod error;
 mod hint;
 pub mod known;
 pub mod layout;
-mod nearby;
 mod phrases;
 mod ping;
 mod put_error;

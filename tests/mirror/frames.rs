@@ -65,7 +65,13 @@ fn whole_zips_with_any_form_of_end_record_are_mirrored() {
 #[test]
 fn end_records_are_checked_as_push_checks_them() {
     let is_end = |case: &&Case| {
-        let ends = ["not a zip", "the zip is ", "no entries", "after its end", "end record"];
+        let ends = [
+            "not a zip",
+            "the zip is ",
+            "no entries",
+            "after its end",
+            "end record",
+        ];
         let is_within = case.label == "an entry in another part";
         !is_within && ends.iter().any(|end| case.message.contains(end))
     };

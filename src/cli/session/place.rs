@@ -43,9 +43,27 @@ pub(in crate::cli) fn is_store(path: &Path) -> bool {
     if text.starts_with("oci-layout:") {
         return true;
     }
-    let store = Endpoint::parse(&format!("oci-layout:{text}"), false);
-    let near = store.ok().and_then(|store| store.likely_directory());
-    near.as_deref() == Some(path) || path.join("oci-layout").is_file()
+    has_layout(path, 3, &mut 1_000)
+}
+
+/// Whether there is an OCI layout at most `levels` below a directory, among as many entries as `left` says.
+fn has_layout(directory: &Path, levels: usize, left: &mut usize) -> bool {
+    let is_layout = directory.join("oci-layout").is_file();
+    if is_layout || levels == 0 {
+        return is_layout;
+    }
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    for entry in entries {
+        match left.checked_sub(1) {
+            Some(fewer) => *left = fewer,
+            None => return false,
+        }
+        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_directory && has_layout(&entry.path(), levels - 1, left) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Refuses to write a store among the files of a release or of a filesystem mirror, whose readers would find them. Other files, such as those

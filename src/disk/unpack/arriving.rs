@@ -280,11 +280,7 @@ mod tests {
                 zip([executable(), file("X", "1"), file("x", "2")]),
                 Some("`X`"),
             ),
-            (
-                "no executable",
-                zip([file("x", "1")]),
-                Some("executable"),
-            ),
+            ("no executable", zip([file("x", "1")]), Some("executable")),
         ] {
             let received = by_stream(&zip, 5).map(|made| assert!(made.is_none(), "{label}"));
             let received = received.err().map(|error| error.to_string());
