@@ -249,7 +249,7 @@ fn an_interrupted_installation_reports_the_finished_provider() {
             &[&format!(
                 "mirror/{first}/terraform-provider-demo_1.0.0_linux_amd64.zip"
             )],
-            "Installed 1 package (406 B copied) in ",
+            "Installed 1 version, 1 package (406 B copied) in ",
         );
         let run = interrupt(" --format json");
         let document = run.document(&[[self::first(&run.stdout), "1.0.0"]]);

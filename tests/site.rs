@@ -183,7 +183,7 @@ fn the_files_are_those_of_providers_mirror() {
     assert_eq!(run.stdout, paths.concat());
     assert!(
         run.stderr
-            .contains("     Wrote 4 packages (0 B copied, 4 reused) in "),
+            .contains("     Wrote 2 versions, 4 packages (0 B copied, 4 reused) in "),
         "{}",
         run.stderr
     );
@@ -299,7 +299,7 @@ fn a_dry_run_writes_nothing() {
     let scene = with_two();
     let run = dry_run(&scene, &["--delete"]).succeeds();
     assert!(
-        run.stderr.contains("Would write 4 packages ("),
+        run.stderr.contains("Would write 2 versions, 4 packages ("),
         "{}",
         run.stderr
     );

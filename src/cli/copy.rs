@@ -141,7 +141,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     };
     let reporter = report.publishing(COPY, extent, &http);
     if let Some(error) = plan.incomplete.take() {
-        report.run_failed(error);
+        report.failed(error);
     }
     let to_error = |failure| match locks.refusing(&failure) {
         Some(files) => CommandError::NotLocked { files, failure },
@@ -149,7 +149,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     };
     let on_result = |result| match result {
         Ok(published) => report.published(published),
-        Err(failure) => report.journey_failed(to_error, failure),
+        Err(failure) => report.failed(to_error(failure)),
     };
     let mut tasks = Vec::new();
     for task in plan.tasks(&to, &target, &locks) {

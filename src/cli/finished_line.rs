@@ -14,16 +14,13 @@ const COUNT: usize = 23;
 
 /// The parts of a line, so that a narrow terminal shows those that matter.
 pub(super) struct FinishedLine<'a> {
-    /// The provider, with its version and platform, and the store if there are several.
+    /// The version, and the store if there are several.
     pub(super) subject: &'a Subject,
     /// The number of packages.
-    pub(super) count: Option<String>,
+    pub(super) count: String,
     /// The size of what was copied.
     pub(super) size: Option<String>,
-    /// `None` if the version was not read.
-    pub(super) authentication: Option<&'a Authentication>,
-    /// Whether the line explains an authentication that proves less than it seems to.
-    pub(super) is_explained: bool,
+    pub(super) authentication: &'a Authentication,
 }
 
 /// The columns of the lines so far, so that they stand below each other.
@@ -44,70 +41,43 @@ impl Widths {
 
 impl FinishedLine<'_> {
     pub(super) fn whole(&self) -> String {
-        self.with(true, true, self.proof(), [0; 3])
+        self.with(true, true, &explained(self.authentication), [0; 3])
     }
 
     /// The line in so many columns. The explanation is left out first, then the size, the beginning of the key, the number of packages, the key
     /// and the notes. The name is never cut: a line that is still too wide goes on below. A run may have hundreds of these lines; the last line
     /// of the run has the numbers, and `inspect` shows the key.
     pub(super) fn within(&self, columns: usize, widths: &Widths) -> String {
-        // Lines about packages come with `-v` only, and would make those of versions wide.
-        if self.subject.platform.is_none() {
-            widths.widen(self.subject);
-        }
+        widths.widen(self.subject);
         let [name, store] =
             [&widths.name, &widths.store].map(|width| width.load(Ordering::Relaxed));
         let proof = self.authentication;
-        let all = || proof.map(Authentication::to_string);
-        let short = || proof.map(Authentication::short);
-        let forms = [
-            self.with(true, true, self.proof(), [name, store, COUNT]),
-            self.with(true, true, all(), [name, store, COUNT]),
-            self.with(true, false, all(), [name, store, 0]),
-            self.with(true, false, short(), [name, store, 0]),
-            self.with(false, false, short(), [name, store, 0]),
-            self.with(false, false, short(), [0; 3]),
-            self.with(false, false, proof.map(Authentication::without_key), [0; 3]),
-        ];
-        let mut forms = forms.into_iter();
+        let (all, short) = (proof.to_string(), proof.short());
+        let mut forms = [
+            self.with(true, true, &explained(proof), [name, store, COUNT]),
+            self.with(true, true, &all, [name, store, COUNT]),
+            self.with(true, false, &all, [name, store, 0]),
+            self.with(false, false, &short, [name, store, 0]),
+            self.with(false, false, &short, [0; 3]),
+            self.with(false, false, &proof.without_key(), [0; 3]),
+        ]
+        .into_iter();
         let fitting = forms.find(|line| measure_text_width(line) <= columns);
-        let least = || {
-            self.with(
-                false,
-                false,
-                proof.map(Authentication::without_notes),
-                [0; 3],
-            )
-        };
-        fitting.unwrap_or_else(least)
+        fitting.unwrap_or_else(|| self.with(false, false, &proof.without_notes(), [0; 3]))
     }
 
-    fn proof(&self) -> Option<String> {
-        match self.is_explained {
-            true => self.authentication.map(explained),
-            false => self.authentication.map(Authentication::to_string),
-        }
-    }
-
-    fn with(
-        &self,
-        has_count: bool,
-        has_size: bool,
-        proof: Option<String>,
-        widths: [usize; 3],
-    ) -> String {
-        let count = self.count.iter().filter(|_| has_count);
-        let size = self.size.iter().filter(|_| has_size);
-        let counted: Vec<&str> = count.chain(size).map(String::as_str).collect();
+    fn with(&self, has_count: bool, has_size: bool, proof: &str, widths: [usize; 3]) -> String {
+        let count = has_count.then_some(&*self.count);
+        let size = self.size.as_deref().filter(|_| has_size);
+        let counted: Vec<&str> = count.into_iter().chain(size).collect();
         let texts = [name(self.subject), store(self.subject), counted.join(", ")];
-        let mut parts: Vec<String> = Vec::new();
-        for (text, width) in texts.into_iter().zip(widths) {
-            if !text.is_empty() {
-                parts.push(pad_str(&text, width, Alignment::Left, None).into_owned());
-            }
-        }
-        parts.extend(proof);
-        parts.join(GAP).trim_end().to_owned()
+        let columns = texts.into_iter().zip(widths);
+        let mut parts: Vec<String> = columns
+            .filter(|(text, _)| !text.is_empty())
+            .map(|(text, width)| pad_str(&text, width, Alignment::Left, None).into_owned())
+            .collect();
+        parts.push(proof.to_owned());
+        parts.join(GAP)
     }
 }
 
@@ -157,20 +127,23 @@ mod tests {
     use super::*;
     use tfoci::authentication::{Note, Status};
 
-    fn lines(notes: Vec<Note>, columns: &[usize]) -> Vec<String> {
-        let authentication = Authentication {
+    fn authentication(notes: Vec<Note>) -> Authentication {
+        Authentication {
             status: Status::Signed,
             anchor: Some(Anchor::Pinned),
             fingerprint: "C874011F0AB405110D02105534365D9472D7468F".parse().ok(),
             notes,
-        };
+        }
+    }
+
+    fn lines(notes: Vec<Note>, columns: &[usize]) -> Vec<String> {
+        let authentication = authentication(notes);
         let subject = subject("demo", None);
         let line = FinishedLine {
             subject: &subject,
-            count: Some("4 packages".to_owned()),
+            count: "4 packages".to_owned(),
             size: Some("1.71 KiB".to_owned()),
-            authentication: Some(&authentication),
-            is_explained: true,
+            authentication: &authentication,
         };
         let widths = Widths::default();
         let lines = columns.iter().map(|columns| line.within(*columns, &widths));
@@ -192,7 +165,7 @@ mod tests {
             [
                 "example.com/acme/demo 1.0.0   4 packages, 1.71 KiB      signed 34365D9472D7468F (pinned)",
                 "example.com/acme/demo 1.0.0   4 packages   signed 34365D9472D7468F (pinned)",
-                "example.com/acme/demo 1.0.0   4 packages   signed …72D7468F (pinned)",
+                "example.com/acme/demo 1.0.0   signed …72D7468F (pinned)",
                 "example.com/acme/demo 1.0.0   signed …72D7468F (pinned)",
                 "example.com/acme/demo 1.0.0   signed …72D7468F (pinned)",
                 "example.com/acme/demo 1.0.0   signed (pinned)",
@@ -216,10 +189,9 @@ mod tests {
             let subject = subject(name, Some(destination));
             let line = FinishedLine {
                 subject: &subject,
-                count: Some("1 package".to_owned()),
+                count: "1 package".to_owned(),
                 size: None,
-                authentication: None,
-                is_explained: false,
+                authentication: &authentication(Vec::new()),
             };
             line.within(90, &widths)
         };
@@ -230,9 +202,9 @@ mod tests {
                 line("tls", "oci.b.test/acme-tls"),
             ],
             [
-                "example.com/acme/random 1.0.0   a.test:5000/providers   1 package",
-                "example.com/acme/tls 1.0.0      oci.b.test              1 package",
-                "example.com/acme/tls 1.0.0      oci.b.test/acme-tls     1 package",
+                "example.com/acme/random 1.0.0   a.test:5000/providers   signed …72D7468F (pinned)",
+                "example.com/acme/tls 1.0.0      oci.b.test              signed …72D7468F (pinned)",
+                "example.com/acme/tls 1.0.0      oci.b.test/acme-tls     signed …72D7468F (pinned)",
             ]
         );
     }

@@ -9,11 +9,8 @@ use tfoci::authentication::Authentication;
 use tfoci::credentials::Location;
 use tfoci::digest::Digest;
 use tfoci::error::{Category, Hint};
-use tfoci::event::Subject;
 use tfoci::fingerprint::Fingerprint;
 use tfoci::hash::PackageHash;
-use tfoci::install::Installed;
-use tfoci::outcome::Published;
 use tfoci::platform::Platform;
 use tfoci::version::Version;
 
@@ -119,28 +116,6 @@ pub(super) fn sentence(error: &dyn std::error::Error) -> String {
     shown.collect()
 }
 
-/// The result of `push`, `mirror`, `copy` and `install`. If the run was interrupted, it contains what was finished.
-#[derive(Serialize)]
-pub(super) struct Outcomes<'a> {
-    pub(super) schema: u32,
-    pub(super) providers: Vec<Provider<'a>>,
-    /// The keys of `--pin-new`.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub(super) pins: &'a [Pin],
-    /// The versions that `site --delete` deleted, or would delete.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub(super) deleted: &'a [Deleted],
-    /// The bytes of the packages that were written into a store.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) bytes: Option<u64>,
-    /// HTTP requests of a publication, including redirects and retries, except requests for tokens.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) requests: Option<u64>,
-    /// An error that is not about a version.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) error: Option<Error>,
-}
-
 /// What became of a key.
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -170,56 +145,6 @@ pub(super) struct Pin {
 pub(super) struct Deleted {
     pub(super) provider: ProviderAddr,
     pub(super) version: Version,
-}
-
-/// One provider version of a report.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub(super) enum Provider<'a> {
-    Published(&'a Published),
-    Installed(&'a Installed),
-    Failed {
-        provider: &'a ProviderAddr,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        version: Option<&'a Version>,
-        /// The destination, if the run has several.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        destination: Option<&'a str>,
-        /// Only for stores.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        status: Option<&'static str>,
-        packages: [(); 0],
-        /// Only for installed packages.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        hashes: Option<[(); 0]>,
-        error: Error,
-    },
-}
-
-impl<'a> Provider<'a> {
-    pub(super) fn not_published(subject: &'a Subject, error: &CommandError) -> Self {
-        Self::Failed {
-            provider: &subject.provider,
-            version: subject.version.as_ref(),
-            destination: subject.destination.as_deref(),
-            status: Some("failed"),
-            packages: [],
-            hashes: None,
-            error: error.into(),
-        }
-    }
-
-    pub(super) fn not_installed(subject: &'a Subject, error: &CommandError) -> Self {
-        Self::Failed {
-            provider: &subject.provider,
-            version: subject.version.as_ref(),
-            destination: None,
-            status: None,
-            packages: [],
-            hashes: Some([]),
-            error: error.into(),
-        }
-    }
 }
 
 /// The result of `list`.

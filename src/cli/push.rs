@@ -162,17 +162,18 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         Ok(published) => {
             // The version is published already, so report it even if writing the digest file fails.
             if let Some(Err(error)) = digest_file.map(|file| write_digest(file, &published)) {
-                report.run_failed(error);
+                report.failed(error);
             }
             warn_of_expired_key(&published, &request.rule, options.now, session);
             report.published(published);
         }
-        Err(failure) => match failure.subject.clone() {
-            Some(subject) if subject.version.is_some() => {
-                report.failed(subject, failure.into());
+        Err(failure) => {
+            let subject = failure.subject.as_ref();
+            if subject.is_none_or(|subject| subject.version.is_none()) {
+                return Err(failure.into());
             }
-            _ => return Err(failure.into()),
-        },
+            report.failed(failure.into());
+        }
     }
     Ok(report.finish())
 }

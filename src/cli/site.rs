@@ -24,7 +24,7 @@ use super::error::CommandError;
 use super::json::Deleted;
 use super::public_url::public_url;
 use super::render::{Mirror, ProviderInstallationView, fill};
-use super::report::Extent;
+use super::report::{Extent, SITE};
 use super::session::place::{into_store, is_store};
 use super::session::{Everything, Session, Wanted, WantedVersions, requested};
 
@@ -109,7 +109,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let known = || known_url(&arguments.directory).filter(|url| site_url(url.as_str()).is_ok());
     let url = arguments.url.clone().or_else(known);
     let url = url.map(|url| with_slash(url.as_str()));
-    let reporter = report.writing_site(url.clone(), extent);
+    let mirror = url.clone().map(|url| Mirror::Network { url });
+    let reporter = report.writing(SITE, extent, mirror);
     let directory = &arguments.directory;
     let on_change = |change| record(change, directory, session);
     let mut tasks = Vec::new();
@@ -119,7 +120,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
                 from,
                 constraints: selection.constraints,
             }),
-            Err(failure) => report.failed(Subject::provider(&selection.provider), failure.into()),
+            Err(failure) => report.failed(failure.into()),
         }
     }
     let site = Site::open(&request, &reporter).await;
@@ -129,12 +130,12 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         finish_others(&site, &everything, session, &on_change).await;
     }
     if let Err(error) = site.remove_empty_directories() {
-        report.run_failed(Failure::from(error).into());
+        report.failed(Failure::from(error).into());
     }
     if !arguments.dry_run
         && let Err(error) = write_page(&site, url.as_deref(), &arguments, session)
     {
-        report.run_failed(Failure::from(error).into());
+        report.failed(Failure::from(error).into());
     }
     Ok(report.finish())
 }
@@ -192,7 +193,7 @@ fn record(change: Result<SiteChange, Failure>, directory: &Path, session: &Sessi
             let version = Subject::version(&provider, &version);
             warn_of_kept(&version, reason, directory, session);
         }
-        Err(failure) => report.version_failed(failure),
+        Err(failure) => report.failed(failure.into()),
     }
 }
 

@@ -130,7 +130,7 @@ fn oras_reads_and_copies_the_artifact_and_its_evidence() {
         "--require-pinned",
     ];
     let installed = scene.tfoci(arguments).succeeds();
-    let summary = "\n Installed 2 packages (";
+    let summary = "\n Installed 1 version, 2 packages (";
     assert!(
         steady(&installed.stderr).contains(summary),
         "{}",

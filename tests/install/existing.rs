@@ -53,7 +53,7 @@ fn only_what_is_missing_is_copied() {
     install_linux(&scene, &[]).succeeds();
     let run = install(&scene, &["--platform", "all"]).succeeds();
     let size = Facts::of_demo(&scene, "windows_arm64").size;
-    let said = format!(" Installed 1 package ({size} B copied, 1 already present) in ");
+    let said = format!(" Installed 1 version, 1 package ({size} B copied, 1 already present) in ");
     assert!(run.stderr.contains(&said), "{}", run.stderr);
 }
 

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use tfoci::error::printable_path;
-use tfoci::event::Subject;
 use tfoci::install::{DirectoryKind, Form, Installed, Request, Task, install};
 use tfoci::lockfile::Client;
 use tfoci::outcome::Failure;
@@ -17,7 +16,8 @@ use tfoci::outcome::Failure;
 use super::Ending;
 use super::error::CommandError;
 use super::lock::{self, LockOptions, Writing};
-use super::report::Extent;
+use super::render::Mirror;
+use super::report::{Extent, INSTALL};
 use super::session::place::{into_store, is_store};
 use super::session::{Session, Wanted, WantedVersions, requested};
 
@@ -171,20 +171,20 @@ async fn into_mirror(
         dry_run: arguments.dry_run,
         only_changed: false,
     };
-    let reporter = report.installing(into, extent);
+    let reporter = report.writing(INSTALL, extent, Some(Mirror::directory(&into)));
     if let Some(error) = everything.and_then(|everything| everything.failure()) {
-        report.run_failed(error);
+        report.failed(error);
     }
     let mut tasks = Vec::new();
     for WantedVersions { selection, from } in wanted {
         match from {
             Ok(from) => tasks.push(Task { from, selection }),
-            Err(failure) => report.failed(Subject::provider(&selection.provider), failure.into()),
+            Err(failure) => report.failed(failure.into()),
         }
     }
     let on_result = |result: Result<Installed, Failure>| match result {
         Ok(installed) => report.installed(installed),
-        Err(failure) => report.version_failed(failure),
+        Err(failure) => report.failed(failure.into()),
     };
     install(tasks, &request, &reporter, &on_result).await;
     Ok(report.finish())

@@ -22,7 +22,7 @@ use super::{LockRequest, Writing};
 use crate::cli::Ending;
 use crate::cli::error::{CommandError, LockDifference};
 use crate::cli::printer::Tone;
-use crate::cli::progress::{PresentVersions, Progress};
+use crate::cli::progress::Progress;
 use crate::cli::session::{Session, consequence, data_directory, has_data_directory};
 
 /// The directory in which clients look for providers without any configuration.
@@ -56,7 +56,7 @@ pub(in crate::cli) async fn update(
         set_aside(&mut roots, &mut broken, no_method);
     }
     let tasks = tasks(&roots, &methods)?;
-    let progress = Progress::begin(&session.printer, tasks.len(), PresentVersions::Printed);
+    let progress = Progress::begin(&session.printer, tasks.len(), false);
     let reporter: Arc<dyn Reporter> = Arc::clone(&progress) as _;
     let installation = installation(&request, &roots, session)?;
     let installer = installation

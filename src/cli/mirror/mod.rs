@@ -178,7 +178,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     if let Some(pins) = results.pins
         && let Err(error) = pins.finish(&*reporter).await
     {
-        session.report.run_failed(error);
+        session.report.failed(error);
     }
     if arguments.require_pinned && unverified > 0 {
         note_unverified(unverified, session);
@@ -265,7 +265,7 @@ impl Results<'_> {
         let report = &self.session.report;
         match result {
             Ok(published) => report.published(published),
-            Err(failure) => report.journey_failed(to_error, failure),
+            Err(failure) => report.failed(to_error(failure)),
         }
     }
 }

@@ -2,30 +2,38 @@
 
 use std::time::Duration;
 
-use console::{measure_text_width, truncate_str};
+use console::{Alignment, measure_text_width, pad_str, truncate_str};
 
-use super::figures::{self, Whole};
-use super::ledger::{ActivePackage, Ledger, Totals};
-use super::subject::label;
+use tfoci::event::Subject;
+
+use super::super::finished_line::store;
+use super::ledger::{ActivePackage, Ledger, Totals, rate};
 
 /// The widest bar, in columns.
 const WIDEST_BAR: usize = 24;
 /// Figures are left out before a bar becomes narrower.
 const NARROWEST_BAR: usize = 5;
-/// `1023/~1023 MiB`
-const SIZE: usize = 14;
-/// `1023 KiB/s`
-const RATE: usize = 10;
-/// `ETA 99h59m`
-const LEFT: usize = 10;
-/// ` 99%`
-const PERCENT: usize = 4;
+/// The columns of the figures: `1023/~1023 MiB`, `1023 KiB/s`, ` 99%`, `ETA 99h59m`.
+const WIDTHS: [usize; 4] = [14, 10, 4, 10];
+/// The figures that are shown, if they fit: the rate goes first, then the time left, which only the total has, then the size, and the bar never.
+const FORMS: [[bool; 4]; 4] = [
+    [true, true, true, true],
+    [true, false, true, true],
+    [true, false, true, false],
+    [false, false, true, false],
+];
 const GAP: usize = 2;
 /// After this time without a byte, a line names the host for which the run waits.
 const QUIET: Duration = Duration::from_secs(2);
 /// How long one picture of the spinner is shown, in milliseconds.
 const SPIN: u128 = 100;
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const UNITS: [(&str, u64); 4] = [
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("B", 1),
+];
 
 /// The size of a terminal.
 #[derive(Clone, Copy, Debug)]
@@ -39,150 +47,175 @@ struct Row {
     label: String,
     /// In thousandths.
     part: u64,
-    size: String,
-    rate: String,
-    percent: String,
-    left: String,
-}
-
-/// The columns that fit. Bars shrink first, then figures are left out, and labels are cut last.
-struct Columns {
-    label: usize,
-    bar: usize,
-    size: bool,
-    rate: bool,
-    percent: bool,
-    left: bool,
+    /// The size, the rate, the percentage, and the time left.
+    figures: [String; 4],
 }
 
 /// The lines. No line is wider than the screen, and their number leaves room for a line of the log.
 pub(super) fn draw(
     ledger: &mut Ledger,
-    now: Duration,
+    elapsed: Duration,
     screen: Screen,
     waits_for: Option<&str>,
 ) -> Vec<String> {
-    let totals = ledger.totals(now);
+    let width = screen.columns.saturating_sub(1);
     let mut lines = Vec::new();
-    if let Some(totals) = totals {
+    if let Some(totals) = ledger.totals() {
         let most = screen.rows.saturating_sub(3).max(1);
-        let hidden = match ledger.active.len() {
-            all if all > most => all - (most - 1),
-            _ => 0,
-        };
-        let shown = ledger.active.len() - hidden;
-        let packages = ledger.active.iter().take(shown);
-        let mut rows: Vec<Row> = packages.map(|package| package_row(package, now)).collect();
+        let all = ledger.active.len();
+        let shown = if all > most { most - 1 } else { all };
+        let mut rows: Vec<Row> = ledger.active.iter().take(shown).map(package_row).collect();
         rows.push(total_row(&totals));
-        let columns = Columns::of(&rows, screen.columns.saturating_sub(1));
-        lines.extend(rows.iter().map(|row| columns.line(row)));
-        if hidden > 0 {
-            lines.insert(shown, format!("and {hidden} more"));
+        lines = laid_out(&rows, width);
+        if shown < all {
+            lines.insert(shown, format!("and {} more", all - shown));
         }
     }
-    if !ledger.flows(now, QUIET) {
-        let waiting = waiting(now, waits_for, screen.columns.saturating_sub(1));
-        lines.insert(lines.len().saturating_sub(1), waiting);
+    if !ledger.flows(QUIET) {
+        let picture = usize::try_from(elapsed.as_millis() / SPIN).unwrap_or(0) % SPINNER.len();
+        let picture = SPINNER.get(picture).unwrap_or(&" ");
+        let text = match waits_for {
+            Some(host) => format!("{picture} waiting for {host}"),
+            None => format!("{picture} working"),
+        };
+        let text = truncate_str(&text, width, "…").into_owned();
+        lines.insert(lines.len().saturating_sub(1), text);
     }
     lines
 }
 
-fn waiting(now: Duration, host: Option<&str>, columns: usize) -> String {
-    let picture = usize::try_from(now.as_millis() / SPIN).unwrap_or(0) % SPINNER.len();
-    let picture = SPINNER.get(picture).unwrap_or(&" ");
-    let text = match host {
-        Some(host) => format!("{picture} waiting for {host}"),
-        None => format!("{picture} working"),
-    };
-    truncate_str(&text, columns, "…").into_owned()
-}
-
-fn package_row(package: &ActivePackage, now: Duration) -> Row {
-    let part = package.received.saturating_mul(1000);
+fn package_row(package: &ActivePackage) -> Row {
+    let received = package.received();
+    let part = received.saturating_mul(1000).checked_div(package.size);
     Row {
         label: label(&package.subject),
-        part: part.checked_div(package.size).unwrap_or(0),
-        size: figures::part(package.received, Whole::Known(package.size)),
-        rate: rate(package.per_second(now)),
-        percent: String::new(),
-        left: String::new(),
+        part: part.unwrap_or(0),
+        figures: [
+            fraction(received, package.size, true),
+            per_second(rate(&package.flow)),
+            String::new(),
+            String::new(),
+        ],
     }
+}
+
+/// The label of a package. It omits the host and the namespace, because they rarely differ between packages.
+fn label(subject: &Subject) -> String {
+    let mut label = subject.provider.type_name().to_owned();
+    if let Some(version) = &subject.version {
+        label += &format!(" {version}");
+    }
+    if let Some(platform) = &subject.platform {
+        label += &format!(" {platform}");
+    }
+    if subject.destination.is_some() {
+        label += &format!(" to {}", store(subject));
+    }
+    label
 }
 
 fn total_row(totals: &Totals) -> Row {
     let tilde = if totals.counts_all_packages { "" } else { "~" };
-    let left = totals.left.filter(|_| totals.received < totals.bytes);
+    let (finished, packages) = (totals.finished, totals.packages);
+    let left = totals.left.map(|left| format!("ETA {}", time(left)));
     Row {
-        label: format!(
-            "total {}/{tilde}{} packages",
-            totals.finished, totals.packages
-        ),
+        label: format!("total {finished}/{tilde}{packages} packages"),
         part: totals.part,
-        size: match totals.bytes {
-            0 => String::new(),
-            _ => figures::part(totals.received, totals.whole()),
-        },
-        rate: rate(totals.rate),
-        percent: format!("{}%", totals.part / 10),
-        left: left.map_or_else(String::new, |left| format!("ETA {}", figures::time(left))),
+        figures: [
+            fraction(totals.received, totals.bytes, totals.counts_all_bytes),
+            per_second(totals.rate),
+            format!("{}%", totals.part / 10),
+            left.unwrap_or_default(),
+        ],
     }
 }
 
-fn rate(per_second: Option<u64>) -> String {
-    per_second.map_or_else(String::new, |rate| format!("{}/s", figures::size(rate)))
-}
-
-impl Columns {
-    fn of(rows: &[Row], width: usize) -> Self {
-        let labels = rows.iter().map(|row| measure_text_width(&row.label));
-        let label = labels.max().unwrap_or(0);
-        // The rate goes first, then the time left, which only the total has, then the size, and the bar never.
-        let forms = [
-            [true, true, true, true],
-            [true, false, true, true],
-            [true, false, true, false],
-            [false, false, true, false],
-            [false; 4],
-        ];
-        let figures = |form: &[bool; 4]| -> usize {
-            let widths = form.iter().zip([SIZE, RATE, PERCENT, LEFT]);
-            let shown = widths.filter(|(is_shown, _)| **is_shown);
-            shown.map(|(_, width)| GAP + width).sum()
-        };
-        let room = width.saturating_sub(label + GAP);
-        let fits = |form: &&[bool; 4]| figures(form) + NARROWEST_BAR <= room;
-        let form = forms.iter().find(fits).copied().unwrap_or_default();
-        let [size, rate, percent, left] = form;
-        let bar = room.saturating_sub(figures(&form));
-        Self {
-            label: label.min(width.saturating_sub(GAP + NARROWEST_BAR)),
-            bar: bar.clamp(NARROWEST_BAR, WIDEST_BAR),
-            size,
-            rate,
-            percent,
-            left,
-        }
-    }
-
-    fn line(&self, row: &Row) -> String {
-        let label = truncate_str(&row.label, self.label, "…");
-        let padding = self.label.saturating_sub(measure_text_width(&label));
-        let mut line = format!("{label}{:padding$}", "");
+/// Bars shrink first, then figures are left out, and labels are cut last.
+fn laid_out(rows: &[Row], width: usize) -> Vec<String> {
+    let labels = rows.iter().map(|row| measure_text_width(&row.label));
+    let label = labels.max().unwrap_or(0);
+    let room = width.saturating_sub(label + GAP);
+    let figures = |form: &[bool; 4]| -> usize {
+        let shown = form.iter().zip(WIDTHS).filter(|(is_shown, _)| **is_shown);
+        shown.map(|(_, width)| GAP + width).sum()
+    };
+    let mut forms = FORMS.into_iter();
+    let form = forms.find(|form| figures(form) + NARROWEST_BAR <= room);
+    let form = form.unwrap_or_default();
+    let bar = room.saturating_sub(figures(&form));
+    let bar = bar.clamp(NARROWEST_BAR, WIDEST_BAR);
+    let label = label.min(width.saturating_sub(GAP + NARROWEST_BAR));
+    let line = |row: &Row| {
         let part = usize::try_from(row.part).unwrap_or(0);
-        let full = ((self.bar * part + 500) / 1000).min(self.bar);
-        let empty = self.bar - full;
-        line += &format!("  {}{}", "█".repeat(full), "░".repeat(empty));
-        for (is_shown, text, width) in [
-            (self.size, &row.size, SIZE),
-            (self.rate, &row.rate, RATE),
-            (self.percent, &row.percent, PERCENT),
-            (self.left, &row.left, LEFT),
-        ] {
+        let full = ((bar * part + 500) / 1000).min(bar);
+        let name = pad_str(&row.label, label, Alignment::Left, Some("…"));
+        let mut line = format!("{name}  {}{}", "█".repeat(full), "░".repeat(bar - full));
+        for ((text, width), is_shown) in row.figures.iter().zip(WIDTHS).zip(form) {
             if is_shown {
                 line += &format!("  {text:>width$}");
             }
         }
-        line.truncate(line.trim_end().len());
-        line
+        line.trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+/// The received part of a size: `7.9/15.0 MiB`. A size that is estimated has a tilde.
+pub(super) fn fraction(received: u64, bytes: u64, is_known: bool) -> String {
+    if bytes == 0 {
+        return String::new();
+    }
+    let tilde = if is_known { "" } else { "~" };
+    let (unit, scale) = unit(bytes);
+    let (received, bytes) = (number(received, scale), number(bytes, scale));
+    format!("{received}/{tilde}{bytes} {unit}")
+}
+
+/// A rate: `512 KiB/s`. Nothing if no bytes come.
+fn per_second(bytes: u64) -> String {
+    let (unit, scale) = unit(bytes);
+    match bytes {
+        0 => String::new(),
+        bytes => format!("{} {unit}/s", number(bytes, scale)),
+    }
+}
+
+/// A time: `0:20`, `12:05`, `3h07m`.
+fn time(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match (seconds / 3600, seconds / 60) {
+        (0, minutes) => format!("{minutes}:{:02}", seconds % 60),
+        (hours, minutes) if hours < 100 => format!("{hours}h{:02}m", minutes % 60),
+        (hours, _) => format!("{}d", hours / 24),
+    }
+}
+
+fn unit(bytes: u64) -> (&'static str, u64) {
+    let mut units = UNITS.into_iter();
+    units.find(|(_, scale)| bytes >= *scale).unwrap_or(("B", 1))
+}
+
+/// A number with at most three digits before the point, and a decimal below 100.
+fn number(bytes: u64, scale: u64) -> String {
+    let (whole, rest) = (bytes / scale, bytes % scale);
+    if scale == 1 || whole >= 100 {
+        return whole.to_string();
+    }
+    let tenth = u128::from(rest) * 10 / u128::from(scale);
+    format!("{whole}.{tenth}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_short() {
+        assert_eq!(fraction(8 << 20, 15 << 20, true), "8.0/15.0 MiB");
+        assert_eq!(fraction(139 << 20, 361 << 20, false), "139/~361 MiB");
+        assert_eq!(fraction(5, 1023, true), "5/1023 B");
+        assert_eq!(per_second(1536), "1.5 KiB/s");
+        assert_eq!(time(Duration::from_secs(20)), "0:20");
+        assert_eq!(time(Duration::from_secs(3 * 3600 + 7 * 60)), "3h07m");
     }
 }

@@ -1,17 +1,16 @@
 //! What a run plans, and how much of it is done.
 
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use indicatif::ProgressBar;
 
 use tfoci::address::ProviderAddr;
 use tfoci::event::Subject;
 use tfoci::version::Version;
 
-use super::figures::Whole;
-use super::rate::Rate;
-
-/// The plan of a run and its state. It receives the time as an argument, so that tests need no clock.
-#[derive(Debug, Default)]
+/// The plan of a run and its state.
+#[derive(Debug)]
 pub(super) struct Ledger {
     /// The number of providers of the run; 0 if it is not known.
     providers: usize,
@@ -20,8 +19,9 @@ pub(super) struct Ledger {
     versions: HashMap<Subject, VersionState>,
     /// The packages in transfer, in the order of their start.
     pub(super) active: Vec<ActivePackage>,
-    rate: Rate,
-    last_byte: Duration,
+    /// Estimates the rate of all bytes, since the first package started.
+    flow: Option<ProgressBar>,
+    last_byte: Option<Instant>,
     /// The largest part that was shown, in thousandths. If an estimate grows, the shown part stays instead of shrinking.
     shown: u64,
 }
@@ -43,12 +43,12 @@ struct VersionState {
 pub(super) struct ActivePackage {
     pub(super) subject: Subject,
     pub(super) size: u64,
-    pub(super) received: u64,
-    rate: Rate,
+    /// Counts its bytes and estimates their rate. It is never drawn.
+    pub(super) flow: ProgressBar,
 }
 
 /// The sums over all versions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Totals {
     pub(super) finished: usize,
     pub(super) packages: usize,
@@ -61,7 +61,7 @@ pub(super) struct Totals {
     /// The part that is done, in thousandths.
     pub(super) part: u64,
     /// The bytes per second.
-    pub(super) rate: Option<u64>,
+    pub(super) rate: u64,
     /// The time left.
     pub(super) left: Option<Duration>,
 }
@@ -70,7 +70,12 @@ impl Ledger {
     pub(super) fn of(providers: usize) -> Self {
         Self {
             providers,
-            ..Self::default()
+            selected: HashSet::new(),
+            versions: HashMap::new(),
+            active: Vec::new(),
+            flow: None,
+            last_byte: None,
+            shown: 0,
         }
     }
 
@@ -95,23 +100,24 @@ impl Ledger {
     }
 
     pub(super) fn start(&mut self, subject: Subject, size: u64) {
-        self.active.retain(|package| package.subject != subject);
+        self.flow.get_or_insert_with(ProgressBar::hidden);
+        self.stop(&subject);
+        let flow = ProgressBar::hidden();
         self.active.push(ActivePackage {
             subject,
             size,
-            received: 0,
-            rate: Rate::default(),
+            flow,
         });
     }
 
-    pub(super) fn advance(&mut self, subject: &Subject, bytes: u64, now: Duration) {
-        self.rate.add(now, bytes);
-        self.last_byte = now;
-        let mut active = self.active.iter_mut();
+    pub(super) fn advance(&mut self, subject: &Subject, bytes: u64) {
+        self.last_byte = Some(Instant::now());
+        if let Some(flow) = &self.flow {
+            flow.inc(bytes);
+        }
+        let mut active = self.active.iter();
         if let Some(package) = active.find(|package| package.subject == *subject) {
-            // A transfer that begins again counts once.
-            package.received = (package.received + bytes).min(package.size);
-            package.rate.add(now, bytes);
+            package.flow.inc(bytes);
         }
     }
 
@@ -123,7 +129,7 @@ impl Ledger {
     /// Ends the transfer of a package.
     pub(super) fn finish(&mut self, subject: &Subject, size: u64) {
         let before = self.active.len();
-        self.active.retain(|package| package.subject != *subject);
+        self.stop(subject);
         let was_sent = self.active.len() < before;
         let state = self.state(subject);
         state.finished += 1;
@@ -158,15 +164,14 @@ impl Ledger {
         }
     }
 
-    /// Whether bytes have arrived during this time.
-    pub(super) fn flows(&self, now: Duration, within: Duration) -> bool {
-        !self.active.is_empty()
-            && self.active.iter().any(|package| package.received > 0)
-            && now.saturating_sub(self.last_byte) < within
+    /// Whether bytes of the packages in transfer have arrived during this time.
+    pub(super) fn flows(&self, within: Duration) -> bool {
+        let is_recent = self.last_byte.is_some_and(|last| last.elapsed() < within);
+        is_recent && self.active.iter().any(|package| package.received() > 0)
     }
 
     /// The sums; `None` before any version is known.
-    pub(super) fn totals(&mut self, now: Duration) -> Option<Totals> {
+    pub(super) fn totals(&mut self) -> Option<Totals> {
         if self.versions.is_empty() {
             return None;
         }
@@ -182,7 +187,7 @@ impl Ledger {
             let active = active.filter(|package| package.subject.whole_version() == *subject);
             let (received, size) = active.fold((0_u64, 0_u64), |(received, size), package| {
                 (
-                    received.saturating_add(package.received),
+                    received.saturating_add(package.received()),
                     size.saturating_add(package.size),
                 )
             });
@@ -207,9 +212,9 @@ impl Ledger {
         let part = part.unwrap_or(0).min(if is_done { 1000 } else { 990 });
         self.shown = self.shown.max(part);
         totals.part = self.shown;
-        totals.rate = self.rate.per_second(now);
+        totals.rate = self.flow.as_ref().map_or(0, rate);
         let left = totals.bytes.saturating_sub(totals.received);
-        let left = totals.rate.and_then(|rate| left.checked_div(rate));
+        let left = left.checked_div(totals.rate).filter(|_| left > 0);
         totals.left = left.map(Duration::from_secs);
         Some(totals)
     }
@@ -237,18 +242,16 @@ impl Totals {
         let tilde = if self.counts_all_packages { "" } else { "~" };
         format!("{} of {tilde}{}", self.finished, self.packages)
     }
-
-    /// The bytes of all packages.
-    pub(super) fn whole(&self) -> Whole {
-        match self.counts_all_bytes {
-            true => Whole::Known(self.bytes),
-            false => Whole::Estimated(self.bytes),
-        }
-    }
 }
 
 impl ActivePackage {
-    pub(super) fn per_second(&self, now: Duration) -> Option<u64> {
-        self.rate.per_second(now)
+    /// A transfer that begins again counts once.
+    pub(super) fn received(&self) -> u64 {
+        self.flow.position().min(self.size)
     }
+}
+
+/// The bytes per second.
+pub(super) fn rate(flow: &ProgressBar) -> u64 {
+    flow.per_sec() as u64
 }

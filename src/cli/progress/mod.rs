@@ -1,14 +1,10 @@
 //! Progress: how many packages and bytes a run plans, and how many of them are done.
 //!
-//! Events change the [`ledger`], which adds up packages and bytes. On a terminal, [`frame`] draws its sums as lines below the log; elsewhere,
-//! [`heartbeat`] prints them as one line every half minute. [`report`](super::report) prints the results of versions.
+//! Events change the [`ledger`], which adds up packages and bytes. On a terminal, [`frame`] draws its sums as lines below the log; elsewhere, a
+//! line has them every half minute. [`report`](super::report) prints the results of versions.
 
-mod figures;
 mod frame;
-mod heartbeat;
 mod ledger;
-mod rate;
-mod subject;
 #[cfg(test)]
 mod tests;
 
@@ -25,10 +21,9 @@ use tfoci::event::{Event, Reporter, Subject, Transfer, Warning};
 use tfoci::version::Version;
 
 pub(super) use super::finished_line::explained;
-use super::finished_line::{FinishedLine, is_embedded};
+use super::finished_line::is_embedded;
 use super::printer::{Motion, Printer, Tone};
 use frame::Screen;
-use heartbeat::Heartbeat;
 use ledger::Ledger;
 
 /// Nothing is drawn before this time, so that short runs show no bars.
@@ -41,24 +36,22 @@ const FRAMES: u8 = 10;
 /// Without a terminal, the start of a package larger than this is printed, in bytes.
 const LARGE: u64 = 1 << 20;
 
-/// Whether versions that are present have lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PresentVersions {
-    Printed,
-    LeftOut,
-}
+/// The time between two lines without a terminal. CI systems end a job after some minutes without output.
+const BEAT: Duration = Duration::from_secs(30);
 
 /// Prints events about transfers.
 pub(super) struct Progress {
     printer: Printer,
     started: Instant,
-    present: PresentVersions,
+    /// Whether versions that are present have no lines.
+    only_changed: bool,
     state: Mutex<State>,
 }
 
 struct State {
     ledger: Ledger,
-    heartbeat: Heartbeat,
+    /// When the next line without a terminal is due.
+    next_beat: Duration,
     /// The lines at the bottom of the terminal, once they are drawn.
     lines: Option<ProgressBar>,
     /// Warnings about platforms without a package, until it is known that their version changes. Those of versions that are left out say the same
@@ -70,18 +63,14 @@ struct State {
 
 impl Progress {
     /// The progress of a run with this number of providers.
-    pub(super) fn begin(
-        printer: &Printer,
-        providers: usize,
-        present: PresentVersions,
-    ) -> Arc<Self> {
+    pub(super) fn begin(printer: &Printer, providers: usize, only_changed: bool) -> Arc<Self> {
         let progress = Arc::new(Self {
             printer: printer.clone(),
             started: Instant::now(),
-            present,
+            only_changed,
             state: Mutex::new(State {
                 ledger: Ledger::of(providers),
-                heartbeat: Heartbeat::default(),
+                next_beat: BEAT,
                 lines: None,
                 held: HashMap::new(),
                 is_closed: false,
@@ -134,8 +123,8 @@ impl Progress {
     }
 
     /// How many of all packages are done, as text; `None` if none is.
-    pub(super) fn standing(&self) -> Option<String> {
-        let totals = self.state().ledger.totals(self.started.elapsed())?;
+    pub(super) fn packages_done(&self) -> Option<String> {
+        let totals = self.state().ledger.totals()?;
         (totals.finished > 0).then(|| totals.packages_done())
     }
 
@@ -152,16 +141,13 @@ impl Progress {
         let host = self.printer.pending.oldest();
         match self.printer.motion {
             Motion::Bars => self.draw(&mut state, now, host.as_deref()),
-            Motion::Lines => {
-                let State {
-                    ledger, heartbeat, ..
-                } = &mut *state;
-                if let Some(text) = heartbeat.beat(ledger, now, host.as_deref()) {
-                    drop(state);
-                    self.printer.line(Tone::Plain, "Working", &text);
-                }
+            Motion::Lines if now >= state.next_beat => {
+                state.next_beat = now + BEAT;
+                let text = standing(&mut state.ledger, now, host);
+                drop(state);
+                self.printer.line(Tone::Plain, "Working", &text);
             }
-            Motion::Still => {}
+            Motion::Lines | Motion::Still => {}
         }
     }
 
@@ -223,13 +209,7 @@ impl Progress {
         transfer: Transfer,
         authentication: &Authentication,
     ) {
-        let text = self.printer.fitted(&FinishedLine {
-            subject,
-            count: None,
-            size: Some(HumanBytes(size).to_string()),
-            authentication: Some(authentication),
-            is_explained: false,
-        });
+        let text = format!("{subject}   {}   {authentication}", HumanBytes(size));
         self.printer
             .package(subject, tone(authentication), verb(transfer), &text);
     }
@@ -238,8 +218,7 @@ impl Progress {
     fn present(&self, subject: &Subject) {
         let (verb, text) = (verb(Transfer::Present), subject.to_string());
         match &subject.platform {
-            None if self.printer.is_terse() => {}
-            None if self.present == PresentVersions::LeftOut => {}
+            None if self.only_changed || self.printer.is_terse() => {}
             None => self.printer.line(Tone::Done, verb, &text),
             Some(_) => self.printer.package(subject, Tone::Done, verb, &text),
         }
@@ -252,13 +231,7 @@ impl Progress {
             Status::Signed if !is_embedded(authentication) => "Verified",
             _ => "Accepted",
         };
-        let text = self.printer.fitted(&FinishedLine {
-            subject,
-            count: None,
-            size: None,
-            authentication: Some(authentication),
-            is_explained: true,
-        });
+        let text = format!("{subject}   {}", explained(authentication));
         self.printer
             .package(subject, tone(authentication), verb, &text);
         self.printer.warn_of_notes(subject, authentication);
@@ -271,6 +244,24 @@ pub(super) fn tone(authentication: &Authentication) -> Tone {
         (_, Some(Anchor::Embedded)) => Tone::Unproven,
         (Status::Signed, _) | (_, Some(Anchor::Lock)) => Tone::Done,
         _ => Tone::Unproven,
+    }
+}
+
+/// The line of a run without a terminal: what is done, or the host for which it waits, or at least the time.
+fn standing(ledger: &mut Ledger, now: Duration, host: Option<String>) -> String {
+    let mut parts = Vec::new();
+    if let Some(totals) = ledger.totals() {
+        parts.push(format!("{} packages done", totals.packages_done()));
+        if totals.bytes > 0 {
+            let (received, bytes) = (totals.received, totals.bytes);
+            parts.push(frame::fraction(received, bytes, totals.counts_all_bytes));
+        }
+    }
+    let host = host.filter(|_| !ledger.flows(BEAT));
+    parts.extend(host.map(|host| format!("waiting for {host}")));
+    match parts.is_empty() {
+        true => format!("for {} seconds", now.as_secs()),
+        false => parts.join(", "),
     }
 }
 
@@ -306,10 +297,7 @@ impl Reporter for Progress {
                 authentication,
             } => self.verified(&subject, &authentication),
             Event::Started { subject, size } => self.started(subject, size),
-            Event::Advanced { subject, bytes } => {
-                let now = self.started.elapsed();
-                self.state().ledger.advance(&subject, bytes, now);
-            }
+            Event::Advanced { subject, bytes } => self.state().ledger.advance(&subject, bytes),
             Event::Finished {
                 subject,
                 size,
@@ -335,7 +323,7 @@ impl Reporter for Progress {
             Event::Warning {
                 subject,
                 warning: warning @ Warning::NoPackage { .. },
-            } if self.present == PresentVersions::LeftOut => {
+            } if self.only_changed => {
                 self.state().held.entry(subject).or_default().push(warning);
             }
             Event::Warning { subject, warning } => {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use tfoci::event::Subject;
 
 use super::frame::{Screen, draw};
-use super::heartbeat::Heartbeat;
 use super::ledger::Ledger;
+use super::standing;
 
 const MEBIBYTE: u64 = 1 << 20;
 const PLATFORMS: [&str; 4] = [
@@ -44,10 +44,8 @@ fn ledger() -> Ledger {
     for package in &packages {
         ledger.start(package.clone(), 15 * MEBIBYTE);
     }
-    for second in 10..20 {
-        for package in &packages {
-            ledger.advance(package, MEBIBYTE / 2, seconds(second));
-        }
+    for package in &packages {
+        ledger.advance(package, 5 * MEBIBYTE);
     }
     let done = version("aws", "5.1.0").platform(&"linux_amd64".parse().unwrap());
     ledger.finish(&done, 15 * MEBIBYTE);
@@ -58,10 +56,18 @@ fn screen(columns: usize, rows: usize) -> Screen {
     Screen { columns, rows }
 }
 
-#[track_caller]
-fn shows(columns: usize, rows: usize, expected: &[&str]) {
+/// The lines without the figures that depend on time.
+fn lines(columns: usize, rows: usize) -> Vec<String> {
     let lines = draw(&mut ledger(), seconds(20), screen(columns, rows), None);
-    assert_eq!(lines, expected, "{}", lines.join("\n"));
+    let is_steady = |field: &&str| !field.ends_with("/s") && !field.starts_with("ETA");
+    let steady = |line: String| {
+        let fields = line
+            .split("  ")
+            .map(str::trim)
+            .filter(|one| !one.is_empty());
+        fields.filter(is_steady).collect::<Vec<_>>().join(" ")
+    };
+    lines.into_iter().map(steady).collect()
 }
 
 #[test]
@@ -83,39 +89,25 @@ fn no_line_wraps_and_the_total_stays_on_the_screen() {
 }
 
 #[test]
-fn a_wide_terminal_shows_bars_and_all_figures() {
-    let lines = draw(&mut ledger(), seconds(20), screen(120, 30), None);
-    assert_eq!(lines.len(), 8);
-    assert_eq!(
-        lines.first().unwrap(),
-        "aws 5.1.0 linux_arm64       ████████░░░░░░░░░░░░░░░░    5.0/15.0 MiB   512 KiB/s"
-    );
-    assert_eq!(
-        lines.last().unwrap(),
-        "total 1/24 packages         ███░░░░░░░░░░░░░░░░░░░░░   50.0/~360 MiB   4.0 MiB/s   13%    ETA 1:17"
-    );
-}
-
-#[test]
-fn narrow_terminals_leave_out_the_rate_and_then_the_size() {
+fn narrow_terminals_leave_out_the_size() {
     for (columns, package, total) in [
         (
-            70,
-            "aws 5.1.0 linux_arm64       ██░░░░░    5.0/15.0 MiB",
-            "total 1/24 packages         █░░░░░░   50.0/~360 MiB   13%    ETA 1:17",
+            120,
+            "aws 5.1.0 linux_arm64 ████████░░░░░░░░░░░░░░░░ 5.0/15.0 MiB",
+            "total 1/24 packages ███░░░░░░░░░░░░░░░░░░░░░ 50.0/~360 MiB 13%",
         ),
         (
             60,
-            "aws 5.1.0 linux_arm64       ███░░░░░░    5.0/15.0 MiB",
-            "total 1/24 packages         █░░░░░░░░   50.0/~360 MiB   13%",
+            "aws 5.1.0 linux_arm64 ███░░░░░░ 5.0/15.0 MiB",
+            "total 1/24 packages █░░░░░░░░ 50.0/~360 MiB 13%",
         ),
         (
             40,
-            "aws 5.1.0 linux_arm64       ██░░░",
-            "total 1/24 packages         █░░░░   13%",
+            "aws 5.1.0 linux_arm64 ██░░░",
+            "total 1/24 packages █░░░░ 13%",
         ),
     ] {
-        let lines = draw(&mut ledger(), seconds(20), screen(columns, 20), None);
+        let lines = lines(columns, 20);
         assert_eq!(lines.first().unwrap(), package);
         assert_eq!(lines.last().unwrap(), total);
     }
@@ -123,38 +115,18 @@ fn narrow_terminals_leave_out_the_rate_and_then_the_size() {
 
 #[test]
 fn few_rows_show_the_total_and_how_many_packages_are_hidden() {
-    let lines = draw(&mut ledger(), seconds(20), screen(80, 8), None);
+    let lines = lines(80, 8);
     assert_eq!(lines.len(), 6);
     assert!(lines.contains(&"and 3 more".to_owned()), "{lines:#?}");
 }
 
 #[test]
-fn usual_terminals_show_every_package() {
-    for rows in [10, 24] {
-        shows(
-            80,
-            rows,
-            &[
-                "aws 5.1.0 linux_arm64       ██░░░    5.0/15.0 MiB   512 KiB/s",
-                "aws 5.1.0 darwin_arm64      ██░░░    5.0/15.0 MiB   512 KiB/s",
-                "aws 5.1.0 windows_amd64     ██░░░    5.0/15.0 MiB   512 KiB/s",
-                "google 5.1.0 linux_amd64    ██░░░    5.0/15.0 MiB   512 KiB/s",
-                "google 5.1.0 linux_arm64    ██░░░    5.0/15.0 MiB   512 KiB/s",
-                "google 5.1.0 darwin_arm64   ██░░░    5.0/15.0 MiB   512 KiB/s",
-                "google 5.1.0 windows_amd64  ██░░░    5.0/15.0 MiB   512 KiB/s",
-                "total 1/24 packages         █░░░░   50.0/~360 MiB   4.0 MiB/s   13%    ETA 1:17",
-            ],
-        );
-    }
-}
-
-#[test]
 fn what_is_done_never_goes_backwards() {
     let mut ledger = ledger();
-    let before = ledger.totals(seconds(20)).unwrap();
+    let before = ledger.totals().unwrap();
     assert!(!before.counts_all_bytes);
     ledger.plan(&version("azurerm", "5.0.0"), 4, 4096 * MEBIBYTE);
-    let after = ledger.totals(seconds(20)).unwrap();
+    let after = ledger.totals().unwrap();
     assert!(after.bytes > before.bytes);
     assert_eq!(after.part, before.part);
 }
@@ -172,12 +144,7 @@ fn a_quiet_run_says_for_which_host_it_waits() {
 }
 
 #[test]
-fn without_a_terminal_a_line_comes_every_thirty_seconds() {
-    let (mut ledger, mut heartbeat) = (ledger(), Heartbeat::default());
-    let mut beat = |second| heartbeat.beat(&mut ledger, seconds(second), None);
-    assert_eq!(beat(29), None);
-    let line = "1 of 24 packages done, 50.0/~360 MiB".to_owned();
-    assert_eq!(beat(30), Some(line.clone()));
-    assert_eq!(beat(59), None);
-    assert_eq!(beat(60), Some(line));
+fn without_a_terminal_a_line_has_the_sums() {
+    let line = standing(&mut ledger(), seconds(30), None);
+    assert_eq!(line, "1 of 24 packages done, 50.0/~360 MiB");
 }

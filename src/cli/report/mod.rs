@@ -1,62 +1,118 @@
-//! The report of `push`, `mirror`, `copy` and `install`: the outcome of each provider version.
+//! The report of `push`, `mirror`, `copy`, `install` and `site`: one row for each provider version.
 //!
-//! The report collects results during the run and prints them at its end, even if it is interrupted: a summary on stderr, and references,
-//! paths or one JSON document on stdout.
+//! A [`Row`] is made from what became of a version, and is rendered three times: as a line with its results, as JSON, and in the summary of a
+//! job of GitHub Actions ([`job_summary`]). The report collects rows during the run, and prints the rest at its end, even if it is interrupted.
 
 mod alike;
-mod extent;
-mod installed;
 mod job_summary;
-mod outcome;
-mod run;
-mod site;
-mod tally;
-mod verb;
-mod version_line;
+mod row;
+mod totals;
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tfoci::error::Category;
+use serde::Serialize;
+
+use tfoci::address::ProviderAddr;
+use tfoci::error::{Category, FEW, counted, listed, printable_path};
 use tfoci::event::{Reporter, Subject};
 use tfoci::http::Http;
 use tfoci::install::Installed;
-use tfoci::outcome::{Change, Failure, Published};
+use tfoci::outcome::Published;
 
 use super::Ending;
-use super::arguments::Format;
 use super::error::CommandError;
 use super::json;
-use super::printer::Printer;
-use super::progress::{PresentVersions, Progress};
-use super::render::Mirror;
+use super::printer::{Printer, Tone};
+use super::progress::Progress;
+use super::render::{Mirror, ProviderInstallationView};
 use alike::Alike;
-pub(super) use extent::Extent;
-use outcome::Outcome;
-use run::{Destination, Run};
-use tally::Tally;
-pub(super) use verb::{COPY, MIRROR, PUSH};
-use verb::{INSTALL, Verb};
+use row::Row;
+use totals::Totals;
 
-/// Collects results and prints them at the end of the run.
-pub(super) struct Report {
-    printer: Printer,
-    state: Mutex<State>,
+/// The verbs of a summary: what was done, and what a dry run would do.
+pub(super) type Verb = (&'static str, &'static str);
+
+pub(super) const PUSH: Verb = ("Pushed", "Would push");
+pub(super) const MIRROR: Verb = ("Mirrored", "Would mirror");
+pub(super) const COPY: Verb = ("Copied", "Would copy");
+pub(super) const INSTALL: Verb = ("Installed", "Would install");
+pub(super) const SITE: Verb = ("Wrote", "Would write");
+
+/// The extent of a run and of its report.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    /// The number of providers.
+    pub(super) providers: usize,
+    /// Whether nothing is written.
+    pub(super) dry_run: bool,
+    /// Whether the results leave out versions that needed no changes.
+    pub(super) only_changed: bool,
 }
 
-enum State {
-    /// No run has started.
-    Idle,
-    Running(Box<Run>),
-    /// The report is printed.
-    Finished,
+/// Collects rows and prints them at the end of the run.
+pub(super) struct Report {
+    printer: Printer,
+    /// The run, from its start until its report is printed.
+    run: Mutex<Option<Run>>,
+}
+
+/// The destination of a run.
+enum Destination {
+    /// Stores. The HTTP client counts the requests.
+    Store(Http),
+    /// A directory, and the mirror that the CLI configuration of clients names for it.
+    Directory(Option<Mirror>),
+}
+
+/// A run and its results so far.
+struct Run {
+    verb: Verb,
+    extent: Extent,
+    progress: Arc<Progress>,
+    destination: Destination,
+    totals: Totals,
+    rows: Vec<Row>,
+    /// The number of rows that are left out.
+    left_out: usize,
+    /// The keys that were pinned, or would be.
+    pins: Vec<json::Pin>,
+    /// The versions that were deleted, or would be.
+    deleted: Vec<json::Deleted>,
+    /// The published versions that the store no longer has.
+    withdrawn: Vec<String>,
+    /// An error that is not about a version.
+    error: Option<CommandError>,
+    alike: Alike,
+}
+
+/// The result in JSON. If the run was interrupted, it contains what was finished.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: u32,
+    providers: &'a [Row],
+    /// The keys of `--pin-new`.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pins: &'a [json::Pin],
+    /// The versions that `site --delete` deleted, or would delete.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    deleted: &'a [json::Deleted],
+    /// The bytes of the packages that were written into a store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+    /// HTTP requests of a publication, including redirects and retries, except requests for tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests: Option<u64>,
+    /// An error that is not about a version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<json::Error>,
 }
 
 impl Report {
     pub(super) fn new(printer: Printer) -> Self {
         Self {
             printer,
-            state: Mutex::new(State::Idle),
+            run: Mutex::new(None),
         }
     }
 
@@ -65,56 +121,92 @@ impl Report {
         self.begin(verb, extent, Destination::Store(http.clone()))
     }
 
-    /// Starts the report of a run that installs packages into a directory.
-    pub(super) fn installing(&self, into: PathBuf, extent: Extent) -> Arc<dyn Reporter> {
-        let mirror = Mirror::directory(&into);
-        self.begin(INSTALL, extent, Destination::Directory(Some(mirror)))
+    /// Starts the report of a run that writes packages into a directory, for clients of this mirror.
+    pub(super) fn writing(
+        &self,
+        verb: Verb,
+        extent: Extent,
+        mirror: Option<Mirror>,
+    ) -> Arc<dyn Reporter> {
+        self.begin(verb, extent, Destination::Directory(mirror))
     }
 
     fn begin(&self, verb: Verb, extent: Extent, destination: Destination) -> Arc<dyn Reporter> {
-        let present = match extent.only_changed {
-            true => PresentVersions::LeftOut,
-            false => PresentVersions::Printed,
-        };
-        let progress = Progress::begin(&self.printer, extent.providers, present);
-        *self.state() = State::Running(Box::new(Run {
+        let progress = Progress::begin(&self.printer, extent.providers, extent.only_changed);
+        *self.run() = Some(Run {
             verb,
+            extent,
             progress: progress.clone(),
             destination,
-            tally: Tally::new(extent.dry_run),
-            only_changed: extent.only_changed,
-            outcomes: Vec::new(),
+            totals: Totals::default(),
+            rows: Vec::new(),
             left_out: 0,
             pins: Vec::new(),
             deleted: Vec::new(),
             withdrawn: Vec::new(),
             error: None,
             alike: Alike::default(),
-        }));
+        });
         progress
     }
 
     /// Adds a published version.
-    pub(super) fn published(&self, mut published: Published) {
+    pub(super) fn published(&self, published: Published) {
+        let subject = Subject {
+            destination: published.destination.clone(),
+            ..Subject::version(&published.provider, &published.version)
+        };
+        for change in &published.changes {
+            row::print_change(&self.printer, &subject, change, published.status);
+        }
+        self.add(Row::published(subject, published, self.printer.format));
+    }
+
+    /// Adds an installed version.
+    pub(super) fn installed(&self, installed: Installed) {
+        let hashes = installed.hashes.clone();
+        let row = Row::installed(installed, self.printer.format);
+        let name = row.subject.to_string();
+        self.add(row);
+        // Lock files get theirs from `tfoci lock`.
+        self.printer.detail("Hashes", &name);
+        for hash in hashes {
+            self.printer.detail("", &hash.to_string());
+        }
+    }
+
+    fn add(&self, row: Row) {
         self.change(|run| {
-            run.tally.add_published(&published);
-            let version = version_line::subject(&published);
-            run.progress.complete(&version, published.packages.len());
-            if run.only_changed && published.status == Change::Present {
+            run.totals.add(&row.totals);
+            run.progress.complete(&row.subject, row.totals.packages);
+            if run.extent.only_changed && row.is_unchanged() {
                 run.left_out += 1;
-                self.printer.drop_group(&version);
+                return self.printer.drop_group(&row.subject);
+            }
+            run.progress.print_held(&row.subject);
+            row.print(&self.printer);
+            run.rows.push(row);
+        });
+    }
+
+    /// Prints the error of a failed version, or of a provider that failed as a whole, and adds it. The failure of a package is that of its version.
+    /// An error about neither becomes the error of the run.
+    pub(super) fn failed(&self, error: CommandError) {
+        let subject = error.failure().and_then(|failure| failure.subject.as_ref());
+        let subject = subject.map(Subject::whole_version);
+        self.change(|run| {
+            let Some(subject) = subject else {
+                run.error = Some(error);
                 return;
+            };
+            run.progress.abandon(&subject);
+            run.progress.print_held(&subject);
+            self.printer.group(&subject, &format!("Failed {subject}"));
+            if !run.alike.repeats(&error, &subject) {
+                self.printer.failure(&error);
             }
-            run.progress.print_held(&version);
-            version_line::published(&self.printer, &published);
-            published
-                .packages
-                .sort_by(|a, b| a.platform.cmp(&b.platform));
-            // Only JSON and job summaries list packages. A run may have very many, so others are dropped here.
-            if self.printer.format == Format::Text && self.printer.job_summary().is_none() {
-                published.packages = Vec::new();
-            }
-            run.outcomes.push(Outcome::Published(published));
+            let is_published = matches!(run.destination, Destination::Store(_));
+            run.rows.push(Row::failed(subject, error, is_published));
         });
     }
 
@@ -123,90 +215,55 @@ impl Report {
         self.change(|run| run.pins.extend(pins));
     }
 
-    /// Adds an installed version.
-    pub(super) fn installed(&self, installed: Installed) {
+    /// Adds a version that was deleted from a site, or would be.
+    pub(super) fn deleted(&self, deleted: json::Deleted) {
         self.change(|run| {
-            run.tally.add_installed(&installed);
-            let version = Subject::version(&installed.provider, &installed.version);
-            run.progress.complete(&version, installed.packages.len());
-            version_line::installed(&self.printer, &installed);
-            run.outcomes.push(Outcome::Installed(installed));
+            let verb = match run.extent.dry_run {
+                true => "Would delete",
+                false => "Deleted",
+            };
+            let version = Subject::version(&deleted.provider, &deleted.version);
+            self.printer.line(Tone::Plain, verb, &version.to_string());
+            run.deleted.push(deleted);
         });
     }
 
-    /// Prints the error of a failed version and adds it.
-    pub(super) fn failed(&self, subject: Subject, error: CommandError) {
-        self.change(|run| {
-            run.progress.abandon(&subject);
-            run.progress.print_held(&subject);
-            self.printer.group(&subject, &format!("Failed {subject}"));
-            if !run.alike.repeats(&error, &subject) {
-                self.printer.failure(&error);
-            }
-            run.outcomes.push(Outcome::Failed(subject, error));
-        });
-    }
-
-    /// Like [`Report::failed`], for an error of a journey. If it is not about a version, it becomes the error of the run.
-    pub(super) fn journey_failed(
-        &self,
-        to_error: impl FnOnce(Failure) -> CommandError,
-        failure: Failure,
-    ) {
-        match failure.subject.clone() {
-            Some(subject) => self.failed(subject, to_error(failure)),
-            None => self.run_failed(to_error(failure)),
-        }
-    }
-
-    /// Like [`Report::journey_failed`], for a run whose report has one line for each version: the failure of a package is that of its version.
-    pub(super) fn version_failed(&self, failure: Failure) {
-        match failure.subject.as_ref().map(Subject::whole_version) {
-            Some(version) => self.failed(version, failure.into()),
-            None => self.run_failed(failure.into()),
-        }
-    }
-
-    /// Sets an error that is not about a version.
-    pub(super) fn run_failed(&self, error: CommandError) {
-        self.change(|run| run.error = Some(error));
+    /// Adds a published version that the store no longer has.
+    pub(super) fn withdrawn(&self, version: &Subject) {
+        self.change(|run| run.withdrawn.push(version.to_string()));
     }
 
     /// Whether something failed so far.
     pub(super) fn has_failures(&self) -> bool {
-        match &*self.state() {
-            State::Running(run) => {
-                run.error.is_some() || run.outcomes.iter().any(|one| one.error().is_some())
-            }
-            _ => false,
-        }
+        let run = self.run();
+        run.as_ref()
+            .is_some_and(|run| run.errors().next().is_some())
+    }
+
+    /// The providers that failed as a whole or in part.
+    pub(super) fn failed_providers(&self) -> BTreeSet<ProviderAddr> {
+        let run = self.run();
+        let failed = run.iter().flat_map(Run::failed);
+        failed.map(|row| row.subject.provider.clone()).collect()
     }
 
     /// Prints the report.
     pub(super) fn finish(&self) -> Ending {
-        let Some(run) = self.end() else {
+        let Some(run) = self.run().take() else {
             return Ending::Done;
         };
-        let ending = Ending::of(
-            run.outcomes
-                .iter()
-                .filter_map(Outcome::error)
-                .chain(&run.error),
-        );
+        let ending = Ending::of(run.errors());
         run.print(&self.printer, None);
         ending
     }
 
     /// Prints the results so far, and that the run was interrupted.
     pub(super) fn interrupted(&self) {
-        let is_finished = matches!(*self.state(), State::Finished);
-        match self.end() {
+        match self.run().take() {
             Some(run) => run.print(&self.printer, Some(json::Error::interrupted())),
             None => {
                 self.printer.interrupted(None);
-                if !is_finished {
-                    self.printer.document(&json::Failed::interrupted());
-                }
+                self.printer.document(&json::Failed::interrupted());
             }
         }
     }
@@ -214,26 +271,165 @@ impl Report {
     /// Prints the error that ended the command, and returns its category.
     pub(super) fn command_failed(&self, error: &CommandError) -> Category {
         self.printer.failure(error);
-        if !matches!(*self.state(), State::Finished) {
-            self.printer.document(&json::Failed::from(error));
-        }
+        self.printer.document(&json::Failed::from(error));
         error.category()
     }
 
     fn change(&self, change: impl FnOnce(&mut Run)) {
-        if let State::Running(run) = &mut *self.state() {
+        if let Some(run) = &mut *self.run() {
             change(run);
         }
     }
 
-    fn end(&self) -> Option<Run> {
-        match std::mem::replace(&mut *self.state(), State::Finished) {
-            State::Running(run) => Some(*run),
-            State::Idle | State::Finished => None,
+    fn run(&self) -> MutexGuard<'_, Option<Run>> {
+        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Run {
+    /// Prints the results, and what people need less, before the summary. Only what to do next follows it.
+    fn print(mut self, printer: &Printer, interruption: Option<json::Error>) {
+        self.progress.clear();
+        printer.groups_left();
+        // The order does not depend on timing. Versions that were not published come last.
+        let fails_last = matches!(self.destination, Destination::Store(_));
+        self.rows.sort_by_cached_key(|row| row.place(fails_last));
+        self.alike.print(printer);
+        self.print_withdrawn(printer);
+        for row in &self.rows {
+            if !(printer.result_is_read && row.is_unchanged()) {
+                row.results.iter().for_each(|result| printer.result(result));
+            }
+        }
+        if let Some(error) = &self.error {
+            printer.failure(error);
+        }
+        let end = match interruption {
+            Some(_) => " before it was interrupted",
+            None => "",
+        };
+        let (verb, text) = self.summary();
+        let text = format!("{text}{end}");
+        self.print_summary(printer, verb, &text, interruption.is_some());
+        self.write_job_summary(printer, &format!("{verb} {text}"));
+        if interruption.is_none() {
+            self.print_configuration(printer);
+        } else {
+            let done = self.progress.packages_done();
+            let done = done.map_or_else(
+                || "clients see nothing incomplete".to_owned(),
+                |done| format!("{done} packages are there"),
+            );
+            let next = format!("{done}: run the same command again to go on");
+            printer.interrupted((!self.extent.dry_run).then_some(&next));
+        }
+        let http = match &self.destination {
+            Destination::Store(http) => Some(http),
+            Destination::Directory(_) => None,
+        };
+        printer.document(&Document {
+            schema: json::SCHEMA,
+            providers: &self.rows,
+            pins: &self.pins,
+            deleted: &self.deleted,
+            bytes: http.map(|_| self.totals.written),
+            requests: http.map(Http::requests),
+            error: interruption.or_else(|| self.error.as_ref().map(json::Error::from)),
+        });
+    }
+
+    fn failed(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| row.error.is_some())
+    }
+
+    fn errors(&self) -> impl Iterator<Item = &CommandError> {
+        let of_rows = self.rows.iter().filter_map(|row| row.error.as_ref());
+        of_rows.chain(&self.error)
+    }
+
+    /// The counts of the run: a verb, and the text after it.
+    fn summary(&self) -> (&'static str, String) {
+        let (verb, deleted) = match self.extent.dry_run {
+            true => (self.verb.1, "would delete"),
+            false => (self.verb.0, "deleted"),
+        };
+        let deleted = match self.deleted.len() {
+            0 => String::new(),
+            count => format!("; {deleted} {}", counted(count, "version")),
+        };
+        let totals = self.totals.text(self.extent.dry_run);
+        let elapsed = self.progress.elapsed();
+        (verb, format!("{totals} in {elapsed}{deleted}"))
+    }
+
+    fn print_summary(&self, printer: &Printer, verb: &str, text: &str, is_interrupted: bool) {
+        let all = self.rows.len() + self.left_out;
+        match (all, self.failed().count()) {
+            // A run with one failure has its error message, and an interrupted run without results has the message about the interruption.
+            (1, 1) => {}
+            (0, _) if is_interrupted => {}
+            (_, 0) => printer.line(Tone::Done, verb, text),
+            (_, failed) => {
+                let text = format!("{text}; {failed} of {all} failed");
+                printer.line(Tone::Warning, verb, &text);
+            }
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Writes the summary of a job of GitHub Actions.
+    fn write_job_summary(&self, printer: &Printer, title: &str) {
+        let Some(path) = printer.job_summary().filter(|_| !self.rows.is_empty()) else {
+            return;
+        };
+        let title = printer.neutral(title);
+        if let Err(error) = job_summary::append(path, &title, &self.rows, self.left_out) {
+            let path = printable_path(path);
+            printer.warning(&format!("cannot write the job summary to {path}: {error}"));
+        }
+    }
+
+    /// Names the published versions that the store no longer has.
+    fn print_withdrawn(&self, printer: &Printer) {
+        let (are, them) = match self.withdrawn.len() {
+            0 => return,
+            1 => ("is", "it"),
+            _ => ("are", "them"),
+        };
+        let count = counted(self.withdrawn.len(), "published version");
+        let names = listed(&self.withdrawn, FEW);
+        let text =
+            format!("{count} {are} not in the store any more: {names}. --delete deletes {them}");
+        printer.line(Tone::Plain, "Note", &text);
+    }
+
+    /// Prints the CLI configuration for clients of the mirror, or how to get it. People at a terminal have seen it when something was installed;
+    /// `cli-config` prints it again.
+    fn print_configuration(&self, printer: &Printer) {
+        let Destination::Directory(mirror) = &self.destination else {
+            return;
+        };
+        let is_seen = printer.is_terse() && self.rows.iter().all(Row::is_unchanged);
+        let is_network = !matches!(mirror, Some(Mirror::Filesystem { .. }));
+        // Clients refuse a host with a port in a network mirror.
+        let named = |is_failed: bool| -> BTreeSet<String> {
+            let rows = self.rows.iter();
+            let rows = rows.filter(|row| row.error.is_some() == is_failed);
+            let providers = rows.map(|row| &row.subject.provider);
+            let providers = providers.filter(|one| !(is_network && one.hostname().has_port()));
+            providers.map(ToString::to_string).collect()
+        };
+        let installed = named(false);
+        match mirror {
+            _ if is_seen || installed.is_empty() => {}
+            Some(mirror) => {
+                let view =
+                    ProviderInstallationView::with_failed(mirror.clone(), installed, named(true));
+                let block = view.render();
+                let block = block.trim_end();
+                printer.say(&format!("\nFor the client's CLI configuration:\n\n{block}"));
+            }
+            None if self.extent.dry_run => {}
+            None => printer.say("\nServe the directory over HTTPS. With `--url URL`, this command prints the clients' configuration."),
+        }
     }
 }

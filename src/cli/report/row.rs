@@ -1,0 +1,200 @@
+//! A row of the report: what became of one provider version.
+
+use indicatif::HumanBytes;
+use serde::Serialize;
+
+use tfoci::address::ProviderAddr;
+use tfoci::authentication::Authentication;
+use tfoci::error::counted;
+use tfoci::event::{Subject, Transfer};
+use tfoci::install::Installed;
+use tfoci::outcome::{Change, PlatformChange, Published};
+use tfoci::version::Version;
+
+use super::super::arguments::Format;
+use super::super::error::CommandError;
+use super::super::finished_line::FinishedLine;
+use super::super::json;
+use super::super::printer::{Printer, Tone};
+use super::super::progress::tone;
+use super::Totals;
+
+/// What became of a provider version, or of a provider that failed as a whole.
+pub(super) struct Row {
+    /// The version, and its destination if there are several.
+    pub(super) subject: Subject,
+    /// What was done, or would be.
+    pub(super) verb: &'static str,
+    pub(super) totals: Totals,
+    pub(super) authentication: Option<Authentication>,
+    /// The lines on stdout: the reference of a published version, or the paths of installed packages.
+    pub(super) results: Vec<String>,
+    pub(super) error: Option<CommandError>,
+    /// The row in JSON, if that is the format: a run may have very many rows.
+    document: Option<Document>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Document {
+    Published(Box<Published>),
+    Installed(Installed),
+    Failed {
+        provider: ProviderAddr,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        version: Option<Version>,
+        /// The destination, if the run has several.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        destination: Option<String>,
+        /// Only for stores.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        status: Option<&'static str>,
+        packages: [(); 0],
+        /// Only for installed packages.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        hashes: Option<[(); 0]>,
+        error: json::Error,
+    },
+}
+
+impl Serialize for Row {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.document.serialize(serializer)
+    }
+}
+
+impl Row {
+    pub(super) fn published(subject: Subject, published: Published, format: Format) -> Self {
+        let packages = published.packages.iter();
+        let is_present = published.status == Change::Present;
+        Self {
+            subject,
+            verb: match published.status {
+                Change::Copied => "Copied",
+                Change::Updated => "Updated",
+                Change::Present => PRESENT,
+                Change::WouldCopy => "Would copy",
+                Change::WouldUpdate => "Would update",
+            },
+            totals: Totals {
+                versions: usize::from(!is_present),
+                beside: published.beside.map_or(0, |beside| beside.moved),
+                written: published.bytes,
+                ..Totals::of(packages.map(|one| (one.status, one.size)))
+            },
+            authentication: published.authentication.clone(),
+            results: vec![published.reference.clone()],
+            error: None,
+            document: (format == Format::Json).then_some(Document::Published(Box::new(published))),
+        }
+    }
+
+    pub(super) fn installed(installed: Installed, format: Format) -> Self {
+        let packages = installed.packages.iter();
+        let totals = Totals::of(packages.clone().map(|one| (one.transfer, Some(one.size))));
+        let is_planned = packages
+            .clone()
+            .any(|one| one.transfer == Transfer::Planned);
+        Self {
+            subject: Subject::version(&installed.provider, &installed.version),
+            verb: match totals.versions {
+                0 => PRESENT,
+                _ if is_planned => "Would copy",
+                _ => "Copied",
+            },
+            totals,
+            authentication: Some(installed.authentication.clone()),
+            results: packages.map(|one| one.path.display().to_string()).collect(),
+            error: None,
+            document: (format == Format::Json).then_some(Document::Installed(installed)),
+        }
+    }
+
+    pub(super) fn failed(subject: Subject, error: CommandError, is_published: bool) -> Self {
+        Self {
+            verb: "Failed",
+            totals: Totals::default(),
+            authentication: None,
+            results: Vec::new(),
+            document: Some(Document::Failed {
+                provider: subject.provider.clone(),
+                version: subject.version.clone(),
+                destination: subject.destination.clone(),
+                status: is_published.then_some("failed"),
+                packages: [],
+                hashes: (!is_published).then_some([]),
+                error: json::Error::from(&error),
+            }),
+            error: Some(error),
+            subject,
+        }
+    }
+
+    /// Whether the destination had the version already.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.verb == PRESENT
+    }
+
+    /// The place of the row among the others: by provider and version.
+    pub(super) fn place(
+        &self,
+        fails_last: bool,
+    ) -> (bool, ProviderAddr, Option<Version>, Option<String>) {
+        let error = self.error.as_ref().map(ToString::to_string);
+        (
+            fails_last && error.is_some(),
+            self.subject.provider.clone(),
+            self.subject.version.clone(),
+            error.or_else(|| self.results.first().cloned()),
+        )
+    }
+
+    /// Prints the line of a version: its packages, their size, and the signer once.
+    pub(super) fn print(&self, printer: &Printer) {
+        // The event of a version that is present and was not read has printed its line.
+        let Some(authentication) = &self.authentication else {
+            return;
+        };
+        if self.is_unchanged() && printer.is_terse() {
+            return;
+        }
+        let Totals {
+            packages, copied, ..
+        } = self.totals;
+        // The store may have more packages of the version than this run knows of.
+        let count = match (self.verb, self.totals.added()) {
+            ("Updated" | "Would update", new @ 1..) => format!("{new} of its packages"),
+            _ => counted(packages, "package"),
+        };
+        let line = FinishedLine {
+            subject: &self.subject,
+            count,
+            size: (copied > 0).then(|| HumanBytes(copied).to_string()),
+            authentication,
+        };
+        printer.version(&self.subject, tone(authentication), self.verb, &line);
+    }
+}
+
+const PRESENT: &str = "Present";
+
+/// Prints what a replacement changed for one platform, or would change in a dry run.
+pub(super) fn print_change(
+    printer: &Printer,
+    version: &Subject,
+    change: &PlatformChange,
+    status: Change,
+) {
+    let (done, planned, hashes) = match (&change.from, &change.to) {
+        (Some(from), Some(to)) => ("Replaced", "Would replace", format!("{from} by {to}")),
+        (None, Some(to)) => ("Added", "Would add", to.to_string()),
+        (Some(from), None) => ("Removed", "Would remove", from.to_string()),
+        (None, None) => return,
+    };
+    let verb = match status {
+        Change::WouldCopy | Change::WouldUpdate => planned,
+        Change::Copied | Change::Updated | Change::Present => done,
+    };
+    let line = format!("{version} {}   {hashes}", change.platform);
+    printer.line_of(version, Tone::Plain, verb, &line);
+}
