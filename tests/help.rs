@@ -9,9 +9,6 @@ use crate::support::tls::Authority;
 /// The examples of each command work.
 mod examples;
 
-/// Topics on a narrow terminal.
-mod narrow;
-
 const COMMANDS: [&str; 12] = [
     "push",
     "copy",

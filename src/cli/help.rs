@@ -1,7 +1,6 @@
 //! `tfoci help`: the help of a command, or a page about a topic.
 
 use clap::Args;
-use console::Term;
 
 use tfoci::error::printable;
 use tfoci::nearest::nearest;
@@ -9,7 +8,6 @@ use tfoci::nearest::nearest;
 use super::Ending;
 use super::arguments::Globals;
 use super::error::CommandError;
-use super::fold;
 use super::session::Session;
 
 /// The list of all pages.
@@ -77,12 +75,6 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
     let names: Vec<&str> = arguments.names.iter().map(String::as_str).collect();
     let page = page(&names)?;
-    let terminal = Term::stdout();
-    let width = terminal.size_checked().map(|(_, columns)| columns.into());
-    let page = match width.filter(|_| terminal.is_term()) {
-        Some(width) => fold::page(&page, width),
-        None => page,
-    };
     session.printer.own_text(page.trim_end());
     Ok(Ending::Done)
 }

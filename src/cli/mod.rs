@@ -13,7 +13,6 @@ mod copy;
 mod date;
 mod error;
 mod finished_line;
-mod fold;
 mod help;
 mod host;
 mod inspect;

@@ -14,7 +14,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use console::{Style, Term};
+use console::{Style, Term, measure_text_width};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use serde::Serialize;
 
@@ -26,7 +26,6 @@ use tfoci::outcome::{Failure, Problem};
 use super::arguments::{Color, Format, Globals};
 use super::error::CommandError;
 use super::finished_line::{FinishedLine, Widths};
-use super::fold;
 use super::neutral;
 use super::pending::PendingRequests;
 use super::redaction::Redaction;
@@ -342,7 +341,15 @@ impl Printer {
 /// follows.
 fn folded(text: &str, columns: usize) -> String {
     let bound = text.replace(" in ", " in\u{a0}");
-    let rows = fold::rows(bound.split(' '), columns);
+    let mut rows: Vec<String> = Vec::new();
+    for word in bound.split(' ') {
+        match rows.last_mut() {
+            Some(row) if measure_text_width(row) + 1 + measure_text_width(word) <= columns => {
+                *row += &format!(" {word}");
+            }
+            _ => rows.push(word.to_owned()),
+        }
+    }
     let rows: Vec<&str> = rows.iter().map(|row| row.trim_end()).collect();
     rows.join(&format!("\n{:GUTTER$} ", ""))
         .replace('\u{a0}', " ")
