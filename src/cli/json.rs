@@ -157,11 +157,11 @@ pub(super) struct List<'a> {
 
 /// The result of `versions`.
 #[derive(Serialize)]
-pub(super) struct Versions<'a> {
+pub(super) struct Versions {
     pub(super) schema: u32,
-    pub(super) provider: &'a ProviderAddr,
+    pub(super) provider: ProviderAddr,
     pub(super) repository: String,
-    pub(super) versions: &'a [Version],
+    pub(super) versions: Vec<Version>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ignored: Option<Vec<IgnoredTag>>,
     /// Why no version is left.
@@ -178,10 +178,10 @@ pub(super) struct IgnoredTag {
 
 /// The result of `inspect`.
 #[derive(Serialize)]
-pub(super) struct Inspection<'a> {
+pub(super) struct Inspection {
     pub(super) schema: u32,
-    pub(super) provider: &'a ProviderAddr,
-    pub(super) version: &'a Version,
+    pub(super) provider: ProviderAddr,
+    pub(super) version: Version,
     /// Only in a store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reference: Option<String>,
@@ -199,6 +199,25 @@ pub(super) struct Inspection<'a> {
     pub(super) authentication: Option<Authentication>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<Error>,
+}
+
+impl Inspection {
+    /// A version of which nothing else is known.
+    pub(super) fn of(provider: ProviderAddr, version: Version) -> Self {
+        Self {
+            schema: SCHEMA,
+            provider,
+            version,
+            reference: None,
+            digest: None,
+            from: None,
+            protocols: Vec::new(),
+            packages: Vec::new(),
+            other_versions: None,
+            authentication: None,
+            error: None,
+        }
+    }
 }
 
 /// One package of a version.

@@ -6,7 +6,7 @@ use clap::Args;
 use futures_util::TryStreamExt as _;
 
 use tfoci::address::ProviderAddr;
-use tfoci::error::{Category, printable};
+use tfoci::error::{Category, counted, printable};
 use tfoci::event::Subject;
 use tfoci::examine::{StoredProvider, TrustOptions, Versions};
 use tfoci::jobs::SideBySide;
@@ -59,28 +59,40 @@ pub(super) struct Arguments {
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let provider = session.provider(&arguments.provider, "versions")?;
-    if is_source(&arguments.from) {
-        return at_source(&arguments, &provider, session).await;
+    let listed = match is_source(&arguments.from) {
+        true => at_source(&arguments, provider, session).await?,
+        false => in_store(&arguments, provider, session).await?,
+    };
+    let (mut document, error) = listed;
+    let printer = &session.printer;
+    for version in &document.versions {
+        printer.result(&version.to_string());
     }
-    in_store(&arguments, &provider, session).await
+    document.ignored = document.ignored.filter(|_| arguments.all);
+    for json::IgnoredTag { tag, reason } in document.ignored.iter().flatten() {
+        printer.result(&format!("{tag}\t{reason}"));
+    }
+    document.error = error.as_ref().map(json::Error::from);
+    printer.document(&document);
+    if let Some(error) = &error {
+        printer.failure(error);
+    }
+    Ok(Ending::of(error.iter()))
 }
+
+/// The versions, the tags that are left out, and why no version is left.
+type Listed = (json::Versions, Option<CommandError>);
 
 /// Lists the versions of a store.
 async fn in_store(
     arguments: &Arguments,
-    provider: &ProviderAddr,
+    provider: ProviderAddr,
     session: &Session,
-) -> Result<Ending, CommandError> {
+) -> Result<Listed, CommandError> {
     let printer = &session.printer;
-    let stored = session.open_provider(&arguments.from, provider)?;
+    let stored = session.open_provider(&arguments.from, &provider)?;
     let Versions { versions, ignored } = stored.versions().await?;
-    let ignored = ignored.into_iter().map(|(tag, reason)| json::IgnoredTag {
-        tag,
-        reason: reason.to_string(),
-    });
-    let mut ignored: Vec<_> = ignored.collect();
-    let ignored_count = ignored.len();
-    let found_count = versions.len();
+    let (count, others) = (versions.len(), ignored.len());
     let trust = arguments.trust.is_given();
     let trust = trust.then(|| session.trust_options(&arguments.trust));
     let trust = trust.transpose()?;
@@ -92,71 +104,49 @@ async fn in_store(
         false => (versions, Vec::new()),
     };
     let left_out = trust.map_or(0, |_| doubtful.len());
-    ignored.extend(doubtful);
-    let failure = (left_out > 0 && versions.is_empty())
-        .then(|| nothing_verified(&stored, left_out, arguments.all));
-    for version in &versions {
-        printer.result(&version.to_string());
+    let repository = stored.repo.to_string();
+    let mut error = None;
+    if left_out > 0 && versions.is_empty() {
+        let (repository, all) = (printable(&repository), counted(left_out, "version"));
+        let message = format!("{provider} ({repository}): none of {all} verified");
+        let untrusted = CommandError::plain(Category::Untrusted, message);
+        error = Some(match arguments.all {
+            true => untrusted,
+            false => untrusted.advising("`--all` shows the reasons"),
+        });
+    } else if left_out > 0 && !arguments.all {
+        let text = format!(
+            "{left_out} of {count} versions; they did not verify. `--all` shows the reasons"
+        );
+        printer.line(Tone::Warning, "Left out", &text);
+    } else if versions.is_empty() {
+        let all = match others > 0 && !arguments.all {
+            true => "; `--all` shows its other tags",
+            false => "",
+        };
+        printer.warning(&format!("{provider}: {repository} has no versions{all}"));
     }
-    if arguments.all {
-        for json::IgnoredTag { tag, reason } in &ignored {
-            printer.result(&format!("{tag}\t{reason}"));
-        }
-    }
-    printer.document(&json::Versions {
+    let ignored = ignored.into_iter().map(|(tag, reason)| json::IgnoredTag {
+        tag,
+        reason: reason.to_string(),
+    });
+    let document = json::Versions {
         schema: json::SCHEMA,
         provider,
-        repository: stored.repo.to_string(),
-        versions: &versions,
-        ignored: arguments.all.then_some(ignored),
-        error: failure.as_ref().map(json::Error::from),
-    });
-    match &failure {
-        Some(error) => printer.failure(error),
-        None if left_out > 0 && !arguments.all => {
-            let text = format!(
-                "{left_out} of {found_count} versions; they did not verify. `--all` shows the reasons"
-            );
-            printer.line(Tone::Warning, "Left out", &text);
-        }
-        None if versions.is_empty() => {
-            warn_of_none(&stored, ignored_count > 0 && !arguments.all, printer);
-        }
-        None => {}
-    }
-    Ok(Ending::of(failure.iter()))
-}
-
-/// No version satisfies the trust options. `is_listed` tells whether the reasons were printed.
-fn nothing_verified(stored: &StoredProvider, left_out: usize, is_listed: bool) -> CommandError {
-    let left_out = match left_out {
-        1 => "the only version did not verify".to_owned(),
-        left_out => format!("none of the {left_out} versions verified"),
+        repository,
+        versions,
+        ignored: Some(ignored.chain(doubtful).collect()),
+        error: None,
     };
-    let repository = printable(&stored.repo.to_string());
-    let message = format!("{} ({repository}): {left_out}", stored.provider);
-    let error = CommandError::plain(Category::Untrusted, message);
-    match is_listed {
-        true => error,
-        false => error.advising("`--all` shows the reasons"),
-    }
-}
-
-fn warn_of_none(stored: &StoredProvider, has_other_tags: bool, printer: &Printer) {
-    let other_tags = match has_other_tags {
-        true => "; `--all` shows its other tags",
-        false => "",
-    };
-    let StoredProvider { provider, repo, .. } = stored;
-    printer.warning(&format!("{provider}: {repo} has no versions{other_tags}"));
+    Ok((document, error))
 }
 
 /// Lists the versions of an origin or a mirror.
 async fn at_source(
     arguments: &Arguments,
-    provider: &ProviderAddr,
+    provider: ProviderAddr,
     session: &Session,
-) -> Result<Ending, CommandError> {
+) -> Result<Listed, CommandError> {
     if let Some(option) = arguments.trust.given() {
         let from = Shown::from(arguments.from.as_str());
         return Err(CommandError::usage(format!(
@@ -167,32 +157,31 @@ async fn at_source(
     let StoreOrSource::Source(source) = Places::new(session)?.open(&arguments.from)? else {
         return Err(CommandError::no_selection(&arguments.from));
     };
-    let place = source.place(provider);
-    let available = source.available_versions(provider, BadEntries::Skipped);
-    let failed =
-        |error| Problem::from(error).of(Subject::provider(provider), At::Source(place.clone()));
-    let available = available.await.map_err(failed)?;
-    let printer = &session.printer;
+    let place = source.place(&provider);
+    let available = source.available_versions(&provider, BadEntries::Skipped);
+    let available = available.await.map_err(|error| {
+        let at = At::Source(place.clone());
+        Problem::from(error).of(Subject::provider(&provider), at)
+    })?;
     for warning in &available.warnings {
-        printer.warning(&format!("{provider}: {warning}"));
+        session.printer.warning(&format!("{provider}: {warning}"));
     }
     let versions = available.versions.iter();
     let versions: Vec<Version> = versions.map(|one| one.version.version().clone()).collect();
     if versions.is_empty() {
-        printer.warning(&format!("{provider}: {place} has no versions"));
+        session
+            .printer
+            .warning(&format!("{provider}: {place} has no versions"));
     }
-    for version in &versions {
-        printer.result(&version.to_string());
-    }
-    printer.document(&json::Versions {
+    let document = json::Versions {
         schema: json::SCHEMA,
         provider,
         repository: place.to_string(),
-        versions: &versions,
-        ignored: arguments.all.then(Vec::new),
+        versions,
+        ignored: Some(Vec::new()),
         error: None,
-    });
-    Ok(Ending::Done)
+    };
+    Ok((document, None))
 }
 
 /// The versions that trust options accept, and the versions that they refuse with the reasons. Without trust options, a version is accepted if its
@@ -242,24 +231,21 @@ async fn doubt(
     trust: &TrustOptions,
     printer: &Printer,
 ) -> Result<Option<String>, CommandError> {
-    let problem = match stored.examine(version, &Platforms::All, trust).await {
-        Ok(examined) => {
-            let made_for = examined.warning(&stored.provider);
-            let subject = Subject::version(&stored.provider, version);
-            if let Some(warning) = made_for {
-                printer.warning(&format!("{subject}: {warning}"));
-            }
-            match examined.proof {
-                Ok(release) => {
-                    printer.warn_of_notes(&subject, release.authentication());
-                    None
-                }
-                Err(problem) => Some(json::sentence(&problem)),
-            }
-        }
+    let examined = match stored.examine(version, &Platforms::All, trust).await {
+        Ok(examined) => examined,
         // An error about missing pins is about the options, not about this version.
         Err(failure) if failure.category() == Category::Usage => return Err(failure.into()),
-        Err(failure) => Some(json::sentence(&*failure.problem)),
+        Err(failure) => return Ok(Some(json::sentence(&*failure.problem))),
     };
-    Ok(problem)
+    let subject = Subject::version(&stored.provider, version);
+    if let Some(warning) = examined.warning(&stored.provider) {
+        printer.warning(&format!("{subject}: {warning}"));
+    }
+    Ok(match examined.proof {
+        Ok(release) => {
+            printer.warn_of_notes(&subject, release.authentication());
+            None
+        }
+        Err(problem) => Some(json::sentence(&problem)),
+    })
 }

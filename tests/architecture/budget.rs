@@ -57,7 +57,7 @@ const BUDGETS: [(&str, usize); 52] = [
     ("site", 1006),
     ("serve", 4907),
     ("build", 24),
-    ("cli", 11451),
+    ("cli", 11282),
     ("lib", 51),
     ("main", 7),
     ("oci_push", 23),
