@@ -34,31 +34,9 @@ pub enum Error {
     /// A directory without configuration files.
     #[error("no configuration is in {}\n  expected files such as main.tf", printable_path(.directory))]
     Empty { directory: PathBuf },
-    /// The client's list of downloaded modules is not one.
-    #[error("{} cannot be read\n  not valid JSON at line {line}", printable_path(.path))]
-    ModulesJson { path: PathBuf, line: usize },
-    /// That list can be read in two ways, or in none.
-    #[error("{} cannot be read\n  {mistake}", printable_path(.path))]
-    ModulesJsonContent { path: PathBuf, mistake: Mistake },
-    /// The entry of a local module in `modules.json` leads to another directory, which clients would read.
-    #[error("modules.json has another directory for a local module\n  expected {}\n  received {}\n  called in {}",
-        printable_path(.directory), printable_path(.recorded), printable_path(.caller))]
-    Redirected {
-        /// The directory that the source leads to.
-        directory: PathBuf,
-        /// That of the entry.
-        recorded: PathBuf,
-        /// The directory of the module that calls it.
-        caller: PathBuf,
-    },
-    /// A strict reader has to know that a downloaded module is the one that is called.
-    #[error("modules.json may be about another module than the one that is called\n  source {}\n  called in {}", printable(.address), printable_path(.caller))]
-    Uncertain {
-        /// The source, as written.
-        address: String,
-        /// The directory of the module that calls it.
-        caller: PathBuf,
-    },
+    /// The client's list of installed modules is not one, or has a path that clients never write.
+    #[error("{} is not a list of modules as clients write it{}", printable_path(.path), at(*.line))]
+    ModulesJson { path: PathBuf, line: Option<usize> },
     /// OpenTofu computes which module is called.
     #[error("the source or version of a module is an expression, which tfoci does not compute\n  received {}\n  in {position}", printable(.expression))]
     Computed {
@@ -96,25 +74,9 @@ pub enum Error {
     },
 }
 
-/// Why the content of `modules.json` is refused. Clients would read it in another way than it looks, or refuse it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the message of a variant names its fields")]
-pub enum Mistake {
-    #[error("it has no list `Modules` of objects with `Key`, `Source` and `Dir` as text")]
-    Shape,
-    /// Clients read names without regard to case, and take the last.
-    #[error("clients read the member `{}` as `{expected}`", printable(.received))]
-    Member {
-        expected: &'static str,
-        received: String,
-    },
-    #[error("an object has two members `{name}`")]
-    Twice { name: &'static str },
-    #[error("two entries are about the module `{}`", printable(.key))]
-    Entries { key: String },
-    /// Clients never write such a path.
-    #[error("the directory `{}` of the module `{}` is not in its shortest form, which clients write", printable(.directory), printable(.key))]
-    Directory { directory: String, key: String },
+fn at(line: Option<usize>) -> String {
+    line.map(|line| format!("\n  not valid JSON at line {line}"))
+        .unwrap_or_default()
 }
 
 impl Error {
@@ -125,9 +87,6 @@ impl Error {
             Self::File { .. } | Self::Missing { .. } | Self::Empty { .. } => Category::NotFound,
             Self::Many { .. }
             | Self::ModulesJson { .. }
-            | Self::ModulesJsonContent { .. }
-            | Self::Redirected { .. }
-            | Self::Uncertain { .. }
             | Self::Computed { .. }
             | Self::TooMuchRequired { .. }
             | Self::FileName { .. } => Category::Malformed,

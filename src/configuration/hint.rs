@@ -10,10 +10,7 @@ impl Hint for Error {
             Self::Empty { .. } => {
                 "name a provider, such as `acme/demo`, or the directory of a configuration"
             }
-            Self::Uncertain { .. } => {
-                "write the source out, such as `git::https://HOST/REPOSITORY.git?ref=TAG`"
-            }
-            Self::Redirected { .. } | Self::ModulesJsonContent { .. } => {
+            Self::ModulesJson { .. } => {
                 "the client writes no such file: remove it, and run `get` again"
             }
             _ => return None,

@@ -6,7 +6,6 @@
 mod error;
 mod hint;
 mod modules_json;
-mod recorded_source;
 mod state;
 mod walk;
 
@@ -20,7 +19,7 @@ use crate::constraint::VersionConstraints;
 use crate::disk;
 use crate::error::printable_path;
 use crate::lockfile::{self, Client};
-pub use error::{Error, Mistake};
+pub use error::Error;
 use walk::{Caller, Walk};
 
 /// The most files of one module. Large ones have some hundreds.
@@ -105,8 +104,6 @@ pub struct ReadAs {
     pub data: PathBuf,
     /// The workspace that `TF_WORKSPACE` selects; `None` for the one that the client has recorded in `data`.
     pub workspace: Option<String>,
-    /// Whether a downloaded module counts only if it is certain that the client would not download another one instead.
-    pub is_strict: bool,
 }
 
 impl Requirements {
@@ -115,7 +112,7 @@ impl Requirements {
     /// Addresses without a host have the default host of the client. A directory that is called by several names is read once.
     ///
     /// # Errors
-    /// A local module is missing, or a module, the local state or `modules.json` cannot be parsed, or `modules.json` misleads about a module.
+    /// A local module is missing, or a module, the local state or `modules.json` cannot be parsed.
     pub fn read(root: &Path, read_as: &ReadAs) -> Result<Self, Error> {
         if root.is_file() {
             let path = root.to_owned();
@@ -139,7 +136,6 @@ impl Requirements {
             default_host: &default_host,
             registries,
             installed: modules_json::read(&followed(root), &root.join(&read_as.data))?,
-            is_strict: read_as.is_strict,
             found: Self::default(),
             backend: None,
             read: BTreeMap::new(),
@@ -309,11 +305,16 @@ fn joined(directory: &Path, source: &str) -> PathBuf {
     path
 }
 
+/// The shortest equal path, with `/` between its names.
+fn clean(path: &str) -> String {
+    let root = if path.starts_with('/') { "/" } else { "" };
+    let path = joined(Path::new(root), path);
+    path.to_string_lossy().into_owned()
+}
+
 #[cfg(test)]
 mod belongs_tests;
 #[cfg(test)]
 mod installed_tests;
-#[cfg(test)]
-mod recorded_source_tests;
 #[cfg(test)]
 mod tests;

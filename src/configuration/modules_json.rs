@@ -1,40 +1,31 @@
-//! `modules.json`: where the client has put the modules that it downloaded.
+//! `modules.json`: where the client has put the modules that it installed ([what clients do](crate::clients#installed-modules)).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::Error;
-use super::error::Mistake;
-use super::recorded_source::{clean, recorded};
+use url::form_urlencoded;
+
+use super::{Error, clean};
 use crate::address::Hostname;
 use crate::config::module::{ModuleCall, ModuleSource};
 use crate::constraint::VersionConstraints;
 use crate::disk;
-use crate::syntax::{Section, Value};
+use crate::syntax::Value;
 use crate::version::Version;
 
 /// The most bytes of the file. Large ones have some hundred kilobytes.
 const LARGEST: u64 = 8 << 20;
 
-/// The members of an entry.
-const MEMBERS: [&str; 4] = ["Key", "Source", "Version", "Dir"];
+/// The words that clients add to a source when they record it, besides the host of the default registry, and the port that they leave out.
+const ADDED: [&str; 7] = ["file", "gcs", "git", "https", "s3", "ssh", "443"];
 
 /// A module that the client has installed.
 #[derive(Debug)]
 pub(super) struct InstalledModule {
     source: String,
-    version: Option<String>,
+    version: String,
     /// The directory, which need not exist.
     pub(super) directory: PathBuf,
-}
-
-/// Whether a client would use an installed module for a call, and not download the module again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Belongs {
-    Yes,
-    No,
-    /// Not without evaluating expressions, or knowing all forms of addresses.
-    Unknown,
 }
 
 /// The installed modules, by the names of the calls that lead to them, such as `network.subnets`.
@@ -46,132 +37,97 @@ pub(super) fn read(root: &Path, data: &Path) -> Result<BTreeMap<String, Installe
     let Some(bytes) = disk::if_exists(disk::read_regular(&path, LARGEST))? else {
         return Ok(BTreeMap::new());
     };
-    let document: Value = match serde_json::from_slice(&bytes) {
-        Ok(document) => document,
-        Err(error) => {
-            let line = error.line();
-            return Err(Error::ModulesJson { path, line });
-        }
+    let refused = |line| Error::ModulesJson {
+        path: path.clone(),
+        line,
     };
-    parse(&document, root).map_err(|mistake| Error::ModulesJsonContent { path, mistake })
+    let document: Value =
+        serde_json::from_slice(&bytes).map_err(|error| refused(Some(error.line())))?;
+    parse(&document, root).ok_or_else(|| refused(None))
 }
 
-fn parse(document: &Value, root: &Path) -> Result<BTreeMap<String, InstalledModule>, Mistake> {
-    let Value::Section(document) = document else {
-        return Err(Mistake::Shape);
-    };
-    refuse_ambiguous(document, &["Modules"])?;
-    let modules = match document.value("Modules") {
-        None => return Ok(BTreeMap::new()),
+fn parse(document: &Value, root: &Path) -> Option<BTreeMap<String, InstalledModule>> {
+    let modules = match member(document, "Modules") {
+        None => return Some(BTreeMap::new()),
         Some(Value::List(modules)) => modules,
-        Some(_) => return Err(Mistake::Shape),
+        Some(_) => return None,
     };
-    let mut installed = BTreeMap::new();
-    for module in modules {
-        let Value::Section(module) = module else {
-            return Err(Mistake::Shape);
+    let modules = modules.iter().map(|module| {
+        let text = |name| match member(module, name) {
+            None => Some(String::new()),
+            Some(Value::Text(text)) => Some(text.clone()),
+            Some(_) => None,
         };
-        refuse_ambiguous(module, &MEMBERS)?;
-        let text = |name| match module.value(name) {
-            None => Ok(None),
-            Some(Value::Text(text)) => Ok(Some(text.clone())),
-            Some(_) => Err(Mistake::Shape),
+        let directory = text("Dir")?;
+        let module = InstalledModule {
+            source: text("Source")?,
+            version: text("Version")?,
+            directory: root.join(&directory),
         };
-        let key = text("Key")?.ok_or(Mistake::Shape)?;
-        let directory = text("Dir")?.ok_or(Mistake::Shape)?;
-        // If such a path leads through a link, clients list the files of one directory, and read those of another.
-        if clean(&directory) != directory {
-            return Err(Mistake::Directory { directory, key });
-        }
-        let entry = InstalledModule {
-            source: text("Source")?.unwrap_or_default(),
-            version: text("Version")?.filter(|version| !version.is_empty()),
-            directory: root.join(directory),
-        };
-        if installed.insert(key.clone(), entry).is_some() {
-            return Err(Mistake::Entries { key });
-        }
-    }
-    Ok(installed)
+        // If another path leads through a link, clients list the files of one directory, and read those of another.
+        (clean(&directory) == directory).then_some((text("Key")?, module))
+    });
+    modules.collect()
 }
 
-/// Refuses members that Go's JSON decoder takes for one of these names, and names that occur twice.
-fn refuse_ambiguous(object: &Section, names: &[&'static str]) -> Result<(), Mistake> {
+/// The member of an object. Clients do not distinguish upper and lower case, and take the last of several.
+fn member<'a>(object: &'a Value, name: &str) -> Option<&'a Value> {
+    let Value::Section(object) = object else {
+        return None;
+    };
     // In both directions, since the Kelvin sign and the long s have one case only.
     let folded = |name: &str| name.to_uppercase().to_lowercase();
-    for (received, _) in object.members() {
-        let is_same = |expected: &&&str| folded(expected) == folded(received);
-        if let Some(expected) = names.iter().find(is_same).filter(|one| **one != received) {
-            let received = received.to_owned();
-            return Err(Mistake::Member { expected, received });
-        }
-    }
-    for name in names {
-        let named = object.members().filter(|(received, _)| received == name);
-        if named.count() > 1 {
-            return Err(Mistake::Twice { name });
-        }
-    }
-    Ok(())
+    let members = object.members().filter(|(_, value)| **value != Value::Null);
+    let named = members.filter(|(received, _)| folded(received) == folded(name));
+    named.map(|(_, value)| value).last()
 }
 
 impl InstalledModule {
-    /// Whether it belongs to a call. `registries` are the hosts that registry modules without host may have.
-    pub(super) fn belongs_to(&self, call: &ModuleCall, registries: &[Hostname]) -> Belongs {
-        match self.has_source(&call.source, registries) {
-            Belongs::No => Belongs::No,
-            source => match (self.has_version(call.version.as_ref()), source) {
-                (Belongs::Yes, source) => source,
-                (version, _) => version,
-            },
-        }
-    }
-
-    fn has_source(&self, source: &ModuleSource, registries: &[Hostname]) -> Belongs {
-        let (ModuleSource::Local(written) | ModuleSource::Elsewhere(written)) = source else {
-            return Belongs::Unknown;
-        };
-        if *written == self.source {
-            return Belongs::Yes;
-        }
-        let mut result = Belongs::Unknown;
-        for registry in registries {
-            let Some(expected) = recorded(written, registry) else {
-                continue;
-            };
-            // Clients normalise what they read from the file too.
-            let received = recorded(&self.source, registry);
-            if received.as_ref().unwrap_or(&self.source) == &expected {
-                return Belongs::Yes;
+    /// Whether a client would use it for a call, and not download the module again. `registries` are the hosts that registry modules without
+    /// host may have. What only the client can compute or compare belongs to the call.
+    pub(super) fn belongs_to(&self, call: &ModuleCall, registries: &[Hostname]) -> bool {
+        let has_source = match &call.source {
+            ModuleSource::Computed(_) => true,
+            ModuleSource::Local(written) => clean(written) == clean(&self.source),
+            ModuleSource::Elsewhere(written) => {
+                words(written, registries) == words(&self.source, registries)
             }
-            result = Belongs::No;
-        }
-        result
+        };
+        has_source
+            && match &call.version {
+                None | Some(Err(_)) => true,
+                Some(Ok(constraints)) => self.has_version(constraints),
+            }
     }
 
     /// Compares versions by the rules of clients [for modules](crate::clients#installed-modules), which are not those for providers.
-    fn has_version(&self, constraints: Option<&Result<String, String>>) -> Belongs {
-        let (constraints, version) = match (constraints, &self.version) {
-            (None, _) => return Belongs::Yes,
-            (Some(_), None) => return Belongs::No,
-            (Some(Err(_)), _) => return Belongs::Unknown,
-            (Some(Ok(constraints)), Some(version)) => (constraints, version),
-        };
+    fn has_version(&self, constraints: &str) -> bool {
         // Both rules differ most about pre-releases and metadata.
-        let is_plain = !constraints.contains(['-', '+']) && !version.contains(['-', '+']);
+        let is_plain = !constraints.contains(['-', '+']) && !self.version.contains(['-', '+']);
         let constraints: Vec<String> = constraints.split(',').map(for_providers).collect();
         let constraints: Result<VersionConstraints, _> = constraints.join(",").parse();
-        let version: Result<Version, _> = version.parse();
-        match (constraints, version) {
-            (Ok(constraints), Ok(version)) if is_plain && !version.is_unspecified() => {
-                match constraints.admits(&version) {
-                    true => Belongs::Yes,
-                    false => Belongs::No,
-                }
-            }
-            _ => Belongs::Unknown,
+        match (constraints, self.version.parse::<Version>()) {
+            (Ok(constraints), Ok(version)) if is_plain => constraints.admits(&version),
+            _ => !self.version.is_empty(),
         }
     }
+}
+
+/// The words of a source that every way to write it has in common: clients record `github.com/acme/net` as
+/// `git::https://github.com/acme/net.git`, and `acme/net/aws` as `registry.opentofu.org/acme/net/aws`.
+pub(super) fn words(source: &str, registries: &[Hostname]) -> BTreeSet<String> {
+    let source = clean(&source.to_lowercase());
+    let parts = form_urlencoded::parse(source.as_bytes());
+    let text: String = parts
+        .map(|(name, value)| format!("{name} {value} "))
+        .collect();
+    let hosts: String = registries.iter().map(|host| format!("{host}.")).collect();
+    let added: BTreeSet<&str> = hosts.split('.').chain(ADDED).collect();
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    words
+        .filter(|word| !added.contains(word))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// A comparison of module versions, in the form that it has for providers.

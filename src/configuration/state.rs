@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::de::Error as _;
 use serde_json::value::RawValue;
 
-use super::recorded_source::clean;
-use super::{Error, MOST_PROVIDERS, Position, ReadAs, Requirements};
+use super::{Error, MOST_PROVIDERS, Position, ReadAs, Requirements, clean};
 use crate::address::{self, Hostname, ProviderAddr};
 use crate::config::module::Backend;
 use crate::constraint::VersionConstraints;

@@ -26,7 +26,6 @@ pub(super) fn read_as(client: Option<Client>) -> ReadAs {
         default_host: Hostname::default_origin(),
         data: ".terraform".into(),
         workspace: None,
-        is_strict: false,
     }
 }
 

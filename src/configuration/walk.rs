@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::modules_json::{Belongs, InstalledModule};
+use super::modules_json::InstalledModule;
 use super::{Error, Position, Requirements, followed, joined, one_path, read_module};
 use crate::address::Hostname;
 use crate::config::module::{Backend, ModuleCall, ModuleSource};
@@ -33,8 +33,6 @@ pub(super) struct Walk<'a> {
     /// The hosts that modules of a registry without host may have.
     pub(super) registries: Vec<Hostname>,
     pub(super) installed: BTreeMap<String, InstalledModule>,
-    /// Whether an installed module counts only if it certainly belongs to its call.
-    pub(super) is_strict: bool,
     pub(super) found: Requirements,
     /// Where the root module says that the state is.
     pub(super) backend: Option<Backend>,
@@ -47,13 +45,21 @@ pub(super) struct Walk<'a> {
 /// A module that is called, or the root module.
 struct Called {
     directory: PathBuf,
-    /// The directory from which the paths in it lead on, taken as text. The client follows the links of the root, and those of a local
-    /// module when it installs it, but not those of a directory that is recorded in `modules.json`.
-    base: PathBuf,
     caller: Option<Caller>,
     key: String,
     /// Whether the client has installed it, or would install it and all that it calls anew.
     is_installed: bool,
+}
+
+impl Called {
+    /// The directory from which the paths in it lead on, taken as text. The client follows the links of the root, and those of a local module
+    /// when it installs it, but not those of a directory that is recorded in `modules.json`.
+    fn base(&self) -> PathBuf {
+        match self.is_installed && self.caller.is_some() {
+            true => self.directory.clone(),
+            false => followed(&self.directory),
+        }
+    }
 }
 
 /// The call of a module, for messages.
@@ -83,7 +89,6 @@ impl Walk<'_> {
     pub(super) fn run(mut self) -> Result<(Requirements, Option<Backend>), Error> {
         let mut pending = vec![Called {
             directory: self.root.to_owned(),
-            base: followed(self.root),
             caller: None,
             key: String::new(),
             is_installed: true,
@@ -154,63 +159,23 @@ impl Walk<'_> {
             let what = "bytes in the names of a chain of calls, as modules have that call each other in a circle";
             return Err(self.too_many(what, LONGEST_KEY as u64));
         }
-        // The client forgets what is below a module that it installs anew.
-        let entry = self.installed.get(&key).filter(|_| caller.is_installed);
-        let entry = entry.map(|entry| (entry, entry.belongs_to(call, &self.registries)));
-        let entry = entry.filter(|(_, belongs)| *belongs != Belongs::No);
-        // It also installs a local module anew whose directory is gone.
-        let is_local = matches!(call.source, ModuleSource::Local(_));
-        let entry = entry.filter(|(entry, _)| !is_local || entry.directory.is_dir());
-        let called = |directory: PathBuf, base: PathBuf| Called {
+        // The client forgets what is below a module that it installs anew, as it does if the directory is gone.
+        let entry = self.installed.get(&key).filter(|entry| {
+            let is_known = caller.is_installed && entry.belongs_to(call, &self.registries);
+            is_known && entry.directory.is_dir()
+        });
+        let directory = match (entry, &call.source) {
+            (Some(entry), _) => entry.directory.clone(),
+            (None, ModuleSource::Local(path)) => joined(&caller.base(), path),
+            (None, ModuleSource::Elsewhere(source) | ModuleSource::Computed(source)) => {
+                return Ok(Err(source));
+            }
+        };
+        Ok(Ok(Called {
             directory,
-            base,
             caller: Some(Caller::of(caller, call)),
             key,
             is_installed: entry.is_some(),
-        };
-        match (&call.source, entry) {
-            (ModuleSource::Local(path), _) => {
-                let directory = joined(&caller.base, path);
-                let base = match entry {
-                    Some((entry, _)) => {
-                        refuse_other(&directory, entry, caller)?;
-                        entry.directory.clone()
-                    }
-                    None => followed(&directory),
-                };
-                Ok(Ok(called(directory, base)))
-            }
-            (ModuleSource::Elsewhere(source) | ModuleSource::Computed(source), entry) => {
-                match entry {
-                    Some((_, Belongs::Unknown)) if self.is_strict => Err(match call.computed() {
-                        Some(expression) => Error::Computed {
-                            expression: expression.to_owned(),
-                            position: Caller::of(caller, call).position,
-                        },
-                        None => Error::Uncertain {
-                            address: source.clone(),
-                            caller: caller.directory.clone(),
-                        },
-                    }),
-                    Some((entry, _)) => {
-                        let directory = &entry.directory;
-                        Ok(Ok(called(directory.clone(), directory.clone())))
-                    }
-                    None => Ok(Err(source)),
-                }
-            }
-        }
-    }
-}
-
-/// Refuses a local module whose entry leads to another directory, because clients would read that one.
-fn refuse_other(directory: &Path, entry: &InstalledModule, caller: &Called) -> Result<(), Error> {
-    match (directory.canonicalize(), entry.directory.canonicalize()) {
-        (Ok(called), Ok(recorded)) if called == recorded => Ok(()),
-        _ => Err(Error::Redirected {
-            directory: directory.to_owned(),
-            recorded: entry.directory.clone(),
-            caller: caller.directory.clone(),
-        }),
+        }))
     }
 }

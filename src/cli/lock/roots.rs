@@ -137,7 +137,6 @@ async fn configured(
         default_host: client.default_host(),
         data: data_directory(),
         workspace: workspace(),
-        is_strict: request.is_strict_check(),
     };
     let root = directory.to_owned();
     // In a thread, so that an interruption does not wait for it.

@@ -193,7 +193,6 @@ fn required(root: &Path, session: &Session) -> Result<impl Iterator<Item = Item>
         default_host: session.default_host().clone(),
         data: data_directory(),
         workspace: workspace(),
-        is_strict: false,
     };
     let required = Requirements::read(root, &read_as).map_err(CommandError::Configuration)?;
     for module in &required.not_followed {
