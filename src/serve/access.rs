@@ -18,6 +18,7 @@ use super::settings::{AccessFiles, TlsFiles};
 use super::tls::{self, ServerCertificate};
 use super::tokens::{self, ClientToken, ClientTokens};
 use super::watched_files::{Reader, WatchedFiles};
+use crate::error::printable_path;
 use crate::text;
 
 /// The log warns of a certificate that expires within this time. Programs that renew certificates of 90 days do so earlier.
@@ -101,16 +102,27 @@ pub(super) fn acceptor(
     let read = move |reader: &mut Reader| Ok((reader.read(&certificate)?, reader.read(&key)?));
     let watched = WatchedFiles::start(path.clone(), false, read, move |(chain, key)| {
         pair.replace(&chain, &key).map_err(&failed)?;
-        let path = &path;
+        let path = printable_path(&path);
         if let Some(host) = &host
             && !pair.is_for(host)
         {
-            observer.notice(&Notice::OtherNames { path, host });
+            let text = format!(
+                "{path} does not name {host}, the host of --url: clients will refuse to connect"
+            );
+            observer.notice(Notice::warning("certificate-names", "Warning", text));
         }
         let now = SystemTime::now();
         if let Some(end) = pair.expires_before(now + EXPIRES_SOON) {
-            let is_past = end < now;
-            observer.notice(&Notice::Expires { path, end, is_past });
+            let end_text = httpdate::fmt_http_date(end);
+            let text = match end < now {
+                true => format!(
+                    "the certificate in {path} expired on {end_text}: clients refuse to connect"
+                ),
+                false => format!(
+                    "the certificate in {path} expires on {end_text}: clients will then refuse to connect"
+                ),
+            };
+            observer.notice(Notice::warning("certificate-expires", "Warning", text));
         }
         Ok(())
     });
@@ -145,7 +157,9 @@ impl AccessControl {
                 return Err(Error::Tokens { path, source });
             }
             if tokens.is_empty() {
-                observer.notice(&Notice::NoTokens { path: &of_file });
+                let path = printable_path(&of_file);
+                let text = format!("{path} has no token: every client is refused");
+                observer.notice(Notice::warning("no-tokens", "Warning", text));
             }
             shared.tokens.send_replace(Arc::new(tokens));
             Ok(())

@@ -207,7 +207,8 @@ impl Fill {
     }
 
     fn not_filled(&self, failure: &Failure) {
-        self.observer.notice(&Notice::NotFilled { failure });
+        self.observer
+            .notice(Notice::failed("not-mirrored", failure));
     }
 
     /// The failure to list the versions of a provider.
@@ -398,8 +399,12 @@ impl Fill {
             // Another replica may have mirrored it.
             Ok(published) if published.status == Change::Present => {}
             Ok(published) => {
-                let published = &published;
-                self.observer.notice(&Notice::Filled { published });
+                let mut text = format!("{} {}", published.provider, published.version);
+                if let Some(authentication) = &published.authentication {
+                    text.push_str(&format!(": {authentication}"));
+                }
+                self.observer
+                    .notice(Notice::new("mirrored", "Mirrored", text));
             }
             Err(failure) => {
                 *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);

@@ -259,32 +259,29 @@ pub(super) fn report_changes(
     metrics: &Metrics,
     observer: &dyn Observer,
 ) {
+    let provider = &new.provider;
     for (version, served) in &new.versions {
         let known = old.and_then(|old| old.versions.get(version));
         if !served.is_signed() && known.is_none_or(|known| known.is_signed()) {
             metrics.unsigned.inc();
-            observer.notice(&Notice::Unsigned {
-                provider: &new.provider,
-                version,
-                authentication: &served.authentication,
-            });
+            let how = &served.authentication;
+            let text = format!("{provider} {version}: {how}; on the network mirror only");
+            observer.notice(Notice::warning("unsigned", "Unsigned", text));
         }
     }
     for (version, hidden) in &new.hidden {
         let was_hidden = old.is_some_and(|old| old.hidden.contains_key(version));
         if !was_hidden {
             metrics.hidden.inc();
-            observer.notice(&Notice::Hidden {
-                provider: &new.provider,
-                version,
-                problem: &hidden.problem,
-            });
+            let text = format!("{provider} {version}");
+            let notice = Notice::warning("hidden", "Hidden", text);
+            observer.notice(notice.because(&*hidden.problem));
         }
     }
     let had_any = |old: &ProviderListing| !old.versions.is_empty();
     if old.is_some_and(had_any) && new.versions.is_empty() && new.hidden.is_empty() {
-        let provider = &new.provider;
-        observer.notice(&Notice::Emptied { provider });
+        let text = format!("the store has no version of {provider} any more");
+        observer.notice(Notice::warning("emptied", "Warning", text));
     }
     report_others(new, old, observer);
 }
@@ -298,12 +295,14 @@ fn report_others(new: &ProviderListing, old: Option<&ProviderListing>, observer:
         Some((version, other))
     });
     if let Some((version, other)) = others.next_back() {
-        observer.notice(&Notice::OtherProvider {
-            provider: &new.provider,
-            version,
-            others: others.count(),
-            made_for: other,
-        });
+        let older = match others.count() {
+            0 => String::new(),
+            1 => " and an older version".to_owned(),
+            others => format!(" and {others} older versions"),
+        };
+        let provider = &new.provider;
+        let text = format!("{provider} {version}{older}: made for {other}");
+        observer.notice(Notice::warning("other-provider", "Warning", text));
     }
 }
 

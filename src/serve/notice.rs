@@ -1,25 +1,20 @@
 //! The reports of the server: a record of each request, and events for its operator.
 
+use std::error::Error;
 use std::net::IpAddr;
-use std::path::Path;
-use std::time::SystemTime;
 
 use serde::Serialize;
 
-use super::error::Error;
 use crate::address::ProviderAddr;
-use crate::authentication::Authentication;
-use crate::blob::ReadError;
-use crate::outcome::{Failure, Problem, Published};
-use crate::store;
-use crate::version::Version;
+use crate::error::Hint as _;
+use crate::outcome::Failure;
 
 /// Receives the reports of the server. Many tasks call it, so it must not block for long.
 pub trait Observer: Send + Sync + 'static {
     /// A request was answered, or its client disconnected.
     fn request(&self, record: &RequestRecord);
     /// An event occurred that is not a request.
-    fn notice(&self, notice: &Notice<'_>);
+    fn notice(&self, notice: Notice<'_>);
 }
 
 /// An answered request. It contains no token and no signature of a link.
@@ -80,83 +75,55 @@ pub enum Denied {
 
 /// An event that is not a request.
 #[derive(Debug)]
-#[allow(
-    missing_docs,
-    reason = "the type of a field and its variant explain it"
-)]
-pub enum Notice<'a> {
-    /// A version is in the store but not served.
-    Hidden {
-        provider: &'a ProviderAddr,
-        version: &'a Version,
-        problem: &'a Problem,
-    },
-    /// A version has no signature, or its key is missing. Only the network mirror serves it.
-    Unsigned {
-        provider: &'a ProviderAddr,
-        version: &'a Version,
-        authentication: &'a Authentication,
-    },
-    /// The store has no version of a provider any more.
-    Emptied { provider: &'a ProviderAddr },
-    /// Versions were made for another provider. The repository template may give both providers the same repository.
-    OtherProvider {
-        /// The provider that clients request.
-        provider: &'a ProviderAddr,
-        /// The newest of these versions.
-        version: &'a Version,
-        /// The number of older ones.
-        others: usize,
-        /// The provider in the artifact of the newest.
-        made_for: &'a ProviderAddr,
-    },
-    /// The certificate does not name the host of the public URL, so clients refuse to connect.
-    OtherNames {
-        /// The file of the certificate.
-        path: &'a Path,
-        host: &'a str,
-    },
-    /// The certificate has expired, so clients refuse to connect; or it expires soon.
-    Expires {
-        /// The file of the certificate.
-        path: &'a Path,
-        end: SystemTime,
-        is_past: bool,
-    },
-    /// A request to the store failed.
-    StoreFailed { failure: &'a Failure },
-    /// The store was unreachable, and is not any more.
-    StoreAnswers,
-    /// A version could not be mirrored, or its origin is unreachable.
-    NotFilled { failure: &'a Failure },
-    /// A version was mirrored from its origin into the store.
-    Filled { published: &'a Published },
-    /// A provider is served of which neither the trust file nor an option says anything.
-    Unmatched { provider: &'a ProviderAddr },
-    /// A package could not be read, or its transfer ended early.
-    PackageFailed {
-        /// The canonical name of the file.
-        file: &'a str,
-        error: &'a ReadError<store::Error>,
-    },
-    /// The operator asked the server to read its files again, and none has changed.
-    Unchanged,
-    /// A changed file was read, and is in use; or one that could not be used is again as it was.
-    Reloaded { path: &'a Path },
-    /// The file of tokens has none any more, so that every client is refused.
-    NoTokens { path: &'a Path },
-    /// A changed file cannot be used, so the last valid content stays in use.
-    NotReloaded { path: &'a Path, error: &'a Error },
-    /// A file is not read again, because one that is used with it, or itself, is no regular file.
-    ReadOnce {
-        path: &'a Path,
-        /// The file that is no regular one.
-        pipe: &'a Path,
-    },
-    /// A TLS handshake failed.
-    Handshake { client: IpAddr, reason: &'a str },
-    /// A connection was closed because its client has used up its quota.
-    TooManyConnections { client: IpAddr },
-    /// The server is ending: it accepts no more connections, and completes its answers.
-    Draining,
+pub struct Notice<'a> {
+    /// The name in JSON.
+    pub name: &'static str,
+    /// The word before the text at a terminal.
+    pub verb: &'static str,
+    /// Whether the operator has to do something about it.
+    pub is_warning: bool,
+    /// What happened.
+    pub text: String,
+    /// Why it happened, which follows the text.
+    pub error: Option<&'a dyn Error>,
+    /// What helps against the error.
+    pub hint: Option<String>,
+    /// The provider that is served although no entry of the trust file matches it.
+    pub unmatched: Option<&'a ProviderAddr>,
+}
+
+impl<'a> Notice<'a> {
+    /// An event as it should be.
+    pub(super) fn new(name: &'static str, verb: &'static str, text: String) -> Self {
+        Self {
+            name,
+            verb,
+            is_warning: false,
+            text,
+            error: None,
+            hint: None,
+            unmatched: None,
+        }
+    }
+
+    /// An event that the operator has to do something about.
+    pub(super) fn warning(name: &'static str, verb: &'static str, text: String) -> Self {
+        Self {
+            is_warning: true,
+            ..Self::new(name, verb, text)
+        }
+    }
+
+    /// Adds the reason.
+    pub(super) fn because(self, error: &'a dyn Error) -> Self {
+        let error = Some(error);
+        Self { error, ..self }
+    }
+
+    /// A failed request to the store, or a version that could not be mirrored.
+    pub(super) fn failed(name: &'static str, failure: &'a Failure) -> Self {
+        let failed = Self::warning(name, "Failed", String::new()).because(failure);
+        let hint = failure.hint();
+        Self { hint, ..failed }
+    }
 }

@@ -135,10 +135,9 @@ impl Packages {
     /// Reports a package that cannot be read.
     fn report(&self, package: &ServedPackage, error: &ReadError<store::Error>) {
         self.metrics.package_failures.inc();
-        self.observer.notice(&Notice::PackageFailed {
-            file: &package.canonical_name,
-            error,
-        });
+        let file = package.canonical_name.clone();
+        let notice = Notice::warning("package-failed", "Failed", file);
+        self.observer.notice(notice.because(error));
     }
 }
 

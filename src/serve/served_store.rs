@@ -279,7 +279,13 @@ impl ServedStore {
                 report_changes(listing, old.as_deref(), &self.metrics, &*self.observer);
                 let is_unmatched = trust.policy.rule_for(provider).is_none();
                 if is_unmatched && old.is_none() && listing.installable().next().is_some() {
-                    self.observer.notice(&Notice::Unmatched { provider });
+                    let text = format!(
+                        "no entry of the trust file matches {provider}: served although no key is pinned for it; add an entry, or `--require-pinned` hides such providers"
+                    );
+                    self.observer.notice(Notice {
+                        unmatched: Some(provider),
+                        ..Notice::warning("unmatched", "Warning", text)
+                    });
                 }
             }
             // The store has no such provider, and its origin is unreachable, as the log has said.
@@ -288,7 +294,8 @@ impl ServedStore {
                 self.metrics.store_failures.inc();
                 // One line for an outage, which concerns all providers.
                 if !self.store_health.is_unreachable() {
-                    self.observer.notice(&Notice::StoreFailed { failure });
+                    self.observer
+                        .notice(Notice::failed("store-failed", failure));
                 }
             }
         }
@@ -402,9 +409,14 @@ impl ServedStore {
     fn observe(&self, change: Option<Reachability>, failure: Option<&Failure>) {
         match (change, failure) {
             (Some(Reachability::Lost), Some(failure)) => {
-                self.observer.notice(&Notice::StoreFailed { failure });
+                self.observer
+                    .notice(Notice::failed("store-failed", failure));
             }
-            (Some(Reachability::Back), _) => self.observer.notice(&Notice::StoreAnswers),
+            (Some(Reachability::Back), _) => {
+                let text = "the store again, which was unreachable".to_owned();
+                self.observer
+                    .notice(Notice::new("store-answers", "Reading", text));
+            }
             _ => {}
         }
     }

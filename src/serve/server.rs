@@ -124,8 +124,11 @@ impl Server {
             let Some(share) = known.connection() else {
                 service.metrics.limited_connections.inc();
                 if known.may_log() {
-                    let notice = Notice::TooManyConnections { client };
-                    service.observer.notice(&notice);
+                    service.observer.notice(Notice::warning(
+                        "too-many-connections",
+                        "Closed",
+                        format!("a connection of {client}, which has half of --max-connections; further ones are not logged for a minute"),
+                    ));
                 }
                 continue;
             };
@@ -138,7 +141,9 @@ impl Server {
             });
         }
         service.is_draining.store(true, Ordering::Relaxed);
-        service.observer.notice(&Notice::Draining);
+        let text = "new connections; downloads may complete".to_owned();
+        let notice = Notice::new("draining", "Refusing", text);
+        service.observer.notice(notice);
         drop(listener);
         let _sent = drain.send(true);
         let ended = async { while open.join_next().await.is_some() {} };
@@ -251,8 +256,7 @@ async fn serve(
         Ok(Err(error)) => error.to_string(),
         Err(_) => "it took too long".to_owned(),
     };
-    service.observer.notice(&Notice::Handshake {
-        client,
-        reason: &reason,
-    });
+    let text = format!("{client}: {reason}");
+    let notice = Notice::new("handshake-failed", "Handshake", text);
+    service.observer.notice(notice);
 }

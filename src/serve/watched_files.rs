@@ -1,5 +1,6 @@
 //! Files that are read again when they change: certificates, tokens, signing keys, trust files.
 
+use std::error::Error as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use super::error::Error;
 use super::notice::{Notice, Observer};
 use crate::digest::Digest;
 use crate::disk;
+use crate::error::printable_path;
 
 /// How often the files are compared with their last content. A container platform replaces files without sending a signal.
 const INTERVAL: Duration = Duration::from_secs(5);
@@ -113,7 +115,8 @@ impl WatchedFiles {
                 // The error was reported, so its end is too.
                 let is_reported = self.reported.take().is_some();
                 if is_changed || is_reported {
-                    observer.notice(&Notice::Reloaded { path: &self.path });
+                    let path = printable_path(&self.path);
+                    observer.notice(Notice::new("reloaded", "Reloaded", path));
                 }
                 !is_changed && !is_reported
             }
@@ -121,8 +124,15 @@ impl WatchedFiles {
                 let text = format!("{error:?}");
                 if self.reported.as_ref() != Some(&text) {
                     self.reported = Some(text);
-                    let (path, error) = (&self.path, &error);
-                    observer.notice(&Notice::NotReloaded { path, error });
+                    let path = printable_path(&self.path);
+                    let text = format!("{path}, which stays in use as it was");
+                    let notice = Notice::warning("not-reloaded", "Refused", text);
+                    let reason = match &error {
+                        // It may name another file: the key of the certificate.
+                        Error::Disk(error) => error,
+                        error => error.source().unwrap_or(error),
+                    };
+                    observer.notice(notice.because(reason));
                 }
                 false
             }
@@ -140,7 +150,11 @@ pub(super) async fn watch(
     let report_once = |files: &[WatchedFiles]| {
         for WatchedFiles { path, pipe, .. } in files {
             if let Some(pipe) = pipe {
-                observer.notice(&Notice::ReadOnce { path, pipe });
+                let (path, pipe) = (printable_path(path), printable_path(pipe));
+                let text = format!(
+                    "{path} until a restart: {pipe} is no regular file, and is read only at the start"
+                );
+                observer.notice(Notice::warning("read-once", "Keeping", text));
             }
         }
     };
@@ -156,7 +170,8 @@ pub(super) async fn watch(
             is_unchanged &= files.refresh(observer.as_ref());
         }
         if is_unchanged && notified.is_ok() {
-            observer.notice(&Notice::Unchanged);
+            let text = "nothing: no file has changed".to_owned();
+            observer.notice(Notice::new("unchanged", "Reloaded", text));
         }
     }
 }

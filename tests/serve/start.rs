@@ -153,8 +153,9 @@ fn a_certificate_that_has_expired_or_expires_soon_is_reported() {
     let now = SystemTime::now();
     let in_2020 = UNIX_EPOCH + Duration::from_secs(1_577_836_800);
     let path = store.scene.path("server.crt").display().to_string();
-    let expired =
-        format!("the certificate in {path} expired on 2020-01-01: clients refuse to connect");
+    let expired = format!(
+        "the certificate in {path} expired on Wed, 01 Jan 2020 00:00:00 GMT: clients refuse to connect"
+    );
     let start = |end: SystemTime, more: &[&str]| {
         let identity = Authority::shared().server_until(end);
         let from = ["--from", "oci-layout:store"];
@@ -167,19 +168,9 @@ fn a_certificate_that_has_expired_or_expires_soon_is_reported() {
     assert!(log.contains(&event), "{log}");
     let end = now + 13 * DAY;
     let log = start(end, &[]).stop();
-    let (_, said) = log
-        .split_once("expires on ")
-        .unwrap_or_else(|| panic!("{log}"));
-    let day = &said[.."2026-12-31".len()];
-    let expires =
-        format!("the certificate in {path} expires on {day}: clients will then refuse to connect");
-    assert!(log.contains(&format!("Warning {expires}\n")), "{log}");
-    // `Thu, 31 Dec 2026 12:00:00 GMT`
-    let date = httpdate::fmt_http_date(end);
-    assert!(
-        day.starts_with(&date[12..16]) && day.ends_with(&date[5..7]),
-        "{day} {date}"
-    );
+    // `Thu, 31 Dec 2026`
+    let day = &httpdate::fmt_http_date(end)[.."Thu, 31 Dec 2026".len()];
+    assert!(log.contains(&format!("expires on {day}")), "{log}");
     // Also a certificate that replaces the first.
     let server = start(now + 15 * DAY, &[]);
     assert!(

@@ -1,6 +1,7 @@
 //! The log of the server: a line for each request and event, as text on stderr or as JSON on stdout.
 
 use std::collections::HashSet;
+use std::error::Error;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -9,13 +10,13 @@ use indicatif::HumanBytes;
 use serde::Serialize;
 
 use tfoci::address::{Hostname, ProviderAddr};
-use tfoci::error::counted;
+use tfoci::error::{Hint as _, counted};
 use tfoci::serve::{Notice, Observer, RequestRecord};
 use tfoci::trust::Policy;
 
-use super::events::{Event, message, with_hint};
 use crate::cli::arguments::Format;
 use crate::cli::error::CommandError;
+use crate::cli::json;
 use crate::cli::printer::{Printer, Tone};
 use crate::cli::session::{Everything, unmatched_line};
 
@@ -61,7 +62,7 @@ impl Log {
             }
             Err(CommandError::Empty { .. }) if fills => Vec::new(),
             Err(error) => {
-                let text = with_hint(&error, &error);
+                let text = hinted(&error, error.hint());
                 self.event("no-providers", Tone::Warning, "Warning", text);
                 return Vec::new();
             }
@@ -148,26 +149,61 @@ impl Observer for Log {
         printer.line(tone, &record.status.to_string(), &text);
     }
 
-    fn notice(&self, notice: &Notice<'_>) {
+    fn notice(&self, notice: Notice<'_>) {
         let printer = &self.printer;
-        let Event {
-            name,
-            tone,
-            verb,
-            text,
-        } = Event::of(notice);
-        match notice {
-            Notice::Unmatched { .. } if self.unmatched.is_none() => {}
-            Notice::Unmatched { provider }
-                if self
-                    .listed
-                    .get()
-                    .is_some_and(|listed| listed.contains(*provider)) => {}
+        let is_known = notice.unmatched.is_some_and(|provider| {
+            let listed = self.listed.get();
+            self.unmatched.is_none() || listed.is_some_and(|listed| listed.contains(provider))
+        });
+        if is_known {
+            return;
+        }
+        let (name, verb, mut text) = (notice.name, notice.verb, notice.text);
+        if let Some(error) = notice.error {
+            let colon = if text.is_empty() { "" } else { ": " };
+            text.push_str(&format!("{colon}{}", hinted(error, notice.hint)));
+        }
+        let tone = match notice.is_warning {
+            true => Tone::Warning,
+            false => Tone::Done,
+        };
+        match name {
             // Health checks and scanners open connections without a handshake, so a terminal shows them only with `-v`.
-            Notice::Handshake { .. } if printer.format != Format::Json => {
-                printer.detail(verb, &text);
-            }
+            "handshake-failed" if printer.format != Format::Json => printer.detail(verb, &text),
             _ => self.event(name, tone, verb, text),
         }
     }
+}
+
+/// The words before a text that is a sentence without them.
+const LABELS: [&str; 5] = ["Failed", "Handshake", "Hidden", "Unsigned", "Warning"];
+
+/// A line of the log as a sentence, for readers who do not see the word before the text.
+fn message(verb: &str, text: String) -> String {
+    match LABELS.contains(&verb) {
+        true => text,
+        false => format!("{verb} {text}"),
+    }
+}
+
+/// An error with the hint for it, as one line.
+fn hinted(error: &dyn Error, hint: Option<String>) -> String {
+    let hint = hint.map(|hint| format!("; hint: {}", joined(&hint)));
+    on_one_line(error) + &hint.unwrap_or_default()
+}
+
+/// An error and its causes as one line, without the excerpt of a TOML file: marks are under their place in lines of their own only.
+fn on_one_line(error: &dyn Error) -> String {
+    // The margin, the line of the file, and the mark below it.
+    const EXCERPT: usize = 3;
+    let text = json::sentence(error);
+    let mut lines: Vec<&str> = text.lines().collect();
+    if let Some(begin) = lines.iter().position(|line| line.trim() == "|") {
+        lines.drain(begin..lines.len().min(begin + EXCERPT));
+    }
+    joined(&lines.join("\n"))
+}
+
+fn joined(text: &str) -> String {
+    text.lines().map(str::trim).collect::<Vec<_>>().join(", ")
 }
