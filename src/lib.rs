@@ -1,7 +1,8 @@
 //! tfoci copies Terraform and OpenTofu providers between release folders, provider registries, OCI registries and filesystem mirrors.
 //!
 //! ```text
-//! release folder ──> Release ── trust ──> Verified<Release> ── publish ──> artifact in a STORE
+//! release folder ─┐
+//! origin, mirror ─┴> Release ── trust ──> Verified<Release> ── publish ──> artifact in a STORE
 //!                                                                              │
 //!                            filesystem mirror <── install ── trust <── Release ┘
 //! ```

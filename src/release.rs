@@ -90,7 +90,7 @@ pub struct Package<L> {
     pub platform: Platform,
     /// The file name at the origin, which the checksum document lists.
     pub file_name: String,
-    /// The digest and size that the zip must have.
+    /// The digest and size that the zip must have. A size of 0 is not known yet.
     pub expected: Expected,
     /// The location of the zip.
     pub location: L,

@@ -5,12 +5,13 @@
 //! 1. The source lists its **versions**, and each destination its **tags**, at the same time.
 //! 2. [`VersionFilter`]s **select** among the versions.
 //! 3. A version is **present** if the index in the destination has every wanted platform. tfoci then requests nothing else from the
-//!    source. If all versions are, it looks for two of their platform manifests, which a cleanup of the registry may have deleted. A locked
+//!    source, except the version's platforms if the list has none. If all versions are present, it looks for two of their platform manifests, which a cleanup of the registry may have deleted. A locked
 //!    version that the source has withdrawn is present too, if the destination has all of it.
 //! 4. For any other version, the source returns the **release**: metadata of the missing packages, checksum document and signature.
-//! 5. [`crate::trust`] **verifies** it before any package is transferred. Only then does tfoci request packages whose sizes are unknown.
-//! 6. [`crate::publish`] **copies** the missing packages, without a file in between. It does not open packages, but refuses one that does
-//!    not end like a zip.
+//! 5. [`crate::trust`] **verifies** it before any package is transferred, except packages of mirrors whose digest only a download tells. Then
+//!    tfoci requests packages whose sizes are unknown.
+//! 6. [`crate::publish`] **copies** the missing packages, usually without a file in between. It does not open packages, but refuses one that
+//!    does not end like a zip. It then writes manifests and evidence (see [`crate::oci`]), and moves the version's tag last.
 //!
 //! The versions of a provider travel side by side ([`SideBySide`]). An error in one version fails that version only, and a filter without a
 //! matching version fails separately.
@@ -175,7 +176,7 @@ impl<'a> Journey<'a> {
         };
         // 2. Selection.
         let selection = selection::select(&self.task.filters, &available.versions);
-        let selected = self.with_packages(selection.selected);
+        let selected = self.without_empty(selection.selected);
         let selected = selected.unwrap_or_else(|failure| {
             let failures = targets.iter().map(|target| Err(target.failed(&failure)));
             failures.for_each(on_result);
@@ -185,6 +186,7 @@ impl<'a> Journey<'a> {
         for target in &mut targets {
             target.expect(&selected, can_prove);
         }
+        // A store that may refuse evidence is asked with one version, before all others send theirs.
         let mut all = targets.iter();
         let one_first = all.any(|one| one.destination.may_refuse_evidence(&one.tags));
         let versions = selected.iter().map(|one| self.version(one, &targets));
@@ -256,7 +258,7 @@ impl<'a> Journey<'a> {
     }
 
     /// Removes versions without any wanted package in the source. It fails if no version remains.
-    fn with_packages(&self, mut selected: Vec<Selected>) -> Result<Vec<Selected>, Failure> {
+    fn without_empty(&self, mut selected: Vec<Selected>) -> Result<Vec<Selected>, Failure> {
         if !selected.is_empty() && selected.iter().all(Selected::is_empty) {
             let newest = selected.first().and_then(Selected::published);
             let absent = selected.into_iter().flat_map(|one| one.absent);
@@ -446,9 +448,9 @@ impl<'a> Journey<'a> {
             )),
             false => None,
         };
-        // The first packages of unknown size are copied before the version is published, as many as responses may be open. Their sizes are known
-        // then, and each package has taken one request.
-        while let Some(first) = source::too_many_unsized(&release) {
+        // If more packages of unknown size are missing than responses may be open, they are copied in batches before the version is published: their
+        // responses tell the sizes.
+        while let Some(first) = source::first_unsized_batch(&release) {
             let some = release.clone().only(|platform| first.contains(platform));
             let Some(some) = self.packages(some, &missing, permit.as_ref(), done).await else {
                 return;

@@ -32,7 +32,7 @@ pub(super) struct MirrorTarget<'a> {
     /// The newest and the oldest wanted version, if nothing seems to be missing.
     ends: Vec<Selected>,
     /// Whether a platform manifest of them is gone, so that those of every present version are looked for.
-    examines: OnceCell<bool>,
+    lost_manifests: OnceCell<bool>,
     /// What was read of them before they are compared.
     looked: Mutex<BTreeMap<Version, Result<Option<Stored>, Problem>>>,
     /// Whether the source has checksum documents.
@@ -96,7 +96,7 @@ impl<'a> MirrorTarget<'a> {
             },
             label,
             ends: Vec::new(),
-            examines: OnceCell::new(),
+            lost_manifests: OnceCell::new(),
             looked: Mutex::default(),
             can_prove: false,
         };
@@ -117,7 +117,8 @@ impl<'a> MirrorTarget<'a> {
     /// used, which [`publish()`] then decides about.
     pub(super) async fn read_stored(&self, version: &Version) -> Result<Option<Stored>, Problem> {
         if self.ends.iter().any(|one| one.version() == version) {
-            self.examines().await;
+            // This also reads the version.
+            let _known = self.has_lost_manifests().await;
         }
         let looked = self.looked.lock().map(|mut looked| looked.remove(version));
         match looked {
@@ -181,12 +182,15 @@ impl<'a> MirrorTarget<'a> {
 
     /// If nothing seems to be missing, looks for one platform manifest of the newest wanted version and for one of the oldest, once, while others are
     /// read. If one is gone, every version is examined.
-    async fn examines(&self) -> bool {
-        *self.examines.get_or_init(|| self.probe()).await
+    async fn has_lost_manifests(&self) -> bool {
+        *self
+            .lost_manifests
+            .get_or_init(|| self.look_at_ends())
+            .await
     }
 
     /// Reads the newest and the oldest wanted version, and keeps them. Returns whether a platform manifest of them is gone.
-    async fn probe(&self) -> bool {
+    async fn look_at_ends(&self) -> bool {
         let looking = self.ends.iter().map(|one| self.read(one.version()));
         let looked = future::join_all(looking).await;
         let entries = self.ends.iter().zip(&looked).map(|(one, looked)| {
@@ -198,8 +202,8 @@ impl<'a> MirrorTarget<'a> {
         let entries: Vec<_> = entries.collect::<Option<_>>().unwrap_or_default();
         let newest = entries.first().and_then(|all| all.first().copied());
         let oldest = entries.last().and_then(|all| all.last().copied());
-        let examines = self.has_lost(newest.into_iter().chain(oldest)).await;
-        if examines {
+        let is_lost = self.has_lost(newest.into_iter().chain(oldest)).await;
+        if is_lost {
             let (subject, warning) = (
                 Subject::provider(&self.task.provider),
                 Warning::LostManifests,
@@ -210,7 +214,7 @@ impl<'a> MirrorTarget<'a> {
         if let Ok(mut all) = self.looked.lock() {
             all.extend(versions.zip(looked));
         }
-        examines
+        is_lost
     }
 
     /// Whether the store says of one of these manifests that it does not have it. Any other answer proves no loss.
@@ -234,7 +238,10 @@ impl<'a> MirrorTarget<'a> {
     ) -> Result<TargetState<'a>, Problem> {
         let stored = match stored {
             // The version is written again as if nothing of it was there.
-            Some(there) if self.examines().await && self.has_lost(there.entries(wanted)).await => {
+            Some(there)
+                if self.has_lost_manifests().await
+                    && self.has_lost(there.entries(wanted)).await =>
+            {
                 None
             }
             stored => stored,
@@ -366,7 +373,8 @@ impl Missing<'_> {
             delivered: Some(&self.delivered),
             ..Edition::of(&release)
         };
-        let rechecks = options.rechecks || self.target.examines().await;
+        // The index may list manifests that the registry has lost.
+        let rechecks = options.rechecks || self.target.has_lost_manifests().await;
         let options = options.publishing(&task.rule, rechecks);
         let mut published = publish(&edition, destination, &options, reporter).await?;
         let mut beside = match &self.stored {

@@ -1,4 +1,4 @@
-//! Writes everything below the tags to the repository: blobs, then manifests.
+//! Writes the blobs below the tags to the repository. [`Publication`] writes the manifests.
 
 use std::sync::Arc;
 

@@ -46,7 +46,7 @@ pub use auth::AuthTried;
 pub use error::{Contradiction, Document, Error};
 pub use fetch::{Access, RequestLimits};
 pub use opened::OpenAnswers;
-pub use package::{PackageMetadata, complete, too_many_unsized, with_sizes};
+pub use package::{PackageMetadata, complete, first_unsized_batch, with_sizes};
 pub use source_package::SourcePackage;
 
 /// A place that providers are mirrored from.

@@ -2,7 +2,7 @@
 //!
 //! The headers of the response to a download contain the size. tfoci sends the request when it needs the size, and the upload reads the
 //! response ([`super::OpenAnswers`]). If a version has more such packages than responses may be open at once, the first of them are uploaded
-//! before the version is published ([`too_many_unsized`]).
+//! before the version is published ([`first_unsized_batch`]).
 //!
 //! A package whose digest is unknown, or whose server announces no length, is downloaded into a temporary file before it is uploaded. The
 //! number of these files is limited over all versions of all providers. If a version has more such packages than the limit, the others are
@@ -68,7 +68,7 @@ pub async fn complete(
 }
 
 /// Packages of unknown size, as many as responses may be open at once; `None` if [`complete`] can request all of them.
-pub fn too_many_unsized(release: &Release<PackageMetadata>) -> Option<Vec<Platform>> {
+pub fn first_unsized_batch(release: &Release<PackageMetadata>) -> Option<Vec<Platform>> {
     let packages = release.packages.iter();
     let mut lacking = packages.filter_map(|package| match &package.location {
         PackageMetadata::Remote(remote) if remote.lacks_size() => {

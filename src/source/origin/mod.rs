@@ -167,7 +167,7 @@ impl Origin {
 
     /// Requests the metadata of these platforms, and adds it to what was found before. Keys are kept from one response only. Also returns what the
     /// origin says of each platform that it does not have.
-    async fn every(
+    async fn metadata_of_all(
         &self,
         mut known: Vec<Metadata>,
         provider: &ProviderAddr,
@@ -255,7 +255,7 @@ impl Origin {
             },
             None => self.discover(provider, version).await?,
         };
-        let every = self.every(found, provider, version, others.clone());
+        let every = self.metadata_of_all(found, provider, version, others.clone());
         let (mut found, absent) = every.await?;
         found.sort_by(|a, b| a.platform.cmp(&b.platform));
         let Some(first) = found.first() else {
