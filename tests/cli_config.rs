@@ -40,10 +40,9 @@ fn the_document_has_the_block_that_is_printed() {
             "--exact-repository",
             "--from=h.example/any/name",
         ],
-        // A table of hosts need not contain the clients' placeholder.
         &[
             "acme/*",
-            r#"--from=${{"registry.opentofu.org" = "h.example"}[hostname]}/${namespace}/${type}"#,
+            r#"--from=${hostname == "a.example" ? "h.example" : "i.example"}/${namespace}/${type}"#,
         ],
     ] {
         let block = print(arguments).succeeds().stdout;

@@ -50,30 +50,15 @@ fn every_command_that_writes_refuses_such_a_template() {
 #[test]
 fn templates_that_hide_how_providers_meet_are_refused_as_well() {
     let author = scene();
-    for (template, meant) in [
-        (
-            "registry.invalid/{namespace}-{type}",
-            "registry.invalid/${namespace}_${type}",
-        ),
-        (
-            "registry.invalid/mine/{type}",
-            "registry.invalid/mine/${namespace}_${type}",
-        ),
-        (
-            "registry.invalid/%{if namespace == \"hashicorp\"}hc%{else}${namespace}%{endif}/${type}",
-            "registry.invalid/${namespace}_${type}",
-        ),
-        (
-            "registry.invalid/${hostname}/${{ acme = \"x\", other = \"x\" }[namespace]}/${type}",
-            "registry.invalid/${hostname}_${namespace}_${type}",
-        ),
-        (
-            "${hostname}/${namespace}-${type}",
-            "REGISTRY/${hostname}_${namespace}_${type}",
-        ),
+    for template in [
+        "registry.invalid/{namespace}-{type}",
+        "registry.invalid/mine/{type}",
+        "registry.invalid/%{if namespace == \"hashicorp\"}hc%{else}${namespace}%{endif}/${type}",
+        "registry.invalid/${hostname}/${namespace == \"acme\" ? \"x\" : namespace}/${type}",
+        "${hostname}/${namespace}-${type}",
     ] {
         let run = author.push_to(template, &[]).exits(2).without_result();
-        run.says(&format!("error {template} {meant}"));
+        run.says(&format!("error {template}"));
     }
     author.push_to(SHARED, &["--exact-repository"]).exits(2);
     // The user names one repository, for one provider.

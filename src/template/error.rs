@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::problem::TemplateProblem;
+use super::{LONGEST_TEXT, Symbol};
 use crate::address::{self, ProviderAddr, ProviderPattern};
 use crate::error::{Category, Hint, printable};
 use crate::nearest::nearest;
@@ -32,27 +32,54 @@ pub enum Error {
     Address(#[from] address::Error),
 }
 
+/// Why a template has no repository, or is not evaluated.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
+pub enum TemplateProblem {
+    /// The template exceeds the length limit.
+    #[error("it has {size} bytes, expected at most {LONGEST_TEXT}")]
+    TooLong { size: usize },
+    /// Quoted texts or expressions are nested too deeply.
+    #[error("its quoted texts or expressions nest too deeply")]
+    TooDeep,
+    /// The template does not parse.
+    #[error("line {}, column {}: {}", .error.location().line(), .error.location().column(), printable(.error.message()))]
+    Syntax { error: hcl::edit::parser::Error },
+    /// A name in braces that is no symbol.
+    #[error("the symbol `{}` is not available, only hostname, namespace and type are", printable(.name))]
+    Symbol { name: String },
+    /// HCL that is more than text and conditions. Clients evaluate most of it.
+    #[error("tfoci does not evaluate `{}`, only symbols, quoted text, `==`, `!=`, `&&`, `||`, `!`, `? :` and `%{{ if }}`", printable(.part))]
+    Refused { part: String },
+    /// Two providers would share a repository, because the template omits a symbol.
+    #[error("it does not refer to `{symbol}`, in which the providers differ")]
+    Missing { symbol: Symbol },
+    /// Two providers of one host would share a repository.
+    #[error("it may give two providers of one host the same repository")]
+    Shared,
+    /// The result is not a repository name.
+    #[error(transparent)]
+    Repository(#[from] repository_name::Error),
+}
+
+impl TemplateProblem {
+    /// The symbol with this name.
+    pub(super) fn symbol(name: &str) -> Result<Symbol, Self> {
+        Symbol::named(name).ok_or_else(|| Self::Symbol {
+            name: name.to_owned(),
+        })
+    }
+}
+
 impl Error {
     /// The same error, whose provider is only an example of a pattern.
-    pub(super) fn with_pattern(self, wanted: &ProviderPattern) -> Self {
-        let wanted = wanted
-            .provider()
-            .is_none()
-            .then(|| Box::new(wanted.clone()));
-        match self {
-            Self::Provider {
-                text,
-                provider,
-                problem,
-                ..
-            } => Self::Provider {
-                text,
-                pattern: wanted,
-                provider,
-                problem,
-            },
-            other => other,
+    pub(super) fn with_pattern(mut self, wanted: &ProviderPattern) -> Self {
+        if let Self::Provider { pattern, .. } = &mut self
+            && wanted.provider().is_none()
+        {
+            *pattern = Some(Box::new(wanted.clone()));
         }
+        self
     }
 
     /// The category that decides the exit code. Users type templates, so an invalid one is a usage error; addresses may come from documents.
@@ -92,54 +119,38 @@ impl Hint for Error {
             Self::Provider { text, problem, .. } => (text, std::slice::from_ref(problem)),
             Self::Address(_) => return None,
         };
-        if let Some(name) = SYMBOLS
-            .iter()
-            .find(|name| text.contains(&format!("${name}")))
-        {
+        let names = Symbol::ALL.map(Symbol::as_str);
+        if let Some(name) = names.iter().find(|name| text.contains(&format!("${name}"))) {
             return Some(format!(
                 "a symbol has braces: write `${{{name}}}`, in single quotes"
             ));
         }
-        problems.iter().find_map(|problem| match problem {
-            TemplateProblem::Symbol { name } => {
-                let meant = nearest(name, &SYMBOLS)?;
-                Some(format!("did you mean `{meant}`?"))
+        if let Some(TemplateProblem::Symbol { name }) = problems.first() {
+            return nearest(name, &names).map(|meant| format!("did you mean `{meant}`?"));
+        }
+        let hint = match problems.first()? {
+            TemplateProblem::Syntax { .. } => "close each symbol, as in `${hostname}`",
+            TemplateProblem::Shared => {
+                "`{namespace}/{type}` or `{namespace}_{type}` tell them apart; `tfoci copy` copies there"
             }
-            TemplateProblem::Shared { meant } => {
-                let meant = printable(meant);
-                Some(format!(
-                    "`{meant}` tells them apart; `tfoci copy` copies there"
-                ))
-            }
-            TemplateProblem::Missing { .. } if text.contains("//") => Some(QUOTES.to_owned()),
+            TemplateProblem::Missing { .. } if text.contains("//") => QUOTES,
             TemplateProblem::Missing { .. } => {
-                Some("put `{hostname}`, `{namespace}` and `{type}` into the address".to_owned())
+                "put `{hostname}`, `{namespace}` and `{type}` into the address"
             }
-            TemplateProblem::Repository(error) => Some(match &error.kind {
+            TemplateProblem::Repository(error) => match &error.kind {
                 Kind::TagOrDigest { .. } if matches!(self, Self::Provider { .. }) => {
                     "a provider whose host has a port needs a template without `{hostname}`"
-                        .to_owned()
                 }
-                Kind::TagOrDigest { found } => {
-                    format!(
-                        "leave out `{}`: tfoci makes the tags from the versions",
-                        printable(found)
-                    )
-                }
-                Kind::EmptyComponent | Kind::Separator { .. } => QUOTES.to_owned(),
-                Kind::Scheme => {
-                    "leave out the scheme; `--plain-http HOST` allows plain HTTP".to_owned()
-                }
+                Kind::TagOrDigest { .. } => "leave it out: tfoci makes the tags from the versions",
+                Kind::EmptyComponent | Kind::Separator { .. } => QUOTES,
+                Kind::Scheme => "leave out the scheme; `--plain-http HOST` allows plain HTTP",
                 Kind::NoName => {
                     "a directory is written `oci-layout:DIR`, a registry `REGISTRY/REPOSITORY`"
-                        .to_owned()
                 }
                 _ => return None,
-            }),
-            _ => None,
-        })
+            },
+            _ => return None,
+        };
+        Some(hint.to_owned())
     }
 }
-
-/// The symbols of a template.
-const SYMBOLS: [&str; 3] = ["hostname", "namespace", "type"];

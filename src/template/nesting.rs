@@ -6,10 +6,6 @@
 /// The deepest accepted nesting. Real templates have one level: `${hostname == "a.example" ? "a" : "b"}`.
 pub(crate) const DEEPEST: usize = 8;
 
-/// The deepest accepted nesting of expressions, which the stack can hold. The parser alone allows 64 nested expressions and 128 operators
-/// in a row.
-pub(super) const MOST_LEVELS: usize = 200;
-
 /// The largest number of quoted texts that are open at once. An invalid text may have any number.
 pub(crate) fn depth(text: &str) -> usize {
     let (mut open, mut depth, mut deepest) = (vec![Open::Text], 0_usize, 0);
@@ -37,31 +33,6 @@ pub(crate) fn depth(text: &str) -> usize {
     deepest
 }
 
-/// The beginning of an expression of the text that has no closing brace: `${hostname` in `${hostname/${type}`. Only quoted texts within an
-/// expression have expressions of their own.
-pub(super) fn unclosed(text: &str) -> Option<String> {
-    let mut rest = text;
-    while let Some(at) = rest.find("${") {
-        let (_, expression) = rest.split_at_checked(at)?;
-        let inner = expression.strip_prefix("${")?;
-        let end = inner.find('}');
-        let next = inner.find("${");
-        let has_quote = |end: usize| inner.get(..end).is_none_or(|part| part.contains('"'));
-        let is_open = match (end, next) {
-            (None, _) => true,
-            (Some(end), Some(next)) => next < end && !has_quote(next),
-            (Some(_), None) => false,
-        };
-        if is_open {
-            let name = |c: char| c.is_alphanumeric() || c == '_';
-            let name: String = inner.chars().take_while(|c| name(*c)).collect();
-            return Some(format!("${{{name}"));
-        }
-        rest = inner.get(end?..)?;
-    }
-    None
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Open {
     Text,
@@ -71,22 +42,6 @@ enum Open {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_expression_without_its_brace_is_found() {
-        for (text, expected) in [
-            (
-                "a.example/${hostname/${namespace}/${type}",
-                Some("${hostname"),
-            ),
-            ("a.example/${namespace}/${type", Some("${type")),
-            ("a.example/${", Some("${")),
-            ("a.example/${namespace}/${type}", None),
-            (r#"a.example/${type == "${namespace}" ? "a" : "b"}"#, None),
-        ] {
-            assert_eq!(unclosed(text).as_deref(), expected, "{text}");
-        }
-    }
 
     #[test]
     fn quoted_texts_are_counted_where_they_are_open() {

@@ -7,43 +7,17 @@
 use hcl::edit::expr::Expression;
 use hcl::edit::template::{Element, Strip, Template};
 
-use super::problem::TemplateProblem;
-use super::symbol::Symbol;
+use super::error::TemplateProblem;
 
 /// Converts a template to the HCL form.
-pub(super) fn to_hcl(text: &str) -> Result<String, Vec<TemplateProblem>> {
-    let mut hcl = String::new();
-    let mut problems = Vec::new();
+pub(super) fn to_hcl(text: &str) -> Result<String, TemplateProblem> {
     let mut parts = text.split('{');
-    // The text before the first brace contains no symbol.
-    let literal = parts.next().unwrap_or_default();
-    problems.extend(stray_brace(literal));
-    hcl.push_str(literal);
+    let mut hcl = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let Some((name, literal)) = part.split_once('}') else {
-            problems.push(TemplateProblem::Brace { brace: '{' });
-            continue;
-        };
-        match Symbol::named(name) {
-            Some(symbol) => hcl.push_str(&format!("${{{symbol}}}")),
-            None => problems.push(TemplateProblem::Symbol {
-                name: name.to_owned(),
-            }),
-        }
-        problems.extend(stray_brace(literal));
-        hcl.push_str(literal);
+        let (name, literal) = part.split_once('}').unwrap_or((part, ""));
+        hcl.push_str(&format!("${{{}}}{literal}", TemplateProblem::symbol(name)?));
     }
-    if problems.is_empty() {
-        Ok(hcl)
-    } else {
-        Err(problems)
-    }
-}
-
-fn stray_brace(literal: &str) -> Option<TemplateProblem> {
-    literal
-        .contains('}')
-        .then_some(TemplateProblem::Brace { brace: '}' })
+    Ok(hcl)
 }
 
 /// Converts a template to the `{name}` form; `None` if that cannot express it.
@@ -59,7 +33,7 @@ fn part(element: &Element) -> Option<String> {
         }
         Element::Interpolation(interpolation) => match &interpolation.expr {
             Expression::Variable(name) if interpolation.strip == Strip::None => {
-                Symbol::named(name.as_str()).map(|symbol| format!("{{{symbol}}}"))
+                Some(format!("{{{}}}", name.as_str()))
             }
             _ => None,
         },

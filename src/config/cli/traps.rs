@@ -338,7 +338,7 @@ fn of_template(text: &str, include: &[ProviderPattern]) -> Vec<TrapKind> {
 /// Clients evaluate templates that tfoci refuses.
 fn of_problem(problem: TemplateProblem) -> TrapKind {
     match problem {
-        TemplateProblem::Refused(_)
+        TemplateProblem::Refused { .. }
         | TemplateProblem::TooLong { .. }
         | TemplateProblem::TooDeep => TrapKind::Unchecked(problem),
         problem => TrapKind::Template(problem),
