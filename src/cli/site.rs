@@ -182,9 +182,6 @@ fn record(change: Result<SiteChange, Failure>, directory: &Path, session: &Sessi
         Ok(SiteChange::Deleted { provider, version }) => {
             report.deleted(Deleted { provider, version });
         }
-        Ok(SiteChange::Withdrawn { provider, version }) => {
-            report.withdrawn(&Subject::version(&provider, &version));
-        }
         Ok(SiteChange::Kept {
             provider,
             version,
@@ -200,6 +197,7 @@ fn record(change: Result<SiteChange, Failure>, directory: &Path, session: &Sessi
 /// Warns that a refused version stays published.
 fn warn_of_kept(version: &Subject, reason: Refused, directory: &Path, session: &Session) {
     let why = match reason {
+        Refused::Withdrawn => return session.report.withdrawn(version),
         Refused::NoPin => "although no key is pinned; --delete removes it",
         Refused::NotVerified => "although it does not verify; --delete removes it",
         Refused::Damaged => "as it was before the store was damaged",

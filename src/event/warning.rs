@@ -4,7 +4,6 @@ use crate::address::ProviderAddr;
 use crate::authentication::Status;
 use crate::error::{MANY, counted, listed, printable, said};
 use crate::fingerprint::{Fingerprint, Issuer};
-use crate::hash::PackageHash;
 use crate::place::Place;
 use crate::platform::Platform;
 use crate::version::Version;
@@ -104,11 +103,6 @@ pub enum Warning {
     /// The version is published, and what it replaced could not be removed, for this reason.
     #[error("what was replaced is not removed: {0}")]
     NotRemoved(String),
-    /// A site has another zip of the package: the version was replaced in the store.
-    #[error(
-        "the published zip {from} is replaced by {to}: clients with the old one in their lock file refuse it"
-    )]
-    ReplacesPublished { from: PackageHash, to: PackageHash },
     /// The zip lets nobody execute the provider. Clients keep the permissions of the zip.
     #[error("`{}` has no permission to be executed in the zip, so that clients cannot start it: `chmod +x`, zip and sign again", printable(.file))]
     NotExecutable { file: String },

@@ -21,11 +21,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
 use serde::Serialize;
-use tokio::sync::Mutex;
+use tokio::sync::OnceCell;
 
 use crate::address::ProviderAddr;
 use crate::archive::{Archive, Hashes, Limits};
@@ -51,7 +51,6 @@ mod entry_path;
 mod package;
 mod place;
 mod spelling;
-mod unfinished;
 
 pub(crate) use directories::refuse_unlocked;
 pub(crate) use download::Download;
@@ -187,35 +186,35 @@ pub async fn install(
 pub struct Installer<'a> {
     request: &'a Request,
     reporter: &'a Arc<dyn Reporter>,
-    /// The locks of the directories, which providers share that are installed at the same time.
-    locks: Mutex<Weak<Vec<disk::Lock>>>,
+    /// The locks of the directories, from the first package to the last.
+    locks: OnceCell<Held>,
 }
 
-/// The locks on directories, which are held while anything is written there.
-type Held = Vec<Arc<Vec<disk::Lock>>>;
+/// Locks of directories. What writes there holds them even if its caller is cancelled: the next process that acquires a lock deletes unfinished
+/// files.
+type Held = Arc<Vec<disk::Lock>>;
 
 impl<'a> Installer<'a> {
-    /// An installer for this directory. It locks the directory while it writes there.
+    /// An installer for this directory.
     pub fn new(request: &'a Request, reporter: &'a Arc<dyn Reporter>) -> Self {
         Self {
             request,
             reporter,
-            locks: Mutex::default(),
+            locks: OnceCell::new(),
         }
     }
 
-    /// Creates and locks the directories, unless another provider holds the locks; none in a dry run.
+    /// Creates and locks the directories when the first package needs them; none in a dry run.
     async fn lock(&self) -> Result<Held, Problem> {
+        let locks = self.locks.get_or_try_init(|| self.acquire()).await;
+        locks.cloned()
+    }
+
+    async fn acquire(&self) -> Result<Held, Problem> {
         let request = self.request;
-        if request.dry_run {
-            return Ok(Held::new());
-        }
-        let mut shared = self.locks.lock().await;
-        if let Some(locks) = shared.upgrade() {
-            return Ok(vec![locks]);
-        }
         let mut locks = Vec::new();
-        for directory in iter::once(&request.into).chain(&request.cache) {
+        let directories = iter::once(&request.into).chain(&request.cache);
+        for directory in directories.filter(|_| !request.dry_run) {
             disk::create_directory(directory)?;
             let reporter = &**self.reporter;
             locks.push(match request.kind {
@@ -229,9 +228,7 @@ impl<'a> Installer<'a> {
             });
             disk::sweep(directory)?;
         }
-        let locks = Arc::new(locks);
-        *shared = Arc::downgrade(&locks);
-        Ok(vec![locks])
+        Ok(Arc::new(locks))
     }
 
     /// Installs the newest version that is selected; `None` if the store lists the provider and has no version of it.
@@ -311,7 +308,8 @@ impl<'a> Installer<'a> {
             subject: subject.platform(&package.platform),
             authentication: authentication.clone(),
             dry_run: request.dry_run,
-            locks: locks.clone(),
+            _locks: Arc::clone(&locks),
+            _cache_lock: None,
             reporter: Arc::clone(reporter),
         });
         let packages = request.jobs.run(work, |work| {
@@ -342,7 +340,7 @@ impl<'a> Installer<'a> {
         }
         let locks = match self.request.cache {
             Some(_) => self.lock().await?,
-            None => Held::new(),
+            None => Held::default(),
         };
         self.refuse_other_spellings(provider, version).await?;
         let places = platforms.iter();

@@ -25,9 +25,9 @@ pub(super) struct PackageInstallation<B> {
     /// change the lock file could also have put the package there.
     pub(super) trusts_lock: bool,
     pub(super) dry_run: bool,
-    /// Held until the last package is at its path, even if the caller is cancelled: the next process that acquires a lock deletes
-    /// unfinished files.
-    pub(super) locks: Held,
+    pub(super) _locks: Held,
+    /// The lock of OpenTofu on this package in the plugin cache, once it is held.
+    pub(super) _cache_lock: Option<Arc<disk::Lock>>,
     pub(super) reporter: Arc<dyn Reporter>,
 }
 
@@ -67,7 +67,7 @@ impl<B: PackageBlob> PackageInstallation<B> {
         let mut this = self.clone();
         if let Some(path) = self.place.cache_lock()? {
             let lock = disk::Lock::of_clients(path, &*self.reporter).await?;
-            this.locks.push(Arc::new(vec![lock]));
+            this._cache_lock = Some(Arc::new(lock));
             // Another process may have installed it meanwhile.
             if let Some(there) = self.unpacked_already().await? {
                 return Ok(there);

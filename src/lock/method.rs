@@ -73,14 +73,14 @@ impl Method {
 
 /// A version of a provider, with the first method that has it.
 pub(super) struct Found<'a> {
-    pub(super) task: &'a Task<'a>,
+    provider: &'a ProviderAddr,
     pub(super) method: &'a Method,
     pub(super) available: AvailableVersion,
 }
 
 impl<'a> Found<'a> {
     pub(super) fn provider(&self) -> &'a ProviderAddr {
-        self.task.provider
+        self.provider
     }
 
     pub(super) fn version(&self) -> &Version {
@@ -100,7 +100,7 @@ impl<'a> Found<'a> {
 
 /// The versions of a provider in all its methods.
 pub(super) struct Listing<'a> {
-    pub(super) task: &'a Task<'a>,
+    pub(super) provider: &'a ProviderAddr,
     /// In ascending order.
     found: Vec<Found<'a>>,
     /// The side of failures that concern no single version: the first method that knows the provider.
@@ -131,7 +131,7 @@ impl<'a> Listing<'a> {
                 .into_iter()
                 .filter(|one| seen.insert(one.version.version().clone()));
             found.extend(new.map(|available| Found {
-                task,
+                provider,
                 method,
                 available,
             }));
@@ -140,7 +140,7 @@ impl<'a> Listing<'a> {
         match (at, unknown) {
             (None, Some(failure)) => Err(failure),
             (at, _) => Ok(Self {
-                task,
+                provider,
                 found,
                 at: at.unwrap_or(At::Here),
             }),

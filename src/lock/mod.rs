@@ -53,7 +53,6 @@ use crate::version::Version;
 pub use method::Method;
 use method::{Found, Listing};
 use record::Recorded;
-use release_zips::ReleaseZips;
 
 /// The number of providers that are locked concurrently. They mostly wait for responses.
 const PROVIDERS: usize = 16;
@@ -125,23 +124,6 @@ pub struct Task<'a> {
     pub entries: Vec<(usize, &'a Entry)>,
 }
 
-impl Task<'_> {
-    /// Refuses a release that every lock file refuses, before its packages are downloaded.
-    fn check(&self, zips: &ReleaseZips, version: &Version) -> Result<(), Problem> {
-        let mut refused = Ok(());
-        for (_, entry) in &self.entries {
-            match entry
-                .locked_hashes(version)
-                .map(|locked| zips.check(locked))
-            {
-                None | Some(Ok(())) => return Ok(()),
-                Some(Err(problem)) => refused = refused.and(Err(problem)),
-            }
-        }
-        refused
-    }
-}
-
 /// A provider version for lock files, as `lock` prints it in JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct Locked {
@@ -166,15 +148,9 @@ pub struct Locked {
     /// The `h1` in the lock files that may be of a package that the store or source does not have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub uncompared: Vec<PackageHash>,
-    /// The platforms of such packages: the checksum document lists them.
-    #[serde(skip)]
-    pub missing: Vec<Platform>,
     /// The number of `h1` in the lock files that were not compared, because not every package was unpacked.
     #[serde(skip)]
     pub unchecked: usize,
-    /// The number of hashes of this version that each lock file also has, and keeps.
-    #[serde(skip)]
-    pub kept: usize,
     /// The only platforms that the hashes are for; `None` for all.
     #[serde(skip)]
     pub only: Option<Vec<Platform>>,
@@ -203,8 +179,6 @@ impl Results {
                 let is_same = |one: &&mut Locked| {
                     one.version == new.version
                         && one.hashes == new.hashes
-                        // What the lock files also have differs.
-                        && one.kept == new.kept
                         && one.strangers == new.strangers
                         && one.uncompared == new.uncompared
                 };
@@ -256,14 +230,8 @@ pub async fn lock(
         .await
 }
 
-/// What is known of the versions of a provider, whichever lock file needed them first.
-#[derive(Default)]
-struct KnownVersions {
-    /// By the version, and what the lock file has if the result depends on that.
-    recorded: BTreeMap<(Version, Option<LockedVersion>), Result<Recorded, Failure>>,
-    /// The failures of lock files that have these hashes of another release.
-    refused: BTreeMap<(Version, BTreeSet<PackageHash>), Failure>,
-}
+/// What is known of the versions of a provider, whichever lock file needed them first; by what the lock file has if the result depends on that.
+type Known = BTreeMap<(Version, Option<LockedVersion>), Result<Recorded, Failure>>;
 
 /// What all providers of a run share.
 struct Journey<'a> {
@@ -279,7 +247,7 @@ impl Journey<'_> {
             Ok(_) => Listing::of(task).await,
             Err(problem) => Err(problem.of(Subject::provider(task.provider), At::Here)),
         };
-        let mut known = KnownVersions::default();
+        let mut known = Known::new();
         let mut results = Results::default();
         for (file, entry) in &task.entries {
             let locked = match &listing {
@@ -296,19 +264,23 @@ impl Journey<'_> {
         &self,
         entry: &Entry,
         listing: &Listing<'_>,
-        known: &mut KnownVersions,
+        known: &mut Known,
     ) -> Result<Locked, Failure> {
         let found = self.choose(entry, listing).map_err(|problem| {
-            let mut subject = Subject::provider(listing.task.provider);
+            let mut subject = Subject::provider(listing.provider);
             if let (Problem::Withdrawn { .. }, Some((locked, _))) = (&problem, &entry.locked) {
                 subject.version = Some(locked.clone());
             }
             problem.of(subject, listing.at.clone())
         })?;
         let version = found.version().clone();
-        let locked = entry.locked.clone();
-        let locked = locked.filter(|_| self.options.same || found.is_by_lock_file());
-        let recorded = match known.recorded.entry((version.clone(), locked)) {
+        let of_file = (version.clone(), entry.locked.clone());
+        if let Some(Err(failure)) = known.get(&of_file) {
+            return Err(failure.clone());
+        }
+        let depends = self.options.same || found.is_by_lock_file();
+        let key = (version.clone(), of_file.1.clone().filter(|_| depends));
+        let recorded = match known.entry(key) {
             btree_map::Entry::Occupied(known) => known.into_mut(),
             btree_map::Entry::Vacant(place) => place.insert(match self.options.same {
                 false => self.record(entry, found).await,
@@ -319,8 +291,9 @@ impl Journey<'_> {
         if let (Some(zips), Some(locked)) = (&recorded.zips, entry.locked_hashes(&version))
             && let Err(problem) = zips.check(locked)
         {
-            let refused = known.refused.entry((version, locked.clone()));
-            return Err(refused.or_insert_with(|| found.failure(problem)).clone());
+            let failure = found.failure(problem);
+            known.insert(of_file, Err(failure.clone()));
+            return Err(failure);
         }
         Ok(recorded.locked(
             entry,

@@ -30,8 +30,8 @@ pub(super) struct Recorded {
     /// Every line of a checksum document of an origin without a key.
     pub(super) reported_lines: BTreeSet<PackageHash>,
     pub(super) installed: Vec<InstalledPackage>,
-    /// If every package was unpacked: the platforms that the checksum document lists too, and of which there is no package.
-    pub(super) not_unpacked: Option<Vec<Platform>>,
+    /// If every package was unpacked: whether these are all that the checksum document lists.
+    pub(super) has_all_h1: Option<bool>,
     /// The only platforms that the hashes are for; `None` for all.
     pub(super) only: Option<Vec<Platform>>,
     /// The zips of the release; `None` for packages that were installed and match the lock file.
@@ -60,7 +60,7 @@ impl Recorded {
             reported_h1: BTreeSet::new(),
             reported_lines: BTreeSet::new(),
             installed,
-            not_unpacked: None,
+            has_all_h1: None,
             only: None,
             zips: None,
         }
@@ -78,19 +78,22 @@ impl Recorded {
             hashes.extend(self.reported_h1.iter().cloned());
             hashes.extend(self.reported_lines.iter().cloned());
         }
-        let are_all_unpacked = self.not_unpacked.as_ref().is_some_and(Vec::is_empty);
         let is_strange = |hash: &&PackageHash| match hash {
             PackageHash::Zh(_) => true,
-            PackageHash::H1(_) => are_all_unpacked,
+            PackageHash::H1(_) => self.has_all_h1 == Some(true),
             // A value that no package can have. Hashes of other schemes are not known.
             PackageHash::Other { scheme, .. } => matches!(scheme.as_str(), "zh" | "h1"),
         };
         let strangers = unknown.iter().filter(is_strange);
         let knows_all = self.only.is_none() && !self.hashes.is_empty();
         let h1 = unknown.iter().filter(|hash| hash.is_h1());
-        let h1: Vec<PackageHash> = h1.cloned().collect();
+        let (uncompared, unchecked) = match self.has_all_h1 {
+            None => (Vec::new(), h1.count()),
+            Some(true) => (Vec::new(), 0),
+            Some(false) => (h1.cloned().collect(), 0),
+        };
         let has_all = believes_origin && !self.reported_lines.is_empty();
-        let mut locked = Locked {
+        Locked {
             provider: found.provider().clone(),
             version: found.version().clone(),
             place: found.method.place(found.provider()),
@@ -98,21 +101,11 @@ impl Recorded {
             packages: self.installed.clone(),
             hashes,
             strangers: strangers.filter(|_| knows_all).cloned().collect(),
-            uncompared: Vec::new(),
-            missing: Vec::new(),
-            unchecked: 0,
-            kept: unknown.len(),
+            uncompared,
+            unchecked,
             only: self.only.clone().filter(|_| !has_all),
             files: BTreeSet::new(),
-        };
-        match &self.not_unpacked {
-            None => locked.unchecked = h1.len(),
-            Some(missing) if !missing.is_empty() && !h1.is_empty() => {
-                (locked.uncompared, locked.missing) = (h1, missing.clone());
-            }
-            Some(_) => {}
         }
-        locked
     }
 }
 
@@ -247,7 +240,9 @@ impl Journey<'_> {
         self.reporter.report(release.event());
         let (claim, mut hashes) = proven(&release, is_trusted).map_err(fail)?;
         let zips = ReleaseZips::of(&release, claim);
-        found.task.check(&zips, found.version()).map_err(fail)?;
+        if self.installer.is_some() {
+            zips.check(locked).map_err(fail)?;
+        }
         let needs_packages = claim == Claim::Unproven;
         let is_stored = matches!(found.method, Method::Store(_));
         if needs_packages && is_stored && authentication.status == Status::Unverified {
@@ -258,7 +253,7 @@ impl Journey<'_> {
             true => lines(&release).unwrap_or_default(),
             false => BTreeSet::new(),
         };
-        let (mut installed, mut only, mut not_unpacked) = (Vec::new(), None, None);
+        let (mut installed, mut only, mut has_all_h1) = (Vec::new(), None, None);
         if options.wants_h1() || needs_packages {
             if needs_packages && first != options.platforms {
                 (release, _) = verify(&options.platforms).await?;
@@ -266,7 +261,7 @@ impl Journey<'_> {
             let platforms = release.packages.iter().map(|one| one.platform.clone());
             let hashed = platforms.filter(|platform| options.platforms.has(platform));
             only = needs_packages.then(|| hashed.collect());
-            not_unpacked = self.not_unpacked(&release);
+            has_all_h1 = self.has_all_h1(&release);
             // If the packages need not be hashed, only those count of which an `h1` is wanted.
             let wanted = match needs_packages {
                 true => &options.platforms,
@@ -284,7 +279,7 @@ impl Journey<'_> {
             reported_h1,
             reported_lines,
             installed,
-            not_unpacked,
+            has_all_h1,
             only,
             zips: Some(zips),
         })
@@ -365,13 +360,12 @@ impl Journey<'_> {
         Ok(packages)
     }
 
-    /// See [`Recorded::not_unpacked`].
-    fn not_unpacked<L>(&self, release: &Verified<Release<L>>) -> Option<Vec<Platform>> {
+    /// See [`Recorded::has_all_h1`].
+    fn has_all_h1<L>(&self, release: &Verified<Release<L>>) -> Option<bool> {
         let asks_for_all = self.options.h1.named().is_none();
         release.checksums().filter(|_| asks_for_all)?;
         let has =
             |platform: &Platform| release.packages.iter().any(|one| one.platform == *platform);
-        let listed: BTreeSet<Platform> = release.listed_platforms().collect();
-        Some(listed.into_iter().filter(|one| !has(one)).collect())
+        Some(release.listed_platforms().all(|platform| has(&platform)))
     }
 }

@@ -51,19 +51,12 @@ impl ProviderFolder {
     pub(super) fn remove_if_empty(&self) -> Result<(), disk::Error> {
         let mut segments = self.segments.clone();
         while let Some(name) = segments.pop() {
-            let (root, above) = (self.root.clone(), segments.clone());
-            let Some(at) = (Self {
-                root,
-                segments: above,
-            })
-            .open()?
-            else {
+            let Some(at) = Directory::below(&self.root, &segments)? else {
                 return Ok(());
             };
-            let removed = at.remove_if_empty(&name);
-            if !removed.map_err(|error| {
-                disk::Error::at(disk::Action::Remove, &at.path().join(&name), error)
-            })? {
+            let failed =
+                |error| disk::Error::at(disk::Action::Remove, &at.path().join(&name), error);
+            if !at.remove_if_empty(&name).map_err(failed)? {
                 return Ok(());
             }
         }

@@ -94,14 +94,7 @@ pub enum SiteChange {
         /// The deleted version.
         version: Version,
     },
-    /// A published version that the store no longer has stays, because deletion was not requested.
-    Withdrawn {
-        /// The provider's address.
-        provider: ProviderAddr,
-        /// The published version.
-        version: Version,
-    },
-    /// A version of an earlier run stays published although it is refused now, because deletion was not requested.
+    /// A version of an earlier run stays published, because deletion was not requested.
     Kept {
         /// The provider's address.
         provider: ProviderAddr,
@@ -112,9 +105,11 @@ pub enum SiteChange {
     },
 }
 
-/// Why a published version is refused.
+/// Why a version would not be published now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
+    /// The store no longer has it.
+    Withdrawn,
     /// A pinned key is required, and the provider has none.
     NoPin,
     /// The version in the store does not verify.
@@ -211,23 +206,30 @@ impl<'a> Site<'a> {
         for provider in providers {
             match self.request.delete {
                 true => self.finish_provider(provider, Some(&BTreeSet::new()), on_change),
-                false => self.report_withdrawn(provider, &BTreeSet::new(), on_change),
+                false => self.keep(
+                    provider,
+                    self.published(provider),
+                    Refused::Withdrawn,
+                    on_change,
+                ),
             }
         }
     }
 
-    /// Reports the published versions of a provider that are not in `stored`, and that stay.
-    fn report_withdrawn(
+    /// Reports published versions of a provider that stay.
+    fn keep(
         &self,
         provider: &ProviderAddr,
-        stored: &BTreeSet<Version>,
+        versions: impl IntoIterator<Item = Version>,
+        reason: Refused,
         on_change: &OnChange<'_>,
     ) {
-        for version in self.published(provider) {
-            if !stored.contains(&version) {
-                let provider = provider.clone();
-                on_change(Ok(SiteChange::Withdrawn { provider, version }));
-            }
+        for version in versions {
+            on_change(Ok(SiteChange::Kept {
+                provider: provider.clone(),
+                version,
+                reason,
+            }));
         }
     }
 

@@ -65,7 +65,9 @@ impl Site<'_> {
             }
         }
         if let Some(stored) = stored.as_ref().filter(|_| !self.request.delete) {
-            self.report_withdrawn(provider, stored, on_change);
+            let mut withdrawn = self.published(provider);
+            withdrawn.retain(|version| !stored.contains(version));
+            self.keep(provider, withdrawn, Refused::Withdrawn, on_change);
         }
         let stored = stored.filter(|_| self.request.delete);
         self.finish_provider(provider, stored.as_ref(), on_change);
@@ -75,9 +77,12 @@ impl Site<'_> {
     async fn without_pin(&self, from: &StoredProvider, on_change: &OnChange<'_>) {
         let provider = &from.provider;
         if !self.request.delete {
-            for version in self.published(provider) {
-                self.keep(provider, version, Refused::NoPin, on_change);
-            }
+            self.keep(
+                provider,
+                self.published(provider),
+                Refused::NoPin,
+                on_change,
+            );
             return self.finish_provider(provider, None, on_change);
         }
         // While the store cannot be read, nothing is deleted.
@@ -85,22 +90,6 @@ impl Site<'_> {
             Ok(_) => self.finish_provider(provider, Some(&BTreeSet::new()), on_change),
             Err(failure) => on_change(Err(failure)),
         }
-    }
-
-    /// Reports that a refused version stays published.
-    fn keep(
-        &self,
-        provider: &ProviderAddr,
-        version: Version,
-        reason: Refused,
-        on_change: &OnChange<'_>,
-    ) {
-        let provider = provider.clone();
-        on_change(Ok(SiteChange::Kept {
-            provider,
-            version,
-            reason,
-        }));
     }
 
     /// Writes the selected versions. Returns those that the store has, without those to delete: they did not verify, or the store has lost
@@ -158,7 +147,7 @@ impl Site<'_> {
                     }
                     let stays = !self.request.delete || reason == Some(Refused::Damaged);
                     if let Some(reason) = reason.filter(|_| stays && published.contains(version)) {
-                        self.keep(&from.provider, version.clone(), reason, on_change);
+                        self.keep(&from.provider, [version.clone()], reason, on_change);
                     }
                 }
             }
@@ -216,8 +205,6 @@ impl Site<'_> {
         }
         let sizes = release.packages.iter().map(|package| package.expected.size);
         reporter.report(Event::planned(subject.clone(), sizes));
-        self.warn_of_replaced(&release)
-            .map_err(|error| about(error.into()))?;
         let installed = self
             .packages(&release, &At::read(from.place.clone()))
             .await?;
@@ -226,28 +213,6 @@ impl Site<'_> {
                 .map_err(|error| about(error.into()))?;
         }
         Ok(VersionResult::Written(Box::new(installed)))
-    }
-
-    /// Warns of packages of which the site publishes another zip.
-    fn warn_of_replaced(&self, release: &Verified<Release<StoreBlob>>) -> Result<(), disk::Error> {
-        let folder = ProviderFolder::of(&self.request.directory, &release.provider);
-        let Some(directory) = folder.open()? else {
-            return Ok(());
-        };
-        let published = documents::listed(&directory, &release.version)?.unwrap_or_default();
-        for package in &release.packages {
-            let published = published.get(&package.platform.to_string());
-            let from = published.and_then(|archive| archive.as_ref()?.zh());
-            let replaced = from.zip(package.zh()).filter(|(from, to)| from != to);
-            if let Some((from, to)) = replaced {
-                let subject = Subject::version(&release.provider, &release.version);
-                self.reporter.report(Event::Warning {
-                    subject: subject.platform(&package.platform),
-                    warning: Warning::ReplacesPublished { from, to },
-                });
-            }
-        }
-        Ok(())
     }
 
     /// Writes the packages of a version.

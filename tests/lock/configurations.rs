@@ -110,7 +110,7 @@ fn hashes_of_a_mirror_are_locked_if_the_user_trusts_it() {
     let null = "registry.opentofu.org/hashicorp/null";
     let run = lock(&scene, &format!("{mirror} --allow-unsigned {null}")).succeeds();
     let only = format!(
-        "   Warning {null} 3.2.1 is locked for {} only",
+        "   Warning {null} 3.2.1 was hashed for {} only",
         platforms()[0]
     );
     assert!(run.stderr.contains(&only), "{}", run.stderr);

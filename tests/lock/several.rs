@@ -120,12 +120,7 @@ fn the_default_host_of_terraform_says_which_client_a_new_project_is_for() {
     author.push(&["--provider", address]).succeeds();
     let lock = ["lock", "--from", "oci-layout:store", "--key", "acme.asc"];
     let named = ["--default-host", "registry.terraform.io"];
-    let run = author.tfoci(&[&lock[..], &named].concat()).succeeds();
-    // In a repository of both clients, nobody should lock a project for the other one without knowing.
-    let note = "      Note .terraform.lock.hcl is for terraform";
-    assert!(run.stderr.starts_with(note), "{}", run.stderr);
-    let run = author.tfoci(&[&lock[..], &named].concat()).succeeds();
-    assert!(!run.stderr.contains("Note"), "{}", run.stderr);
+    author.tfoci(&[&lock[..], &named].concat()).succeeds();
     let text = read(&author.scene, LOCK);
     assert!(
         text.contains("by \"terraform init\"") && text.contains(address),
@@ -169,20 +164,6 @@ fn a_lock_file_of_the_other_client_is_named() {
     assert!(run.stderr.starts_with(warning), "{}", run.stderr);
     let run = lock(&author, &ORDERS[0], &["--client", "tofu"]).succeeds();
     assert!(!run.stderr.contains("written by"), "{}", run.stderr);
-}
-
-/// Beside those of Terraform, one that is new may be meant for Terraform too.
-#[test]
-fn a_new_lock_file_beside_those_of_terraform_is_named() {
-    let author = of_both_clients();
-    std::fs::remove_file(author.scene.path(format!("clean/{LOCK}"))).unwrap();
-    let note = "      Note clean/.terraform.lock.hcl is for tofu";
-    for order in ORDERS {
-        let run = lock(&author, &order, &["--dry-run"]).succeeds();
-        assert!(run.stderr.starts_with(note), "{}", run.stderr);
-    }
-    let run = lock(&author, &["clean"], &["--dry-run"]).succeeds();
-    assert!(!run.stderr.contains("Note"), "{}", run.stderr);
 }
 
 /// `tfoci lock` alone would find the file up to date.

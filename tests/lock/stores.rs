@@ -66,7 +66,7 @@ fn without_a_pinned_key_a_store_is_not_trusted() {
         author.with_pushed();
         let run = lock(&author, arguments).exits(code);
         let only =
-            "   Warning registry.opentofu.org/acme/demo 1.0.0 is locked for linux_amd64 only";
+            "   Warning registry.opentofu.org/acme/demo 1.0.0 was hashed for linux_amd64 only";
         let is_partial = arguments == "--platform linux_amd64";
         assert_eq!(run.stderr.contains(only), is_partial, "{}", run.stderr);
         if code == 0 {
@@ -93,34 +93,9 @@ fn an_unsigned_release_is_not_said_to_need_a_pin() {
     let author = Author::new();
     author.with_pushed_unsigned();
     let said = lock(&author, "--platform linux_amd64").succeeds().stderr;
-    let warning = "   Warning registry.opentofu.org/acme/demo 1.0.0 is locked for linux_amd64 only";
+    let warning =
+        "   Warning registry.opentofu.org/acme/demo 1.0.0 was hashed for linux_amd64 only";
     assert!(said.contains(warning) && !said.contains("pin"), "{said}");
-}
-
-/// The hashes that the lock file has already stay.
-#[test]
-fn other_hashes_of_a_lock_file_are_told_apart_from_those_that_were_compared() {
-    let author = Author::new();
-    author.with_pushed();
-    let zip = "\"zh:";
-    lock(&author, "--key acme.asc").succeeds();
-    let before = read(&author.scene, ".terraform.lock.hcl");
-    let one = before
-        .lines()
-        .rev()
-        .find(|line| line.contains(zip))
-        .unwrap();
-    for (text, kept) in [
-        (before.clone(), 2),
-        (before.replacen(&format!("{one}\n"), "", 1), 1),
-    ] {
-        author.scene.write(".terraform.lock.hcl", text);
-        let said = lock(&author, "--platform linux_amd64").succeeds().stderr;
-        let warning = format!(
-            "   Warning registry.opentofu.org/acme/demo 1.0.0 was compared for linux_amd64 only ({kept} "
-        );
-        assert!(said.contains(&warning), "{said}");
-    }
 }
 
 #[test]

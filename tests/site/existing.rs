@@ -5,8 +5,6 @@ use std::path::PathBuf;
 
 use super::{assert_names_what_is_there, listed, names, of_demo, site, with_two, zip};
 use crate::install::{DEMO, released, sha256, tree};
-use crate::support::author::Author;
-use crate::support::release::ReleaseFolder;
 use crate::support::scene::Scene;
 
 /// Each file of the site with its inode and the time of its last change.
@@ -31,27 +29,6 @@ fn a_second_run_changes_nothing() {
         run.says("Wrote nothing 4");
         assert_eq!(files(&scene), before, "{more:?}");
     }
-}
-
-/// Clients that locked the published zip refuse the new one.
-#[test]
-fn a_zip_that_was_replaced_in_the_store_is_reported() {
-    let author = Author::with_release();
-    author.push(&[]).succeeds();
-    let site = ["site", "public", "--from", "oci-layout:store"];
-    author.tfoci(&site).succeeds();
-    fs::remove_dir_all(author.scene.path("dist")).unwrap();
-    let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", b"another\n")];
-    let release = ReleaseFolder::new("demo", "1.0.0").package("linux_amd64", files);
-    release.write(&author.scene.path("dist"));
-    author.push(&["--existing", "replace"]).succeeds();
-    let warning = "Warning registry.opentofu.org/acme/demo 1.0.0 linux_amd64 zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec zh:4cea9670a9fc157739282a94a32b9926252c4fc9a21df6b9dba4709d9ef4c662";
-    for more in [&["--dry-run"][..], &[]] {
-        let run = author.tfoci(&[&site, more].concat()).succeeds();
-        run.says(warning);
-    }
-    let run = author.tfoci(&site).succeeds();
-    assert!(!run.stderr.contains("Warning"), "{}", run.stderr);
 }
 
 #[test]

@@ -7,7 +7,6 @@ mod methods;
 mod report;
 mod roots;
 mod update;
-mod version;
 
 use std::path::PathBuf;
 
@@ -250,15 +249,4 @@ pub(super) enum Writing {
     Locked,
     /// Nothing; the plan is printed.
     DryRun,
-}
-
-impl Writing {
-    /// The verb for what happens to the lock file.
-    fn verb(self, real: &'static str, locked: &'static str, dry_run: &'static str) -> &'static str {
-        match self {
-            Self::Real => real,
-            Self::Locked => locked,
-            Self::DryRun => dry_run,
-        }
-    }
 }

@@ -9,7 +9,9 @@ use serde::Serialize;
 use similar::TextDiff;
 
 use tfoci::address::ProviderAddr;
-use tfoci::error::{Category, printable_path};
+use tfoci::authentication::{Anchor, Status};
+use tfoci::error::{Category, MANY, listed, printable_path};
+use tfoci::event::{Subject, Transfer};
 use tfoci::hash::PackageHash;
 use tfoci::install::InstalledPackage;
 use tfoci::lock::target::LockChange;
@@ -25,6 +27,7 @@ use crate::cli::arguments::Format;
 use crate::cli::error::CommandError;
 use crate::cli::json;
 use crate::cli::printer::Tone;
+use crate::cli::progress::{explained, tone};
 use crate::cli::session::{Session, data_directory};
 
 /// The time after which the comparison of lines becomes coarse. Its cost grows with the square of the lines that differ; files of some hundred
@@ -49,7 +52,7 @@ pub(super) type FileResult = Option<Result<LockChange, CommandError>>;
 struct Document<'a> {
     schema: u32,
     providers: Vec<Provider<'a>>,
-    files: Vec<LockFile<'a>>,
+    files: Vec<File<'a>>,
 }
 
 /// A provider version that lock files record, or the reason why they do not.
@@ -68,11 +71,16 @@ enum Provider<'a> {
 
 /// What became of a lock file.
 #[derive(Serialize)]
-struct LockFile<'a> {
+struct File<'a> {
     path: Cow<'a, str>,
     status: FileStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<json::Error>,
+    /// Why it counts as different although tfoci would not change it.
+    #[serde(skip)]
+    flaw: Option<&'static str>,
+    #[serde(skip)]
+    change: Option<Result<&'a LockChange, &'a CommandError>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
@@ -88,36 +96,33 @@ enum FileStatus {
     Failed,
 }
 
-/// What became of a lock file, and why it counts as different although tfoci would not change it.
-type Found = (FileStatus, Option<&'static str>);
-
 impl Report<'_> {
     /// Prints everything, and returns how the command ends.
     pub(super) fn print(&self) -> Ending {
         let (request, printer) = (self.request, &self.session.printer);
         let locked = &self.results.locked;
-        for one in locked {
-            self.print_locked(one);
-        }
+        locked.iter().for_each(|one| self.print_locked(one));
         let failed = self.results.failed.iter();
         let failed = failed.map(|(failure, files)| (failure, self.failure(failure, files)));
         let failures: Vec<(&Failure, CommandError)> = failed.collect();
         for (_, error) in &failures {
             printer.failure(error);
         }
-        let numbers = 0..self.files.len();
-        let found: Vec<Found> = numbers.map(|file| self.found(file)).collect();
-        let files = || self.files.iter().zip(&found);
-        for ((path, change), found) in files() {
-            self.print_file(path, change.as_ref(), *found);
-        }
-        self.advise(&found);
-        let differs = found
-            .iter()
-            .any(|(status, _)| *status == FileStatus::Differs);
+        let files: Vec<File<'_>> = (0..self.files.len())
+            .filter_map(|file| self.file(file))
+            .collect();
+        files.iter().for_each(|file| self.print_file(file));
+        self.advise(&files);
+        let differs = files.iter().any(|file| file.status == FileStatus::Differs);
         if request.installs && !request.dry_run && failures.is_empty() && !differs {
             self.print_next();
         }
+        let of_files = files.iter().filter_map(|file| file.change?.err());
+        let errors = failures.iter().map(|(_, error)| error);
+        let ending = match Ending::of(errors.chain(of_files)) {
+            Ending::Done if differs => Ending::Failed(Category::Differs),
+            ending => ending,
+        };
         let failed = failures.iter().filter_map(|(failure, error)| {
             let subject = failure.subject.as_ref()?;
             Some(Provider::Failed {
@@ -130,23 +135,95 @@ impl Report<'_> {
         printer.document(&Document {
             schema: json::SCHEMA,
             providers: locked.iter().map(Provider::Locked).chain(failed).collect(),
-            files: files()
-                .map(|((path, change), (status, flaw))| LockFile {
-                    path: path.to_string_lossy(),
-                    status: *status,
-                    error: match change {
-                        Some(Err(error)) if flaw.is_none() => Some(error.into()),
-                        _ => None,
-                    },
-                })
-                .collect(),
+            files,
         });
-        let errors = failures.iter().map(|(_, error)| error);
-        let of_files = self.files.iter();
-        let of_files = of_files.filter_map(|(_, change)| change.as_ref()?.as_ref().err());
-        match Ending::of(errors.chain(of_files)) {
-            Ending::Done if differs => Ending::Failed(Category::Differs),
-            ending => ending,
+        ending
+    }
+
+    /// Prints what was done with a version.
+    pub(super) fn print_locked(&self, locked: &Locked) {
+        let (request, printer) = (self.request, &self.session.printer);
+        let subject = Subject::version(&locked.provider, &locked.version);
+        let names = locked.files.iter().filter_map(|file| self.roots.get(*file));
+        let names: Vec<String> = names.map(|root| printable_path(&root.directory)).collect();
+        let directories = match self.files.len() {
+            1 => String::new(),
+            _ => format!(" in {}", names.join(", ")),
+        };
+        let how = match locked.authentication.anchor {
+            Some(Anchor::Lock) if request.installs => "it matches the lock file".to_owned(),
+            _ => explained(&locked.authentication),
+        };
+        let mut packages = locked.packages.iter();
+        let are_present = packages.all(|one| one.transfer == Transfer::Present);
+        let (verb, more) = match (request.installs, locked.hashes.len()) {
+            (true, _) if are_present => ("Present", String::new()),
+            (true, _) if request.dry_run => ("Would add", String::new()),
+            (true, _) => ("Installed", String::new()),
+            (false, count) => {
+                let verb = match request.writing {
+                    Writing::Real => "Locked",
+                    Writing::Locked => "Checked",
+                    Writing::DryRun => "Would lock",
+                };
+                let plural = if count == 1 { "" } else { "es" };
+                let comma = if directories.is_empty() { "" } else { "," };
+                (verb, format!(", {count} hash{plural}{comma}{directories}"))
+            }
+        };
+        let text = format!("{subject}   {how}{more}");
+        printer.line(tone(&locked.authentication), verb, &text);
+        for package in &locked.packages {
+            printer.result(&package.path.display().to_string());
+        }
+        if !request.installs || request.writing == Writing::Real {
+            self.warn_of_others(&subject, locked);
+        }
+        self.warn_of_hashes(&subject, locked, &directories);
+        printer.warn_of_notes(&subject, &locked.authentication);
+    }
+
+    /// Warns that the hashes of only some platforms are known. The lock file may have had those of other platforms before.
+    fn warn_of_others(&self, subject: &Subject, locked: &Locked) {
+        let Some(only) = &locked.only else {
+            return;
+        };
+        let why = match locked.authentication.status {
+            _ if locked.place.is_mirror() => {
+                "a mirror has no signatures: `--from STORE --trust FILE` locks every platform, and `--platform all` or `--trust-store` those that the mirror has"
+            }
+            Status::Signed => {
+                "no key is pinned for it: `--trust FILE` or `--key FILE` locks every platform"
+            }
+            _ => "the release is not signed: `--platform all` downloads and locks the others",
+        };
+        let only = listed(only, MANY);
+        let text = format!("{subject} was hashed for {only} only, because {why}");
+        self.session.printer.warning(&text);
+    }
+
+    fn warn_of_hashes(&self, subject: &Subject, locked: &Locked, directories: &str) {
+        let printer = &self.session.printer;
+        let place = &locked.place;
+        if !locked.strangers.is_empty() {
+            // A mirror does not say which packages the release has.
+            let what = match place.is_mirror() {
+                true => format!(
+                    "hashes that match no package of {place}. They may be of platforms that it does not have: `--from STORE` with a pinned key, or `--from origin`, compares them"
+                ),
+                false => "hashes that match no package of this release, and clients accept packages with these hashes. Either a package was published again, or the lock file was changed; compare it with its last version before you use or remove them".to_owned(),
+            };
+            let strangers = listed(&locked.strangers, MANY);
+            printer.warning(&format!(
+                "{subject}: the lock file{directories} has {what}: {strangers}"
+            ));
+        }
+        if !locked.uncompared.is_empty() {
+            printer.warning(&format!(
+                "{subject}: {} `h1` of the lock file{directories} could not be compared, because {place} does not have all packages: {}",
+                locked.uncompared.len(),
+                listed(&locked.uncompared, MANY)
+            ));
         }
     }
 
@@ -173,27 +250,32 @@ impl Report<'_> {
         }
     }
 
-    /// Whether a lock file needs no change. `install --locked` compares providers and versions only, as `init -lockfile=readonly` does: it has
-    /// verified the packages by the hashes in the file.
-    fn stays(&self, change: &LockChange) -> bool {
-        change.is_present || self.request.is_locked_install() && change.has_same_versions
-    }
-
-    fn found(&self, file: usize) -> Found {
-        let flaw = self.flaw(file);
-        let change = self.files.get(file).and_then(|(_, change)| change.as_ref());
+    fn file(&self, number: usize) -> Option<File<'_>> {
+        let (path, change) = self.files.get(number)?;
+        let (flaw, change) = (self.flaw(number), change.as_ref().map(Result::as_ref));
+        // `install --locked` compares providers and versions only, as `init -lockfile=readonly` does: it has verified the packages by the
+        // hashes in the file.
+        let ignores_hashes = self.request.is_locked_install();
         let status = match change {
             _ if flaw.is_some() => FileStatus::Differs,
             Some(Err(error)) if error.category() == Category::Differs => FileStatus::Differs,
             None | Some(Err(_)) => FileStatus::Failed,
-            Some(Ok(change)) if self.stays(change) => FileStatus::Present,
+            Some(Ok(change)) if change.is_present => FileStatus::Present,
+            Some(Ok(change)) if ignores_hashes && change.has_same_versions => FileStatus::Present,
             Some(Ok(_)) => match self.request.writing {
                 Writing::Locked => FileStatus::Differs,
                 Writing::DryRun => FileStatus::Planned,
                 Writing::Real => FileStatus::Written,
             },
         };
-        (status, flaw)
+        let error = change.and_then(Result::err).filter(|_| flaw.is_none());
+        Some(File {
+            path: path.to_string_lossy(),
+            error: error.map(Into::into),
+            status,
+            flaw,
+            change,
+        })
     }
 
     /// Why a lock file counts as different although tfoci would not change it.
@@ -218,29 +300,23 @@ impl Report<'_> {
     }
 
     /// Prints whether a file was written, stays as it is, or differs.
-    fn print_file(
-        &self,
-        path: &Path,
-        change: Option<&Result<LockChange, CommandError>>,
-        (status, flaw): Found,
-    ) {
+    fn print_file(&self, file: &File<'_>) {
         let (request, printer) = (self.request, &self.session.printer);
-        let name = printable_path(path);
-        let change = match change {
+        let name = printable_path(Path::new(&*file.path));
+        let change = match file.change {
             Some(Ok(change)) => change,
             Some(Err(error)) => return printer.failure(error),
             None => {
-                let (verb, done) = match path.symlink_metadata() {
-                    _ if request.is_check() => ("Not checked", "compared"),
-                    Ok(_) => ("Unchanged", "locked"),
-                    Err(_) => ("Not written", "locked"),
+                let (verb, done) = match (request.is_check(), request.installs) {
+                    (true, _) => ("Not checked", "compared"),
+                    (_, true) => ("Not written", "installed"),
+                    _ => ("Not written", "locked"),
                 };
-                let done = if request.installs { "installed" } else { done };
                 let text = format!("{name}, because not every provider could be {done}");
                 return printer.line(Tone::Warning, verb, &text);
             }
         };
-        match (status, flaw) {
+        match (file.status, file.flaw) {
             (_, Some(why)) if change.is_present || request.installs => {
                 printer.line(Tone::Warning, "Differs", &format!("{name}: {why}"));
             }
@@ -257,12 +333,13 @@ impl Report<'_> {
                 }
             }
             (FileStatus::Written, _) => printer.line(Tone::Done, "Wrote", &name),
-            (status, _) => {
+            (FileStatus::Planned, _) => {
                 self.print_diff(change, &name);
-                match status {
-                    FileStatus::Planned => printer.line(Tone::Plain, "Would write", &name),
-                    _ => printer.line(Tone::Warning, "Differs", &name),
-                }
+                printer.line(Tone::Plain, "Would write", &name);
+            }
+            _ => {
+                self.print_diff(change, &name);
+                printer.line(Tone::Warning, "Differs", &name);
             }
         }
     }
@@ -282,7 +359,7 @@ impl Report<'_> {
     }
 
     /// Says what to do about what a check has found.
-    fn advise(&self, found: &[Found]) {
+    fn advise(&self, files: &[File<'_>]) {
         let printer = &self.session.printer;
         // Clients accept packages by them alone.
         let unchecked: usize = self.results.locked.iter().map(|one| one.unchecked).sum();
@@ -291,15 +368,16 @@ impl Report<'_> {
                 "{unchecked} `h1` of the lock files were not compared, and clients accept packages by them: `--h1 --platform all` downloads the packages and compares them"
             ));
         }
-        if self.request.is_check() {
-            let mut files = self.files.iter().zip(found);
-            let stale = (FileStatus::Differs, None);
-            if files.any(|((_, change), found)| matches!(change, Some(Ok(_))) && *found == stale) {
-                printer.advise("`tfoci lock` with the same options writes it");
-            }
-            if found.iter().any(|(_, flaw)| flaw.is_some()) {
-                printer.advise("`tfoci lock` keeps such hashes: compare them with `--from origin`, or delete their lines or the provider's block, and run it");
-            }
+        if !self.request.is_check() {
+            return;
+        }
+        let differs = |file: &&File<'_>| file.status == FileStatus::Differs;
+        let mut stale = files.iter().filter(differs);
+        if stale.any(|file| file.flaw.is_none() && matches!(file.change, Some(Ok(_)))) {
+            printer.advise("`tfoci lock` with the same options writes it");
+        }
+        if files.iter().any(|file| file.flaw.is_some()) {
+            printer.advise("`tfoci lock` keeps such hashes: compare them with `--from origin`, or delete their lines or the provider's block, and run it");
         }
     }
 

@@ -12,7 +12,7 @@ use tfoci::event::Reporter;
 use tfoci::hash::PackageHash;
 use tfoci::install::{self, DirectoryKind, Form, Installer};
 use tfoci::lock::{Entry, Results, Task, lock};
-use tfoci::lockfile::{Client, LockedProvider};
+use tfoci::lockfile::LockedProvider;
 use tfoci::source::filesystem_mirror::nearby;
 
 use super::methods::Methods;
@@ -21,7 +21,6 @@ use super::roots::{self, Root, Roots};
 use super::{LockRequest, Writing};
 use crate::cli::Ending;
 use crate::cli::error::{CommandError, LockDifference};
-use crate::cli::printer::Tone;
 use crate::cli::progress::Progress;
 use crate::cli::session::{Session, consequence, data_directory, has_data_directory};
 
@@ -111,11 +110,8 @@ fn compare(
     if request.is_check() {
         set_aside(roots, broken, differs);
     }
-    let is_mixed = roots
-        .iter()
-        .any(|root| root.target.client() == Client::Terraform);
     for root in roots {
-        tell_client(root, is_mixed, request, session);
+        warn_of_client(root, session);
         if request.installs {
             refuse_links(root)?;
         } else if request.providers.is_empty() {
@@ -176,33 +172,15 @@ fn difference(root: &Root, request: &LockRequest) -> Result<Option<LockDifferenc
     }))
 }
 
-/// Says for which client a lock file is, if the user may not expect it. `is_mixed` means that the run is for Terraform too.
-fn tell_client(root: &Root, is_mixed: bool, request: &LockRequest, session: &Session) {
-    let (target, printer) = (&root.target, &session.printer);
-    let path = printable_path(&target.path);
-    let client = target.client().program();
-    if let Some(other) = target
-        .written_by()
-        .filter(|other| *other != target.client())
-    {
-        let other = other.program();
-        printer.warning(&format!(
-            "{path} was written by {other}, and `--client {client}` treats it as one of {client}: use `--client {other}` for it, in a run of its own"
+/// Warns of a lock file that becomes one of the other client.
+fn warn_of_client(root: &Root, session: &Session) {
+    let (client, written_by) = (root.target.client(), root.target.written_by());
+    if let Some(other) = written_by.filter(|other| *other != client) {
+        let (path, client, other) = (&root.target.path, client.program(), other.program());
+        session.printer.warning(&format!(
+            "{} was written by {other}, and `--client {client}` treats it as one of {client}: use `--client {other}` for it, in a run of its own",
+            printable_path(path)
         ));
-    }
-    let is_new = target.file.is_none() && !root.entries.is_empty();
-    if is_new && is_mixed && request.client.is_none() {
-        let (why, other) = match target.client() {
-            Client::Terraform => (
-                format!("the default host is {}", session.default_host()),
-                "tofu",
-            ),
-            Client::OpenTofu => ("it is new".to_owned(), "terraform"),
-        };
-        let text = format!(
-            "{path} is for {client}, since {why}; `--client {other}`, in a run of its own, makes it one of {other}"
-        );
-        printer.line(Tone::Plain, "Note", &text);
     }
 }
 

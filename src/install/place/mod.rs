@@ -12,8 +12,8 @@ use std::io::{Read, Seek};
 
 use super::entry_path::EntryPath;
 use super::{
-    Archive, Client, DirectoryKind, Form, Hashes, InstalledPackage, Limits, Package, PackageHash,
-    Platform, Problem, ProviderAddr, Request, Staged, Transfer, Version, canonical_file_name, disk,
+    Archive, DirectoryKind, Form, Hashes, InstalledPackage, Limits, Package, PackageHash, Platform,
+    Problem, ProviderAddr, Request, Staged, Transfer, Version, canonical_file_name, disk,
 };
 use crate::disk::exposed::{exposed, exposure};
 use crate::disk::temp_file::TempFile;
