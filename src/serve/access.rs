@@ -1,24 +1,38 @@
 //! Authorizes requests, by files that are read again when they change: the certificate, the tokens and the signing keys of links.
+//!
+//! A file of tokens has one on each line: a name, the SHA-256 of the token, and optionally patterns of the providers that the token is for.
+//!
+//! ```text
+//! ci    sha256:5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8
+//! team  sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08  registry.acme.test/platform/*
+//! ```
 
-use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hyper::StatusCode;
+use hyper::header::WWW_AUTHENTICATE;
+use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::server::{ClientHello, ParsedCertificate, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use rustls::{CertificateError, RootCertStore, ServerConfig};
+use subtle::ConstantTimeEq as _;
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
-use zeroize::Zeroizing;
 
 use super::answer::{self, Response};
-use super::error::Error;
-use super::links::{self, Links};
+use super::error::{Error, MOST_TOKENS, TlsError, TokensError};
+use super::links::Links;
 use super::notice::{Denied, Notice, Observer};
-use super::path::Route;
+use super::path::{Route, Target, What};
 use super::settings::{AccessFiles, TlsFiles};
-use super::tls::{self, ServerCertificate};
-use super::tokens::{self, ClientToken, ClientTokens};
-use super::watched_files::{Reader, WatchedFiles};
-use crate::error::printable_path;
+use super::watched_files::WatchedFiles;
+use crate::address::{ProviderAddr, ProviderPattern};
+use crate::digest::{Algorithm, Digest, Hasher};
+use crate::error::{printable, printable_path};
 use crate::text;
 
 /// The log warns of a certificate that expires within this time. Programs that renew certificates of 90 days do so earlier.
@@ -32,46 +46,19 @@ pub(super) struct AccessControl {
 
 /// The answer to a request that is not authorized. It repeats no part of the request.
 pub(super) fn denied(reason: Denied) -> Response {
+    let status = StatusCode::UNAUTHORIZED;
+    let unauthorized = |message| answer::with(status, message, WWW_AUTHENTICATE, "Bearer");
+    let forbidden = |message| answer::text(StatusCode::FORBIDDEN, message);
     match reason {
-        Denied::NoToken => answer::unauthorized(
-            "this server needs a token\n  expected Authorization: Bearer TOKEN",
-        ),
+        Denied::NoToken => {
+            unauthorized("this server needs a token\n  expected Authorization: Bearer TOKEN")
+        }
         Denied::UnknownToken => {
-            answer::unauthorized("the token of this request is not known to this server")
+            unauthorized("the token of this request is not known to this server")
         }
-        Denied::OtherProvider => {
-            answer::text(StatusCode::FORBIDDEN, "the token is not for this provider")
-        }
-        Denied::Link => answer::text(
-            StatusCode::FORBIDDEN,
-            "this link has expired, or was not made by this server",
-        ),
+        Denied::OtherProvider => forbidden("the token is not for this provider"),
+        Denied::Link => forbidden("this link has expired, or was not made by this server"),
     }
-}
-
-/// The reason why a request without a link is not authorized; `None` if it is. A missing token is reported before an unknown path, so that
-/// the answer does not reveal what the server has.
-pub(super) fn refusal(
-    route: Option<&Route>,
-    token: Option<&ClientToken>,
-    is_bearer: bool,
-) -> Option<Denied> {
-    let is_open = matches!(
-        route,
-        Some(Route::Home | Route::Health | Route::Ready | Route::Metrics | Route::Discovery)
-    );
-    if is_open {
-        return None;
-    }
-    let Some(token) = token else {
-        return Some(match is_bearer {
-            true => Denied::UnknownToken,
-            false => Denied::NoToken,
-        });
-    };
-    let provider = route?.provider();
-    let is_for = provider.is_none_or(|provider| token.is_for(provider));
-    (!is_for).then_some(Denied::OtherProvider)
 }
 
 /// TLS with a certificate that is read again when its files change.
@@ -85,49 +72,49 @@ pub(super) fn acceptor(
     files: &mut Vec<WatchedFiles>,
 ) -> Result<TlsAcceptor, Error> {
     let TlsFiles { certificate, key } = paths.clone();
-    let (pair, observer) = (ServerCertificate::none(), observer.clone());
-    let failed = move |source| match source {
-        tls::Error::NoKey | tls::Error::NoPair => Error::Tls {
-            path: key.clone(),
-            source,
-        },
-        _ => Error::Tls {
-            path: certificate.clone(),
-            source,
-        },
-    };
-    let config = pair.config().map_err(&failed)?;
-    let TlsFiles { certificate, key } = paths.clone();
+    let current = Arc::new(ServerCertificate(watch::Sender::new(None)));
+    let (shared, observer) = (current.clone(), observer.clone());
     let path = certificate.clone();
-    let read = move |reader: &mut Reader| Ok((reader.read(&certificate)?, reader.read(&key)?));
-    let watched = WatchedFiles::start(path.clone(), false, read, move |(chain, key)| {
-        pair.replace(&chain, &key).map_err(&failed)?;
-        let path = printable_path(&path);
-        if let Some(host) = &host
-            && !pair.is_for(host)
-        {
+    files.push(WatchedFiles::start(path.clone(), false, move |reader| {
+        let (chain, secret) = (reader.read(&certificate)?, reader.read(&key)?);
+        if reader.is_unchanged() {
+            return Ok(());
+        }
+        let pair = pair(&chain, &secret).map_err(|source| {
+            let path = match source {
+                TlsError::NoKey | TlsError::NoPair => key.clone(),
+                _ => certificate.clone(),
+            };
+            Error::Tls { path, source }
+        })?;
+        let path = printable_path(&certificate);
+        if let Some(host) = host.as_deref().filter(|host| !is_for(&pair, host)) {
             let text = format!(
                 "{path} does not name {host}, the host of --url: clients will refuse to connect"
             );
             observer.notice(Notice::warning("certificate-names", "Warning", text));
         }
         let now = SystemTime::now();
-        if let Some(end) = pair.expires_before(now + EXPIRES_SOON) {
-            let end_text = httpdate::fmt_http_date(end);
-            let text = match end < now {
-                true => format!(
-                    "the certificate in {path} expired on {end_text}: clients refuse to connect"
-                ),
-                false => format!(
-                    "the certificate in {path} expires on {end_text}: clients will then refuse to connect"
-                ),
+        if let Some(end) = end_before(&pair, now + EXPIRES_SOON) {
+            let day = httpdate::fmt_http_date(end);
+            let ends = match end < now {
+                true => format!("expired on {day}: clients refuse to connect"),
+                false => format!("expires on {day}: clients will then refuse to connect"),
             };
+            let text = format!("the certificate in {path} {ends}");
             observer.notice(Notice::warning("certificate-expires", "Warning", text));
         }
+        shared.0.send_replace(Some(Arc::new(pair)));
         Ok(())
-    });
-    files.push(watched?);
-    Ok(TlsAcceptor::from(config))
+    })?);
+    let provider = Arc::new(ring::default_provider());
+    let config =
+        ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let source = TlsError::Unusable;
+    let config = config.map_err(|_| Error::Tls { path, source })?;
+    let mut config = config.with_no_client_auth().with_cert_resolver(current);
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
 impl AccessControl {
@@ -141,38 +128,55 @@ impl AccessControl {
         files: &mut Vec<WatchedFiles>,
     ) -> Result<Arc<Self>, Error> {
         let lifetime = paths.lifetime;
+        let links = Links::of_this_process(lifetime).ok_or(Error::Random)?;
         let access = Arc::new(Self {
             tokens: watch::Sender::new(Arc::default()),
-            links: watch::Sender::new(Arc::new(
-                Links::of_this_process(lifetime).ok_or(Error::Random)?,
-            )),
+            links: watch::Sender::new(Arc::new(links)),
         });
         let (shared, observer) = (access.clone(), observer.clone());
-        let (path, of_file) = (paths.tokens.clone(), paths.tokens.clone());
-        let read = move |reader: &mut Reader| tokens_of(&path, &reader.read(&path)?);
-        let watched = WatchedFiles::start(of_file.clone(), false, read, move |tokens| {
-            // An empty file is valid later: the operator has revoked the last token. But perhaps it was emptied by mistake.
-            if tokens.is_empty() && shared.tokens().is_empty() {
-                let (path, source) = (of_file.clone(), tokens::Error::Empty);
-                return Err(Error::Tokens { path, source });
+        let path = paths.tokens.clone();
+        files.push(WatchedFiles::start(path.clone(), false, move |reader| {
+            let content = reader.read(&path)?;
+            let tokens = text::decode(&content).map_err(TokensError::Text);
+            let tokens = match tokens.and_then(ClientTokens::parse) {
+                // An empty file is valid later: the operator has revoked the last token. But perhaps it was emptied by mistake.
+                Ok(tokens)
+                    if tokens.is_empty()
+                        && shared.tokens().is_empty()
+                        && !reader.is_unchanged() =>
+                {
+                    Err(TokensError::Empty)
+                }
+                tokens => tokens,
+            };
+            let tokens = tokens.map_err(|source| Error::Tokens {
+                path: path.clone(),
+                source,
+            })?;
+            if !reader.is_unchanged() {
+                if tokens.is_empty() {
+                    let path = printable_path(&path);
+                    let text = format!("{path} has no token: every client is refused");
+                    observer.notice(Notice::warning("no-tokens", "Warning", text));
+                }
+                shared.tokens.send_replace(Arc::new(tokens));
             }
-            if tokens.is_empty() {
-                let path = printable_path(&of_file);
-                let text = format!("{path} has no token: every client is refused");
-                observer.notice(Notice::warning("no-tokens", "Warning", text));
-            }
-            shared.tokens.send_replace(Arc::new(tokens));
             Ok(())
-        });
-        files.push(watched?);
+        })?);
         if let Some(path) = paths.signing_key.clone() {
-            let (shared, of_file) = (access.clone(), path.clone());
-            let read = move |reader: &mut Reader| keys_of(&path, &reader.read(&path)?, lifetime);
-            let watched = WatchedFiles::start(of_file, false, read, move |links| {
-                shared.links.send_replace(Arc::new(links));
+            let shared = access.clone();
+            files.push(WatchedFiles::start(path.clone(), false, move |reader| {
+                let content = reader.read(&path)?;
+                let links = Links::parse(&String::from_utf8_lossy(&content), lifetime);
+                let links = links.map_err(|source| Error::Keys {
+                    path: path.clone(),
+                    source,
+                })?;
+                if !reader.is_unchanged() {
+                    shared.links.send_replace(Arc::new(links));
+                }
                 Ok(())
-            });
-            files.push(watched?);
+            })?);
         }
         Ok(access)
     }
@@ -184,21 +188,226 @@ impl AccessControl {
     pub(super) fn links(&self) -> Arc<Links> {
         self.links.borrow().clone()
     }
+
+    /// Authorizes a request by its link or token. Returns the remaining lifetime of the link, if it has one. A missing token is reported before
+    /// an unknown path, so that the answer does not reveal what the server has.
+    pub(super) fn authorize(
+        &self,
+        target: &Target<'_>,
+        token: Option<&ClientToken>,
+        is_bearer: bool,
+    ) -> Result<Option<Duration>, Denied> {
+        let route = target.route.as_ref().ok();
+        if let Some(signature) = target.signature {
+            // The signature covers the host of the provider, if the path does not name it.
+            let host = match route {
+                Some(Route::Provider(provider, What::RegistryFile(..))) => {
+                    provider.hostname().as_ascii()
+                }
+                _ => "",
+            };
+            let (links, now) = (self.links(), SystemTime::now());
+            let remaining = links.remaining(signature, host, target.path, now);
+            let remaining = remaining.filter(|_| route.is_some_and(Route::is_file));
+            return remaining.map(Some).ok_or(Denied::Link);
+        }
+        match (route, token) {
+            (Some(Route::Provider(provider, _)), Some(token)) if !token.is_for(provider) => {
+                Err(Denied::OtherProvider)
+            }
+            (Some(Route::Provider(..)) | None, None) => Err(match is_bearer {
+                true => Denied::UnknownToken,
+                false => Denied::NoToken,
+            }),
+            _ => Ok(None),
+        }
+    }
 }
 
-fn tokens_of(path: &Path, content: &Zeroizing<Vec<u8>>) -> Result<ClientTokens, Error> {
-    let text = text::decode(content).map_err(tokens::Error::Text);
-    text.and_then(ClientTokens::parse)
-        .map_err(|source| Error::Tokens {
-            path: path.to_owned(),
-            source,
-        })
+/// The current certificate; `None` before it is read.
+#[derive(Debug)]
+struct ServerCertificate(watch::Sender<Option<Arc<CertifiedKey>>>);
+
+/// Whether a certificate names a host. This is also true for a text that is not a host.
+fn is_for(pair: &CertifiedKey, host: &str) -> bool {
+    let (Some(own), Ok(name)) = (pair.cert.first(), ServerName::try_from(host)) else {
+        return true;
+    };
+    let parsed = ParsedCertificate::try_from(own);
+    parsed.is_ok_and(|parsed| verify_server_name(&parsed, &name).is_ok())
 }
 
-fn keys_of(path: &Path, content: &Zeroizing<Vec<u8>>, lifetime: Duration) -> Result<Links, Error> {
-    let links = Links::parse(&String::from_utf8_lossy(content), lifetime);
-    links.map_err(|source: links::KeyError| Error::Keys {
-        path: path.to_owned(),
-        source,
-    })
+/// When a certificate expires, if that is before `time`.
+fn end_before(pair: &CertifiedKey, time: SystemTime) -> Option<SystemTime> {
+    let parsed = ParsedCertificate::try_from(pair.cert.first()?).ok()?;
+    let time = UnixTime::since_unix_epoch(time.duration_since(UNIX_EPOCH).ok()?);
+    // rustls compares the dates before it looks for an authority, so none is needed.
+    let roots = RootCertStore::empty();
+    match verify_server_cert_signed_by_trust_anchor(&parsed, &roots, &[], time, &[]) {
+        Err(rustls::Error::InvalidCertificate(CertificateError::ExpiredContext {
+            not_after,
+            ..
+        })) => Some(UNIX_EPOCH + Duration::from_secs(not_after.as_secs())),
+        _ => None,
+    }
+}
+
+impl ResolvesServerCert for ServerCertificate {
+    fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        self.0.borrow().clone()
+    }
+}
+
+fn pair(chain: &[u8], key: &[u8]) -> Result<CertifiedKey, TlsError> {
+    let chain = CertificateDer::pem_slice_iter(chain).collect::<Result<Vec<_>, _>>();
+    let chain = chain
+        .ok()
+        .filter(|chain| !chain.is_empty())
+        .ok_or(TlsError::NoCertificate)?;
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| TlsError::NoKey)?;
+    let pair = CertifiedKey::from_der(chain, key, &ring::default_provider());
+    pair.map_err(|_| TlsError::NoPair)
+}
+
+/// The longest token that is hashed, in bytes. It bounds the work for a request.
+const LONGEST: usize = 4 << 10;
+
+/// The tokens that a server accepts, from one file.
+#[derive(Debug, Default)]
+pub struct ClientTokens(Vec<ClientToken>);
+
+/// A token, of which only the hash is known.
+#[derive(Debug)]
+pub struct ClientToken {
+    /// The name of the client, for the log.
+    pub name: String,
+    digest: Digest,
+    /// The providers that the token is for; empty for all.
+    patterns: Vec<ProviderPattern>,
+}
+
+impl ClientTokens {
+    /// Reads a file of tokens. Blank lines and lines that begin with `#` are skipped.
+    ///
+    /// # Errors
+    /// A line is not a token.
+    pub fn parse(text: &str) -> Result<Self, TokensError> {
+        let mut tokens = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            let line_number = number + 1;
+            let mut words = line.split_whitespace();
+            let Some(name) = words.next().filter(|name| !name.starts_with('#')) else {
+                continue;
+            };
+            let digest = words.next().and_then(|text| text.parse::<Digest>().ok());
+            let digest = digest.filter(|digest| digest.algorithm() == Algorithm::Sha256);
+            let digest = digest.ok_or(TokensError::Line { line: line_number })?;
+            let pattern = |text: &str| {
+                let pattern: Result<ProviderPattern, _> = text.parse();
+                pattern.map_err(|source| TokensError::Pattern {
+                    line: line_number,
+                    source,
+                })
+            };
+            tokens.push(ClientToken {
+                name: printable(name),
+                digest,
+                patterns: words.map(pattern).collect::<Result<_, _>>()?,
+            });
+            if tokens.len() > MOST_TOKENS {
+                return Err(TokensError::TooMany);
+            }
+        }
+        Ok(Self(tokens))
+    }
+
+    /// Whether there is no token, so that no request is authorized.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Finds the token of an `Authorization` header. Every token is compared, in constant time.
+    pub(super) fn find(&self, header: &str) -> Option<&ClientToken> {
+        let secret = secret(header).filter(|secret| secret.len() <= LONGEST)?;
+        let mut hasher = Hasher::new(Algorithm::Sha256);
+        hasher.update(secret.as_bytes());
+        let given = hasher.finish();
+        let mut found = None;
+        for token in &self.0 {
+            let is_same = token.digest.hex().as_bytes().ct_eq(given.hex().as_bytes());
+            if bool::from(is_same) {
+                found = found.or(Some(token));
+            }
+        }
+        found
+    }
+}
+
+/// Whether an `Authorization` header has a token, known or not.
+pub(super) fn is_bearer(header: &str) -> bool {
+    secret(header).is_some_and(|secret| !secret.is_empty())
+}
+
+/// The token of an `Authorization` header.
+fn secret(header: &str) -> Option<&str> {
+    let (scheme, secret) = header.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
+}
+
+impl ClientToken {
+    /// A token without patterns is for every provider.
+    pub(super) fn is_for(&self, provider: &ProviderAddr) -> bool {
+        let mut patterns = self.patterns.iter();
+        self.patterns.is_empty() || patterns.any(|pattern| pattern.matches(provider))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_for_the_providers_of_its_line() {
+        let hex = Digest::of(b"secret").hex().to_owned();
+        let text = format!("# people\n\nci sha256:{hex}  registry.acme.test/acme/*\n");
+        let tokens = ClientTokens::parse(&text).unwrap();
+        let token = tokens.find("Bearer secret").unwrap();
+        assert_eq!(token.name, "ci");
+        assert!(token.is_for(&"registry.acme.test/acme/demo".parse().unwrap()));
+        assert!(!token.is_for(&"registry.acme.test/other/demo".parse().unwrap()));
+        assert!(tokens.find("bearer secret").is_some());
+        // The hash of a token is not a token.
+        for other in [
+            "Bearer other",
+            "Basic secret",
+            "secret",
+            "",
+            &format!("Bearer {hex}"),
+            &format!("Bearer sha256:{hex}"),
+        ] {
+            assert!(tokens.find(other).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_line_is_named() {
+        for text in [
+            "x\nci",
+            "x\nci secret",
+            "x\nci sha512:00",
+            "x\nci sha256:00",
+        ] {
+            let text = text.replacen('x', "# comment", 1);
+            assert_eq!(
+                ClientTokens::parse(&text).err(),
+                Some(TokensError::Line { line: 2 }),
+                "{text}"
+            );
+        }
+        let text = format!("ci sha256:{} a/b/c/d", Digest::of(b"").hex());
+        assert!(matches!(
+            ClientTokens::parse(&text),
+            Err(TokensError::Pattern { line: 1, .. })
+        ));
+    }
 }

@@ -1,16 +1,12 @@
 //! Builds answers: status, caching headers and a text for people.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
-use hyper::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION, RETRY_AFTER,
-    WARNING, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
-};
-use hyper::header::{HeaderName, HeaderValue};
+use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER};
+use hyper::header::{HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use hyper::{HeaderMap, StatusCode};
-use url::Url;
 
 use crate::blob::ReadError;
 use crate::digest::Digest;
@@ -77,14 +73,6 @@ pub(super) enum Caching {
 }
 
 impl Caching {
-    /// The same without caches that several clients share.
-    pub(super) fn of_one_client(self) -> Self {
-        match self {
-            Self::Public(age) => Self::Private(age),
-            own => own,
-        }
-    }
-
     pub(super) fn header(self) -> String {
         match self {
             Self::Public(age) => format!("public, max-age={}", age.as_secs()),
@@ -114,86 +102,28 @@ pub(super) fn text(status: StatusCode, message: &str) -> Response {
 }
 
 /// An answer whose body is a text for people, with a header.
-fn with(status: StatusCode, message: &str, name: HeaderName, value: &str) -> Response {
+pub(super) fn with(status: StatusCode, message: &str, name: HeaderName, value: &str) -> Response {
     let mut answer = text(status, message);
     set(&mut answer, name, value);
     answer
 }
 
-/// Redirects the client to a URL of the storage behind the OCI registry.
-pub(super) fn redirect(url: &Url) -> Response {
-    let message = "the package is at another URL";
-    with(
-        StatusCode::TEMPORARY_REDIRECT,
-        message,
-        LOCATION,
-        url.as_str(),
-    )
-}
-
-/// Redirects the client to the only path of a page, relative to the one that it requested.
-pub(super) fn moved(path: &str) -> Response {
-    let message = format!("the page is at {path}");
-    with(StatusCode::PERMANENT_REDIRECT, &message, LOCATION, path)
-}
-
 /// The store does not have the requested version or file, or the policy hides it. A new tag may add it at any time.
 pub(super) fn not_found(message: &str, caching: Caching) -> Response {
-    with(
-        StatusCode::NOT_FOUND,
-        message,
-        CACHE_CONTROL,
-        &caching.header(),
-    )
+    let (status, caching) = (StatusCode::NOT_FOUND, caching.header());
+    with(status, message, CACHE_CONTROL, &caching)
 }
 
 /// The store cannot be read. The status must not be 404: clients would silently use another installation method.
 pub(super) fn unavailable(message: &str) -> Response {
-    let seconds = RETRY_SECONDS.to_string();
-    with(
-        StatusCode::SERVICE_UNAVAILABLE,
-        message,
-        RETRY_AFTER,
-        &seconds,
-    )
+    let (status, seconds) = (StatusCode::SERVICE_UNAVAILABLE, RETRY_SECONDS.to_string());
+    with(status, message, RETRY_AFTER, &seconds)
 }
 
 /// The client has exceeded its rate of requests, or its quota of packages or memory.
 pub(super) fn too_many(message: &str, retry_seconds: u64) -> Response {
-    let seconds = retry_seconds.to_string();
-    with(
-        StatusCode::TOO_MANY_REQUESTS,
-        message,
-        RETRY_AFTER,
-        &seconds,
-    )
-}
-
-/// The request has no token, or one that is not in the file of tokens.
-pub(super) fn unauthorized(message: &str) -> Response {
-    with(
-        StatusCode::UNAUTHORIZED,
-        message,
-        WWW_AUTHENTICATE,
-        "Bearer",
-    )
-}
-
-/// The method is neither GET nor HEAD: the server is read-only.
-pub(super) fn method_not_allowed() -> Response {
-    let message = "only GET and HEAD are allowed";
-    with(StatusCode::METHOD_NOT_ALLOWED, message, ALLOW, "GET, HEAD")
-}
-
-/// The package has none of the requested bytes.
-pub(super) fn not_satisfiable(size: u64) -> Response {
-    let (message, range) = ("the package has no such bytes", format!("bytes */{size}"));
-    with(
-        StatusCode::RANGE_NOT_SATISFIABLE,
-        message,
-        CONTENT_RANGE,
-        &range,
-    )
+    let (status, seconds) = (StatusCode::TOO_MANY_REQUESTS, retry_seconds.to_string());
+    with(status, message, RETRY_AFTER, &seconds)
 }
 
 /// A document, or `304` if the client has it already.
@@ -215,12 +145,6 @@ pub(super) fn document(
     set(&mut answer, CACHE_CONTROL, &caching.header());
     set(&mut answer, X_CONTENT_TYPE_OPTIONS, "nosniff");
     answer
-}
-
-/// Marks an answer that is older than `--max-age`.
-pub(super) fn mark_stale(answer: &mut Response) {
-    let warning = "110 tfoci \"the list is older than --max-age\"";
-    set(answer, WARNING, warning);
 }
 
 /// `304` without a body.
@@ -250,11 +174,6 @@ pub(super) fn set(answer: &mut Response, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         answer.headers_mut().insert(name, value);
     }
-}
-
-/// The current time as a `Date` header, which HTTP requires in every answer.
-pub(super) fn date() -> String {
-    httpdate::fmt_http_date(SystemTime::now())
 }
 
 #[cfg(test)]

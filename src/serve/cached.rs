@@ -9,25 +9,27 @@
 //!
 //! A request for which the old value is not enough waits longer for the new one.
 //!
-//! A refresh goes on after the clients that waited for it have disconnected, so the next request finds the new value.
+//! A load goes on after the clients that waited for it have disconnected, so the next request finds the new value.
 
 use std::future::{Future, ready};
 use std::hash::Hash;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
-use moka::Entry;
 use moka::future::Cache;
-use moka::ops::compute::{CompResult, Op};
+use moka::ops::compute::Op;
+use tokio::time::timeout;
+
+use crate::outcome::Failure;
 
 /// How long a failure is reused before the value is loaded again. It is shorter than the `Retry-After` of an answer, so a client that retries
 /// reaches the store.
 const PAUSE: Duration = Duration::from_secs(2);
-/// The longest time that a refresh may take, unless another is set. A store that sends its answer byte by byte would otherwise keep a refresh
+/// The longest time that a load may take, unless another is set. A store that sends its answer byte by byte would otherwise keep a load
 /// for ever.
-pub(super) const LONGEST_REFRESH: Duration = Duration::from_secs(120);
+pub(super) const LONGEST_LOAD: Duration = Duration::from_secs(120);
 /// A request that finds an old value does not wait for a new one if the last attempt failed within this time. Otherwise every request of an
 /// outage would cost its client seconds.
 const OUTAGE: Duration = Duration::from_secs(30);
@@ -59,96 +61,48 @@ pub(super) struct CachedValue<V> {
 }
 
 /// Why there is no value.
-#[derive(Debug)]
-pub(super) enum Unavailable<E> {
-    /// The refresh failed.
-    Failed(Arc<E>),
-    /// The refresh takes longer than clients wait, and goes on.
+#[derive(Clone, Debug)]
+pub(super) enum Unavailable {
+    /// The load failed.
+    Failed(Failure),
+    /// The load takes longer than clients wait, and goes on; or too much is loaded now.
     Slow,
-}
-
-impl<E> Clone for Unavailable<E> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Failed(error) => Self::Failed(error.clone()),
-            Self::Slow => Self::Slow,
-        }
-    }
 }
 
 /// A value, and when it was loaded.
 type Dated<V> = (Arc<V>, Instant);
-type Loaded<V, E> = Result<Dated<V>, (Unavailable<E>, Instant)>;
+type Loading<V> = Shared<BoxFuture<'static, Result<Dated<V>, Unavailable>>>;
 
-/// One load of a value, in progress or ended. A slot never changes: another one takes its place.
-struct Slot<V, E> {
-    loading: Shared<BoxFuture<'static, Loaded<V, E>>>,
-    /// The value before.
-    before: Option<Dated<V>>,
-    /// When an earlier load failed, if none has succeeded since.
-    failed_before: Option<Instant>,
-    /// When the load began.
-    since: Instant,
-    /// Whether another load is due regardless of the age: this one began too early.
+/// What is known of a value.
+struct Slot<V> {
+    /// The last value, and when it was loaded.
+    value: Option<Dated<V>>,
+    /// The last failure, if no load has succeeded since.
+    failure: Option<(Unavailable, Instant)>,
+    /// The load in progress.
+    loading: Option<Loading<V>>,
+    /// When the last load began.
+    since: Option<Instant>,
+    /// Whether the value has to be loaded again regardless of its age.
     is_outdated: bool,
 }
 
-impl<V, E> Slot<V, E> {
-    /// The same load with another value before.
-    fn with(&self, before: Option<Dated<V>>, is_outdated: bool) -> Arc<Self> {
-        Arc::new(Self {
-            loading: self.loading.clone(),
-            before,
-            failed_before: None,
-            since: self.since,
-            is_outdated,
-        })
-    }
+type Shelf<V> = Arc<Mutex<Slot<V>>>;
 
-    /// The last value that was loaded.
-    fn last(&self) -> Option<&Dated<V>> {
-        match self.loading.peek() {
-            Some(Ok(loaded)) => Some(loaded),
-            _ => self.before.as_ref(),
-        }
-    }
-
-    /// When the last load failed, if none has succeeded since.
-    fn failed(&self) -> Option<Instant> {
-        match self.loading.peek() {
-            _ if self.is_outdated => None,
-            Some(Ok(_)) => None,
-            Some(Err((_, at))) => Some(*at),
-            None => self.failed_before,
-        }
-    }
-
-    /// Whether another load is not due yet.
-    fn serves(&self, fresh: Duration, is_valid: impl Fn(&V) -> bool) -> bool {
-        let ended = self.loading.peek();
-        !self.is_outdated
-            && match ended {
-                Some(Ok((value, at))) => at.elapsed() < fresh && is_valid(value),
-                Some(Err((_, at))) => at.elapsed() < PAUSE,
-                None => true,
-            }
-    }
+fn locked<V>(shelf: &Shelf<V>) -> MutexGuard<'_, Slot<V>> {
+    shelf.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a request tells of a value: whether it may be used at all, and whether an old one has all that the request needs.
-pub(super) type Checks<'a, V> = [&'a (dyn Fn(&V) -> bool + Sync); 2];
-
 /// Shared values by key.
-pub(super) struct Cached<K, V, E> {
-    slots: Cache<K, Arc<Slot<V, E>>>,
+pub(super) struct Cached<K, V> {
+    shelves: Cache<K, Shelf<V>>,
     longest: Duration,
 }
 
-impl<K, V, E> Cached<K, V, E>
+impl<K, V> Cached<K, V>
 where
     K: Hash + Eq + Clone + Send + Sync + 'static,
     V: Send + Sync + 'static,
-    E: Send + Sync + 'static,
 {
     /// No values. All may have this weight together; those that are requested least are forgotten first. A load may take `longest`.
     pub(super) fn new(
@@ -156,186 +110,172 @@ where
         longest: Duration,
         weight: impl Fn(&K, Option<&V>) -> u64 + Send + Sync + 'static,
     ) -> Self {
-        let weigher = move |key: &K, slot: &Arc<Slot<V, E>>| {
-            let weight = weight(key, slot.last().map(|(value, _)| &**value));
+        let weigher = move |key: &K, shelf: &Shelf<V>| {
+            let weight = weight(key, locked(shelf).value.as_ref().map(|(value, _)| &**value));
             // A value that is larger than all may be would be loaded for each request.
             u32::try_from(weight.min(most / 2)).unwrap_or(u32::MAX)
         };
-        let slots = Cache::builder().max_capacity(most).weigher(weigher);
+        let shelves = Cache::builder().max_capacity(most).weigher(weigher);
         Self {
-            slots: slots.build(),
+            shelves: shelves.build(),
             longest,
         }
     }
 
     /// Returns a value. `load` receives the old value and loads a new one. If it returns `None`, because too many values are loaded now, the
-    /// old value is used, or the request is answered at once.
+    /// old value is used, or the request is answered at once. `is_enough` says whether an old value has all that the request needs.
     pub(super) async fn get<F>(
         &self,
         key: &K,
         ages: Ages,
-        [is_valid, is_enough]: Checks<'_, V>,
-        load: impl FnOnce(Option<Arc<V>>) -> Option<F> + Send,
-    ) -> Result<CachedValue<V>, Unavailable<E>>
+        is_enough: impl Fn(&V) -> bool,
+        load: impl FnOnce(Option<Arc<V>>) -> Option<F>,
+    ) -> Result<CachedValue<V>, Unavailable>
     where
-        F: Future<Output = Result<V, E>> + Send + 'static,
+        F: Future<Output = Result<V, Failure>> + Send + 'static,
     {
-        let slot = match self.slots.get(key).await {
-            Some(slot) if slot.serves(ages.fresh, is_valid) => slot,
-            _ => match self.load(key, ages.fresh, is_valid, load).await {
-                Some(slot) => slot,
-                None => return Err(Unavailable::Slow),
-            },
-        };
-        let serves = slot.serves(ages.fresh, is_valid);
+        let new = async { Shelf::default() };
+        let shelf = self.shelves.get_with_by_ref(key, new).await;
         let fresh = |(value, at): &Dated<V>| CachedValue {
             value: value.clone(),
             at: *at,
             lifetime: ages.fresh.saturating_sub(at.elapsed()),
             is_stale: false,
         };
-        let is_outage = slot.failed().is_some_and(|at| at.elapsed() < OUTAGE);
-        let is_usable = |(value, at): &&Dated<V>| at.elapsed() < ages.stale && is_valid(value);
-        let old = slot
-            .last()
-            .filter(is_usable)
-            .map(|(value, at)| CachedValue {
-                value: value.clone(),
-                at: *at,
+        let (loading, old, patience) = {
+            let mut slot = locked(&shelf);
+            let last = slot.value.as_ref();
+            if let Some(last) = last
+                && last.1.elapsed() < ages.fresh
+                && !slot.is_outdated
+            {
+                return Ok(fresh(last));
+            }
+            let old = last.filter(|(_, at)| at.elapsed() < ages.stale);
+            let old = old.map(|old| CachedValue {
                 lifetime: Duration::ZERO,
                 is_stale: true,
+                ..fresh(old)
             });
-        let ended = match (slot.loading.peek(), &old) {
-            (Some(Ok(loaded)), _) if serves => return Ok(fresh(loaded)),
-            (Some(Err((reason, _))), _) if serves => Some(Err(reason.clone())),
-            // Too many are loaded now.
-            (Some(_), _) => None,
-            (None, Some(_)) if is_outage => None,
-            (None, old) => {
-                let patience = match old {
-                    Some(old) if is_enough(&old.value) => WAIT_WITH_OLD,
-                    _ => WAIT_WITHOUT_OLD,
-                };
-                let loaded = tokio::time::timeout(patience, slot.loading.clone()).await;
-                let loaded = loaded.ok();
-                loaded.map(|loaded| loaded.map_err(|(reason, _)| reason))
-            }
+            let failed = slot.failure.as_ref();
+            let failed = failed.map(|(reason, at)| (reason.clone(), at.elapsed()));
+            let loading = match (&slot.loading, &failed) {
+                (Some(loading), _) => loading.clone(),
+                (None, Some((reason, age))) if *age < PAUSE => return old.ok_or(reason.clone()),
+                (None, _) => {
+                    let Some(load) = load(last.map(|(value, _)| value.clone())) else {
+                        return old.ok_or(Unavailable::Slow);
+                    };
+                    self.begin(key, &shelf, &mut slot, load)
+                }
+            };
+            let patience = match &old {
+                Some(_) if failed.is_some_and(|(_, age)| age < OUTAGE) => Duration::ZERO,
+                Some(old) if is_enough(&old.value) => WAIT_WITH_OLD,
+                _ => WAIT_WITHOUT_OLD,
+            };
+            (loading, old, patience)
         };
-        match (ended, old) {
-            (Some(Ok(loaded)), _) => Ok(fresh(&loaded)),
-            (_, Some(old)) => Ok(old),
-            (Some(Err(reason)), None) => Err(reason),
-            (None, None) => Err(Unavailable::Slow),
+        match timeout(patience, loading).await {
+            Ok(Ok(loaded)) => Ok(fresh(&loaded)),
+            Ok(Err(reason)) => old.ok_or(reason),
+            Err(_) => old.ok_or(Unavailable::Slow),
         }
     }
 
-    /// Begins to load a value, unless another request has done so. Returns the slot with it, or the last one if too many values are loaded now.
-    async fn load<F>(
+    /// Begins to load a value, in a task that goes on after all waiting clients have disconnected.
+    fn begin(
         &self,
         key: &K,
-        fresh: Duration,
-        is_valid: &(dyn Fn(&V) -> bool + Sync),
-        load: impl FnOnce(Option<Arc<V>>) -> Option<F> + Send,
-    ) -> Option<Arc<Slot<V, E>>>
-    where
-        F: Future<Output = Result<V, E>> + Send + 'static,
-    {
-        let next = |known: Option<Arc<Slot<V, E>>>| {
-            if known
-                .as_ref()
-                .is_some_and(|slot| slot.serves(fresh, is_valid))
-            {
-                return Op::Nop;
-            }
-            let before = known.as_ref().and_then(|slot| slot.last());
-            let before = before.filter(|(value, _)| is_valid(value)).cloned();
-            let Some(loading) = load(before.as_ref().map(|(value, _)| value.clone())) else {
-                return Op::Nop;
+        shelf: &Shelf<V>,
+        slot: &mut Slot<V>,
+        load: impl Future<Output = Result<V, Failure>> + Send + 'static,
+    ) -> Loading<V> {
+        let since = Instant::now();
+        let (shelves, longest) = (self.shelves.clone(), self.longest);
+        let (key, shelf) = (key.clone(), shelf.clone());
+        let task = tokio::spawn(async move {
+            let loaded = match timeout(longest, load).await {
+                Ok(Ok(value)) => Ok((Arc::new(value), Instant::now())),
+                Ok(Err(error)) => Err(Unavailable::Failed(error)),
+                Err(_) => Err(Unavailable::Slow),
             };
-            let limited = tokio::time::timeout(self.longest, loading);
-            let loading = async {
-                let loaded = match limited.await {
-                    Ok(Ok(value)) => Ok(Arc::new(value)),
-                    Ok(Err(error)) => Err(Unavailable::Failed(Arc::new(error))),
-                    Err(_) => Err(Unavailable::Slow),
-                };
-                let now = Instant::now();
-                loaded
-                    .map(|value| (value, now))
-                    .map_err(|reason| (reason, now))
-            };
-            Op::Put(Arc::new(Slot {
-                loading: loading.boxed().shared(),
-                before,
-                failed_before: known.and_then(|slot| slot.failed()),
-                since: Instant::now(),
-                is_outdated: false,
-            }))
-        };
-        let entry = self.slots.entry_by_ref(key);
-        let next = entry.and_compute_with(|entry| ready(next(entry.map(Entry::into_value))));
-        match next.await {
-            CompResult::Inserted(entry) | CompResult::ReplacedWith(entry) => {
-                let slot = entry.into_value();
-                // The task goes on after all waiting clients have disconnected.
-                tokio::spawn(self.clone().complete(key.clone(), slot.clone()));
-                Some(slot)
+            let is_current = locked(&shelf).end(since, &loaded);
+            if is_current && loaded.is_ok() {
+                // The value is weighed again.
+                let entry = shelves.entry(key).and_compute_with(|entry| {
+                    let kept = entry.is_some_and(|entry| Arc::ptr_eq(entry.value(), &shelf));
+                    ready(if kept { Op::Put(shelf) } else { Op::Nop })
+                });
+                entry.await;
             }
-            CompResult::Unchanged(entry) => Some(entry.into_value()),
-            CompResult::StillNone(_) | CompResult::Removed(_) => None,
-        }
-    }
-
-    /// Waits for a value, and puts a slot into its place that has the right weight, and not the value before.
-    async fn complete(self, key: K, slot: Arc<Slot<V, E>>) {
-        let loaded = slot.loading.clone().await;
-        let ended = slot.with(slot.before.clone().filter(|_| loaded.is_err()), false);
-        let is_same = |entry: &Entry<K, Arc<Slot<V, E>>>| Arc::ptr_eq(entry.value(), &slot);
-        let replaced = self.slots.entry(key).and_compute_with(|entry| {
-            ready(match entry.as_ref().is_some_and(is_same) {
-                true => Op::Put(ended),
-                false => Op::Nop,
-            })
+            loaded
         });
-        replaced.await;
+        let task = task.map(|ended| ended.unwrap_or(Err(Unavailable::Slow)));
+        let loading = task.boxed().shared();
+        slot.loading = Some(loading.clone());
+        slot.since = Some(since);
+        loading
     }
 
     /// Makes the next request load a value again, unless its load began after the event that changed it.
     pub(super) async fn invalidate(&self, key: &K, event: Instant) {
-        let outdated = self.slots.entry_by_ref(key).and_compute_with(|entry| {
-            ready(match entry.map(Entry::into_value) {
-                Some(slot) if slot.since <= event => Op::Put(slot.with(slot.before.clone(), true)),
-                _ => Op::Nop,
-            })
-        });
-        outdated.await;
-    }
-
-    /// Forgets a value, unless it is being loaded.
-    pub(super) async fn forget(&self, key: &K) {
-        let slot = self.slots.get(key).await;
-        if slot.is_some_and(|slot| slot.loading.peek().is_some()) {
-            self.slots.invalidate(key).await;
+        let Some(shelf) = self.shelves.get(key).await else {
+            return;
+        };
+        let mut slot = locked(&shelf);
+        if slot.since.is_some_and(|since| since <= event) {
+            slot.since = None;
+            slot.loading = None;
+            slot.failure = None;
+            slot.is_outdated = true;
         }
     }
 
-    /// Forgets all values, those that are being loaded too.
+    /// Forgets a value. Requests that wait for it still get it.
+    pub(super) async fn forget(&self, key: &K) {
+        self.shelves.invalidate(key).await;
+    }
+
+    /// Forgets all values.
     pub(super) fn forget_all(&self) {
-        self.slots.invalidate_all();
+        self.shelves.invalidate_all();
     }
 
     /// The values that were loaded, however old.
     pub(super) fn values(&self) -> impl Iterator<Item = (Arc<K>, Arc<V>)> {
-        let slots = self.slots.iter();
-        slots.filter_map(|(key, slot)| Some((key, slot.last()?.0.clone())))
+        let shelves = self.shelves.iter();
+        shelves.filter_map(|(key, shelf)| Some((key, locked(&shelf).value.clone()?.0)))
     }
 }
 
-impl<K, V, E> Clone for Cached<K, V, E> {
-    fn clone(&self) -> Self {
+impl<V> Slot<V> {
+    /// Keeps the result of the load that began then, unless another has begun, or the value has changed meanwhile.
+    fn end(&mut self, since: Instant, loaded: &Result<Dated<V>, Unavailable>) -> bool {
+        if self.since != Some(since) {
+            return false;
+        }
+        self.loading = None;
+        match loaded {
+            Ok(loaded) => {
+                self.value = Some(loaded.clone());
+                self.failure = None;
+                self.is_outdated = false;
+            }
+            Err(reason) => self.failure = Some((reason.clone(), Instant::now())),
+        }
+        true
+    }
+}
+
+impl<V> Default for Slot<V> {
+    fn default() -> Self {
         Self {
-            slots: self.slots.clone(),
-            longest: self.longest,
+            value: None,
+            failure: None,
+            loading: None,
+            since: None,
+            is_outdated: false,
         }
     }
 }

@@ -12,9 +12,9 @@
 use std::net::{IpAddr, SocketAddr};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
@@ -23,15 +23,15 @@ use hyper::header::{CONTENT_LENGTH, DATE, HOST, HeaderName, USER_AGENT};
 use hyper::server::conn::http1;
 use hyper::{HeaderMap, Method, Request, StatusCode, Version};
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::watch;
+use tokio::time::{Sleep, sleep, timeout};
 
-use super::answer::{self, Content, Reason, Response};
+use super::answer::{self, Content, Reason};
 use super::clients::{Client, Permits};
 use super::links;
 use super::notice::RequestRecord;
 use super::service::Service;
-use super::watched::{Phase, Watched};
 use crate::blob::ReadError;
 use crate::error::printable;
 use crate::store;
@@ -41,6 +41,18 @@ use crate::store;
 pub(super) const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How long a header that has begun may take to arrive when the server ends.
 const CLOSING: Duration = Duration::from_secs(2);
+/// How long the header of a request may take. Clients send theirs in one packet. A longer limit would only help a client that
+/// holds connections open on purpose.
+const HEADER: Duration = Duration::from_secs(20);
+/// How long a connection may be idle. It is longer than the 60 seconds of most load balancers, which would otherwise reuse connections that
+/// this server has closed.
+const IDLE: Duration = Duration::from_secs(75);
+/// How long a client may read nothing of an answer, as in nginx. During this time the answer may hold an open file, or a transfer from the store.
+const STALLED: Duration = Duration::from_secs(60);
+/// How long the server reads and drops the bytes that a refused client still sends. The answer arrives within a second, and a client cannot
+/// hold the connection for longer.
+const LINGER: Duration = Duration::from_secs(1);
+
 /// The largest header in bytes. The headers of clients have about 1 KiB, and hyper would accept 400 KB for each connection.
 const LARGEST_HEADER: usize = 32 << 10;
 /// The status in the log of a request whose client left before there was an answer, as in the logs of nginx.
@@ -63,18 +75,21 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     mut draining: watch::Receiver<bool>,
 ) {
     let phase = Phase::default();
-    let client = service.clients.at(address).await;
+    let client = service.shared.clients.at(address).await;
     let watched = TokioIo::new(Watched::new(stream, phase.clone()));
     let of_request = phase.clone();
     let requests = hyper::service::service_fn(move |request| {
         of_request.set(Phase::ANSWER);
-        let sent = Sent::new(
-            service.clone(),
-            client.clone(),
-            address,
-            &request,
-            of_request.clone(),
-        );
+        let sent = Sent {
+            record: record(&request, address, service.shared.settings.tls.is_none()),
+            service: service.clone(),
+            client: client.clone(),
+            began: Instant::now(),
+            content: Content::NONE,
+            expected: u64::MAX,
+            permits: Permits::new(),
+            phase: of_request.clone(),
+        };
         async move {
             // hyper keeps the memory of one request for an idle connection, so that of this future is allocated separately.
             Ok::<_, std::convert::Infallible>(Box::pin(answer(request, sent)).await)
@@ -92,7 +107,7 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         _ = draining.wait_for(|is_draining| *is_draining) => {}
     }
     connection.as_mut().graceful_shutdown();
-    let ended = tokio::time::timeout(CLOSING, connection.as_mut()).await;
+    let ended = timeout(CLOSING, connection.as_mut()).await;
     // Answers have the grace of the server, which then aborts this task.
     if ended.is_err() && phase.get() != Phase::HEADER {
         let _ended = connection.await;
@@ -100,7 +115,7 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
 }
 
 /// Answers one request, and reports it after its body was sent.
-async fn answer(request: Request<Incoming>, mut sent: Sent) -> hyper::Response<Sending> {
+async fn answer(request: Request<Incoming>, mut sent: Sent) -> hyper::Response<Sent> {
     // No answer depends on the body. What its client sends would stay in memory while the request waits, for example for a permit.
     let (head, body) = request.into_parts();
     drop(body);
@@ -114,8 +129,8 @@ async fn answer(request: Request<Incoming>, mut sent: Sent) -> hyper::Response<S
             let text = "the request names no host, or several";
             answer::text(StatusCode::BAD_REQUEST, text)
         }
-        _ if service.clients.is_too_fast(&sent.client) => {
-            service.metrics.limited.inc();
+        _ if service.shared.clients.is_too_fast(&sent.client) => {
+            service.shared.metrics.limited.inc();
             record.route = "limited";
             answer::too_many("too many requests", 1)
         }
@@ -127,19 +142,25 @@ async fn answer(request: Request<Incoming>, mut sent: Sent) -> hyper::Response<S
         }
     };
     answer::set(&mut answer, REQUEST_ID, &sent.record.id);
-    answer::set(&mut answer, DATE, &answer::date());
-    sent.expected = match head.method == Method::HEAD {
-        true => {
-            remove_body(&mut answer);
-            0
+    answer::set(
+        &mut answer,
+        DATE,
+        &httpdate::fmt_http_date(SystemTime::now()),
+    );
+    if head.method == Method::HEAD {
+        let (length, headers) = (answer.body().left(), answer.headers());
+        if answer.status() != StatusCode::NOT_MODIFIED && !headers.contains_key(CONTENT_LENGTH) {
+            answer::set(&mut answer, CONTENT_LENGTH, &length.to_string());
         }
-        false => answer.body().left(),
-    };
+        *answer.body_mut() = Content::NONE;
+    }
     let record = &mut sent.record;
-    let reason = answer.extensions_mut().remove();
-    record.reason = reason.map(|Reason(text)| text);
+    record.reason = answer.extensions_mut().remove().map(|Reason(text)| text);
     record.status = answer.status().as_u16();
-    answer.map(|content| Sending { content, sent })
+    let (head, content) = answer.into_parts();
+    sent.expected = content.left();
+    sent.content = content;
+    hyper::Response::from_parts(head, sent)
 }
 
 /// The last address of `X-Forwarded-For`, which the nearest proxy has added. The client can write the others, and all of them if the proxy adds
@@ -147,45 +168,38 @@ async fn answer(request: Request<Incoming>, mut sent: Sent) -> hyper::Response<S
 fn forwarded_for(headers: &HeaderMap) -> Option<IpAddr> {
     let header = headers.get_all(FORWARDED_FOR).iter().next_back()?;
     let last = header.to_str().ok()?.rsplit(',').next()?.trim();
-    let bare = last
-        .strip_prefix('[')
-        .and_then(|rest| rest.strip_suffix(']'));
-    let address = bare.unwrap_or(last).parse();
+    let bare = last.trim_start_matches('[').trim_end_matches(']');
     // Some proxies add the port.
-    address
-        .or_else(|_| last.parse().map(|address: SocketAddr| address.ip()))
-        .ok()
+    let with_port = || last.parse().ok().map(|address: SocketAddr| address.ip());
+    bare.parse().ok().or_else(with_port)
 }
 
-/// The number of a request in this process, and the process.
-fn next_id() -> String {
+/// The record of a request before it is answered.
+fn record(request: &Request<Incoming>, client: IpAddr, has_proxy: bool) -> RequestRecord {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    format!("{:x}-{number}", std::process::id())
-}
-
-/// A method for the log. A client may send one of thousands of letters.
-fn short(method: &Method) -> &str {
-    let text = method.as_str();
-    text.get(..LONGEST_METHOD).unwrap_or(text)
-}
-
-/// The `User-Agent`, safe to print.
-fn agent(headers: &HeaderMap) -> String {
+    let (method, headers) = (request.method().as_str(), request.headers());
     let agent = headers.get(USER_AGENT).map(|agent| agent.as_bytes());
     let agent = String::from_utf8_lossy(agent.unwrap_or_default());
     let agent: String = agent.chars().take(LONGEST_AGENT).collect();
-    printable(&agent)
-}
-
-/// Makes an answer to `HEAD`, which has the length of the body, and no body.
-fn remove_body(answer: &mut Response) {
-    let length = answer.body().left();
-    if answer.status() != StatusCode::NOT_MODIFIED && !answer.headers().contains_key(CONTENT_LENGTH)
-    {
-        answer::set(answer, CONTENT_LENGTH, &length.to_string());
+    RequestRecord {
+        id: format!("{:x}-{number}", std::process::id()),
+        client,
+        forwarded_for: forwarded_for(headers).filter(|_| has_proxy),
+        token: None,
+        denied: None,
+        reason: None,
+        // A client may send one of thousands of letters.
+        method: method.chars().take(LONGEST_METHOD).collect(),
+        path: String::new(),
+        route: "none",
+        status: CLIENT_LEFT,
+        bytes: 0,
+        seconds: 0.0,
+        is_stale: false,
+        is_complete: false,
+        agent: printable(&agent),
     }
-    *answer.body_mut() = Content::NONE;
 }
 
 /// A request, and its answer in transfer. It is reported when it is dropped: at the end of the body, or when the client disconnects, which may
@@ -195,48 +209,12 @@ struct Sent {
     client: Arc<Client>,
     record: RequestRecord,
     began: Instant,
+    /// The bytes of the body that are not sent yet.
+    content: Content,
     expected: u64,
     /// What is held until the answer was sent.
     permits: Permits,
     phase: Phase,
-}
-
-impl Sent {
-    fn new(
-        service: Arc<Service>,
-        client: Arc<Client>,
-        address: IpAddr,
-        request: &Request<Incoming>,
-        phase: Phase,
-    ) -> Self {
-        let headers = request.headers();
-        let record = RequestRecord {
-            id: next_id(),
-            client: address,
-            forwarded_for: forwarded_for(headers).filter(|_| service.has_proxy),
-            token: None,
-            denied: None,
-            reason: None,
-            method: short(request.method()).to_owned(),
-            path: String::new(),
-            route: "none",
-            status: CLIENT_LEFT,
-            bytes: 0,
-            seconds: 0.0,
-            is_stale: false,
-            is_complete: false,
-            agent: agent(headers),
-        };
-        Self {
-            service,
-            client,
-            record,
-            began: Instant::now(),
-            expected: u64::MAX,
-            permits: Permits::new(),
-            phase,
-        }
-    }
 }
 
 impl Drop for Sent {
@@ -246,20 +224,15 @@ impl Drop for Sent {
         let record = &mut self.record;
         record.seconds = self.began.elapsed().as_secs_f64();
         record.is_complete = record.bytes == self.expected;
-        self.service.metrics.answered(record);
+        self.service.shared.metrics.answered(record);
         if record.status != StatusCode::TOO_MANY_REQUESTS.as_u16() || self.client.may_log() {
-            self.service.observer.request(record);
+            self.service.shared.observer.request(record);
         }
     }
 }
 
 /// The body of an answer, which counts its bytes for the log.
-struct Sending {
-    content: Content,
-    sent: Sent,
-}
-
-impl Body for Sending {
+impl Body for Sent {
     type Data = Bytes;
     type Error = ReadError<store::Error>;
 
@@ -280,7 +253,7 @@ impl Body for Sending {
             }
         };
         if let Some(Ok(piece)) = &piece {
-            this.sent.record.bytes += piece.len() as u64;
+            this.record.bytes += piece.len() as u64;
         }
         Poll::Ready(piece.map(|piece| piece.map(Frame::data)))
     }
@@ -291,5 +264,175 @@ impl Body for Sending {
 
     fn size_hint(&self) -> SizeHint {
         SizeHint::with_exact(self.content.left())
+    }
+}
+
+/// What a connection does, shared by the connection and its requests.
+#[derive(Clone, Default)]
+struct Phase(Arc<AtomicU8>);
+
+impl Phase {
+    const IDLE: u8 = 0;
+    /// A part of a header has arrived.
+    const HEADER: u8 = 1;
+    /// A request is answered.
+    const ANSWER: u8 = 2;
+
+    fn get(&self) -> u8 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self, phase: u8) {
+        self.0.store(phase, Ordering::Relaxed);
+    }
+}
+
+/// A connection that ends when its client exceeds a limit of time.
+struct Watched<S> {
+    stream: S,
+    phase: Phase,
+    /// The end of the phase in which the connection waits for bytes.
+    reading: Option<(u8, Pin<Box<Sleep>>)>,
+    /// When the client has read nothing for too long; `None` unless bytes wait for it.
+    writing: Option<Pin<Box<Sleep>>>,
+    /// The end of [`LINGER`]; `None` before the connection is closed.
+    lingering: Option<Pin<Box<Sleep>>>,
+    stalled: Duration,
+}
+
+impl<S> Watched<S> {
+    fn new(stream: S, phase: Phase) -> Self {
+        Self {
+            stream,
+            phase,
+            reading: None,
+            writing: None,
+            lingering: None,
+            stalled: STALLED,
+        }
+    }
+
+    /// Fails if the client has read nothing for too long.
+    fn written<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<std::io::Result<T>>,
+    ) -> Poll<std::io::Result<T>> {
+        if written.is_ready() {
+            self.writing = None;
+            return written;
+        }
+        let stalled = self.stalled;
+        let end = self.writing.get_or_insert_with(|| Box::pin(sleep(stalled)));
+        ready!(end.as_mut().poll(context));
+        Poll::Ready(Err(std::io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+    /// The end of the stream, if the client has sent nothing for too long.
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let this = &mut *self;
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut this.stream).poll_read(context, buffer);
+        let phase = this.phase.get();
+        if read.is_ready() {
+            if phase == Phase::IDLE && buffer.filled().len() > before {
+                this.phase.set(Phase::HEADER);
+                this.reading = None;
+            }
+            return read;
+        }
+        let longest = match phase {
+            Phase::IDLE => IDLE,
+            Phase::HEADER => HEADER,
+            _ => {
+                this.reading = None;
+                return Poll::Pending;
+            }
+        };
+        if this.reading.as_ref().is_none_or(|(of, _)| *of != phase) {
+            this.reading = Some((phase, Box::pin(sleep(longest))));
+        }
+        match &mut this.reading {
+            Some((_, end)) => end.as_mut().poll(context).map(Ok),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.written(context, written)
+    }
+
+    fn poll_flush(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        self.written(context, flushed)
+    }
+
+    /// Closes the connection, and drops what its client still sends. Otherwise the operating system would reset the connection, and the client
+    /// might lose the answer with the reason of a refusal.
+    fn poll_shutdown(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        if self.lingering.is_none() {
+            let shut = Pin::new(&mut self.stream).poll_shutdown(context);
+            ready!(self.written(context, shut))?;
+        }
+        let this = &mut *self;
+        let end = this
+            .lingering
+            .get_or_insert_with(|| Box::pin(sleep(LINGER)));
+        if end.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Ok(()));
+        }
+        let mut dropped = [0; 4 << 10];
+        loop {
+            let mut buffer = ReadBuf::new(&mut dropped);
+            let read = ready!(Pin::new(&mut this.stream).poll_read(context, &mut buffer));
+            if read.is_err() || buffer.filled().is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn only_a_client_that_reads_nothing_is_let_go() {
+        let (server, mut client) = tokio::io::duplex(1);
+        let mut watched = Watched::new(server, Phase::default());
+        watched.stalled = Duration::from_millis(200);
+        let begun = tokio::time::Instant::now();
+        let writing = tokio::spawn(async move { watched.write_all(&[7; 64]).await });
+        // It reads a byte from time to time, for longer than the limit in all.
+        let mut read = 0;
+        while begun.elapsed() < Duration::from_millis(500) {
+            sleep(Duration::from_millis(50)).await;
+            client.read_u8().await.unwrap();
+            read += 1;
+        }
+        assert!(read < 64 && !writing.is_finished());
+        let error = writing.await.unwrap().unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
     }
 }

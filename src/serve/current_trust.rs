@@ -67,12 +67,14 @@ impl TrustFiles {
         let Some(path) = self.trust.as_ref().or(self.keys.first()).cloned() else {
             return Ok(None);
         };
-        let read = move |reader: &mut Reader| self.policy(reader);
-        let apply = move |policy| {
-            apply(policy);
+        let load = move |reader: &mut Reader| {
+            let policy = self.policy(reader)?;
+            if !reader.is_unchanged() {
+                apply(policy);
+            }
             Ok(())
         };
-        WatchedFiles::start(path, true, read, apply).map(Some)
+        WatchedFiles::start(path, true, load).map(Some)
     }
 
     /// Reads the policy.
@@ -84,22 +86,22 @@ impl TrustFiles {
                 path: path.clone(),
                 source,
             })?;
-            let mut file = TrustFile::parse(text).map_err(|source| Error::Trust {
-                path: path.clone(),
-                source,
-            })?;
+            let mut file = TrustFile::parse(text).map_err(at(path))?;
             file.path.clone_from(path);
             policy = file.resolve(|key| {
                 let path = path.with_file_name(&key.path);
                 if key.copy_of.is_some() && !disk::exists(&path)? {
                     return Ok(None);
                 }
-                key_file(&path, reader, |bytes| key.check(bytes)).map(Some)
+                let bytes = reader.read(&path)?.to_vec();
+                key.check(&bytes).map_err(at(&path))?;
+                Ok::<_, Error>(Some(bytes))
             })?;
         }
         let keys = self.keys.iter().map(|path| {
             let name = path.display().to_string();
-            let bytes = key_file(path, reader, |bytes| trust::check_key_file(&name, bytes))?;
+            let bytes = reader.read(path)?.to_vec();
+            trust::check_key_file(&name, &bytes).map_err(at(path))?;
             Ok(Document { name, bytes })
         });
         let keys = keys.collect::<Result<_, Error>>()?;
@@ -108,16 +110,8 @@ impl TrustFiles {
     }
 }
 
-/// Reads a file of keys, and checks it.
-fn key_file(
-    path: &Path,
-    reader: &mut Reader,
-    check: impl FnOnce(&[u8]) -> Result<(), trust::Error>,
-) -> Result<Vec<u8>, Error> {
-    let bytes = reader.read(path)?;
-    check(&bytes).map_err(|source| Error::Trust {
-        path: path.to_owned(),
-        source,
-    })?;
-    Ok(bytes.to_vec())
+/// Names the file of an error.
+fn at(path: &Path) -> impl FnOnce(trust::Error) -> Error {
+    let path = path.to_owned();
+    |source| Error::Trust { path, source }
 }

@@ -4,6 +4,7 @@
 
 use serde::Serialize;
 
+use super::answer::Document;
 use super::listing::ProviderListing;
 use super::served::{Documents, ServedPackage, ServedVersion};
 use crate::address::ProviderAddr;
@@ -14,12 +15,12 @@ use crate::protocol::provider_registry::{
 use crate::version::Version;
 
 /// The network mirror's `index.json`.
-pub(super) fn index(listing: &ProviderListing) -> Vec<u8> {
+pub(super) fn index(listing: &ProviderListing) -> Document {
     json(&VersionIndex::of(listing.installable()))
 }
 
 /// The network mirror's `VERSION.json`. `link` turns the name of a file into its URL.
-pub(super) fn archives(served: &ServedVersion, link: impl Fn(&str) -> String) -> Vec<u8> {
+pub(super) fn archives(served: &ServedVersion, link: impl Fn(&str) -> String) -> Document {
     let archive = |package: &ServedPackage| {
         let archive = Archive {
             url: link(&package.canonical_name),
@@ -34,7 +35,7 @@ pub(super) fn archives(served: &ServedVersion, link: impl Fn(&str) -> String) ->
 
 /// The provider registry's list of versions: only those that its clients accept, with a signature over every package, and those that the
 /// origin offers.
-pub(super) fn versions(listing: &ProviderListing) -> Vec<u8> {
+pub(super) fn versions(listing: &ProviderListing) -> Document {
     let signed = listing.versions.iter();
     let signed = signed.filter(|(_, served)| served.is_signed());
     let listed = signed.map(|(version, served)| ListedVersion {
@@ -66,7 +67,7 @@ pub(super) fn download(
     package: &ServedPackage,
     [checksums, signature]: &[String; 2],
     link: impl Fn(&str) -> String,
-) -> Vec<u8> {
+) -> Document {
     let listed = |package: &ServedPackage| {
         let listed = ListedPackage {
             hashes: vec![package.zh.to_string()],
@@ -92,7 +93,7 @@ pub(super) fn download(
 }
 
 /// The service discovery document: the path or URL of the provider registry.
-pub(super) fn discovery(base: &str) -> Vec<u8> {
+pub(super) fn discovery(base: &str) -> Document {
     #[derive(Serialize)]
     struct Discovery<'a> {
         #[serde(rename = "providers.v1")]
@@ -112,6 +113,6 @@ pub(super) fn names(provider: &ProviderAddr, version: &Version) -> [String; 2] {
 }
 
 /// These documents contain text and numbers only, so writing them cannot fail.
-fn json(document: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(document).unwrap_or_default()
+fn json(document: &impl Serialize) -> Document {
+    Document::new(serde_json::to_vec(document).unwrap_or_default())
 }

@@ -4,11 +4,15 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use super::{links, tls, tokens};
+use super::links;
+use crate::address::pattern;
 use crate::disk;
 use crate::error::{Category, Hint};
 use crate::text;
 use crate::trust;
+
+/// The most tokens of a file. The token of a request is compared with all of them, which takes about a millisecond for this many.
+pub(super) const MOST_TOKENS: usize = 10_000;
 
 /// A server that cannot start, or a changed file that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -19,13 +23,10 @@ pub enum Error {
     Disk(#[from] disk::Error),
     /// The certificate or its private key cannot be used. The path is that of the file at fault.
     #[error("{} cannot be used for TLS", crate::error::printable_path(.path))]
-    Tls { path: PathBuf, source: tls::Error },
+    Tls { path: PathBuf, source: TlsError },
     /// The file of tokens is invalid.
     #[error("{} is not a file of tokens", crate::error::printable_path(.path))]
-    Tokens {
-        path: PathBuf,
-        source: tokens::Error,
-    },
+    Tokens { path: PathBuf, source: TokensError },
     /// The file of signing keys is invalid.
     #[error("{} is not a file of signing keys", crate::error::printable_path(.path))]
     Keys {
@@ -49,6 +50,48 @@ pub enum Error {
     },
 }
 
+/// A certificate or private key that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// Certificates in DER are not read, and a single damaged one makes the file unusable.
+    #[error("the file has no certificate in PEM")]
+    NoCertificate,
+    /// Keys in DER and encrypted keys are not read.
+    #[error("the file has no private key in PEM")]
+    NoKey,
+    /// The certificate is for another key, or the kind of key is not supported.
+    #[error("the certificate and the private key do not fit together")]
+    NoPair,
+    /// TLS cannot be configured.
+    #[error("TLS cannot be used")]
+    Unusable,
+}
+
+/// An invalid file of tokens.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
+pub enum TokensError {
+    /// A line has no name or no hash.
+    #[error(
+        "line {line} is not a token\n  expected NAME sha256:HEX, and patterns of providers if it is only for these"
+    )]
+    Line { line: usize },
+    /// A word after the hash is not a pattern of providers.
+    #[error("line {line} has an invalid pattern")]
+    Pattern { line: usize, source: pattern::Error },
+    /// The file is not UTF-8.
+    #[error(transparent)]
+    Text(text::Error),
+    /// The file has no token.
+    #[error(
+        "it has no token, so no client would be authorized\n  expected NAME sha256:HEX on a line"
+    )]
+    Empty,
+    /// The file has more tokens than the limit.
+    #[error("there are more than {} tokens", MOST_TOKENS)]
+    TooMany,
+}
+
 impl Error {
     /// The category, which decides the exit code.
     pub fn category(&self) -> Category {
@@ -70,17 +113,17 @@ impl Hint for Error {
             Self::Trust { source, .. } => return source.hint(),
             Self::Text { .. }
             | Self::Tokens {
-                source: tokens::Error::Text(_),
+                source: TokensError::Text(_),
                 ..
             } => text::SAVE_AS_UTF8,
             Self::Tokens { .. } => "`tfoci help deployment` shows how to make a token",
             Self::Keys { .. } => "`openssl rand -base64 32` makes a key",
             Self::Tls {
-                source: tls::Error::NoPair,
+                source: TlsError::NoPair,
                 ..
             } => "name the key that the certificate was made for",
             Self::Tls {
-                source: tls::Error::NoCertificate,
+                source: TlsError::NoCertificate,
                 ..
             } => "`--tls-cert` names the certificates, and `--tls-key` the private key",
             Self::Listen { source, .. } if source.kind() == ErrorKind::AddrInUse => {

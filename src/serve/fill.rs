@@ -8,7 +8,6 @@
 //! client selects it and fails.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,27 +15,24 @@ use std::time::{Duration, Instant, SystemTime};
 
 use futures_util::future::{Either, select};
 use moka::future::Cache;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
+use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::time::timeout;
 
-use super::cached::{Ages, Cached, CachedValue, LONGEST_REFRESH, Unavailable};
-use super::current_trust::CurrentTrust;
+use super::cached::{Ages, Cached, CachedValue, LONGEST_LOAD, Unavailable};
 use super::listing::MOST_OFFERED;
-use super::metrics::Metrics;
-use super::notice::{Notice, Observer};
-use crate::address::{Hostname, ProviderAddr, ProviderPattern};
+use super::notice::Notice;
+use super::settings::{FillSettings, Shared};
+use crate::address::ProviderAddr;
 use crate::blob;
 use crate::constraint::VersionConstraints;
 use crate::disk;
 use crate::error::Category;
-use crate::event::{Event, Reporter, Subject};
-use crate::http::{self, Http};
+use crate::event::{Event, Subject};
+use crate::http;
 use crate::jobs::{self, Jobs};
 use crate::mirror::{self, Task, VersionFilter};
 use crate::outcome::{At, Change, Failure, PackageError, Problem, Published};
-use crate::platform::Platforms;
-use crate::selection::Exclusion;
-use crate::source::{self, AvailableVersion, BadEntries, Source};
+use crate::source::{self, AvailableVersion, BadEntries};
 use crate::store::RepoMut;
 use crate::version::Version;
 
@@ -71,37 +67,15 @@ const PACKAGES: usize = 4;
 #[cfg(unix)]
 const FREE: u64 = 1 << 30;
 
-/// The providers that may be mirrored, and their origins.
-pub struct FillSettings {
-    /// The origins. Clients name the hosts, so the HTTP client has to treat each host as one that the operator did not name.
-    pub source: Source,
-    /// The HTTP client of `source`. `/metrics` counts its requests.
-    pub http: Http,
-    /// The providers that may be mirrored.
-    pub include: Vec<ProviderPattern>,
-    /// The versions that may not be mirrored.
-    pub exclude: Vec<Exclusion>,
-    /// The host of this server, which must not mirror from itself.
-    pub own_host: Option<Hostname>,
-    /// Only this many versions of each provider, the newest; `None` for all.
-    pub newest: Option<usize>,
-    /// The platforms to mirror.
-    pub platforms: Platforms,
-    /// The directory of the store, whose disk must not become full; `None` for a registry.
-    pub directory: Option<PathBuf>,
-    /// Receives the events of mirroring.
-    pub reporter: Arc<dyn Reporter>,
-}
-
 /// The versions that an origin has; `None` if it does not have the provider.
 pub(super) type OriginList = Option<BTreeSet<Version>>;
 
 type VersionKey = (ProviderAddr, Version);
 
 /// A version that could not be mirrored.
-struct FailedVersion {
-    problem: Arc<Problem>,
-    is_hidden: bool,
+pub(super) struct FailedVersion {
+    pub(super) problem: Arc<Problem>,
+    pub(super) is_hidden: bool,
     /// The failing answers of the origin in a row.
     answers: u32,
 }
@@ -109,43 +83,30 @@ struct FailedVersion {
 /// The versions that are mirrored on demand.
 pub(super) struct Fill {
     settings: FillSettings,
-    trust: Arc<CurrentTrust>,
-    ages: Ages,
-    observer: Arc<dyn Observer>,
-    metrics: Arc<Metrics>,
-    lists: Cached<ProviderAddr, OriginList, Failure>,
+    shared: Arc<Shared>,
+    lists: Cached<ProviderAddr, OriginList>,
     waiting_lists: Arc<Semaphore>,
     queue: Arc<Semaphore>,
     places: Arc<Semaphore>,
     /// Whether the server ends.
     ending: watch::Sender<bool>,
-    results: Cached<VersionKey, (), Failure>,
+    results: Cached<VersionKey, ()>,
     failed: Cache<VersionKey, Arc<FailedVersion>>,
     /// Whether the disk of the store was almost full at the last look.
     has_no_room: AtomicBool,
 }
 
 impl Fill {
-    pub(super) fn new(
-        settings: FillSettings,
-        trust: Arc<CurrentTrust>,
-        ages: Ages,
-        observer: Arc<dyn Observer>,
-        metrics: Arc<Metrics>,
-    ) -> Self {
-        let hidden = (ages.fresh * HIDDEN).max(LEAST_HIDDEN);
+    pub(super) fn new(settings: FillSettings, shared: Arc<Shared>) -> Self {
+        let hidden = (shared.settings.ages.fresh * HIDDEN).max(LEAST_HIDDEN);
         let listed = |_: &ProviderAddr, list: Option<&OriginList>| {
-            let versions = list.and_then(Option::as_ref);
-            versions.map_or(1, |versions| 1 + versions.len() as u64)
+            1 + list.map_or(0, |list| list.iter().flatten().count() as u64)
         };
         let failed = Cache::builder().max_capacity(MOST_REMEMBERED);
         Self {
-            observer,
-            metrics,
             settings,
-            trust,
-            ages,
-            lists: Cached::new(MOST_LISTED, LONGEST_REFRESH, listed),
+            shared,
+            lists: Cached::new(MOST_LISTED, LONGEST_LOAD, listed),
             waiting_lists: Arc::new(Semaphore::new(MOST_LISTS)),
             queue: Arc::new(Semaphore::new(QUEUE)),
             places: Arc::new(Semaphore::new(PLACES as usize)),
@@ -158,20 +119,16 @@ impl Fill {
 
     /// Whether a provider may be mirrored.
     pub(super) fn is_for(&self, provider: &ProviderAddr) -> bool {
-        let FillSettings {
-            include,
-            exclude,
-            own_host,
-            ..
-        } = &self.settings;
-        include.iter().any(|pattern| pattern.matches(provider))
-            && !exclude.iter().any(|one| one.is_whole(provider))
-            && own_host.as_ref() != Some(provider.hostname())
-            && self.trust.options().rule_for(provider).is_ok()
+        let settings = &self.settings;
+        let (mut include, mut exclude) = (settings.include.iter(), settings.exclude.iter());
+        include.any(|pattern| pattern.matches(provider))
+            && !exclude.any(|one| one.is_whole(provider))
+            && settings.own_host.as_ref() != Some(provider.hostname())
+            && self.shared.trust.options().rule_for(provider).is_ok()
     }
 
-    /// The versions that the origin offers, without those that are hidden; none if the origin does not have the provider. The list is stale if
-    /// it came too late, and is older than [`Ages::fresh`].
+    /// The versions that the origin offers; none if the origin does not have the provider. The list is stale if it came too late, and is older
+    /// than [`Ages::fresh`].
     ///
     /// # Errors
     /// The origin is unreachable, or too slow.
@@ -179,51 +136,48 @@ impl Fill {
         self: &Arc<Self>,
         provider: &ProviderAddr,
     ) -> Result<CachedValue<OriginList>, Failure> {
-        let mut is_busy = false;
         let load = |_| {
-            let permit = self.waiting_lists.clone().try_acquire_owned().ok();
-            is_busy = permit.is_none();
-            let (this, provider, permit) = (self.clone(), provider.clone(), permit?);
+            let permit = self.waiting_lists.clone().try_acquire_owned().ok()?;
+            let (this, provider) = (self.clone(), provider.clone());
             Some(async move {
                 let _permit = permit;
-                let versions = this.ask(&provider).await;
-                versions.inspect_err(|failure| this.not_filled(failure))
+                let asked = this.ask(&provider).await;
+                asked.map_err(|error| this.unlisted(&provider, error))
             })
         };
-        let any = |_: &OriginList| true;
-        let asked = self.lists.get(provider, self.ages, [&any, &any], load);
-        let list = timeout(LONGEST_WAIT, asked).await;
-        let failure = match list {
-            Ok(Ok(list)) => return Ok(list),
-            Ok(Err(Unavailable::Failed(failure))) => return Err(Failure::clone(&failure)),
-            Ok(Err(Unavailable::Slow)) if is_busy => self.unlisted(provider, source::Error::Busy),
-            Ok(Err(Unavailable::Slow)) | Err(_) => {
+        let asked = self
+            .lists
+            .get(provider, self.shared.settings.ages, |_| true, load);
+        match timeout(LONGEST_WAIT, asked).await {
+            Ok(Ok(list)) => Ok(list),
+            Ok(Err(Unavailable::Failed(failure))) => Err(failure),
+            Ok(Err(Unavailable::Slow)) => Err(self.unlisted(provider, source::Error::Busy)),
+            Err(_) => {
                 let limit = LONGEST_WAIT;
-                self.unlisted(provider, source::Error::Late { limit })
+                Err(self.unlisted(provider, source::Error::Late { limit }))
             }
-        };
-        self.not_filled(&failure);
-        Err(failure)
+        }
     }
 
-    fn not_filled(&self, failure: &Failure) {
-        self.observer
-            .notice(Notice::failed("not-mirrored", failure));
-    }
-
-    /// The failure to list the versions of a provider.
+    /// Reports the failure to list the versions of a provider.
     fn unlisted(&self, provider: &ProviderAddr, error: source::Error) -> Failure {
         let at = At::Source(self.settings.source.place(provider));
-        Problem::from(error).of(Subject::provider(provider), at)
+        self.not_filled(Problem::from(error).of(Subject::provider(provider), at))
     }
 
-    async fn ask(&self, provider: &ProviderAddr) -> Result<OriginList, Failure> {
+    fn not_filled(&self, failure: Failure) -> Failure {
+        let notice = Notice::failed("not-mirrored", &failure);
+        self.shared.observer.notice(notice);
+        failure
+    }
+
+    async fn ask(&self, provider: &ProviderAddr) -> Result<OriginList, source::Error> {
         let source = &self.settings.source;
         let available = source.available_versions(provider, BadEntries::Skipped);
         let available = match available.await {
             Ok(available) => available,
             Err(error) if error.category() == Category::NotFound => return Ok(None),
-            Err(error) => return Err(self.unlisted(provider, error)),
+            Err(error) => return Err(error),
         };
         for warning in available.warnings {
             let subject = Subject::provider(provider);
@@ -231,14 +185,13 @@ impl Fill {
             self.settings.reporter.report(event);
         }
         // A version without a package for the wanted platforms could never be mirrored.
-        let wanted = &self.settings.platforms;
-        let has_wanted = |one: &&AvailableVersion| {
-            let listed = one.platforms.as_ref();
-            listed.is_none_or(|listed| listed.iter().any(|platform| wanted.has(platform)))
+        let wanted = |one: &&AvailableVersion| {
+            let mut listed = one.platforms.iter().flatten();
+            one.platforms.is_none() || listed.any(|one| self.settings.platforms.has(one))
         };
         let exclude = &self.settings.exclude;
         let is_excluded = |version: &Version| exclude.iter().any(|one| one.has(provider, version));
-        let versions = available.versions.iter().filter(has_wanted);
+        let versions = available.versions.iter().filter(wanted);
         let versions = versions.map(|one| one.version.version().clone());
         let versions: Vec<Version> = versions.filter(|version| !is_excluded(version)).collect();
         let filter = self.filter(VersionConstraints::default());
@@ -247,31 +200,13 @@ impl Fill {
         Ok(Some(newest.cloned().collect()))
     }
 
-    /// The versions of a provider that cannot be mirrored, with the reasons.
-    pub(super) fn hidden_of(&self, provider: &ProviderAddr) -> BTreeMap<Version, Arc<Problem>> {
-        let hidden = self.failures_of(provider).filter(|(_, one)| one.is_hidden);
-        hidden
-            .map(|(version, one)| (version, one.problem.clone()))
-            .collect()
-    }
-
-    /// The other versions of a provider that could not be mirrored lately.
-    pub(super) fn failed_of(&self, provider: &ProviderAddr) -> BTreeSet<Version> {
-        let others = self.failures_of(provider).filter(|(_, one)| !one.is_hidden);
-        others.map(|(version, _)| version).collect()
-    }
-
-    fn failures_of(
+    /// The versions of a provider that could not be mirrored lately.
+    pub(super) fn failures(
         &self,
         provider: &ProviderAddr,
     ) -> impl Iterator<Item = (Version, Arc<FailedVersion>)> {
         let failed = self.failed.iter().filter(|(key, _)| key.0 == *provider);
         failed.map(|(key, one)| (key.1.clone(), one))
-    }
-
-    pub(super) async fn is_hidden(&self, provider: &ProviderAddr, version: &Version) -> bool {
-        let failed = self.failed.get(&key(provider, version)).await;
-        failed.is_some_and(|one| one.is_hidden)
     }
 
     /// Forgets which versions failed, because the policy has changed.
@@ -282,7 +217,8 @@ impl Fill {
 
     /// Forgets that a version was mirrored, because the store does not have it any more.
     pub(super) async fn forget(&self, provider: &ProviderAddr, version: &Version) {
-        self.results.forget(&key(provider, version)).await;
+        let key = (provider.clone(), version.clone());
+        self.results.forget(&key).await;
     }
 
     /// Cancels all mirroring, and waits for its threads. They could not use the runtime while that shuts down.
@@ -292,7 +228,8 @@ impl Fill {
         let _in_time = timeout(LONGEST_END, self.places.acquire_many(PLACES)).await;
     }
 
-    /// Mirrors a version, and returns when it was mirrored. Concurrent calls for a version share one run.
+    /// Mirrors a version as soon as it has a place, first come, first served. Returns when it was mirrored. Concurrent calls for a version share
+    /// one run.
     ///
     /// # Errors
     /// The origin or the store failed, the version did not verify, or mirroring takes longer than clients wait.
@@ -301,39 +238,27 @@ impl Fill {
         provider: &ProviderAddr,
         version: &Version,
         destination: RepoMut,
-    ) -> Result<Instant, Unavailable<Failure>> {
+    ) -> Result<Instant, Unavailable> {
         let ages = Ages {
             // A mirrored version is then found in the store.
             stale: Duration::ZERO,
-            ..self.ages
+            ..self.shared.settings.ages
         };
+        let key = (provider.clone(), version.clone());
         let load = |_| {
             let queued = self.queue.clone().try_acquire_owned().ok()?;
-            let (this, provider, version) = (self.clone(), provider.clone(), version.clone());
-            Some(async move { this.queued(provider, version, destination, queued).await })
+            let (this, key) = (self.clone(), key.clone());
+            Some(async move {
+                // The semaphore is never closed.
+                let place = this.places.clone().acquire_owned().await.ok();
+                this.look_for_room()?;
+                let ending = this.ending.subscribe();
+                let mirror = async move || this.mirror(key, destination).await;
+                on_one_thread((place, queued), ending, mirror).await
+            })
         };
-        let any = |(): &()| true;
-        let key = key(provider, version);
-        let mirrored = self.results.get(&key, ages, [&any, &any], load);
+        let mirrored = self.results.get(&key, ages, |()| true, load);
         mirrored.await.map(|mirrored| mirrored.at)
-    }
-
-    /// Mirrors a version as soon as it has a place, first come, first served.
-    async fn queued(
-        self: Arc<Self>,
-        provider: ProviderAddr,
-        version: Version,
-        destination: RepoMut,
-        queued: OwnedSemaphorePermit,
-    ) -> Result<(), Failure> {
-        // The semaphore is never closed.
-        let place = self.places.clone().acquire_owned().await.ok();
-        self.look_for_room()?;
-        let ending = self.ending.subscribe();
-        let mirrored = on_one_thread((place, queued), ending, async move || {
-            self.mirror(provider, version, destination).await
-        });
-        mirrored.await
     }
 
     /// Fails if the disk of the store is almost full. The first time, the log says so.
@@ -360,11 +285,11 @@ impl Fill {
             path: directory.clone(),
             source: std::io::Error::new(std::io::ErrorKind::StorageFull, reason),
         });
-        self.metrics.without_room.inc();
-        if !self.has_no_room.swap(true, Ordering::Relaxed) {
-            self.not_filled(&failure);
+        self.shared.metrics.without_room.inc();
+        match self.has_no_room.swap(true, Ordering::Relaxed) {
+            true => Err(failure),
+            false => Err(self.not_filled(failure)),
         }
-        Err(failure)
     }
 
     #[cfg(not(unix))]
@@ -372,17 +297,12 @@ impl Fill {
         Ok(())
     }
 
-    async fn mirror(
-        &self,
-        provider: ProviderAddr,
-        version: Version,
-        destination: RepoMut,
-    ) -> Result<(), Failure> {
-        let trust = self.trust.options();
-        let rule = trust.policy.rule_for(&provider).unwrap_or_default();
+    async fn mirror(&self, key: VersionKey, destination: RepoMut) -> Result<(), Failure> {
+        let trust = self.shared.trust.options();
+        let rule = trust.policy.rule_for(&key.0).unwrap_or_default();
         let task = Task {
-            provider: provider.clone(),
-            filters: vec![self.filter(VersionConstraints::exactly(version.clone()))],
+            provider: key.0.clone(),
+            filters: vec![self.filter(VersionConstraints::exactly(key.1.clone()))],
             rule,
             locked: BTreeMap::new(),
             destinations: vec![destination],
@@ -403,8 +323,8 @@ impl Fill {
                 if let Some(authentication) = &published.authentication {
                     text.push_str(&format!(": {authentication}"));
                 }
-                self.observer
-                    .notice(Notice::new("mirrored", "Mirrored", text));
+                let notice = Notice::new("mirrored", "Mirrored", text);
+                self.shared.observer.notice(notice);
             }
             Err(failure) => {
                 *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
@@ -418,8 +338,7 @@ impl Fill {
         let Some(failure) = failed else {
             return Ok(());
         };
-        self.not_filled(&failure);
-        let key = (provider, version);
+        let failure = self.not_filled(failure);
         let known = self.failed.get(&key).await;
         let answers = known.map_or(0, |known| known.answers);
         let (is_hidden, answers) = match Cause::of(&failure.problem) {
@@ -433,7 +352,7 @@ impl Fill {
             answers,
         };
         // If the policy has changed meanwhile, another one decides.
-        if self.trust.still_says(&trust, &key.0) {
+        if self.shared.trust.still_says(&trust, &key.0) {
             self.failed.insert(key, Arc::new(failed)).await;
         }
         Err(failure)
@@ -449,10 +368,6 @@ impl Fill {
     }
 }
 
-fn key(provider: &ProviderAddr, version: &Version) -> VersionKey {
-    (provider.clone(), version.clone())
-}
-
 /// Why a version cannot be mirrored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
@@ -466,45 +381,40 @@ enum Cause {
 
 impl Cause {
     fn of(problem: &Problem) -> Self {
-        let of_bytes = |error: &blob::Error| match error {
-            blob::Error::Digest { .. } | blob::Error::Longer { .. } | blob::Error::Archive(_) => {
-                Self::Definite
-            }
-            _ => Self::Silence,
+        let package = match problem {
+            Problem::Package { source, .. } => Some(&**source),
+            _ => None,
         };
-        match problem {
-            Problem::Blob(error) => of_bytes(error),
-            Problem::Source(error) => Self::of_source(error),
-            Problem::Package { source, .. } => match &**source {
-                PackageError::Blob(error) => of_bytes(error),
-                PackageError::Source(error) => Self::of_source(error),
-                PackageError::Http(error) => Self::of_http(error),
+        match (problem, package) {
+            (Problem::Source(error), _) | (_, Some(PackageError::Source(error))) => {
+                Self::of_source(error)
+            }
+            (Problem::Blob(error), _) | (_, Some(PackageError::Blob(error))) => match error {
+                blob::Error::Digest { .. }
+                | blob::Error::Longer { .. }
+                | blob::Error::Archive(_) => Self::Definite,
+                _ => Self::Silence,
             },
-            problem if problem.category() == Category::Untrusted => Self::Definite,
+            (_, Some(PackageError::Http(http::Error::Large { .. }))) => Self::Definite,
+            _ if problem.category() == Category::Untrusted => Self::Definite,
             _ => Self::Silence,
         }
     }
 
     fn of_source(error: &source::Error) -> Self {
-        match error {
-            source::Error::Http(error) => Self::of_http(error),
-            source::Error::Disk(_)
-            | source::Error::Credentials(_)
-            | source::Error::Late { .. }
-            | source::Error::Busy => Self::Silence,
-            source::Error::Status {
-                status: 404 | 410, ..
-            } => Self::Definite,
-            error if error.category() == Category::NotFound => Self::Definite,
-            error if error.category() == Category::Untrusted => Self::Definite,
+        match (error, error.category()) {
+            (source::Error::Http(http::Error::Large { .. }), _)
+            | (source::Error::Status { status: 410, .. }, _) => Self::Definite,
+            (
+                source::Error::Http(_)
+                | source::Error::Disk(_)
+                | source::Error::Credentials(_)
+                | source::Error::Late { .. }
+                | source::Error::Busy,
+                _,
+            ) => Self::Silence,
+            (_, Category::NotFound | Category::Untrusted) => Self::Definite,
             _ => Self::Answer,
-        }
-    }
-
-    fn of_http(error: &http::Error) -> Self {
-        match error {
-            http::Error::Large { .. } => Self::Definite,
-            _ => Self::Silence,
         }
     }
 }

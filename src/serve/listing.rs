@@ -1,18 +1,19 @@
 //! The versions of one provider: served, hidden, or offered by the origin.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore};
 
 use super::answer::Document;
-use super::metrics::Metrics;
-use super::notice::{Notice, Observer};
-use super::served::{Documents, HiddenVersion, ServedVersion};
-use crate::address::{Hostname, ProviderAddr};
+use super::notice::Notice;
+use super::served::{Documents, ServedVersion};
+use super::settings::Shared;
+use crate::address::ProviderAddr;
+use crate::error::counted;
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::outcome::{Failure, Problem};
 use crate::version::Version;
@@ -33,15 +34,15 @@ pub struct ProviderListing {
     /// Whose versions these are.
     pub provider: ProviderAddr,
     /// Whether the store has the provider.
-    pub exists: bool,
+    pub(super) exists: bool,
     /// The verified versions, by precedence.
     pub versions: BTreeMap<Version, Arc<ServedVersion>>,
-    /// The versions that did not verify, with the reasons.
-    pub hidden: BTreeMap<Version, HiddenVersion>,
+    /// The versions that did not verify, or could not be mirrored, with the reasons for the log, the page and the answer to a client.
+    pub hidden: BTreeMap<Version, Arc<Problem>>,
     /// The versions that are mirrored from the origin when a client requests them: the newest of those that the origin offers.
     pub offered: BTreeSet<Version>,
-    /// When the origin said so; `None` if it was not asked.
-    pub(super) offered_at: Option<Instant>,
+    /// Versions that could not be mirrored lately. The log says why; visitors need not learn of files and hosts.
+    pub failed: BTreeSet<Version>,
     /// Whether the origin could not be asked this time, so that it may have versions that are missing here.
     pub is_origin_unreachable: bool,
     /// The size of all documents in bytes. Versions share equal ones.
@@ -52,17 +53,8 @@ pub struct ProviderListing {
     pub(super) index: OnceLock<Document>,
     /// The provider registry's list of versions, once it was requested.
     pub(super) registry_versions: OnceLock<Document>,
-    /// The page that was rendered last.
-    pub(super) page: tokio::sync::Mutex<Option<(PageKey, Document)>>,
-}
-
-/// What the page about a provider shows beside its list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PageKey {
-    pub(super) url: String,
-    pub(super) provider_host: Option<Hostname>,
-    pub(super) failed: BTreeSet<Version>,
-    pub(super) is_stale: bool,
+    /// The page that was rendered last, and what it shows beside the list.
+    pub(super) page: Mutex<Option<(String, Document)>>,
 }
 
 impl ProviderListing {
@@ -74,13 +66,13 @@ impl ProviderListing {
             versions: BTreeMap::new(),
             hidden: BTreeMap::new(),
             offered: BTreeSet::new(),
-            offered_at: None,
+            failed: BTreeSet::new(),
             is_origin_unreachable: false,
             documents: 0,
             trust: None,
             index: OnceLock::new(),
             registry_versions: OnceLock::new(),
-            page: tokio::sync::Mutex::default(),
+            page: Mutex::default(),
         }
     }
 
@@ -91,7 +83,7 @@ impl ProviderListing {
     /// The store cannot be read.
     pub(super) async fn read(
         stored: &StoredProvider,
-        trust: &TrustOptions,
+        trust: &Arc<TrustOptions>,
         old: Option<&Self>,
         reads: &Semaphore,
     ) -> Result<Self, Failure> {
@@ -100,23 +92,20 @@ impl ProviderListing {
             Err(failure) if matches!(*failure.problem, Problem::NoProvider) => Vec::new(),
             Err(failure) => return Err(failure),
         };
-        let mut listing = Self {
-            exists: !listed.is_empty(),
-            ..Self::absent(&stored.provider)
-        };
+        let mut listing = Self::absent(&stored.provider);
+        listing.exists = !listed.is_empty();
+        listing.trust = Some(trust.clone());
+        let mut known = KnownDocuments::default();
         let mut new = Vec::new();
         for version in listed {
-            let known = old.and_then(|old| old.versions.get(&version));
-            match known.filter(|served| !served.has_moved()) {
+            let served = old.and_then(|old| old.versions.get(&version));
+            match served.filter(|served| !served.has_moved.load(Ordering::Relaxed)) {
                 Some(served) => {
+                    known.share(served.documents.clone().as_mut());
                     listing.versions.insert(version, served.clone());
                 }
                 None => new.push(version),
             }
-        }
-        let mut known = KnownDocuments::default();
-        for served in listing.versions.values() {
-            known.share(served.documents.clone().as_mut());
         }
         let mut looks = stored.looks();
         loop {
@@ -130,15 +119,20 @@ impl ProviderListing {
             });
             let read: Vec<_> = newest_first.collect();
             let mut read = stream::iter(read).buffer_unordered(CONCURRENT_VERSIONS);
-            while let Some((version, mut read)) = read.try_next().await? {
-                if let Ok(served) = &mut read
-                    && !known.share(served.documents.as_mut())
-                {
-                    read = Err(HiddenVersion {
-                        problem: Arc::new(too_large()),
-                    });
+            while let Some((version, read)) = read.try_next().await? {
+                let read = read.and_then(|mut served| {
+                    let fits = known.share(served.documents.as_mut());
+                    fits.then_some(served).ok_or_else(|| Arc::new(too_large()))
+                });
+                match read {
+                    Ok(served) => {
+                        listing.hidden.remove(&version);
+                        listing.versions.insert(version, Arc::new(served));
+                    }
+                    Err(problem) => {
+                        listing.hidden.insert(version, problem);
+                    }
                 }
-                listing.add(version, read);
             }
             new = listing.half_replaced(old);
             // All of them wait together, and without a permit. Nobody replaces more at once.
@@ -153,56 +147,20 @@ impl ProviderListing {
 
     /// The versions that another writer may be writing or replacing just now. Those that the old listing hides are damaged, and not waited for again.
     fn half_replaced(&self, old: Option<&Self>) -> Vec<Version> {
-        let is_half = |(version, hidden): &(&Version, &HiddenVersion)| {
+        let half = self.hidden.iter().filter(|(version, problem)| {
             let was_hidden = old.is_some_and(|old| old.hidden.contains_key(version));
             // A registry may list a tag a moment before it has the manifest.
-            let is_early = matches!(*hidden.problem, Problem::NoVersion { .. });
-            (is_early || hidden.problem.may_be_replacement()) && !was_hidden
-        };
-        let half = self.hidden.iter().filter(is_half);
+            let is_early = matches!(***problem, Problem::NoVersion { .. });
+            (is_early || problem.may_be_replacement()) && !was_hidden
+        });
         half.map(|(version, _)| version.clone()).collect()
     }
 
-    /// Whether the origin offered versions within this time.
-    pub(super) fn has_offer_within(&self, longest: Duration) -> bool {
-        let is_recent = self.offered_at.is_some_and(|at| at.elapsed() < longest);
-        is_recent && !self.offered.is_empty()
-    }
-
-    /// As [`ProviderListing::offer`], without asking the origin: it offers what it offered before.
-    pub(super) fn offer_as_before(
-        &mut self,
-        old: Option<&Self>,
-        hidden: BTreeMap<Version, Arc<Problem>>,
-    ) {
-        self.offer(old.map(|old| old.offered.clone()), hidden);
-        self.offered_at = old.and_then(|old| old.offered_at);
-        self.is_origin_unreachable = old.is_some_and(|old| old.is_origin_unreachable);
-    }
-
-    /// Adds the versions that the origin offers, and hides those that the policy refused.
-    pub(super) fn offer(
-        &mut self,
-        offered: Option<BTreeSet<Version>>,
-        refused: BTreeMap<Version, Arc<Problem>>,
-    ) {
-        for (version, problem) in refused {
-            self.hidden
-                .entry(version)
-                .or_insert(HiddenVersion { problem });
-        }
-        self.exists |= offered.is_some();
-        let is_new = |version: &Version| {
-            !self.versions.contains_key(version) && !self.hidden.contains_key(version)
-        };
-        self.offered = offered
-            .unwrap_or_default()
-            .into_iter()
-            .rev()
-            .filter(is_new)
-            .take(MOST_OFFERED)
-            .collect();
-        self.offered_at = Some(Instant::now());
+    /// Adds the newest versions that the origin offers, and that are neither served nor hidden.
+    pub(super) fn offer(&mut self, offered: BTreeSet<Version>) {
+        let newest_first = offered.into_iter().rev();
+        let new = newest_first.filter(|version| !self.has_read(version));
+        self.offered = new.take(MOST_OFFERED).collect();
     }
 
     /// Whether it has a version, even if that is hidden.
@@ -222,23 +180,9 @@ impl ProviderListing {
 
     /// The versions that the provider registry lists.
     pub fn signed(&self) -> impl Iterator<Item = &Version> {
-        let signed = self
-            .versions
-            .iter()
-            .filter(|(_, served)| served.is_signed());
+        let versions = self.versions.iter();
+        let signed = versions.filter(|(_, served)| served.is_signed());
         signed.map(|(version, _)| version).chain(&self.offered)
-    }
-
-    fn add(&mut self, version: Version, read: Result<ServedVersion, HiddenVersion>) {
-        match read {
-            Ok(served) => {
-                self.hidden.remove(&version);
-                self.versions.insert(version, Arc::new(served));
-            }
-            Err(hidden) => {
-                self.hidden.insert(version, hidden);
-            }
-        }
     }
 
     /// The approximate size in memory, in bytes.
@@ -249,60 +193,51 @@ impl ProviderListing {
         let others = (self.hidden.len() + self.offered.len()) * EACH;
         EACH + self.provider.length() + versions.sum::<usize>() + others + self.documents
     }
-}
 
-/// Reports each version that is hidden, unsigned, or made for another provider, unless the old list had it in the same state; and that the store
-/// has no version any more. A registry that lost everything answers as one that never had it.
-pub(super) fn report_changes(
-    new: &ProviderListing,
-    old: Option<&ProviderListing>,
-    metrics: &Metrics,
-    observer: &dyn Observer,
-) {
-    let provider = &new.provider;
-    for (version, served) in &new.versions {
-        let known = old.and_then(|old| old.versions.get(version));
-        if !served.is_signed() && known.is_none_or(|known| known.is_signed()) {
-            metrics.unsigned.inc();
-            let how = &served.authentication;
-            let text = format!("{provider} {version}: {how}; on the network mirror only");
-            observer.notice(Notice::warning("unsigned", "Unsigned", text));
+    /// Reports each version that is hidden, unsigned, or made for another provider, unless the old list had it in the same state; and that the
+    /// store has no version any more. A registry that lost everything answers as one that never had it.
+    pub(super) fn report(&self, old: Option<&Self>, shared: &Shared) {
+        let Shared {
+            metrics, observer, ..
+        } = shared;
+        let provider = &self.provider;
+        let known = |version| old.and_then(|old| old.versions.get(version));
+        let warning = |name, verb, text| observer.notice(Notice::warning(name, verb, text));
+        let mut others = Vec::new();
+        for (version, served) in &self.versions {
+            if !served.is_signed() && known(version).is_none_or(|known| known.is_signed()) {
+                metrics.unsigned.inc();
+                let how = &served.authentication;
+                let text = format!("{provider} {version}: {how}; on the network mirror only");
+                warning("unsigned", "Unsigned", text);
+            }
+            if let (Some(other), None) = (&served.made_for, known(version)) {
+                others.push((version, other));
+            }
         }
-    }
-    for (version, hidden) in &new.hidden {
-        let was_hidden = old.is_some_and(|old| old.hidden.contains_key(version));
-        if !was_hidden {
-            metrics.hidden.inc();
-            let text = format!("{provider} {version}");
-            let notice = Notice::warning("hidden", "Hidden", text);
-            observer.notice(notice.because(&*hidden.problem));
+        for (version, problem) in &self.hidden {
+            if old.is_none_or(|old| !old.hidden.contains_key(version)) {
+                metrics.hidden.inc();
+                let text = format!("{provider} {version}");
+                let notice = Notice::warning("hidden", "Hidden", text);
+                observer.notice(notice.because(&**problem));
+            }
         }
-    }
-    let had_any = |old: &ProviderListing| !old.versions.is_empty();
-    if old.is_some_and(had_any) && new.versions.is_empty() && new.hidden.is_empty() {
-        let text = format!("the store has no version of {provider} any more");
-        observer.notice(Notice::warning("emptied", "Warning", text));
-    }
-    report_others(new, old, observer);
-}
-
-/// Reports versions that were made for another provider. A repository template that leaves out a part of the address gives two providers the
-/// same repository, and every version of one is then listed for the other. Only the newest is named, since there may be hundreds.
-fn report_others(new: &ProviderListing, old: Option<&ProviderListing>, observer: &dyn Observer) {
-    let is_new = |version| old.is_none_or(|old| !old.versions.contains_key(version));
-    let mut others = new.versions.iter().filter_map(|(version, served)| {
-        let other = served.made_for.as_ref().filter(|_| is_new(version))?;
-        Some((version, other))
-    });
-    if let Some((version, other)) = others.next_back() {
-        let older = match others.count() {
-            0 => String::new(),
-            1 => " and an older version".to_owned(),
-            others => format!(" and {others} older versions"),
-        };
-        let provider = &new.provider;
-        let text = format!("{provider} {version}{older}: made for {other}");
-        observer.notice(Notice::warning("other-provider", "Warning", text));
+        let had_any = old.is_some_and(|old| !old.versions.is_empty());
+        if had_any && self.versions.is_empty() && self.hidden.is_empty() {
+            let text = format!("the store has no version of {provider} any more");
+            warning("emptied", "Warning", text);
+        }
+        // A repository template that leaves out a part of the address gives two providers the same repository, and every version of one is then
+        // listed for the other. Only the newest is named, since there may be hundreds.
+        if let Some((version, other)) = others.pop() {
+            let older = match others.len() {
+                0 => String::new(),
+                older => format!(" and {}", counted(older, "older version")),
+            };
+            let text = format!("{provider} {version}{older}: made for {other}");
+            warning("other-provider", "Warning", text);
+        }
     }
 }
 
@@ -323,7 +258,14 @@ struct KnownDocuments {
 impl KnownDocuments {
     /// Replaces documents by known ones with the same bytes, and adds the others. Returns false if they do not fit within the limit.
     fn share(&mut self, documents: Option<&mut Documents>) -> bool {
-        for one in documents.into_iter().flat_map(Documents::all_mut) {
+        let Some(documents) = documents else {
+            return true;
+        };
+        for one in [
+            &mut documents.checksums,
+            &mut documents.signature,
+            &mut documents.certificate,
+        ] {
             match self.all.get(one) {
                 Some(known) => *one = known.clone(),
                 None if self.size + one.len() > MOST_DOCUMENTS => return false,
@@ -355,8 +297,9 @@ mod tests {
         let provider = "a.example/acme/demo".parse().unwrap();
         let mut listing = ProviderListing::absent(&provider);
         let version = |minor| Version::new(1, minor, 0);
-        let refused = BTreeMap::from([(version(19_999), Arc::new(too_large()))]);
-        listing.offer(Some((0..20_000).map(version).collect()), refused);
+        let problem = Arc::new(too_large());
+        listing.hidden.insert(version(19_999), problem);
+        listing.offer((0..20_000).map(version).collect());
         assert_eq!(listing.offered.len(), MOST_OFFERED);
         assert_eq!(listing.offered.first(), Some(&version(18_999)));
         assert_eq!(listing.offered.last(), Some(&version(19_998)));

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::AtomicI64;
 
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -15,16 +14,8 @@ use crate::http::Http;
 /// The upper bounds of the durations in seconds: from an answer from memory to a large package.
 const DURATIONS: [f64; 10] = [0.001, 0.005, 0.02, 0.1, 0.5, 2.0, 8.0, 30.0, 120.0, 600.0];
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RequestLabels {
-    route: &'static str,
-    status: u16,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RouteLabels {
-    route: &'static str,
-}
+type RequestLabels = [(&'static str, String); 2];
+type RouteLabels = [(&'static str, &'static str); 1];
 
 /// The metrics of a server, with a counter for each line of the table: its field, its name, and its meaning.
 macro_rules! metrics {
@@ -76,14 +67,11 @@ metrics! {
 impl Metrics {
     /// Counts an answer.
     pub(super) fn answered(&self, record: &super::notice::RequestRecord) {
-        let route = record.route;
-        let status = record.status;
-        self.requests
-            .get_or_create(&RequestLabels { route, status })
-            .inc();
-        self.durations
-            .get_or_create(&RouteLabels { route })
-            .observe(record.seconds);
+        let (route, status) = (record.route.to_owned(), record.status.to_string());
+        let labels = [("route", route), ("status", status)];
+        self.requests.get_or_create(&labels).inc();
+        let duration = self.durations.get_or_create(&[("route", record.route)]);
+        duration.observe(record.seconds);
         self.bytes.inc_by(record.bytes);
         if record.is_stale {
             self.stale.inc();

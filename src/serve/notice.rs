@@ -74,7 +74,7 @@ pub enum Denied {
 }
 
 /// An event that is not a request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Notice<'a> {
     /// The name in JSON.
     pub name: &'static str,
@@ -98,11 +98,8 @@ impl<'a> Notice<'a> {
         Self {
             name,
             verb,
-            is_warning: false,
             text,
-            error: None,
-            hint: None,
-            unmatched: None,
+            ..Self::default()
         }
     }
 

@@ -5,6 +5,7 @@
 
 use crate::address::{Hostname, ProviderAddr};
 use crate::platform::Platform;
+use crate::trust::PackageName;
 use crate::version::Version;
 
 /// The longest path in bytes. The longest real one, a signed link to a package, has about 400.
@@ -18,10 +19,6 @@ pub(super) const PREFIX: &str = "signed";
 pub(super) enum Route {
     /// The page about the whole server.
     Home,
-    /// The page about one provider.
-    ProviderPage(ProviderAddr),
-    /// The path of such a page with a slash at its end.
-    ProviderPageDirectory(ProviderAddr),
     /// `/healthz`: the process runs.
     Health,
     /// `/readyz`: the store has answered once, and the server does not end.
@@ -30,18 +27,29 @@ pub(super) enum Route {
     Metrics,
     /// The service discovery document.
     Discovery,
+    /// Something of a provider. In the provider registry, its host is that of the registry.
+    Provider(ProviderAddr, What),
+}
+
+/// What a path names of a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// The page for people.
+    Page,
+    /// The path of the page with a slash at its end.
+    PageDirectory,
     /// The network mirror's list of versions.
-    NetworkMirrorIndex(ProviderAddr),
+    MirrorIndex,
     /// The network mirror's list of packages of a version.
-    NetworkMirrorVersion(ProviderAddr, Version),
-    /// A package of the network mirror, by its file name.
-    NetworkMirrorPackage(ProviderAddr, String),
-    /// The provider registry's list of versions. The provider is on the host of the provider registry.
-    ProviderRegistryVersions(ProviderAddr),
+    MirrorVersion(Version),
+    /// A package of the network mirror.
+    MirrorPackage(Version, Platform),
+    /// The provider registry's list of versions.
+    RegistryVersions,
     /// The provider registry's metadata of one package.
-    ProviderRegistryDownload(ProviderAddr, Version, Platform),
+    RegistryDownload(Version, Platform),
     /// A package, checksum document or checksum signature of the provider registry, by its file name.
-    ProviderRegistryFile(ProviderAddr, Version, String),
+    RegistryFile(Version, String),
 }
 
 /// Why a path has no route.
@@ -98,7 +106,9 @@ impl Route {
         };
         // No route is a directory, but people try one in a browser.
         match Self::of_file(file, registry)? {
-            Self::ProviderPage(provider) => Ok(Self::ProviderPageDirectory(provider)),
+            Self::Provider(provider, What::Page) => {
+                Ok(Self::Provider(provider, What::PageDirectory))
+            }
             _ => Err(NoRoute::Unknown),
         }
     }
@@ -107,97 +117,89 @@ impl Route {
     fn of_file(path: &str, registry: impl Fn() -> Option<Hostname>) -> Result<Self, NoRoute> {
         let segments = segments(path)?;
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
-        match segments.as_slice() {
-            ["healthz"] => Ok(Self::Health),
-            ["readyz"] => Ok(Self::Ready),
-            ["metrics"] => Ok(Self::Metrics),
-            [".well-known", "terraform.json"] => Ok(Self::Discovery),
+        let (provider, what) = match segments.as_slice() {
+            ["healthz"] => return Ok(Self::Health),
+            ["readyz"] => return Ok(Self::Ready),
+            ["metrics"] => return Ok(Self::Metrics),
+            [".well-known", "terraform.json"] => return Ok(Self::Discovery),
             ["providers", host, namespace, type_name] => {
-                Ok(Self::ProviderPage(provider(host, namespace, type_name)?))
+                (provider(host, namespace, type_name)?, Some(What::Page))
             }
             ["mirror", host, namespace, type_name, file] => {
-                Self::network_mirror(provider(host, namespace, type_name)?, file)
+                let provider = provider(host, namespace, type_name)?;
+                let what = What::in_mirror(file, type_name);
+                (provider, what)
             }
             ["v1", "providers", namespace, type_name, rest @ ..] => {
                 let host = registry().ok_or(NoRoute::NoRegistry)?;
                 let provider = ProviderAddr::new(host, namespace, type_name);
-                let provider = provider.map_err(|_| NoRoute::Unknown)?;
-                Self::provider_registry(provider, rest)
+                (
+                    provider.map_err(|_| NoRoute::Unknown)?,
+                    What::in_registry(rest),
+                )
             }
-            _ => Err(NoRoute::Unknown),
-        }
-    }
-
-    fn network_mirror(provider: ProviderAddr, file: &str) -> Result<Self, NoRoute> {
-        if file == "index.json" {
-            return Ok(Self::NetworkMirrorIndex(provider));
-        }
-        if let Some(version) = file.strip_suffix(".json") {
-            return Ok(Self::NetworkMirrorVersion(provider, canonical(version)?));
-        }
-        match file.ends_with(".zip") {
-            true => Ok(Self::NetworkMirrorPackage(provider, file.to_owned())),
-            false => Err(NoRoute::Unknown),
-        }
-    }
-
-    fn provider_registry(provider: ProviderAddr, rest: &[&str]) -> Result<Self, NoRoute> {
-        match rest {
-            ["versions"] => Ok(Self::ProviderRegistryVersions(provider)),
-            [version, "download", os, arch] => {
-                let platform = Platform::new(os, arch).map_err(|_| NoRoute::Unknown)?;
-                Ok(Self::ProviderRegistryDownload(
-                    provider,
-                    canonical(version)?,
-                    platform,
-                ))
-            }
-            [version, file] => Ok(Self::ProviderRegistryFile(
-                provider,
-                canonical(version)?,
-                (*file).to_owned(),
-            )),
-            _ => Err(NoRoute::Unknown),
-        }
+            _ => return Err(NoRoute::Unknown),
+        };
+        Ok(Self::Provider(provider, what.ok_or(NoRoute::Unknown)?))
     }
 
     /// Whether the route is a file. Clients send no token for files, so a signed link authorizes the request.
     pub(super) fn is_file(&self) -> bool {
         matches!(
             self,
-            Self::NetworkMirrorPackage(..) | Self::ProviderRegistryFile(..)
+            Self::Provider(_, What::MirrorPackage(..) | What::RegistryFile(..))
         )
-    }
-
-    /// The provider that the route is about.
-    pub(super) fn provider(&self) -> Option<&ProviderAddr> {
-        match self {
-            Self::Home | Self::Health | Self::Ready | Self::Metrics | Self::Discovery => None,
-            Self::ProviderPage(provider)
-            | Self::ProviderPageDirectory(provider)
-            | Self::NetworkMirrorIndex(provider)
-            | Self::NetworkMirrorVersion(provider, _)
-            | Self::NetworkMirrorPackage(provider, _)
-            | Self::ProviderRegistryVersions(provider)
-            | Self::ProviderRegistryDownload(provider, ..)
-            | Self::ProviderRegistryFile(provider, ..) => Some(provider),
-        }
     }
 
     /// The name of the route in metrics and logs.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::Home | Self::ProviderPage(_) | Self::ProviderPageDirectory(_) => "page",
             Self::Health => "healthz",
             Self::Ready => "readyz",
             Self::Metrics => "metrics",
             Self::Discovery => "discovery",
-            Self::NetworkMirrorIndex(_) => "mirror-index",
-            Self::NetworkMirrorVersion(..) => "mirror-version",
-            Self::NetworkMirrorPackage(..) => "mirror-package",
-            Self::ProviderRegistryVersions(_) => "registry-versions",
-            Self::ProviderRegistryDownload(..) => "registry-download",
-            Self::ProviderRegistryFile(..) => "registry-file",
+            Self::Home => "page",
+            Self::Provider(_, what) => match what {
+                What::Page | What::PageDirectory => "page",
+                What::MirrorIndex => "mirror-index",
+                What::MirrorVersion(_) => "mirror-version",
+                What::MirrorPackage(..) => "mirror-package",
+                What::RegistryVersions => "registry-versions",
+                What::RegistryDownload(..) => "registry-download",
+                What::RegistryFile(..) => "registry-file",
+            },
+        }
+    }
+}
+
+impl What {
+    fn in_mirror(file: &str, type_name: &str) -> Option<Self> {
+        if file == "index.json" {
+            return Some(Self::MirrorIndex);
+        }
+        if let Some(version) = file.strip_suffix(".json") {
+            return Some(Self::MirrorVersion(Version::canonical(version)?));
+        }
+        let name = PackageName::canonical(file, type_name)?;
+        let version = name.version.version().clone();
+        Some(Self::MirrorPackage(version, name.platform))
+    }
+
+    fn in_registry(rest: &[&str]) -> Option<Self> {
+        match rest {
+            ["versions"] => Some(Self::RegistryVersions),
+            [version, "download", os, arch] => {
+                let platform = Platform::new(os, arch).ok()?;
+                Some(Self::RegistryDownload(
+                    Version::canonical(version)?,
+                    platform,
+                ))
+            }
+            [version, file] => {
+                let file = (*file).to_owned();
+                Some(Self::RegistryFile(Version::canonical(version)?, file))
+            }
+            _ => None,
         }
     }
 }
@@ -260,11 +262,6 @@ fn provider(host: &str, namespace: &str, type_name: &str) -> Result<ProviderAddr
     ProviderAddr::new(host, namespace, type_name).map_err(|_| NoRoute::Unknown)
 }
 
-/// A version in its canonical spelling, the only one that clients request.
-fn canonical(text: &str) -> Result<Version, NoRoute> {
-    Version::canonical(text).ok_or(NoRoute::Unknown)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,42 +276,35 @@ mod tests {
             .parse::<ProviderAddr>()
             .unwrap();
         let version = |text: &str| text.parse::<Version>().unwrap();
+        let of_demo = |what| Ok(Route::Provider(demo.clone(), what));
         let base = "/mirror/registry.acme.test/acme/demo";
         for (path, expected) in [
-            (
-                format!("{base}/index.json"),
-                Ok(Route::NetworkMirrorIndex(demo.clone())),
-            ),
+            (format!("{base}/index.json"), of_demo(What::MirrorIndex)),
             (
                 format!("{base}/1.2.0+build.5.json"),
-                Ok(Route::NetworkMirrorVersion(
-                    demo.clone(),
-                    version("1.2.0+build.5"),
-                )),
+                of_demo(What::MirrorVersion(version("1.2.0+build.5"))),
             ),
             (
                 format!("{base}/1.2.0%2Bbuild.5.json"),
-                Ok(Route::NetworkMirrorVersion(
-                    demo.clone(),
-                    version("1.2.0+build.5"),
-                )),
+                of_demo(What::MirrorVersion(version("1.2.0+build.5"))),
             ),
             (
-                format!("{base}/x.zip"),
-                Ok(Route::NetworkMirrorPackage(
-                    demo.clone(),
-                    "x.zip".to_owned(),
+                format!("{base}/terraform-provider-demo_1.0.0_linux_amd64.zip"),
+                of_demo(What::MirrorPackage(
+                    version("1.0.0"),
+                    "linux_amd64".parse().unwrap(),
                 )),
             ),
             (
                 "/mirror/registry.acme.test/acme/%64emo/index.json".to_owned(),
-                Ok(Route::NetworkMirrorIndex(demo.clone())),
+                of_demo(What::MirrorIndex),
             ),
             // An encoded slash stays in its segment.
             (
                 "/mirror/registry.acme.test/acme/demo%2findex.json".to_owned(),
                 Err(NoRoute::Malformed),
             ),
+            (format!("{base}/x.zip"), Err(NoRoute::Unknown)),
             (format!("{base}/1.2.json"), Err(NoRoute::Unknown)),
             (format!("{base}/v1.2.0.json"), Err(NoRoute::Unknown)),
             (format!("{base}//index.json"), Err(NoRoute::Malformed)),
@@ -348,7 +338,10 @@ mod tests {
     #[test]
     fn both_spellings_of_a_host_name_the_same_provider() {
         let in_punycode = read("/mirror/xn--bcher-kva.example/acme/demo/index.json");
-        assert!(matches!(in_punycode, Ok(Route::NetworkMirrorIndex(_))));
+        assert!(matches!(
+            in_punycode,
+            Ok(Route::Provider(_, What::MirrorIndex))
+        ));
         let encoded = read("/mirror/b%C3%BCcher.example/acme/demo/index.json");
         assert_eq!(encoded, in_punycode);
     }

@@ -1,4 +1,4 @@
-//! One version of a provider: verified and served, or hidden.
+//! One version of a provider that was verified.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,6 +6,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
+use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use super::answer::Document;
 use crate::address::ProviderAddr;
@@ -31,24 +33,17 @@ const LONGEST_COMPARISON: Duration = Duration::from_secs(4);
 /// at most one comparison.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// A version that the policy hides, or that clients could not install.
-#[derive(Clone, Debug)]
-pub struct HiddenVersion {
-    /// The reason, for the log, the page and the answer to a client.
-    pub problem: Arc<Problem>,
-}
-
 /// A verified version.
 #[derive(Debug)]
 pub struct ServedVersion {
     /// The digests of the index and of the evidence manifest, which a moved tag no longer refers to.
-    pub tags: TagDigests,
-    /// The last comparison of the tags. Locked during a comparison.
-    tag_check: tokio::sync::Mutex<TagCheck>,
-    /// Whether a tag moved, which means that the version has to be read again.
-    has_moved: AtomicBool,
+    tags: TagDigests,
+    /// The last comparison of the tags, and its time; without a time, the next request compares them. Locked during a comparison.
+    tag_check: Mutex<(Option<Instant>, TagState)>,
+    /// Whether that comparison found a moved tag, so that the version has to be read again.
+    pub(super) has_moved: AtomicBool,
     /// The provider that the artifact names, if it is another one.
-    pub made_for: Option<ProviderAddr>,
+    pub(super) made_for: Option<ProviderAddr>,
     /// The result of the verification.
     pub authentication: Authentication,
     /// The packages, sorted by platform.
@@ -58,7 +53,7 @@ pub struct ServedVersion {
     /// Whether the artifact states the protocols. Otherwise `5.0` is assumed.
     pub are_protocols_known: bool,
     /// The documents of the provider registry protocol; `None` for a version without a signature, which clients of this protocol would refuse.
-    pub documents: Option<Documents>,
+    pub(super) documents: Option<Documents>,
     /// The network mirror's `VERSION.json` for clients without a token, once it was requested.
     pub(super) archives: OnceLock<Document>,
 }
@@ -69,100 +64,71 @@ pub struct ServedPackage {
     /// The operating system and architecture.
     pub platform: Platform,
     /// The file name in the author's checksum document.
-    pub file_name: String,
+    pub(super) file_name: String,
     /// The canonical file name, which the network mirror uses.
-    pub canonical_name: String,
+    pub(super) canonical_name: String,
     /// The digest and size of the zip.
     pub expected: Expected,
     /// The hash that the network mirror protocol lists, made of the same digest.
-    pub zh: PackageHash,
+    pub(super) zh: PackageHash,
     /// The bytes in the store.
     pub(super) blob: StoreBlob,
 }
 
 /// The documents by which the author signed a version.
 #[derive(Clone, Debug)]
-pub struct Documents {
+pub(super) struct Documents {
     /// The checksum document, byte for byte.
-    pub checksums: Bytes,
+    pub(super) checksums: Bytes,
     /// Its detached signature.
-    pub signature: Bytes,
+    pub(super) signature: Bytes,
     /// The certificate of the signature, armoured.
-    pub certificate: Bytes,
+    pub(super) certificate: Bytes,
     /// The fingerprint of the certificate's primary key.
-    pub fingerprint: Fingerprint,
+    pub(super) fingerprint: Fingerprint,
 }
 
-/// The digests that a version's tags referred to when it was verified.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TagDigests {
-    /// Of the tag that is the version.
-    pub index: Digest,
-    /// The digest of the evidence manifest, if there is one.
-    pub evidence: Option<Digest>,
-}
-
-/// The last comparison of a version's tags.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TagCheck {
-    pub(super) at: Instant,
-    /// How long the result is used.
-    pub(super) valid: Duration,
-    pub(super) state: TagState,
-}
+/// The digests of the tag that is the version, and of its evidence manifest, if there is one.
+type TagDigests = (Digest, Option<Digest>);
 
 /// The result of a comparison of tags with the verified digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TagState {
     /// The tags still refer to the verified digests.
     Unchanged,
-    /// A tag refers to another digest, or was deleted.
+    /// A tag refers to another digest, or was deleted. The version is read again with the next list.
     Moved,
     /// The store did not answer.
     Unknown,
-}
-
-impl TagCheck {
-    /// Whether the comparison is more recent than `within`, and its result still counts.
-    pub(super) fn is_recent(&self, within: Duration) -> bool {
-        self.at.elapsed() < self.valid.min(within)
-    }
-}
-
-impl TagDigests {
-    /// Reads the digests of a version; `None` if the store does not have its tag.
-    pub(super) async fn read(
-        stored: &StoredProvider,
-        version: &Version,
-    ) -> Result<Option<Self>, Problem> {
-        let index = stored.repo.digest(&Tag::of_version(version)?).await?;
-        let evidence = stored.repo.digest(&Tag::of_evidence(version)?).await?;
-        Ok(index.map(|index| Self { index, evidence }))
-    }
 }
 
 impl ServedVersion {
     /// Reads a version with its evidence, and verifies it.
     ///
     /// # Errors
-    /// The store cannot be read. A version that does not verify is a [`HiddenVersion`] and not an error.
+    /// The store cannot be read. The problem of a version that does not verify is no error of the list.
     pub(super) async fn read(
         stored: &StoredProvider,
         version: &Version,
         trust: &TrustOptions,
-    ) -> Result<Result<Self, HiddenVersion>, Failure> {
+    ) -> Result<Result<Self, Arc<Problem>>, Failure> {
         // Keys expire while the server runs.
         let trust = TrustOptions {
             now: SystemTime::now(),
             ..trust.clone()
         };
-        let examined = match stored.examine_once(version, &trust).await {
-            Ok(examined) => examined,
-            Err(failure) => return hidden(failure),
+        let read = match stored.examine_once(version, &trust).await {
+            Ok(examined) => {
+                Self::of(stored, examined).map_err(|problem| stored.failure(Some(version), problem))
+            }
+            Err(failure) => Err(failure),
         };
-        match Self::of(stored, examined) {
+        match read {
             Ok(served) => Ok(Ok(served)),
-            Err(problem) => hidden(stored.failure(Some(version), problem)),
+            Err(failure) => match failure.category() {
+                Category::Unreachable | Category::Local => Err(failure),
+                _ => Ok(Err(failure.problem)),
+            },
         }
     }
 
@@ -177,16 +143,10 @@ impl ServedVersion {
             return Err(Problem::NoPackages);
         }
         let artifact = examined.artifact;
+        let evidence = examined.evidence.map(|raw| raw.expected.digest);
         Ok(Self {
-            tags: TagDigests {
-                index: artifact.raw.expected.digest,
-                evidence: examined.evidence.map(|raw| raw.expected.digest),
-            },
-            tag_check: tokio::sync::Mutex::new(TagCheck {
-                at: Instant::now(),
-                valid: Duration::MAX,
-                state: TagState::Unchanged,
-            }),
+            tags: (artifact.raw.expected.digest, evidence),
+            tag_check: Mutex::new((Some(Instant::now()), TagState::Unchanged)),
             has_moved: AtomicBool::new(false),
             made_for: artifact.index.other_provider(&stored.provider),
             documents: Documents::of(&release),
@@ -204,61 +164,56 @@ impl ServedVersion {
     }
 
     /// `None` if the version has no package for this platform.
-    pub fn package(&self, platform: &Platform) -> Option<&ServedPackage> {
+    pub(super) fn package(&self, platform: &Platform) -> Option<&ServedPackage> {
         let mut packages = self.packages.iter();
         packages.find(|package| package.platform == *platform)
     }
 
-    /// The result of the last comparison of the tags; `None` if it is older than `within`, or another one runs.
-    pub(super) fn last_check(&self, within: Duration) -> Option<TagState> {
-        let checked = self.tag_check.try_lock().ok()?;
-        checked.is_recent(within).then_some(checked.state)
-    }
-
-    /// Compares the tags with the verified digests, unless the last comparison is more recent than `within`. A version whose tag moved is read again
-    /// with the next list.
+    /// Compares the tags with the verified digests, unless the last comparison is more recent than `within`. `open` opens the store, which costs
+    /// more than an answer from memory.
     pub(super) async fn check_tags(
         &self,
-        stored: &StoredProvider,
         version: &Version,
         within: Duration,
+        open: impl FnOnce() -> Option<StoredProvider>,
     ) -> TagState {
-        let waiting = tokio::time::timeout(LONGEST_COMPARISON, self.tag_check.lock());
-        let Ok(mut checked) = waiting.await else {
+        let Ok(mut checked) = timeout(LONGEST_COMPARISON, self.tag_check.lock()).await else {
             return TagState::Unknown;
         };
-        if checked.is_recent(within) {
-            return checked.state;
-        }
-        let tags = TagDigests::read(stored, version);
-        let tags = tokio::time::timeout(LONGEST_COMPARISON, tags).await;
-        let (state, valid) = match tags {
-            Ok(Ok(tags)) if tags.as_ref() == Some(&self.tags) => (TagState::Unchanged, within),
-            Ok(Ok(_)) => (TagState::Moved, within),
+        let (at, state) = *checked;
+        let valid = match state {
             // The next requests reuse this result instead of waiting as long.
-            Ok(Err(_)) | Err(_) => (TagState::Unknown, PAUSE),
+            TagState::Unknown => PAUSE.min(within),
+            _ => within,
         };
-        *checked = TagCheck {
-            at: Instant::now(),
-            valid,
-            state,
+        if at.is_some_and(|at| at.elapsed() < valid) {
+            return state;
+        }
+        let compared = async {
+            let repo = open()?.repo;
+            let index = repo.digest(&Tag::of_version(version).ok()?).await.ok()?;
+            let evidence = repo.digest(&Tag::of_evidence(version).ok()?).await.ok()?;
+            let is_same = (index, evidence) == (Some(self.tags.0), self.tags.1);
+            Some(if is_same {
+                TagState::Unchanged
+            } else {
+                TagState::Moved
+            })
         };
+        let state = timeout(LONGEST_COMPARISON, compared).await.ok().flatten();
+        let state = state.unwrap_or(TagState::Unknown);
+        *checked = (Some(Instant::now()), state);
         let has_moved = state == TagState::Moved;
         self.has_moved.store(has_moved, Ordering::Relaxed);
         state
     }
 
-    /// Makes the next request compare the tags: the store lacks a package, as it does once the version was replaced.
+    /// Makes the next request compare the tags: the store does not have a package, as happens once the version was replaced.
     pub(super) fn doubt_tags(&self) {
         // A comparison that runs just now is new enough.
         if let Ok(mut checked) = self.tag_check.try_lock() {
-            checked.valid = Duration::ZERO;
+            checked.0 = None;
         }
-    }
-
-    /// Whether the last comparison found a moved tag, so that the version has to be read again.
-    pub(super) fn has_moved(&self) -> bool {
-        self.has_moved.load(Ordering::Relaxed)
     }
 
     /// The approximate size in memory, in bytes, without the documents, which versions share.
@@ -270,15 +225,6 @@ impl ServedVersion {
 }
 
 impl Documents {
-    /// The documents that take memory, to be replaced by equal ones.
-    pub(super) fn all_mut(&mut self) -> [&mut Bytes; 3] {
-        [
-            &mut self.checksums,
-            &mut self.signature,
-            &mut self.certificate,
-        ]
-    }
-
     /// The documents of a version; `None` if it has no verified signature.
     fn of(release: &Verified<Release<StoreBlob>>) -> Option<Self> {
         let authentication = release.authentication();
@@ -339,14 +285,4 @@ fn missing(blob: &StoreBlob) -> Problem {
         what: crate::oci::Part::Blob,
         digest: blob.expected().digest,
     })
-}
-
-/// Hides a version because of a failure, unless the store itself failed.
-fn hidden<T>(failure: Failure) -> Result<Result<T, HiddenVersion>, Failure> {
-    match failure.category() {
-        Category::Unreachable | Category::Local => Err(failure),
-        _ => Ok(Err(HiddenVersion {
-            problem: failure.problem,
-        })),
-    }
 }

@@ -6,14 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Notify, OwnedSemaphorePermit, watch};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use url::Url;
 
 use super::access::{AccessControl, acceptor};
-use super::answer::Document;
-use super::cached::{Cached, LONGEST_REFRESH};
 use super::clients::Clients;
 use super::connection::{self, HANDSHAKE};
 use super::current_trust::CurrentTrust;
@@ -23,15 +21,11 @@ use super::fill::Fill;
 use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
 use super::package::Packages;
-use super::page::PageRenderer;
-use super::served_store::{ServedStore, no_lists};
-use super::service::Service;
-use super::settings::{ServerSettings, ServerStore};
-use super::store_health::StoreHealth;
+use super::served_store::ServedStore;
+use super::service::{PageRenderer, Service};
+use super::settings::{ServerSettings, Shared};
 use super::watched_files::{self, WatchedFiles};
 
-/// The most versions that are read concurrently, the same as requests for documents at one registry.
-const MOST_READS: usize = 16;
 /// How long the server waits after the operating system refused a connection, for example because the process has too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -41,7 +35,6 @@ pub struct Server {
     tls: Option<TlsAcceptor>,
     service: Arc<Service>,
     files: Vec<WatchedFiles>,
-    grace: Duration,
 }
 
 impl Server {
@@ -50,13 +43,15 @@ impl Server {
     /// # Errors
     /// A file cannot be used, or the address cannot be listened on.
     pub async fn start(
-        settings: ServerSettings,
-        store: ServerStore,
+        mut settings: ServerSettings,
         observer: Arc<dyn Observer>,
         page: Arc<dyn PageRenderer>,
     ) -> Result<Self, Error> {
         let mut files = Vec::new();
-        let host = settings.url.as_deref().and_then(host);
+        let url = settings.url.as_deref().and_then(|url| Url::parse(url).ok());
+        // Certificates name IPv6 addresses without brackets.
+        let host = url.as_ref().and_then(Url::host_str);
+        let host = host.map(|host| host.trim_matches(['[', ']']).to_owned());
         let tls = settings.tls.as_ref();
         let tls = tls
             .map(|paths| acceptor(paths, host, &observer, &mut files))
@@ -65,19 +60,42 @@ impl Server {
         let access = access
             .map(|paths| AccessControl::open(paths, &observer, &mut files))
             .transpose()?;
-        let grace = settings.grace;
-        let address = settings.listen;
+        let fill = settings.fill.take();
+        let origins = fill.as_ref().map(|fill| fill.http.clone());
+        let http = [settings.http.clone()].into_iter().chain(origins);
         let trust_files = settings.trust_files.clone();
-        let service = service(settings, access, store, observer, page);
-        let store = service.store.clone();
-        files.extend(trust_files.watched(move |policy| store.set_policy(policy))?);
+        let shared = Arc::new(Shared {
+            trust: CurrentTrust::new(settings.trust.clone()),
+            clients: Clients::new(settings.connections, settings.rate, tls.is_none()),
+            metrics: Metrics::new(http.collect()),
+            observer,
+            settings,
+        });
+        let fill = fill.map(|fill| Arc::new(Fill::new(fill, shared.clone())));
+        let store = Arc::new(ServedStore::new(shared.clone(), fill));
+        let of_policy = store.clone();
+        files.extend(trust_files.watched(move |policy| of_policy.set_policy(policy))?);
+        // A proxy removes the path of the public URL.
+        let base = url.as_ref().filter(|_| tls.is_some());
+        let base = base.map(|url| url.path().trim_end_matches('/').to_owned());
+        let url = shared.settings.url.as_deref().unwrap_or_default();
+        let service = Service {
+            discovery: documents::discovery(url),
+            store,
+            access,
+            base: base.unwrap_or_default(),
+            packages: Packages::new(shared.clone()),
+            page,
+            is_draining: AtomicBool::new(false),
+            shared,
+        };
+        let address = service.shared.settings.listen;
         let listener = TcpListener::bind(address).await;
         Ok(Self {
             listener: listener.map_err(|source| Error::Listen { address, source })?,
             tls,
             service: Arc::new(service),
             files,
-            grace,
         })
     }
 
@@ -97,14 +115,10 @@ impl Server {
             tls,
             service,
             files,
-            grace,
         } = self;
         let mut background = JoinSet::new();
-        background.spawn(watched_files::watch(
-            files,
-            reload,
-            service.observer.clone(),
-        ));
+        let observer = service.shared.observer.clone();
+        background.spawn(watched_files::watch(files, reload, observer));
         let store = service.store.clone();
         background.spawn(async move { store.ping().await });
         let (drain, draining) = watch::channel(false);
@@ -114,17 +128,17 @@ impl Server {
             let accepted = tokio::select! {
                 () = &mut stop => break,
                 Some(_ended) = open.join_next() => continue,
-                accepted = accept(&listener, &service.clients) => accepted,
+                accepted = accept(&listener, &service.shared.clients) => accepted,
             };
             let Some((stream, client, permit)) = accepted else {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            let known = service.clients.at(client).await;
+            let known = service.shared.clients.at(client).await;
             let Some(share) = known.connection() else {
-                service.metrics.limited_connections.inc();
+                service.shared.metrics.limited_connections.inc();
                 if known.may_log() {
-                    service.observer.notice(Notice::warning(
+                    service.shared.observer.notice(Notice::warning(
                         "too-many-connections",
                         "Closed",
                         format!("a connection of {client}, which has half of --max-connections; further ones are not logged for a minute"),
@@ -134,91 +148,24 @@ impl Server {
             };
             let (service, tls, draining) = (service.clone(), tls.clone(), draining.clone());
             open.spawn(async move {
-                service.metrics.connections.inc();
+                service.shared.metrics.connections.inc();
                 serve(stream, client, tls, &service, draining).await;
-                service.metrics.connections.dec();
+                service.shared.metrics.connections.dec();
                 drop((permit, share));
             });
         }
         service.is_draining.store(true, Ordering::Relaxed);
         let text = "new connections; downloads may complete".to_owned();
         let notice = Notice::new("draining", "Refusing", text);
-        service.observer.notice(notice);
+        service.shared.observer.notice(notice);
         drop(listener);
         let _sent = drain.send(true);
         let ended = async { while open.join_next().await.is_some() {} };
-        let _in_time = tokio::time::timeout(grace, ended).await;
+        let _in_time = tokio::time::timeout(service.shared.settings.grace, ended).await;
         if let Some(fill) = &service.store.fill {
             fill.end().await;
         }
     }
-}
-
-/// The state of a server that all requests share.
-fn service(
-    settings: ServerSettings,
-    access: Option<Arc<AccessControl>>,
-    store: ServerStore,
-    observer: Arc<dyn Observer>,
-    page: Arc<dyn PageRenderer>,
-) -> Service {
-    let has_tls = settings.tls.is_some();
-    let origins = settings.fill.as_ref().map(|fill| fill.http.clone());
-    let http = [store.http].into_iter().chain(origins);
-    let metrics = Arc::new(Metrics::new(http.collect()));
-    let trust = Arc::new(CurrentTrust::new(settings.trust));
-    let (ages, filling) = (settings.ages, observer.clone());
-    let fill = settings.fill;
-    let fill = fill.map(|fill| Fill::new(fill, trust.clone(), ages, filling, metrics.clone()));
-    let clients = Arc::new(Clients::new(settings.connections, settings.rate, !has_tls));
-    let served_store = ServedStore {
-        fill: fill.map(Arc::new),
-        endpoint: store.endpoint,
-        registry: store.registry,
-        only_host: settings.only_host,
-        trust,
-        ages: settings.ages,
-        observer: observer.clone(),
-        metrics: metrics.clone(),
-        store_health: StoreHealth::default(),
-        lists: no_lists(),
-        clients: clients.clone(),
-        reads: Semaphore::new(MOST_READS),
-        listed_providers: Cached::new(1, LONGEST_REFRESH, |(), _| 0),
-    };
-    let base = settings.url.as_deref().filter(|_| has_tls).and_then(path);
-    Service {
-        store: Arc::new(served_store),
-        access,
-        base: base.unwrap_or_default(),
-        discovery: Document::new(documents::discovery(
-            settings.url.as_deref().unwrap_or_default(),
-        )),
-        clients,
-        url: settings.url,
-        provider_host: settings.provider_host,
-        packages: Packages::new(observer.clone(), metrics.clone()),
-        metrics,
-        observer,
-        page,
-        redirects: settings.redirects,
-        is_draining: AtomicBool::new(false),
-        has_proxy: !has_tls,
-    }
-}
-
-/// The host of a URL, without its port.
-fn host(url: &str) -> Option<String> {
-    let url = Url::parse(url).ok()?;
-    let host = url.host_str()?;
-    // Certificates name IPv6 addresses without brackets.
-    Some(host.trim_matches(['[', ']']).to_owned())
-}
-
-/// The path of a URL, without a slash at its end.
-fn path(url: &str) -> Option<String> {
-    let url = Url::parse(url).ok()?;
-    Some(url.path().trim_end_matches('/').to_owned())
 }
 
 /// The next connection; `None` if the operating system refused it.
@@ -258,5 +205,5 @@ async fn serve(
     };
     let text = format!("{client}: {reason}");
     let notice = Notice::new("handshake-failed", "Handshake", text);
-    service.observer.notice(notice);
+    service.shared.observer.notice(notice);
 }

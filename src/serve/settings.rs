@@ -3,18 +3,31 @@
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::cached::Ages;
-use super::current_trust::TrustFiles;
-use super::fill::FillSettings;
-use crate::address::Hostname;
+use super::clients::Clients;
+use super::current_trust::{CurrentTrust, TrustFiles};
+use super::metrics::Metrics;
+use super::notice::Observer;
+use crate::address::{Hostname, ProviderPattern};
+use crate::event::Reporter;
 use crate::examine::TrustOptions;
 use crate::http::Http;
+use crate::platform::Platforms;
+use crate::selection::Exclusion;
+use crate::source::Source;
 use crate::store::{Endpoint, Registry};
 
 /// What `tfoci serve` was told on its command line.
 pub struct ServerSettings {
+    /// Where the store is.
+    pub endpoint: Endpoint,
+    /// The client for OCI registries.
+    pub registry: Registry,
+    /// The HTTP client below it, whose requests `/metrics` counts.
+    pub http: Http,
     /// A port of 0 stands for any free one.
     pub listen: SocketAddr,
     /// The certificate; `None` for plain HTTP behind a proxy.
@@ -46,16 +59,6 @@ pub struct ServerSettings {
     pub fill: Option<FillSettings>,
 }
 
-/// From where a server reads, and with which clients.
-pub struct ServerStore {
-    /// Where the store is.
-    pub endpoint: Endpoint,
-    /// The client for OCI registries.
-    pub registry: Registry,
-    /// The HTTP client below it, whose requests `/metrics` counts.
-    pub http: Http,
-}
-
 /// The files of a certificate, in PEM.
 #[derive(Clone, Debug)]
 pub struct TlsFiles {
@@ -74,4 +77,35 @@ pub struct AccessFiles {
     pub signing_key: Option<PathBuf>,
     /// How long a link is valid.
     pub lifetime: Duration,
+}
+
+/// The providers that may be mirrored, and their origins.
+pub struct FillSettings {
+    /// The origins. Clients name the hosts, so the HTTP client has to treat each host as one that the operator did not name.
+    pub source: Source,
+    /// The HTTP client of `source`. `/metrics` counts its requests.
+    pub http: Http,
+    /// The providers that may be mirrored.
+    pub include: Vec<ProviderPattern>,
+    /// The versions that may not be mirrored.
+    pub exclude: Vec<Exclusion>,
+    /// The host of this server, which must not mirror from itself.
+    pub own_host: Option<Hostname>,
+    /// Only this many versions of each provider, the newest; `None` for all.
+    pub newest: Option<usize>,
+    /// The platforms to mirror.
+    pub platforms: Platforms,
+    /// The directory of the store, whose disk must not become full; `None` for a registry.
+    pub directory: Option<PathBuf>,
+    /// Receives the events of mirroring.
+    pub reporter: Arc<dyn Reporter>,
+}
+
+/// What all parts of a server share.
+pub(super) struct Shared {
+    pub(super) settings: ServerSettings,
+    pub(super) trust: CurrentTrust,
+    pub(super) clients: Clients,
+    pub(super) metrics: Metrics,
+    pub(super) observer: Arc<dyn Observer>,
 }

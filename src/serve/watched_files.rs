@@ -18,12 +18,15 @@ const INTERVAL: Duration = Duration::from_secs(5);
 /// The largest file in bytes. It has room for the most tokens, with 400 bytes for each, and a wrong path cannot fill the memory.
 const LARGEST: u64 = 4 << 20;
 
-/// Reads files, and applies their contents unless they have these digests. Returns whether it has applied them.
-type Load = Box<dyn Fn(&mut Reader, &[Digest]) -> Result<bool, Error> + Send + Sync>;
+/// Reads files, and applies their contents if they have changed.
+type Load = Box<dyn Fn(&mut Reader) -> Result<(), Error> + Send + Sync>;
 
 /// Reads files, and notes their contents.
+#[derive(Default)]
 pub(super) struct Reader {
-    /// One digest for each file. The contents are applied if any differs from the last time.
+    /// The digests of the contents that are in use.
+    applied: Vec<Digest>,
+    /// One digest for each file that was read.
     digests: Vec<Digest>,
     /// Whether a file may be a pipe, which is read to its end. A pipe in the place of a file that was read before could keep this thread waiting.
     may_be_pipe: bool,
@@ -31,14 +34,6 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    fn new(may_be_pipe: bool) -> Self {
-        Self {
-            digests: Vec::new(),
-            may_be_pipe,
-            pipe: None,
-        }
-    }
-
     /// Reads a file.
     ///
     /// # Errors
@@ -53,6 +48,11 @@ impl Reader {
         };
         self.digests.push(Digest::of(&content));
         Ok(Zeroizing::new(content))
+    }
+
+    /// Whether the contents that were read are in use already.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.digests == self.applied
     }
 }
 
@@ -70,29 +70,23 @@ pub(super) struct WatchedFiles {
 }
 
 impl WatchedFiles {
-    /// Reads files, applies their contents, and watches them. Messages name the file at `path`. With `was_read`, the caller has read them before:
-    /// if one is no regular file, nothing is applied, since it cannot be read again.
+    /// Loads files, and watches them. Messages name the file at `path`. With `was_read`, the caller has read them before: if one is no regular
+    /// file, nothing is applied, since it cannot be read again.
     ///
     /// # Errors
     /// A file cannot be used.
-    pub(super) fn start<T>(
+    pub(super) fn start(
         path: PathBuf,
         was_read: bool,
-        read: impl Fn(&mut Reader) -> Result<T, Error> + Send + Sync + 'static,
-        apply: impl Fn(T) -> Result<(), Error> + Send + Sync + 'static,
+        load: impl Fn(&mut Reader) -> Result<(), Error> + Send + Sync + 'static,
     ) -> Result<Self, Error> {
-        let load = move |reader: &mut Reader, applied: &[Digest]| {
-            let content = read(reader)?;
-            let is_changed = reader.digests != applied;
-            if is_changed {
-                apply(content)?;
-            }
-            Ok(is_changed)
+        let mut reader = Reader {
+            may_be_pipe: !was_read,
+            ..Reader::default()
         };
-        let mut reader = Reader::new(!was_read);
-        match load(&mut reader, &[]) {
+        match load(&mut reader) {
             Err(Error::Disk(disk::Error::Special { .. })) if was_read => {}
-            loaded => drop(loaded?),
+            loaded => loaded?,
         }
         Ok(Self {
             path,
@@ -108,9 +102,13 @@ impl WatchedFiles {
         if self.pipe.is_some() {
             return true;
         }
-        let mut reader = Reader::new(false);
-        match (self.load)(&mut reader, &self.applied) {
-            Ok(is_changed) => {
+        let mut reader = Reader {
+            applied: self.applied.clone(),
+            ..Reader::default()
+        };
+        match (self.load)(&mut reader) {
+            Ok(()) => {
+                let is_changed = !reader.is_unchanged();
                 self.applied = reader.digests;
                 // The error was reported, so its end is too.
                 let is_reported = self.reported.take().is_some();

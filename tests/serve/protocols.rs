@@ -225,7 +225,7 @@ fn absent(served: &Served) {
         ),
         (
             "/mirror/registry.acme.test/acme/demo/terraform-provider-demo_1.0.0_plan9_mips.zip",
-            "the version has no such package",
+            "the version has no such file",
         ),
         ("/nothing", "nothing is here"),
     ] {

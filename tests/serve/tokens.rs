@@ -338,7 +338,7 @@ fn a_link_is_valid_until_its_expiry() {
     // For another provider, although the file does not exist.
     server
         .get(&link(
-            "/mirror/registry.acme.test/acme/none/x.zip",
+            "/mirror/registry.acme.test/acme/none/terraform-provider-none_1.0.0_linux_amd64.zip",
             0,
             now() + 60,
         ))

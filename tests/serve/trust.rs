@@ -333,11 +333,11 @@ fn versions_of_another_provider_are_served_with_a_warning() {
             .map(|versions| format!("   Warning {OTHER} {versions}: made for {DEMO}"));
         assert_eq!(lines.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
     };
-    warnings(&["1.1.0 and an older version"]);
+    warnings(&["1.1.0 and 1 older version"]);
     fs::rename(&repository, store.repository(DEMO)).unwrap();
     push("1.2.0");
     fs::rename(store.repository(DEMO), &repository).unwrap();
-    warnings(&["1.1.0 and an older version", "1.2.0"]);
+    warnings(&["1.1.0 and 1 older version", "1.2.0"]);
     server.stop();
     // Where keys are required, such versions are hidden.
     let server = store.serve(&["--key", "acme.asc"]);

@@ -96,7 +96,12 @@ impl Log {
     fn event(&self, event: &'static str, tone: Tone, verb: &str, text: String) {
         let printer = &self.printer;
         if printer.format == Format::Json {
-            printer.log_message(event, &message(verb, text));
+            // Readers of JSON do not see the word before a text, which some texts need.
+            let text = match LABELS.contains(&verb) {
+                true => text,
+                false => format!("{verb} {text}"),
+            };
+            printer.log_message(event, &text);
         } else {
             printer.line(tone, verb, &text);
         }
@@ -177,14 +182,6 @@ impl Observer for Log {
 
 /// The words before a text that is a sentence without them.
 const LABELS: [&str; 5] = ["Failed", "Handshake", "Hidden", "Unsigned", "Warning"];
-
-/// A line of the log as a sentence, for readers who do not see the word before the text.
-fn message(verb: &str, text: String) -> String {
-    match LABELS.contains(&verb) {
-        true => text,
-        false => format!("{verb} {text}"),
-    }
-}
 
 /// An error with the hint for it, as one line.
 fn hinted(error: &dyn Error, hint: Option<String>) -> String {

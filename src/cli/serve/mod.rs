@@ -19,7 +19,7 @@ use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::outcome::Failure;
 use tfoci::platform::Platform;
 use tfoci::release::LARGEST_BLOB;
-use tfoci::serve::{Server, ServerStore};
+use tfoci::serve::Server;
 use tfoci::store::{Endpoint, Registry, Store};
 
 use super::Ending;
@@ -238,8 +238,8 @@ impl Arguments {
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let endpoint = session.endpoint(&arguments.from)?;
     let http = session.http()?;
-    let settings = settings::of(&arguments, &endpoint, session)?;
     let registry = session.registry(&http).renewing();
+    let settings = settings::of(&arguments, &endpoint, registry.clone(), http, session)?;
     let policy = &settings.trust.policy;
     let trust_file = arguments.trust.trust.trust.clone();
     let unmatched = trust_file.map(|file| (file, policy.clone(), consequence(&arguments.trust)));
@@ -254,19 +254,13 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     };
     let url = settings.url.clone();
     let provider_host = settings.provider_host.clone();
-    settings::warn(&arguments, session);
-    let store = open(&endpoint, registry.clone(), arguments.fill, session)?;
+    let store = open(&endpoint, registry, arguments.fill, session)?;
     let pages = Arc::new(Pages);
-    let store_access = ServerStore {
-        endpoint: endpoint.clone(),
-        registry,
-        http,
-    };
-    let server = Server::start(settings, store_access, log.clone(), pages);
+    let server = Server::start(settings, log.clone(), pages);
     let server = server
         .await
         .map_err(|error| settings::not_started(error, &arguments))?;
-    settings::warn_of_links(&arguments, session);
+    settings::warn(&arguments, session);
     let address = server.address().unwrap_or(arguments.listen);
     let url = url.unwrap_or_else(|| format!("{scheme}://{address}"));
     let reload = Arc::new(Notify::new());

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use tfoci::address::Hostname;
 use tfoci::authentication::{Anchor, Status};
-use tfoci::serve::{HomePage, PageRenderer, ProviderListing, ProviderPage, ServedVersion};
+use tfoci::serve::{HomePage, PageRenderer, ProviderListing, ServedVersion, Visitor};
 use tfoci::version::Version;
 
 use crate::cli::json;
@@ -25,8 +25,8 @@ const HOST: &str = include_str!("../../../templates/serve/host.html.hbs");
 const PROVIDER: &str = include_str!("../../../templates/serve/provider.html.hbs");
 
 impl PageRenderer for Pages {
-    fn home(&self, home: &HomePage<'_>) -> String {
-        let host = home.provider_host.as_ref();
+    fn home(&self, visitor: &Visitor, home: &HomePage) -> String {
+        let host = visitor.provider_host.as_ref();
         let shown = home.providers.iter().take(MOST_SHOWN);
         let providers: Vec<_> = shown
             .map(|(provider, listing)| {
@@ -40,12 +40,12 @@ impl PageRenderer for Pages {
             .collect();
         let view = json!({
             "style": STYLE,
-            "title": format!("Providers at {}", home.url),
-            "url": home.url,
-            "token_hosts": token_hosts(home.needs_token, Some(&home.url), host),
+            "title": format!("Providers at {}", visitor.url),
+            "url": visitor.url,
+            "token_hosts": token_hosts(visitor.needs_token, Some(&visitor.url), host),
             "direct": direct(host),
             "provider_host": host.map(ToString::to_string),
-            "foreign_host": foreign(host, &home.url),
+            "foreign_host": foreign(host, &visitor.url),
             "may_list": home.may_list,
             "is_store_unreachable": home.is_store_unreachable,
             "search": home.search,
@@ -57,18 +57,17 @@ impl PageRenderer for Pages {
         render(HOME, &view)
     }
 
-    fn provider(&self, page: &ProviderPage<'_>) -> String {
-        let listing = page.listing;
+    fn provider(&self, visitor: &Visitor, listing: &ProviderListing, is_stale: bool) -> String {
         let provider = &listing.provider;
-        let host = page.provider_host.as_ref();
+        let host = visitor.provider_host.as_ref();
         let versions = listing.versions.iter().rev();
         let versions = versions.map(|(version, served)| version_line(version, served));
-        let hidden = listing.hidden.iter().rev().map(|(version, hidden)| {
-            json!({"version": version.to_string(), "reason": json::sentence(&*hidden.problem)})
+        let hidden = listing.hidden.iter().rev().map(|(version, problem)| {
+            json!({"version": version.to_string(), "reason": json::sentence(&**problem)})
         });
         // Each with whether it could not be mirrored lately.
         let offered = listing.offered.iter().rev().map(|version| {
-            json!({"version": version.to_string(), "has_failed": page.failed.contains(version)})
+            json!({"version": version.to_string(), "has_failed": listing.failed.contains(version)})
         });
         let is_here = host == Some(provider.hostname());
         let is_origin = is_here && listing.signed().next().is_some();
@@ -78,12 +77,12 @@ impl PageRenderer for Pages {
             false => listing.installable().max(),
         };
         let needs_mirror = !is_origin || has_mirror_only;
-        let mirror = needs_mirror.then_some(page.url.as_str());
+        let mirror = needs_mirror.then_some(visitor.url.as_str());
         let view = json!({
             "style": STYLE,
             "title": provider.to_string(),
             "address": provider.to_string(),
-            "url": page.url,
+            "url": visitor.url,
             "direct": direct(host),
             "name": provider.type_name(),
             // Clients cannot install providers whose host has a port from a network mirror.
@@ -93,13 +92,13 @@ impl PageRenderer for Pages {
             "is_usable": listing.installable().next().is_some(),
             // Whether the provider registry of this server lists it.
             "is_origin": is_origin,
-            "foreign_host": foreign(host, &page.url),
+            "foreign_host": foreign(host, &visitor.url),
             // Whether that registry does not list it because it has no signed version.
             "is_unsigned_here": is_here && !is_origin && has_mirror_only,
             "has_mirror_only": has_mirror_only,
             "needs_mirror": needs_mirror,
-            "token_hosts": token_hosts(page.needs_token, mirror, host.filter(|_| is_origin)),
-            "is_stale": page.is_stale,
+            "token_hosts": token_hosts(visitor.needs_token, mirror, host.filter(|_| is_origin)),
+            "is_stale": is_stale,
             "is_origin_unreachable": listing.is_origin_unreachable,
             "versions": versions.collect::<Vec<_>>(),
             "hidden": hidden.collect::<Vec<_>>(),

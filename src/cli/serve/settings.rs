@@ -10,13 +10,14 @@ use url::Url;
 use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
 use tfoci::disk;
 use tfoci::error::printable_path;
+use tfoci::http::Http;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platforms;
 use tfoci::serve::{self, AccessFiles, Ages, FillSettings, ServerSettings, TlsFiles, TrustFiles};
 use tfoci::source::origin::Origin;
 use tfoci::source::{self, Source};
-use tfoci::store::Endpoint;
 use tfoci::store::endpoint::MappingError;
+use tfoci::store::{Endpoint, Registry};
 
 use super::Arguments;
 use crate::cli::error::CommandError;
@@ -30,6 +31,8 @@ use crate::cli::trace::Trace;
 pub(super) fn of(
     arguments: &Arguments,
     endpoint: &Endpoint,
+    registry: Registry,
+    http: Http,
     session: &Session,
 ) -> Result<ServerSettings, CommandError> {
     let tls = tls(arguments)?;
@@ -52,6 +55,9 @@ pub(super) fn of(
         .max_rate
         .unwrap_or(if arguments.is_plain() { 0 } else { 500 });
     Ok(ServerSettings {
+        endpoint: endpoint.clone(),
+        registry,
+        http,
         listen: arguments.listen,
         tls,
         only_host: only_host(endpoint, arguments)?,
@@ -160,29 +166,24 @@ fn pattern(text: &str, session: &Session) -> Result<ProviderPattern, CommandErro
 fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostname>, CommandError> {
     let one_repository = || CommandError::one_repository(endpoint);
     // The samples differ in one part of the address each. The template ignores a part if two samples have the same repository.
-    let provider = |text: &str| text.parse::<ProviderAddr>().ok();
-    if let Some(sample) = provider("a.example/acme/demo") {
-        // With a template that gives no valid repository, the server would answer 404 to every request.
+    let repository = |sample: &str| {
+        let sample = sample.parse::<ProviderAddr>().ok()?;
+        Some(endpoint.repository(&sample))
+    };
+    // With a template that gives no valid repository, the server would answer 404 to every request.
+    let first = match repository("a.example/acme/demo") {
         // A message about the sample would name a provider that the user does not know.
-        endpoint.repository(&sample).map_err(|error| match error {
-            MappingError::OneRepository { .. } | MappingError::NoType { .. } => one_repository(),
-            error => Failure::from(error).into(),
-        })?;
-    }
-    let samples = [
-        provider("a.example/acme/demo"),
-        provider("b.example/acme/demo"),
-    ];
-    let [first, second] = samples.map(|sample| endpoint.repository(&sample?).ok());
-    if first.is_none() || first != second {
+        Some(Err(MappingError::OneRepository { .. } | MappingError::NoType { .. })) => {
+            return Err(one_repository());
+        }
+        Some(Err(error)) => return Err(Failure::from(error).into()),
+        first => first.and_then(Result::ok),
+    };
+    let is_same = |sample| repository(sample).and_then(Result::ok) == first;
+    if first.is_none() || !is_same("b.example/acme/demo") {
         return Ok(None);
     }
-    let others = [
-        provider("a.example/acme/other"),
-        provider("a.example/other/demo"),
-    ];
-    let repository = |other: Option<ProviderAddr>| endpoint.repository(&other?).ok();
-    if others.map(repository).contains(&first) {
+    if is_same("a.example/acme/other") || is_same("a.example/other/demo") {
         return Err(one_repository());
     }
     match &arguments.provider_host {
@@ -193,27 +194,19 @@ fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostna
     }
 }
 
-/// Warns of a URL that clients will not accept, because it is without TLS.
+/// Warns of a URL that clients will not accept, because it is without TLS, and of links that are valid for only one of several replicas.
 pub(super) fn warn(arguments: &Arguments, session: &Session) {
-    if let Some(url) = &arguments.url
-        && url.scheme() == "http"
-    {
-        let text = format!(
+    if let Some(url) = arguments.url.as_ref().filter(|url| url.scheme() == "http") {
+        session.printer.warning(&format!(
             "clients use network mirrors and registries over HTTPS only, and --url is {url}"
-        );
-        session.printer.warning(&text);
+        ));
     }
-}
-
-/// Warns of links that are valid for only one of several replicas.
-pub(super) fn warn_of_links(arguments: &Arguments, session: &Session) {
     if let (Some(tokens), None) = (&arguments.tokens, &arguments.signing_key) {
-        let text = format!(
+        session.printer.warning(&format!(
             "clients need the tokens of {}, and without --signing-key the links to packages are valid for this process only: not for replicas, \
              and not after a restart",
             printable_path(tokens)
-        );
-        session.printer.warning(&text);
+        ));
     }
 }
 

@@ -3,19 +3,21 @@ use std::future::Ready;
 use tokio::sync::oneshot;
 
 use super::*;
+use crate::outcome::Problem;
 
 const AGES: Ages = Ages {
     fresh: Duration::from_secs(3_600),
     stale: Duration::from_secs(3_600),
 };
-const ANY: Checks<'static, u8> = [&|_| true, &|_| true];
 
-fn cached() -> Cached<(), u8, ()> {
-    Cached::new(8, LONGEST_REFRESH, |(), _| 1)
+const ANY: fn(&u8) -> bool = |_| true;
+
+fn cached() -> Arc<Cached<(), u8>> {
+    Arc::new(Cached::new(8, LONGEST_LOAD, |(), _| 1))
 }
 
-async fn until_loading(cached: &Cached<(), u8, ()>) {
-    while cached.slots.get(&()).await.is_none() {
+async fn until_loading(cached: &Cached<(), u8>) {
+    while cached.shelves.get(&()).await.is_none() {
         tokio::task::yield_now().await;
     }
 }
@@ -28,7 +30,7 @@ async fn a_load_that_began_before_an_invalidation_is_not_enough() {
         let (go_on, waits) = oneshot::channel();
         let shared = cached.clone();
         let first = tokio::spawn(async move {
-            let load = |_| Some(async move { waits.await.map_err(|_| ()) });
+            let load = |_| Some(async move { waits.await.map_err(|_| Problem::NoPackages.into()) });
             let got = shared.get(&(), AGES, ANY, load).await;
             got.map(|got| *got.value)
         });
@@ -59,13 +61,13 @@ async fn an_old_value_is_used_while_no_new_one_can_be_loaded() {
     assert_eq!(*first.unwrap().value, 1);
     let failing = |old: Option<Arc<u8>>| {
         assert_eq!(old.as_deref(), Some(&1));
-        Some(ready(Err(())))
+        Some(ready(Err(Problem::NoPackages.into())))
     };
     let stale = cached.get(&(), fresh, ANY, failing).await.unwrap();
     assert_eq!((*stale.value, stale.is_stale), (1, true));
-    // One that may not be used is none.
-    let invalid: Checks<'_, u8> = [&|_| false, &|_| true];
-    let none = cached.get(&(), fresh, invalid, failing).await;
+    cached.forget(&()).await;
+    let failing = |_| Some(ready(Err(Problem::NoPackages.into())));
+    let none = cached.get(&(), fresh, ANY, failing).await;
     assert!(matches!(none, Err(Unavailable::Failed(_))));
 }
 
@@ -75,7 +77,7 @@ async fn a_load_goes_on_without_its_clients() {
     let (go_on, waits) = oneshot::channel();
     let shared = cached.clone();
     let waiting = tokio::spawn(async move {
-        let load = |_| Some(async move { waits.await.map_err(|_| ()) });
+        let load = |_| Some(async move { waits.await.map_err(|_| Problem::NoPackages.into()) });
         shared.get(&(), AGES, ANY, load).await.is_ok()
     });
     until_loading(&cached).await;
