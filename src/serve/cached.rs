@@ -64,7 +64,7 @@ pub(super) struct CachedValue<V> {
 #[derive(Clone, Debug)]
 pub(super) enum Unavailable {
     /// The load failed.
-    Failed(Failure),
+    Failed(Box<Failure>),
     /// The load takes longer than clients wait, and goes on; or too much is loaded now.
     Slow,
 }
@@ -197,7 +197,7 @@ where
         let task = tokio::spawn(async move {
             let loaded = match timeout(longest, load).await {
                 Ok(Ok(value)) => Ok((Arc::new(value), Instant::now())),
-                Ok(Err(error)) => Err(Unavailable::Failed(error)),
+                Ok(Err(error)) => Err(Unavailable::Failed(Box::new(error))),
                 Err(_) => Err(Unavailable::Slow),
             };
             let is_current = locked(&shelf).end(since, &loaded);

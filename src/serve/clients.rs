@@ -33,8 +33,8 @@ pub(super) struct Clients {
     connections: Arc<Semaphore>,
     places: Arc<Semaphore>,
     rate: Option<NonZeroU32>,
-    /// The connections of one client; `None` behind a proxy.
-    share: Option<usize>,
+    /// The connections and places that one client may have.
+    shares: [usize; 2],
 }
 
 /// One client.
@@ -42,8 +42,8 @@ pub(super) struct Client {
     /// How many more requests it may send now, and since when.
     requests: Mutex<(f64, Instant)>,
     logged: Mutex<Option<Instant>>,
-    /// Its free connections and places; `None` behind a proxy.
-    shares: Option<[Arc<Semaphore>; 2]>,
+    connections: Arc<Semaphore>,
+    places: Arc<Semaphore>,
 }
 
 /// What a connection or an answer holds until it ends.
@@ -61,12 +61,16 @@ impl Clients {
     /// `has_proxy` says that a proxy sends all clients from its address.
     pub(super) fn new(connections: usize, rate: Option<NonZeroU32>, has_proxy: bool) -> Self {
         let known = Cache::builder().max_capacity(MOST_CLIENTS);
+        let share = |all: usize| match has_proxy {
+            true => Semaphore::MAX_PERMITS,
+            false => (all / 2).max(1),
+        };
         Self {
             known: known.eviction_policy(EvictionPolicy::lru()).build(),
             connections: Arc::new(Semaphore::new(connections)),
             places: Arc::new(Semaphore::new(PLACES)),
             rate,
-            share: (!has_proxy).then_some(connections / 2),
+            shares: [connections, PLACES].map(share),
         }
     }
 
@@ -78,11 +82,12 @@ impl Clients {
     /// The client at an address.
     pub(super) async fn at(&self, address: IpAddr) -> Arc<Client> {
         let new = async {
-            let of = |count: usize| Arc::new(Semaphore::new(count.max(1)));
+            let [connections, places] = self.shares.map(|free| Arc::new(Semaphore::new(free)));
             Arc::new(Client {
                 requests: Mutex::new((f64::INFINITY, Instant::now())),
                 logged: Mutex::default(),
-                shares: self.share.map(|share| [of(share), of(PLACES / 2)]),
+                connections,
+                places,
             })
         };
         self.known.get_with(network(address), new).await
@@ -94,10 +99,8 @@ impl Clients {
             return false;
         };
         let rate = f64::from(rate.get());
-        let mut requests = client
-            .requests
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let requests = client.requests.lock();
+        let mut requests = requests.unwrap_or_else(PoisonError::into_inner);
         let (left, since) = *requests;
         let now = Instant::now();
         let earned = now.duration_since(since).as_secs_f64() * rate;
@@ -112,8 +115,8 @@ impl Clients {
     pub(super) fn places(&self, client: &Client, size: usize) -> Result<Permits, Full> {
         let count = size.div_ceil(PLACE).clamp(1, PLACES / 2);
         let count = u32::try_from(count).unwrap_or(u32::MAX);
-        let free = self.free(client).map(|(places, full)| {
-            let permit = places.clone().try_acquire_many_owned(count);
+        let free = self.free(client).into_iter().map(|(places, full)| {
+            let permit = places.try_acquire_many_owned(count);
             permit.map_err(|_| full)
         });
         free.collect()
@@ -124,30 +127,23 @@ impl Clients {
         let end = tokio::time::Instant::now() + longest;
         let mut permits = Permits::new();
         for (places, full) in self.free(client) {
-            let permit = timeout_at(end, places.clone().acquire_owned()).await;
+            let permit = timeout_at(end, places.acquire_owned()).await;
             permits.extend(permit.map_err(|_| full)?);
         }
         Ok(permits)
     }
 
     /// The free places of a client, and those of the server.
-    fn free<'a>(&'a self, client: &'a Client) -> impl Iterator<Item = (&'a Arc<Semaphore>, Full)> {
-        let own = client
-            .shares
-            .iter()
-            .map(|[_, places]| (places, Full::Client));
-        own.chain([(&self.places, Full::Server)])
+    fn free(&self, client: &Client) -> [(Arc<Semaphore>, Full); 2] {
+        let (own, all) = (client.places.clone(), self.places.clone());
+        [(own, Full::Client), (all, Full::Server)]
     }
 }
 
 impl Client {
     /// The permit of a connection among those of its client; `None` if there are too many.
-    pub(super) fn connection(&self) -> Option<Permits> {
-        let Some([connections, _]) = &self.shares else {
-            return Some(Permits::new());
-        };
-        let permit = connections.clone().try_acquire_owned();
-        permit.ok().map(|permit| vec![permit])
+    pub(super) fn connection(&self) -> Option<OwnedSemaphorePermit> {
+        self.connections.clone().try_acquire_owned().ok()
     }
 
     /// Whether to log a line about the client now. One that retries without end does not fill the log.

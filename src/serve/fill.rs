@@ -20,7 +20,6 @@ use tokio::time::timeout;
 
 use super::cached::{Ages, Cached, CachedValue, LONGEST_LOAD, Unavailable};
 use super::listing::MOST_OFFERED;
-use super::notice::Notice;
 use super::settings::{FillSettings, Shared};
 use crate::address::ProviderAddr;
 use crate::blob;
@@ -145,12 +144,11 @@ impl Fill {
                 asked.map_err(|error| this.unlisted(&provider, error))
             })
         };
-        let asked = self
-            .lists
-            .get(provider, self.shared.settings.ages, |_| true, load);
+        let ages = self.shared.settings.ages;
+        let asked = self.lists.get(provider, ages, |_| true, load);
         match timeout(LONGEST_WAIT, asked).await {
             Ok(Ok(list)) => Ok(list),
-            Ok(Err(Unavailable::Failed(failure))) => Err(failure),
+            Ok(Err(Unavailable::Failed(failure))) => Err(*failure),
             Ok(Err(Unavailable::Slow)) => Err(self.unlisted(provider, source::Error::Busy)),
             Err(_) => {
                 let limit = LONGEST_WAIT;
@@ -166,8 +164,7 @@ impl Fill {
     }
 
     fn not_filled(&self, failure: Failure) -> Failure {
-        let notice = Notice::failed("not-mirrored", &failure);
-        self.shared.observer.notice(notice);
+        self.shared.fail("not-mirrored", &failure);
         failure
     }
 
@@ -323,8 +320,7 @@ impl Fill {
                 if let Some(authentication) = &published.authentication {
                     text.push_str(&format!(": {authentication}"));
                 }
-                let notice = Notice::new("mirrored", "Mirrored", text);
-                self.shared.observer.notice(notice);
+                self.shared.tell("mirrored", "Mirrored", text);
             }
             Err(failure) => {
                 *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);

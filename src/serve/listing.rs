@@ -202,14 +202,13 @@ impl ProviderListing {
         } = shared;
         let provider = &self.provider;
         let known = |version| old.and_then(|old| old.versions.get(version));
-        let warning = |name, verb, text| observer.notice(Notice::warning(name, verb, text));
         let mut others = Vec::new();
         for (version, served) in &self.versions {
             if !served.is_signed() && known(version).is_none_or(|known| known.is_signed()) {
                 metrics.unsigned.inc();
                 let how = &served.authentication;
                 let text = format!("{provider} {version}: {how}; on the network mirror only");
-                warning("unsigned", "Unsigned", text);
+                shared.warn("unsigned", "Unsigned", text);
             }
             if let (Some(other), None) = (&served.made_for, known(version)) {
                 others.push((version, other));
@@ -226,7 +225,7 @@ impl ProviderListing {
         let had_any = old.is_some_and(|old| !old.versions.is_empty());
         if had_any && self.versions.is_empty() && self.hidden.is_empty() {
             let text = format!("the store has no version of {provider} any more");
-            warning("emptied", "Warning", text);
+            shared.warn("emptied", "Warning", text);
         }
         // A repository template that leaves out a part of the address gives two providers the same repository, and every version of one is then
         // listed for the other. Only the newest is named, since there may be hundreds.
@@ -236,7 +235,7 @@ impl ProviderListing {
                 older => format!(" and {}", counted(older, "older version")),
             };
             let text = format!("{provider} {version}{older}: made for {other}");
-            warning("other-provider", "Warning", text);
+            shared.warn("other-provider", "Warning", text);
         }
     }
 }

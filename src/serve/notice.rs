@@ -6,8 +6,6 @@ use std::net::IpAddr;
 use serde::Serialize;
 
 use crate::address::ProviderAddr;
-use crate::error::Hint as _;
-use crate::outcome::Failure;
 
 /// Receives the reports of the server. Many tasks call it, so it must not block for long.
 pub trait Observer: Send + Sync + 'static {
@@ -115,12 +113,5 @@ impl<'a> Notice<'a> {
     pub(super) fn because(self, error: &'a dyn Error) -> Self {
         let error = Some(error);
         Self { error, ..self }
-    }
-
-    /// A failed request to the store, or a version that could not be mirrored.
-    pub(super) fn failed(name: &'static str, failure: &'a Failure) -> Self {
-        let failed = Self::warning(name, "Failed", String::new()).because(failure);
-        let hint = failure.hint();
-        Self { hint, ..failed }
     }
 }

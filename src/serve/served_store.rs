@@ -18,7 +18,7 @@ use super::fill::{Fill, OriginList};
 use super::listing::ProviderListing;
 use super::notice::Notice;
 use super::served::TagState;
-use super::settings::{ServerSettings, Shared};
+use super::settings::Shared;
 use crate::address::{Hostname, ProviderAddr};
 use crate::error::Category;
 use crate::event::Subject;
@@ -90,11 +90,11 @@ impl ServedStore {
                 let reading = match old.as_ref().is_some_and(|old| old.exists) {
                     true => Permits::new(),
                     false => {
-                        let places = self.shared.clients.places(client, 0).ok();
-                        places.or_else(|| {
+                        let places = self.shared.clients.places(client, 0);
+                        if places.is_err() {
                             self.shared.metrics.limited.inc();
-                            None
-                        })?
+                        }
+                        places.ok()?
                     }
                 };
                 let (this, provider) = (self.clone(), provider.clone());
@@ -103,10 +103,8 @@ impl ServedStore {
             let ages = self.shared.settings.ages;
             let listing = self.lists.get(provider, ages, &is_enough, read).await;
             count.inc();
-            let trust = listing
-                .as_ref()
-                .ok()
-                .and_then(|list| list.value.trust.as_ref());
+            let list = listing.as_ref().ok();
+            let trust = list.and_then(|list| list.value.trust.as_ref());
             // The list may have been read with a policy that another one has replaced meanwhile.
             if trust.is_none_or(|trust| self.shared.trust.still_says(trust, provider)) {
                 return listing;
@@ -165,22 +163,21 @@ impl ServedStore {
         let destination = self.destination(provider).map_err(|problem| {
             let subject = Subject::version(provider, version);
             let at = At::written(self.shared.settings.endpoint.whole());
-            Unavailable::Failed(problem.of(subject, at))
+            Unavailable::Failed(Box::new(problem.of(subject, at)))
         })?;
-        let filled = match fill.fill(provider, version, destination).await {
-            Err(Unavailable::Slow) => return Err(Unavailable::Slow),
-            filled => filled,
+        let filled = fill.fill(provider, version, destination).await;
+        let is_hidden =
+            || (fill.failures(provider)).any(|(failed, one)| failed == *version && one.is_hidden);
+        let since = match filled {
+            Ok(mirrored_at) => mirrored_at,
+            // A version that is hidden now is not a failure of the request.
+            Err(Unavailable::Failed(_)) if is_hidden() => Instant::now(),
+            Err(reason) => return Err(reason),
         };
-        let since = *filled.as_ref().unwrap_or(&Instant::now());
         self.lists.invalidate(provider, since).await;
         // The old list offers the version, which is not enough any more.
         let is_read = |old: &ProviderListing| old.has_read(version);
         let listing = self.listing(provider, is_read, client).await?;
-        if let Err(reason) = filled
-            && !listing.value.hidden.contains_key(version)
-        {
-            return Err(reason);
-        }
         if listing.value.offered.contains(version) && !listing.is_stale {
             fill.forget(provider, version).await;
         }
@@ -221,15 +218,10 @@ impl ServedStore {
 
     /// Reads the providers that the store lists; none if it cannot list them.
     async fn list(&self) -> Result<Vec<ProviderAddr>, Failure> {
-        let store = self.open()?;
-        let host = self.shared.settings.only_host.clone();
+        let (store, settings) = (self.open()?, &self.shared.settings);
+        let host = settings.only_host.clone();
         let host = host.unwrap_or_else(Hostname::default_origin);
-        let providers = self
-            .shared
-            .settings
-            .endpoint
-            .providers(&store, &host)
-            .await?;
+        let providers = settings.endpoint.providers(&store, &host).await?;
         Ok(providers.map(|all| all.providers).unwrap_or_default())
     }
 
@@ -269,8 +261,7 @@ impl ServedStore {
                 self.shared.metrics.store_failures.inc();
                 // One line for an outage, which concerns all providers.
                 if !self.is_unreachable.load(Ordering::Relaxed) {
-                    let notice = Notice::failed("store-failed", failure);
-                    self.shared.observer.notice(notice);
+                    self.shared.fail("store-failed", failure);
                 }
             }
         }
@@ -332,42 +323,29 @@ impl ServedStore {
 
     /// The provider in the store; `None` if the store has no repository for its address.
     fn stored(&self, provider: &ProviderAddr) -> Result<Option<StoredProvider>, Failure> {
-        let is_elsewhere = |host: &Hostname| host != provider.hostname();
-        if self
-            .shared
-            .settings
-            .only_host
-            .as_ref()
-            .is_some_and(is_elsewhere)
-        {
+        let settings = &self.shared.settings;
+        let mut only = settings.only_host.iter();
+        if only.any(|host| host != provider.hostname()) {
             return Ok(None);
         }
         let store = self.open()?;
-        Ok(StoredProvider::of(&self.shared.settings.endpoint, store, provider).ok())
+        Ok(StoredProvider::of(&settings.endpoint, store, provider).ok())
     }
 
     /// Opens the store. This is done each time, so that a deleted directory is noticed.
     fn open(&self) -> Result<Store, store::Error> {
-        let opened = self.open_filled();
+        let (opened, settings) = (self.open_filled(), &self.shared.settings);
         // The directory of a pull-through store may be missing until its first version.
         match self.fill.is_some() && !self.had_content.load(Ordering::Relaxed) {
-            true => {
-                let ServerSettings {
-                    endpoint, registry, ..
-                } = &self.shared.settings;
-                opened.or_else(|_| endpoint.write(registry.clone()))
-            }
+            true => opened.or_else(|_| settings.endpoint.write(settings.registry.clone())),
             false => opened,
         }
     }
 
     /// Opens the store. A directory has to have an entry: clients take 404 as the answer that there is no such provider, and ask elsewhere.
     fn open_filled(&self) -> Result<Store, store::Error> {
-        let opened = self
-            .shared
-            .settings
-            .endpoint
-            .read(self.shared.settings.registry.clone());
+        let settings = &self.shared.settings;
+        let opened = settings.endpoint.read(settings.registry.clone());
         opened.and_then(Store::refuse_empty)
     }
 
@@ -376,30 +354,23 @@ impl ServedStore {
         if self.open_filled().is_ok() {
             self.had_content.store(true, Ordering::Relaxed);
         }
-        let ServerSettings {
-            endpoint, registry, ..
-        } = &self.shared.settings;
+        let settings = &self.shared.settings;
         loop {
             let pinged = match self.open() {
-                Ok(_) => endpoint.ping(registry).await,
+                Ok(_) => settings.endpoint.ping(&settings.registry).await,
                 Err(error) => Err(error),
             };
-            let pinged = pinged.map_err(|error| {
-                let at = At::read(endpoint.whole());
-                Failure {
-                    at,
-                    ..Failure::from(error)
-                }
-            });
-            match &pinged {
+            match pinged {
+                Ok(()) => self.record(Ok(()), true),
                 // The start reports an empty directory itself.
-                Err(_) if endpoint.directory().is_some() => {
+                Err(_) if settings.endpoint.directory().is_some() => {
                     self.is_unreachable.store(true, Ordering::Relaxed);
                 }
-                pinged => {
-                    let failures = u64::from(pinged.is_err());
-                    self.shared.metrics.store_failures.inc_by(failures);
-                    self.record(pinged.as_ref().copied(), true);
+                Err(error) => {
+                    let mut failure = Failure::from(error);
+                    failure.at = At::read(settings.endpoint.whole());
+                    self.shared.metrics.store_failures.inc();
+                    self.record(Err(&failure), true);
                 }
             }
             if self.has_answered.load(Ordering::Relaxed) {
@@ -427,15 +398,10 @@ impl ServedStore {
         };
         let was_unreachable = self.is_unreachable.swap(is_unreachable, Ordering::Relaxed);
         match result {
-            Err(failure) if !was_unreachable => {
-                self.shared
-                    .observer
-                    .notice(Notice::failed("store-failed", failure));
-            }
+            Err(failure) if !was_unreachable => self.shared.fail("store-failed", failure),
             Ok(()) if was_unreachable => {
                 let text = "the store again, which was unreachable".to_owned();
-                let notice = Notice::new("store-answers", "Reading", text);
-                self.shared.observer.notice(notice);
+                self.shared.tell("store-answers", "Reading", text);
             }
             _ => {}
         }

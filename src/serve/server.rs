@@ -19,7 +19,7 @@ use super::documents;
 use super::error::Error;
 use super::fill::Fill;
 use super::metrics::Metrics;
-use super::notice::{Notice, Observer};
+use super::notice::Observer;
 use super::package::Packages;
 use super::served_store::ServedStore;
 use super::service::{PageRenderer, Service};
@@ -138,11 +138,10 @@ impl Server {
             let Some(share) = known.connection() else {
                 service.shared.metrics.limited_connections.inc();
                 if known.may_log() {
-                    service.shared.observer.notice(Notice::warning(
-                        "too-many-connections",
-                        "Closed",
-                        format!("a connection of {client}, which has half of --max-connections; further ones are not logged for a minute"),
-                    ));
+                    let text = format!(
+                        "a connection of {client}, which has half of --max-connections; further ones are not logged for a minute"
+                    );
+                    service.shared.warn("too-many-connections", "Closed", text);
                 }
                 continue;
             };
@@ -156,8 +155,7 @@ impl Server {
         }
         service.is_draining.store(true, Ordering::Relaxed);
         let text = "new connections; downloads may complete".to_owned();
-        let notice = Notice::new("draining", "Refusing", text);
-        service.shared.observer.notice(notice);
+        service.shared.tell("draining", "Refusing", text);
         drop(listener);
         let _sent = drain.send(true);
         let ended = async { while open.join_next().await.is_some() {} };
@@ -204,6 +202,5 @@ async fn serve(
         Err(_) => "it took too long".to_owned(),
     };
     let text = format!("{client}: {reason}");
-    let notice = Notice::new("handshake-failed", "Handshake", text);
-    service.shared.observer.notice(notice);
+    service.shared.tell("handshake-failed", "Handshake", text);
 }

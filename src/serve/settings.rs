@@ -10,11 +10,13 @@ use super::cached::Ages;
 use super::clients::Clients;
 use super::current_trust::{CurrentTrust, TrustFiles};
 use super::metrics::Metrics;
-use super::notice::Observer;
+use super::notice::{Notice, Observer};
 use crate::address::{Hostname, ProviderPattern};
+use crate::error::Hint as _;
 use crate::event::Reporter;
 use crate::examine::TrustOptions;
 use crate::http::Http;
+use crate::outcome::Failure;
 use crate::platform::Platforms;
 use crate::selection::Exclusion;
 use crate::source::Source;
@@ -108,4 +110,23 @@ pub(super) struct Shared {
     pub(super) clients: Clients,
     pub(super) metrics: Metrics,
     pub(super) observer: Arc<dyn Observer>,
+}
+
+impl Shared {
+    /// Logs an event as it should be.
+    pub(super) fn tell(&self, name: &'static str, verb: &'static str, text: String) {
+        self.observer.notice(Notice::new(name, verb, text));
+    }
+
+    /// Logs a failed request to the store, or a version that could not be mirrored.
+    pub(super) fn fail(&self, name: &'static str, failure: &Failure) {
+        let failed = Notice::warning(name, "Failed", String::new()).because(failure);
+        let hint = failure.hint();
+        self.observer.notice(Notice { hint, ..failed });
+    }
+
+    /// Logs an event that the operator has to do something about.
+    pub(super) fn warn(&self, name: &'static str, verb: &'static str, text: String) {
+        self.observer.notice(Notice::warning(name, verb, text));
+    }
 }

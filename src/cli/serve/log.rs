@@ -46,13 +46,14 @@ impl Log {
         printer.log_line("listening", &Listening { url, address });
     }
 
-    /// Prints how many providers the store has, and which of them no entry of the trust file matches. With `--fill`, the store may be empty.
-    /// Returns the providers.
+    /// Prints how many providers the store has, and which of them no entry of the trust file matches; and that the provider registry serves
+    /// nothing, if the store has no provider of its host. With `--fill`, the store may be empty, and gets providers of any host.
     pub(super) fn contents(
         &self,
         listed: Result<Everything, CommandError>,
         fills: bool,
-    ) -> Vec<ProviderAddr> {
+        registry: Option<&Hostname>,
+    ) {
         let providers = match listed {
             Ok(everything) => {
                 if let Some(text) = everything.incomplete() {
@@ -64,7 +65,7 @@ impl Log {
             Err(error) => {
                 let text = hinted(&error, error.hint());
                 self.event("no-providers", Tone::Warning, "Warning", text);
-                return Vec::new();
+                return;
             }
         };
         let text = counted(providers.len(), "provider");
@@ -76,21 +77,17 @@ impl Log {
         if let Some(text) = line {
             self.event("unmatched", Tone::Warning, "Warning", text);
         }
-        let _first = self.listed.set(providers.iter().cloned().collect());
-        providers
-    }
-
-    /// Says that the provider registry serves nothing, if the store has no provider of its host. A port is a part of a host.
-    pub(super) fn note_of_host(&self, registry: Option<&Hostname>, providers: &[ProviderAddr]) {
-        let Some(registry) = registry.filter(|_| !providers.is_empty()) else {
-            return;
+        let has_none = |host: &&Hostname| {
+            // A port is a part of a host.
+            !fills && !providers.is_empty() && providers.iter().all(|one| one.hostname() != *host)
         };
-        if providers.iter().all(|one| one.hostname() != registry) {
+        if let Some(registry) = registry.filter(has_none) {
             let text = format!(
                 "the store has no provider of {registry}, so the provider registry serves none, and the network mirror all; `--registry-host HOST` is for those of another host"
             );
             self.event("no-registry", Tone::Plain, "Note", text);
         }
+        let _first = self.listed.set(providers.into_iter().collect());
     }
 
     fn event(&self, event: &'static str, tone: Tone, verb: &str, text: String) {

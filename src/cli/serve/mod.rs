@@ -15,7 +15,7 @@ use clap::Args;
 use tokio::sync::Notify;
 use url::Url;
 
-use tfoci::address::{Hostname, ProviderAddr};
+use tfoci::address::Hostname;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platform;
 use tfoci::release::LARGEST_BLOB;
@@ -255,11 +255,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let url = settings.url.clone();
     let provider_host = settings.provider_host.clone();
     let store = open(&endpoint, registry, arguments.fill, session)?;
-    let pages = Arc::new(Pages);
-    let server = Server::start(settings, log.clone(), pages);
-    let server = server
-        .await
-        .map_err(|error| settings::not_started(error, &arguments))?;
+    let server = Server::start(settings, log.clone(), Arc::new(Pages)).await;
+    let server = server.map_err(|error| settings::not_started(error, &arguments))?;
     settings::warn(&arguments, session);
     let address = server.address().unwrap_or(arguments.listen);
     let url = url.unwrap_or_else(|| format!("{scheme}://{address}"));
@@ -270,9 +267,13 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let interrupted_twice = signals::interrupted_twice();
     log.listening(&url, address);
     let reporting = async {
-        let providers = report_contents(&endpoint, &store, &arguments, session, &log).await;
-        if !arguments.fill {
-            log.note_of_host(provider_host.as_ref(), &providers);
+        let host = arguments.provider_host.as_ref();
+        let host = host.unwrap_or_else(|| session.default_host());
+        let listed = session.everything(&endpoint, &store, host).await;
+        // Not every registry lists its repositories, or lists them to this user.
+        let is_listed = matches!(listed, Ok(_) | Err(CommandError::Empty { .. }));
+        if endpoint.template().is_none() || is_listed {
+            log.contents(listed, arguments.fill, provider_host.as_ref());
         }
         std::future::pending::<()>().await;
     };
@@ -303,26 +304,6 @@ fn open(
     };
     // A store that cannot be opened is a mistake in the command line.
     opened.map_err(|error| Failure::from(error).into())
-}
-
-/// Writes what the store has to the log. Returns its providers, if it lists them.
-async fn report_contents(
-    endpoint: &Endpoint,
-    store: &Store,
-    arguments: &Arguments,
-    session: &Session,
-    log: &Log,
-) -> Vec<ProviderAddr> {
-    let host = arguments.provider_host.as_ref();
-    let host = host.unwrap_or_else(|| session.default_host());
-    let listed = session.everything(endpoint, store, host).await;
-    // Not every registry lists its repositories, or lists them to this user.
-    let is_listed =
-        endpoint.template().is_none() || matches!(listed, Ok(_) | Err(CommandError::Empty { .. }));
-    match is_listed {
-        true => log.contents(listed, arguments.fill),
-        false => Vec::new(),
-    }
 }
 
 /// An address of this machine. Host names are refused, because a name may have more addresses than the operator means.

@@ -37,9 +37,14 @@ pub(super) fn of(
 ) -> Result<ServerSettings, CommandError> {
     let tls = tls(arguments)?;
     let url = arguments.url.as_ref();
-    if let (Some(url), Some(_)) = (url.filter(|url| url.scheme() == "http"), &tls) {
-        let url = url.to_string();
-        return Err(CommandError::PlainUrl { url });
+    if let Some(url) = url.filter(|url| url.scheme() == "http") {
+        if tls.is_some() {
+            let url = url.to_string();
+            return Err(CommandError::PlainUrl { url });
+        }
+        session.printer.warning(&format!(
+            "clients use network mirrors and registries over HTTPS only, and --url is {url}"
+        ));
     }
     let host_of_url = url.and_then(host_of);
     let fill = match arguments.fill {
@@ -194,13 +199,8 @@ fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostna
     }
 }
 
-/// Warns of a URL that clients will not accept, because it is without TLS, and of links that are valid for only one of several replicas.
+/// Warns of links that are valid for only one of several replicas.
 pub(super) fn warn(arguments: &Arguments, session: &Session) {
-    if let Some(url) = arguments.url.as_ref().filter(|url| url.scheme() == "http") {
-        session.printer.warning(&format!(
-            "clients use network mirrors and registries over HTTPS only, and --url is {url}"
-        ));
-    }
     if let (Some(tokens), None) = (&arguments.tokens, &arguments.signing_key) {
         session.printer.warning(&format!(
             "clients need the tokens of {}, and without --signing-key the links to packages are valid for this process only: not for replicas, \
