@@ -120,7 +120,6 @@ impl Problem {
                 | Self::Unread(store::Error::Disk(_))
                 | Self::Unpack(_)
                 | Self::Occupied { .. }
-                | Self::OtherForm { .. }
                 | Self::Spelling(_)
                 | Self::CapitalLetters
         )

@@ -1,6 +1,6 @@
 //! What helps when a journey fails.
 
-use super::{At, Failure, PackageError, Problem, spelling};
+use super::{At, Failure, Problem, spelling};
 use crate::constraint::VersionConstraints;
 use crate::error::Hint;
 use crate::trust;
@@ -22,16 +22,6 @@ impl Hint for Failure {
             Some(provider) => hint.replace("ADDR", &provider.to_string()),
             None => hint,
         })
-    }
-}
-
-impl Hint for PackageError {
-    fn hint(&self) -> Option<String> {
-        match self {
-            Self::Source(error) => error.hint(),
-            Self::Http(error) => error.hint(),
-            Self::Blob(error) => error.hint(),
-        }
     }
 }
 
@@ -66,7 +56,7 @@ impl Hint for Problem {
                 admitted: Some(version),
                 ..
             } => Some(format!("`tfoci lock ADDR --upgrade` selects {version}")),
-            problem => problem.own_hint().map(str::to_owned),
+            problem => own_hint(problem).map(str::to_owned),
         }
     }
 }
@@ -74,49 +64,42 @@ impl Hint for Problem {
 const TAMPERED: &str =
     "do not use these packages: the store was tampered with, or a replacement was interrupted";
 
-impl Problem {
-    fn own_hint(&self) -> Option<&'static str> {
-        Some(match self {
-            Self::Weaker { .. } | Self::PerhapsWeaker { .. } => {
-                "publish it with its signature; only `--existing replace` of `push` makes evidence weaker"
-            }
-            Self::Exists => "without `--existing fail`, missing platforms are added",
-            Self::Taken { .. } => {
-                "`--existing replace` of `push` or `copy` puts the provider in its place"
-            }
-            Self::OtherPackage { .. } | Self::Uncovered { .. } => {
-                "lock files pin zips: release a new version; if nobody uses this one, `push --existing replace`"
-            }
-            Self::OtherProvider { .. } | Self::OtherProviders { .. } => {
-                "a template with `{hostname}`, `{namespace}` and `{type}` tells them apart"
-            }
-            Self::Contended { .. } => "run it again",
-            Self::NoProvider => "`tfoci list --from STORE` lists its providers, with their hosts",
-            Self::Withdrawn { .. } => "copy it from a store that has it, or change the constraints",
-            Self::OtherLocked { .. } => "`tfoci lock ADDR --upgrade` selects another version",
-            Self::UnknownPlatforms => "name them with `--platform OS_ARCH`",
-            Self::OtherRelease { .. } => {
-                "compare the lock file with its last version, and ask the author before you lock it again"
-            }
-            Self::NotCanonical { .. } => "publish the version again, which gives it that tag",
-            Self::NoPin {
-                allows_unsigned: true,
-            } => {
-                "`--require-pinned` accepts no release without a signature: leave out one of the two"
-            }
-            Self::NoPin { .. } => "pin its key in a trust file, as `tfoci help trust` shows",
-            Self::Unproven { .. } => {
-                "`--rebuild-index` copies its packages and evidence, and leaves out the rest"
-            }
-            Self::Occupied { .. } => "remove it, or install into another directory",
-            Self::OtherForm { .. } => "remove one of the two, or install in the same form",
-            Self::Spelling(spelling::Error::Other { .. }) => {
-                "remove it: clients do not tell the two apart"
-            }
-            Self::CapitalLetters => "install it with `--unpacked`",
-            _ => return None,
-        })
-    }
+fn own_hint(problem: &Problem) -> Option<&'static str> {
+    Some(match problem {
+        Problem::Weaker { .. } => {
+            "publish it with its signature; only `--existing replace` of `push` makes evidence weaker"
+        }
+        Problem::Taken { .. } => {
+            "`--existing replace` of `push` or `copy` puts the provider in its place"
+        }
+        Problem::OtherPackage { .. } | Problem::Uncovered { .. } => {
+            "lock files pin zips: release a new version; if nobody uses this one, `push --existing replace`"
+        }
+        Problem::OtherProvider { .. } => {
+            "a template with `{hostname}`, `{namespace}` and `{type}` tells them apart"
+        }
+        Problem::NoProvider => "`tfoci list --from STORE` lists its providers, with their hosts",
+        Problem::Withdrawn { .. } => "copy it from a store that has it, or change the constraints",
+        Problem::OtherLocked { .. } => "`tfoci lock ADDR --upgrade` selects another version",
+        Problem::UnknownPlatforms => "name them with `--platform OS_ARCH`",
+        Problem::OtherRelease { .. } => {
+            "compare the lock file with its last version, and ask the author before you lock it again"
+        }
+        Problem::NotCanonical { .. } => "publish the version again, which gives it that tag",
+        Problem::NoPin {
+            allows_unsigned: true,
+        } => "`--require-pinned` accepts no release without a signature: leave out one of the two",
+        Problem::NoPin { .. } => "pin its key in a trust file, as `tfoci help trust` shows",
+        Problem::Unproven { .. } => {
+            "`--rebuild-index` copies its packages and evidence, and leaves out the rest"
+        }
+        Problem::Occupied { .. } => "remove it, or install into another directory",
+        Problem::Spelling(spelling::Error::Other { .. }) => {
+            "remove it: clients do not tell the two apart"
+        }
+        Problem::CapitalLetters => "install it with `--unpacked`",
+        _ => return None,
+    })
 }
 
 /// The versions that there are follow the message.

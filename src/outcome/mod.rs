@@ -24,7 +24,7 @@ use crate::version::Version;
 pub use failure::{At, Failure};
 pub use form::Form;
 pub use occupant::Occupant;
-pub use problem::{PackageError, Problem};
+pub use problem::Problem;
 
 /// A published provider version.
 #[derive(Clone, Debug, Serialize)]

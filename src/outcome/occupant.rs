@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::Form;
 use crate::digest::Digest;
 use crate::disk::{contents, exposed::Exposure};
 use crate::error::printable_path;
@@ -11,6 +12,8 @@ use crate::hash::PackageHash;
 /// What is at the path of a package.
 #[derive(Debug)]
 pub enum Occupant {
+    /// A package in this form.
+    Form(Form),
     /// A packed package with other bytes, by their digest.
     Zip(Digest),
     /// An unpacked package with other files, by their `h1`.
@@ -29,6 +32,7 @@ pub enum Occupant {
 impl fmt::Display for Occupant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Form(form) => form.fmt(f),
             Self::Zip(digest) => match PackageHash::of_zip(digest) {
                 Some(zh) => zh.fmt(f),
                 None => digest.fmt(f),

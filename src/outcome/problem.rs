@@ -1,6 +1,6 @@
 //! Problems that stop a journey.
 
-use super::{Form, Occupant};
+use super::Occupant;
 use crate::address::{self, ProviderAddr};
 use crate::archive;
 use crate::authentication::Status;
@@ -10,38 +10,12 @@ use crate::digest::Digest;
 use crate::disk;
 use crate::error::{Category, MANY, counted, listed, printable, printable_path};
 use crate::hash::PackageHash;
-use crate::http;
 use crate::oci::{self, Tag};
 use crate::platform::Platform;
 use crate::source::{self, folder};
 use crate::store;
 use crate::trust;
 use crate::version::Version;
-
-/// Why a source does not serve a package.
-#[derive(Debug, thiserror::Error)]
-pub enum PackageError {
-    /// An origin or a mirror failed.
-    #[error(transparent)]
-    Source(#[from] source::Error),
-    /// A host could not be asked, or did not answer.
-    #[error(transparent)]
-    Http(#[from] http::Error),
-    /// The bytes are not the expected ones, or could not be read.
-    #[error(transparent)]
-    Blob(#[from] blob::Error),
-}
-
-impl PackageError {
-    /// The category that decides the exit code.
-    pub fn category(&self) -> Category {
-        match self {
-            Self::Source(error) => error.category(),
-            Self::Http(error) => error.category(),
-            Self::Blob(error) => error.category(),
-        }
-    }
-}
 
 /// A problem that stops a journey.
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
@@ -75,7 +49,7 @@ pub enum Problem {
     #[error("cannot download the package")]
     Package {
         platform: Platform,
-        source: Box<PackageError>,
+        source: Box<Problem>,
     },
     /// The store that a copy reads lacks a blob or manifest, or it is damaged.
     #[error(transparent)]
@@ -112,16 +86,15 @@ pub enum Problem {
     /// An artifact that tfoci wrote has no evidence, and some is required.
     #[error("no evidence is stored")]
     NoEvidence,
-    /// The evidence in the store is stronger than this release's, and does not cover this release's packages.
+    /// The evidence in the store is stronger than this release's, and does not cover this release's packages; or it cannot be read, so that it may be.
     #[error(
-        "the release proves less than the stored version\n  expected {} (in the store)\n  received {} (in this release)", .stored.as_str(), .offered.as_str()
+        "the release proves less than the stored version\n  expected {} (in the store)\n  received {} (in this release)",
+        .stored.map_or("unknown: it cannot be read", Status::as_str), .offered.as_str()
     )]
-    Weaker { stored: Status, offered: Status },
-    /// The store's evidence cannot be read, so it may be stronger than this release's.
-    #[error(
-        "the evidence in the store cannot be read, and may have proved more than this release\n  received {} (in this release)", .offered.as_str()
-    )]
-    PerhapsWeaker { offered: Status },
+    Weaker {
+        stored: Option<Status>,
+        offered: Status,
+    },
     /// The version exists, and `--existing fail` is given.
     #[error("the store already has this version")]
     Exists,
@@ -135,22 +108,17 @@ pub enum Problem {
         stored: Digest,
         offered: Digest,
     },
-    /// Two addresses resolve to one repository, which already has this version of the other provider.
+    /// Two addresses resolve to one repository, which already has this version of the other provider, or another one: their versions would get mixed
+    /// up.
     #[error(
-        "the repository has this version of another provider\n  expected {expected}\n  received {stored} (in the store)"
+        "the repository has versions of another provider\n  expected {expected}\n  received {stored}{} (in the store)",
+        .version.as_ref().map(|version| format!(", version {version}")).unwrap_or_default()
     )]
     OtherProvider {
         expected: Box<ProviderAddr>,
         stored: Box<ProviderAddr>,
-    },
-    /// The repository has versions of another provider, whose versions would get mixed up with these.
-    #[error(
-        "the repository has versions of another provider\n  expected {expected}\n  received {stored}, version {version} (in the store)"
-    )]
-    OtherProviders {
-        expected: Box<ProviderAddr>,
-        stored: Box<ProviderAddr>,
-        version: Version,
+        /// The version; `None` for the one that is written or read.
+        version: Option<Version>,
     },
     /// The author released the version again, so that evidence would not cover all packages after a merge.
     #[error("the store has packages of another release of this version")]
@@ -227,12 +195,6 @@ pub enum Problem {
         expected: Box<Occupant>,
         received: Box<Occupant>,
     },
-    #[error("the mirror has the package in the other form\n  {}\n  expected {expected}\n  received {received}", printable_path(.path))]
-    OtherForm {
-        path: std::path::PathBuf,
-        expected: Form,
-        received: Form,
-    },
     #[error(transparent)]
     Spelling(#[from] super::spelling::Error),
     /// A server keeps the documents of versions in memory, and those of this provider are too large together.
@@ -254,23 +216,12 @@ fn no_version(constraints: &VersionConstraints, available: &[Version]) -> String
     format!("{asked}\n  has {}", versions(available))
 }
 
+/// The newest versions, which fit on two lines of a terminal.
 fn versions(available: &[Version]) -> String {
-    // Fits on two lines of a terminal.
     const MOST: usize = 12;
-    if available.is_empty() {
-        return "none".to_owned();
-    }
-    let newest: Vec<String> = available
-        .iter()
-        .rev()
-        .take(MOST)
-        .map(Version::to_string)
-        .collect();
-    let more = available.len().saturating_sub(MOST);
-    if more > 0 {
-        format!("{} and {more} older ones", newest.join(", "))
-    } else {
-        newest.join(", ")
+    match available {
+        [] => "none".to_owned(),
+        available => listed(available.iter().rev(), MOST),
     }
 }
 
@@ -293,6 +244,7 @@ impl Problem {
         Some(Self::OtherProvider {
             expected: Box::new(expected.clone()),
             stored: Box::new(stored),
+            version: None,
         })
     }
 
@@ -350,21 +302,6 @@ impl Problem {
             | Self::LargeDocuments { .. }
             | Self::CapitalLetters => Category::Unsupported,
             Self::Exists | Self::Contended { .. } => Category::Conflict,
-            Self::Unreadable(_)
-            | Self::Evidence { .. }
-            | Self::Taken { .. }
-            | Self::OtherPackage { .. }
-            | Self::OtherProvider { .. }
-            | Self::OtherProviders { .. }
-            | Self::Uncovered { .. }
-            | Self::NoEvidence
-            | Self::OtherRelease { .. }
-            | Self::Weaker { .. }
-            | Self::PerhapsWeaker { .. }
-            | Self::Unproven { .. }
-            | Self::Occupied { .. }
-            | Self::OtherForm { .. }
-            | Self::Spelling(_) => Category::Untrusted,
             Self::NoProvider
             | Self::NoPackages
             | Self::NoVersion { .. }
@@ -374,6 +311,8 @@ impl Problem {
             | Self::NotCanonical { .. } => Category::NotFound,
             Self::OtherLocked { .. } => Category::Differs,
             Self::NoPin { .. } | Self::SameRepository => Category::Usage,
+            // The others are about bytes, evidence or hashes that are not the expected ones.
+            _ => Category::Untrusted,
         }
     }
 }
@@ -381,6 +320,7 @@ impl Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http;
     use crate::oci::Part;
 
     #[test]

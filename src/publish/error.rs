@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use crate::blob::{self, BlobSource, File, ReadError};
 use crate::digest::Digest;
 use crate::oci::Part;
-use crate::outcome::{PackageError, Problem};
+use crate::outcome::Problem;
 use crate::platform::Platform;
 use crate::source::{self, SourcePackage};
 use crate::store::{self, PutError, StoreBlob};
@@ -97,14 +97,16 @@ fn unusable(package: Option<FailedPackage>, digest: Digest, source: blob::Error)
             file: package.file_name,
             source,
         },
-        (Some(package), blob::Error::Http(error)) => package.failed(error.into()),
+        (Some(package), blob::Error::Http(error)) => {
+            package.failed(source::Error::from(error).into())
+        }
         (Some(package), source) if source.is_damage() => package.failed(source.into()),
         (_, source) => store::Error::reading(Part::Blob, digest, source).into(),
     }
 }
 
 impl FailedPackage {
-    fn failed(self, source: PackageError) -> Problem {
+    fn failed(self, source: Problem) -> Problem {
         Problem::Package {
             platform: self.platform,
             source: Box::new(source),

@@ -233,11 +233,8 @@ impl ExistingEvidence {
         };
         let (from, to) = (self.claim.status(), offered.status);
         if weakens && !may_weaken {
-            let offered = to;
-            return Err(match from {
-                Some(stored) => Problem::Weaker { stored, offered },
-                None => Problem::PerhapsWeaker { offered },
-            });
+            let (stored, offered) = (from, to);
+            return Err(Problem::Weaker { stored, offered });
         }
         let covers = candidate.covers;
         covers.map_err(|source| Problem::Uncovered { source })?;

@@ -30,7 +30,7 @@ use crate::event::{Event, Subject};
 use crate::http;
 use crate::jobs::{self, Jobs};
 use crate::mirror::{self, Task, VersionFilter};
-use crate::outcome::{At, Change, Failure, PackageError, Problem, Published};
+use crate::outcome::{At, Change, Failure, Problem, Published};
 use crate::source::{self, AvailableVersion, BadEntries};
 use crate::store::RepoMut;
 use crate::version::Version;
@@ -377,22 +377,14 @@ enum Cause {
 
 impl Cause {
     fn of(problem: &Problem) -> Self {
-        let package = match problem {
-            Problem::Package { source, .. } => Some(&**source),
-            _ => None,
-        };
-        match (problem, package) {
-            (Problem::Source(error), _) | (_, Some(PackageError::Source(error))) => {
-                Self::of_source(error)
-            }
-            (Problem::Blob(error), _) | (_, Some(PackageError::Blob(error))) => match error {
-                blob::Error::Digest { .. }
-                | blob::Error::Longer { .. }
-                | blob::Error::Archive(_) => Self::Definite,
-                _ => Self::Silence,
-            },
-            (_, Some(PackageError::Http(http::Error::Large { .. }))) => Self::Definite,
-            _ if problem.category() == Category::Untrusted => Self::Definite,
+        match problem {
+            Problem::Blob(
+                blob::Error::Digest { .. } | blob::Error::Longer { .. } | blob::Error::Archive(_),
+            ) => Self::Definite,
+            Problem::Blob(_) => Self::Silence,
+            Problem::Source(error) => Self::of_source(error),
+            Problem::Package { source, .. } => Self::of(source),
+            problem if problem.category() == Category::Untrusted => Self::Definite,
             _ => Self::Silence,
         }
     }

@@ -4,42 +4,22 @@ use std::io;
 use std::mem::{Discriminant, discriminant};
 
 use tfoci::blob;
-use tfoci::credentials::FoundIn;
 use tfoci::disk;
-use tfoci::http::{self, ConnectionError};
-use tfoci::outcome::{At, PackageError, Problem};
+use tfoci::http;
+use tfoci::outcome::{At, Problem};
 use tfoci::{source, store};
 
 use super::CommandError;
 
 /// What is wrong with a host or a disk. Other providers fail in the same way.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(in crate::cli) struct CommonFailure {
     cause: Cause,
     side: Discriminant<At>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Cause {
-    Host {
-        host: String,
-        fault: HostFault,
-    },
-    /// The system refuses this action on every file, as far as one can tell.
-    Disk {
-        action: disk::Action,
-        kind: io::ErrorKind,
-    },
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum HostFault {
-    Connection(ConnectionError),
-    /// The registry refused the credentials, or requires some.
-    Unauthorized(Option<FoundIn>),
-    /// The origin refused the token, or requires one.
-    NoToken,
-}
+/// The host, or `None` for a disk, and what is wrong with it, as code shows it.
+type Cause = (Option<String>, String);
 
 impl CommonFailure {
     /// The host or disk that an error is about; `None` for other errors.
@@ -54,10 +34,7 @@ impl CommonFailure {
 
     /// The host; `None` for a disk.
     pub(in crate::cli) fn host(&self) -> Option<&str> {
-        match &self.cause {
-            Cause::Host { host, .. } => Some(host),
-            Cause::Disk { .. } => None,
-        }
+        self.cause.0.as_deref()
     }
 }
 
@@ -67,11 +44,7 @@ fn of_problem(problem: &Problem) -> Option<Cause> {
         Problem::Source(error) => of_source(error),
         Problem::Store(error) | Problem::Unread(error) => of_store(error),
         Problem::Blob(error) => of_blob(error),
-        Problem::Package { source, .. } => match &**source {
-            PackageError::Source(error) => of_source(error),
-            PackageError::Http(error) => of_http(error),
-            PackageError::Blob(error) => of_blob(error),
-        },
+        Problem::Package { source, .. } => of_problem(source),
         _ => None,
     }
 }
@@ -88,10 +61,7 @@ fn of_disk(error: &disk::Error) -> Option<Cause> {
             | io::ErrorKind::StorageFull
             | io::ErrorKind::QuotaExceeded
     );
-    is_lasting.then(|| Cause::Disk {
-        action: *action,
-        kind: source.kind(),
-    })
+    is_lasting.then(|| (None, format!("{action:?} {:?}", source.kind())))
 }
 
 fn of_blob(error: &blob::Error) -> Option<Cause> {
@@ -109,10 +79,7 @@ fn of_source(error: &source::Error) -> Option<Cause> {
         source::Error::Unauthorized {
             tried: source::AuthTried::NoToken { host },
             ..
-        } => Some(Cause::Host {
-            host: host.to_unicode(),
-            fault: HostFault::NoToken,
-        }),
+        } => Some((Some(host.to_unicode()), "token".to_owned())),
         _ => None,
     }
 }
@@ -122,10 +89,9 @@ fn of_store(error: &store::Error) -> Option<Cause> {
         store::Error::Disk(error) => of_disk(error),
         store::Error::Http(error) => of_http(error),
         store::Error::Blob { source, .. } => of_blob(source),
-        store::Error::Unauthorized { host, tried, .. } => Some(Cause::Host {
-            host: host.clone(),
-            fault: HostFault::Unauthorized(tried.clone()),
-        }),
+        store::Error::Unauthorized { host, tried, .. } => {
+            Some((Some(host.clone()), format!("{tried:?}")))
+        }
         _ => None,
     }
 }
@@ -133,10 +99,9 @@ fn of_store(error: &store::Error) -> Option<Cause> {
 /// A connection that broke says nothing about the next one.
 fn of_http(error: &http::Error) -> Option<Cause> {
     match error {
-        http::Error::Transport { url, error } if error.is_lasting() => Some(Cause::Host {
-            host: url.host().to_owned(),
-            fault: HostFault::Connection(error.clone()),
-        }),
+        http::Error::Transport { url, error } if error.is_lasting() => {
+            Some((Some(url.host().to_owned()), format!("{error:?}")))
+        }
         _ => None,
     }
 }

@@ -129,10 +129,10 @@ impl Place {
         };
         match other.find()? {
             None => Ok(()),
-            Some(_) => Err(Problem::OtherForm {
+            Some(_) => Err(Problem::Occupied {
                 path: other.path.clone(),
-                expected: self.form,
-                received,
+                expected: Box::new(Occupant::Form(self.form)),
+                received: Box::new(Occupant::Form(received)),
             }),
         }
     }

@@ -96,10 +96,10 @@ async fn refuse_others<L>(
     };
     let other = newest.and_then(|newest| newest.index.other_provider(&release.provider));
     match other {
-        Some(stored) => Err(Problem::OtherProviders {
+        Some(stored) => Err(Problem::OtherProvider {
             expected: Box::new(release.provider.clone()),
             stored: Box::new(stored),
-            version,
+            version: Some(version),
         }),
         None => Ok(()),
     }
