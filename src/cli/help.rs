@@ -104,30 +104,17 @@ fn page(names: &[&str]) -> Result<String, CommandError> {
     }
 }
 
-/// The page that is meant by misspelt names.
-fn meant(tfoci: &clap::Command, names: &[&str]) -> Option<String> {
-    if let ["withdraw" | "delete" | "remove" | "replace" | "repair" | "uninstall"] = names {
-        return Some("maintenance".to_owned());
+/// The page that is meant by a misspelt name.
+fn meant<'a>(tfoci: &'a clap::Command, names: &[&str]) -> Option<&'a str> {
+    let [name] = names else { return None };
+    if let "withdraw" | "delete" | "remove" | "replace" | "repair" | "uninstall" = *name {
+        return Some("maintenance");
     }
-    let shown = |command: &clap::Command| {
-        let commands = command.get_subcommands().filter(|one| !one.is_hide_set());
-        commands.map(|one| one.get_name().to_owned()).collect()
-    };
-    let (mut command, mut candidates): (_, Vec<String>) = (tfoci, shown(tfoci));
-    candidates.extend(TOPICS.iter().map(|(topic, _)| (*topic).to_owned()));
-    candidates.push(OPTIONS.to_owned());
-    let mut meant = Vec::new();
-    for name in names {
-        let words: Vec<&str> = candidates.iter().map(String::as_str).collect();
-        let found = nearest(name, &words)?.to_owned();
-        if let Some(one) = command.find_subcommand(&found) {
-            (command, candidates) = (one, shown(one));
-        } else {
-            candidates.clear();
-        }
-        meant.push(found);
-    }
-    Some(meant.join(" "))
+    let commands = tfoci.get_subcommands().filter(|one| !one.is_hide_set());
+    let topics = TOPICS.iter().map(|(topic, _)| *topic);
+    let pages = commands.map(clap::Command::get_name);
+    let pages: Vec<&str> = pages.chain(topics).chain([OPTIONS]).collect();
+    nearest(name, &pages)
 }
 
 /// What `tfoci COMMAND --help` prints.

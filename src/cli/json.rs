@@ -11,6 +11,7 @@ use tfoci::digest::Digest;
 use tfoci::error::{Category, Hint};
 use tfoci::fingerprint::Fingerprint;
 use tfoci::hash::PackageHash;
+use tfoci::outcome::Failure;
 use tfoci::platform::Platform;
 use tfoci::version::Version;
 
@@ -43,32 +44,26 @@ struct CommandFailure {
 
 impl Failed {
     pub(super) fn interrupted() -> Self {
-        let error = CommandFailure {
-            error: Error::interrupted(),
-            provider: None,
-            version: None,
-            place: None,
-        };
+        Self::new(Error::interrupted(), None)
+    }
+
+    fn new(error: Error, failure: Option<&Failure>) -> Self {
+        let subject = failure.and_then(|failure| failure.subject.as_ref());
         Self {
             schema: SCHEMA,
-            error,
+            error: CommandFailure {
+                error,
+                provider: subject.map(|subject| subject.provider.clone()),
+                version: subject.and_then(|subject| subject.version.clone()),
+                place: failure.and_then(|failure| failure.at.name()),
+            },
         }
     }
 }
 
 impl From<&CommandError> for Failed {
     fn from(error: &CommandError) -> Self {
-        let failure = error.failure();
-        let subject = failure.and_then(|failure| failure.subject.as_ref());
-        Self {
-            schema: SCHEMA,
-            error: CommandFailure {
-                error: Error::from(error),
-                provider: subject.map(|subject| subject.provider.clone()),
-                version: subject.and_then(|subject| subject.version.clone()),
-                place: failure.and_then(|failure| failure.at.name()),
-            },
-        }
+        Self::new(error.into(), error.failure())
     }
 }
 

@@ -6,6 +6,8 @@ use std::path::{Component, Path, PathBuf, absolute};
 use handlebars::{Handlebars, RenderError, no_escape};
 use serde::Serialize;
 
+use tfoci::address::ProviderAddr;
+
 /// Fills a template. It can include the partials by their names.
 pub(super) fn fill(
     template: &str,
@@ -125,16 +127,25 @@ impl ProviderInstallationView {
     }
 
     /// As [`ProviderInstallationView::new`], after a run of which some providers failed. They are in both lists, so that clients do not install
-    /// from their origins what this run refused.
-    pub(super) fn with_failed(
+    /// from their origins what this run refused. `None` if clients can install nothing: in a network mirror, they refuse hosts with a port.
+    pub(super) fn after<'a>(
         mirror: Mirror,
-        mut include: BTreeSet<String>,
-        failed: BTreeSet<String>,
-    ) -> Self {
+        installed: impl Iterator<Item = &'a ProviderAddr>,
+        failed: impl Iterator<Item = &'a ProviderAddr>,
+    ) -> Option<Self> {
+        let is_network = matches!(mirror, Mirror::Network { .. });
+        let is_refused = |one: &&ProviderAddr| is_network && one.hostname().has_port();
+        let installed = installed.filter(|one| !is_refused(one));
+        let mut include: BTreeSet<String> = installed.map(ToString::to_string).collect();
+        if include.is_empty() {
+            return None;
+        }
+        let failed = failed.filter(|one| !is_refused(one));
+        let failed: Vec<String> = failed.map(ToString::to_string).collect();
         let comment = "Providers that failed are in both lists, so that clients install them from nowhere else.";
         let comment = (!failed.is_empty()).then(|| comment.to_owned());
         include.extend(failed);
-        Self::new(mirror, include.into_iter().collect(), comment)
+        Some(Self::new(mirror, include.into_iter().collect(), comment))
     }
 
     /// The patterns of the providers in the mirror.

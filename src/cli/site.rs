@@ -298,13 +298,11 @@ fn page(
     failed: &BTreeSet<ProviderAddr>,
     url: Option<&str>,
 ) -> String {
-    let named = |providers: BTreeSet<&ProviderAddr>| -> BTreeSet<String> {
-        let installable = providers.into_iter();
-        let installable = installable.filter(|provider| !provider.hostname().has_port());
-        installable.map(ToString::to_string).collect()
-    };
-    let written = named(providers.iter().map(|listed| &listed.provider).collect());
-    let failed = named(failed.iter().collect());
+    let block = url.and_then(|url| {
+        let url = url.to_owned();
+        let written = providers.iter().map(|listed| &listed.provider);
+        ProviderInstallationView::after(Mirror::Network { url }, written, failed.iter())
+    });
     let providers = providers.iter().map(|listed| {
         let newest_first = listed.versions.iter().rev();
         ProviderView {
@@ -319,15 +317,11 @@ fn page(
             versions: newest_first.map(ToString::to_string).collect(),
         }
     });
-    let block = url.filter(|_| !written.is_empty()).map(|url| {
-        let url = url.to_owned();
-        ProviderInstallationView::with_failed(Mirror::Network { url }, written, failed).render()
-    });
     let view = View {
         url: url.map(str::to_owned),
         style: include_str!("../../templates/serve/style.css"),
         generator: GENERATOR,
-        block,
+        block: block.map(|block| block.render()),
         providers: providers.collect(),
     };
     let template = include_str!("../../templates/site/index.html.hbs");

@@ -292,15 +292,7 @@ impl Event {
             | Self::AttachedFinished { subject, .. }
             | Self::VersionPresent { subject }
             | Self::Warning { subject, .. } => Some(subject),
-            Self::Waiting { .. }
-            | Self::Considered { .. }
-            | Self::CredentialsIgnored { .. }
-            | Self::CredentialSelected { .. }
-            | Self::Mounting { .. }
-            | Self::Retrying { .. }
-            | Self::Resuming { .. }
-            | Self::Requesting { .. }
-            | Self::Requested(_) => None,
+            _ => None,
         }
     }
 }

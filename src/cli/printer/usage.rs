@@ -21,26 +21,9 @@ fn remove_escape_tip(error: &mut clap::Error) {
     }
 }
 
-/// Removes hidden commands from the lists of those that there are, or that are similar.
-fn remove_hidden_commands(error: &mut clap::Error) {
-    const HIDDEN: [&str; 2] = ["completion", "version"];
-    for kind in [
-        ContextKind::ValidSubcommand,
-        ContextKind::SuggestedSubcommand,
-    ] {
-        if let Some(ContextValue::Strings(mut commands)) = error.remove(kind) {
-            commands.retain(|command| !HIDDEN.contains(&command.as_str()));
-            if !commands.is_empty() {
-                error.insert(kind, ContextValue::Strings(commands));
-            }
-        }
-    }
-}
-
 /// Prints clap's usage error or help. Both may repeat arguments or variables, so they are sanitised.
 pub(in crate::cli) fn usage(mut error: clap::Error, arguments: &[OsString]) -> ExitCode {
     remove_escape_tip(&mut error);
-    remove_hidden_commands(&mut error);
     let redaction = Redaction::of(arguments);
     let plain = redaction.apply(&error.render().to_string());
     let lines: Vec<String> = plain.lines().map(neutral::quoted).collect();

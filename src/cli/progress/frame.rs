@@ -35,13 +35,6 @@ const UNITS: [(&str, u64); 4] = [
     ("B", 1),
 ];
 
-/// The size of a terminal.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Screen {
-    pub(super) columns: usize,
-    pub(super) rows: usize,
-}
-
 /// One line before it is laid out.
 struct Row {
     label: String,
@@ -51,17 +44,17 @@ struct Row {
     figures: [String; 4],
 }
 
-/// The lines. No line is wider than the screen, and their number leaves room for a line of the log.
+/// The lines for a terminal of so many rows and columns. No line is wider, and their number leaves room for a line of the log.
 pub(super) fn draw(
     ledger: &mut Ledger,
     elapsed: Duration,
-    screen: Screen,
+    (rows, columns): (u16, u16),
     waits_for: Option<&str>,
 ) -> Vec<String> {
-    let width = screen.columns.saturating_sub(1);
+    let width = usize::from(columns).saturating_sub(1);
     let mut lines = Vec::new();
     if let Some(totals) = ledger.totals() {
-        let most = screen.rows.saturating_sub(3).max(1);
+        let most = usize::from(rows).saturating_sub(3).max(1);
         let all = ledger.active.len();
         let shown = if all > most { most - 1 } else { all };
         let mut rows: Vec<Row> = ledger.active.iter().take(shown).map(package_row).collect();

@@ -23,7 +23,6 @@ use tfoci::version::Version;
 pub(super) use super::finished_line::explained;
 use super::finished_line::is_embedded;
 use super::printer::{Motion, Printer, Tone};
-use frame::Screen;
 use ledger::Ledger;
 
 /// Nothing is drawn before this time, so that short runs show no bars.
@@ -152,12 +151,7 @@ impl Progress {
     }
 
     fn draw(&self, state: &mut State, now: Duration, host: Option<&str>) {
-        let (rows, columns) = Term::stderr().size();
-        let screen = Screen {
-            columns: columns.into(),
-            rows: rows.into(),
-        };
-        let text = frame::draw(&mut state.ledger, now, screen, host).join("\n");
+        let text = frame::draw(&mut state.ledger, now, Term::stderr().size(), host).join("\n");
         let lines = state.lines.get_or_insert_with(|| {
             let target = ProgressDrawTarget::stderr_with_hz(FRAMES);
             self.printer.bars.set_draw_target(target);

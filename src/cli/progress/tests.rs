@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tfoci::event::Subject;
 
-use super::frame::{Screen, draw};
+use super::frame::draw;
 use super::ledger::Ledger;
 use super::standing;
 
@@ -52,13 +52,9 @@ fn ledger() -> Ledger {
     ledger
 }
 
-fn screen(columns: usize, rows: usize) -> Screen {
-    Screen { columns, rows }
-}
-
 /// The lines without the figures that depend on time.
-fn lines(columns: usize, rows: usize) -> Vec<String> {
-    let lines = draw(&mut ledger(), seconds(20), screen(columns, rows), None);
+fn lines(columns: u16, rows: u16) -> Vec<String> {
+    let lines = draw(&mut ledger(), seconds(20), (rows, columns), None);
     let is_steady = |field: &&str| !field.ends_with("/s") && !field.starts_with("ETA");
     let steady = |line: String| {
         let fields = line
@@ -74,15 +70,13 @@ fn lines(columns: usize, rows: usize) -> Vec<String> {
 fn no_line_wraps_and_the_total_stays_on_the_screen() {
     for columns in 20..200 {
         for rows in 4..40 {
-            let lines = draw(
-                &mut ledger(),
-                seconds(60),
-                screen(columns, rows),
-                Some("host"),
-            );
+            let lines = draw(&mut ledger(), seconds(60), (rows, columns), Some("host"));
             let widths = lines.iter().map(|line| console::measure_text_width(line));
-            assert!(widths.max().unwrap() < columns, "{columns}: {lines:#?}");
-            assert!(lines.len() < rows, "{rows}: {lines:#?}");
+            assert!(
+                widths.max().unwrap() < columns.into(),
+                "{columns}: {lines:#?}"
+            );
+            assert!(lines.len() < rows.into(), "{rows}: {lines:#?}");
             assert!(lines.last().unwrap().starts_with("to"), "{lines:#?}");
         }
     }
@@ -137,7 +131,7 @@ fn a_quiet_run_says_for_which_host_it_waits() {
     let lines = draw(
         &mut ledger,
         seconds(3),
-        screen(80, 24),
+        (24, 80),
         Some("registry.acme.test"),
     );
     assert_eq!(lines, ["⠋ waiting for registry.acme.test"]);

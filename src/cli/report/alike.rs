@@ -7,11 +7,17 @@ use tfoci::event::Subject;
 use super::super::error::{CommandError, CommonFailure};
 use super::super::printer::Printer;
 
-/// The failures of hosts and disks so far.
+/// The failures of hosts and disks so far, in the order of their first ones.
 #[derive(Default)]
-pub(super) struct Alike {
-    /// In the order of their first failures.
-    failures: Vec<(CommonFailure, Subject, Vec<Subject>)>,
+pub(super) struct Alike(Vec<Known>);
+
+struct Known {
+    failure: CommonFailure,
+    first: String,
+    /// How many more failed in the same way.
+    others: usize,
+    /// Their names. A version may have failed in several stores.
+    names: BTreeSet<String>,
 }
 
 impl Alike {
@@ -20,37 +26,29 @@ impl Alike {
         let Some(failure) = CommonFailure::of(error) else {
             return false;
         };
-        let known = self
-            .failures
-            .iter_mut()
-            .find(|(known, _, _)| *known == failure);
-        match known {
-            Some((_, _, others)) => {
-                others.push(subject.clone());
-                true
-            }
-            None => {
-                self.failures.push((failure, subject.clone(), Vec::new()));
-                false
-            }
+        let everywhere = Subject {
+            destination: None,
+            ..subject.clone()
+        };
+        let name = everywhere.to_string();
+        if let Some(known) = self.0.iter_mut().find(|known| known.failure == failure) {
+            known.others += 1;
+            known.names.extend((name != known.first).then_some(name));
+            return true;
         }
+        self.0.push(Known {
+            failure,
+            first: name,
+            others: 0,
+            names: BTreeSet::new(),
+        });
+        false
     }
 
-    /// Prints how many failed like another, with each name once. A version may have failed in several stores.
+    /// Prints how many failed like another, with each name once.
     pub(super) fn print(&self, printer: &Printer) {
-        for (failure, first, others) in &self.failures {
-            let name = |subject: &Subject| {
-                let everywhere = Subject {
-                    destination: None,
-                    ..subject.clone()
-                };
-                everywhere.to_string()
-            };
-            let mut names: BTreeSet<String> = others.iter().map(name).collect();
-            names.remove(&name(first));
-            if !others.is_empty() {
-                printer.failed_alike(failure, others.len(), &names);
-            }
+        for known in self.0.iter().filter(|known| known.others > 0) {
+            printer.failed_alike(&known.failure, known.others, &known.names);
         }
     }
 }

@@ -408,28 +408,24 @@ impl Run {
         let Destination::Directory(mirror) = &self.destination else {
             return;
         };
-        let is_seen = printer.is_terse() && self.rows.iter().all(Row::is_unchanged);
-        let is_network = !matches!(mirror, Some(Mirror::Filesystem { .. }));
-        // Clients refuse a host with a port in a network mirror.
-        let named = |is_failed: bool| -> BTreeSet<String> {
-            let rows = self.rows.iter();
-            let rows = rows.filter(|row| row.error.is_some() == is_failed);
-            let providers = rows.map(|row| &row.subject.provider);
-            let providers = providers.filter(|one| !(is_network && one.hostname().has_port()));
-            providers.map(ToString::to_string).collect()
-        };
-        let installed = named(false);
-        match mirror {
-            _ if is_seen || installed.is_empty() => {}
-            Some(mirror) => {
-                let view =
-                    ProviderInstallationView::with_failed(mirror.clone(), installed, named(true));
-                let block = view.render();
-                let block = block.trim_end();
-                printer.say(&format!("\nFor the client's CLI configuration:\n\n{block}"));
+        if self.failed().count() == self.rows.len()
+            || (printer.is_terse() && self.rows.iter().all(Row::is_unchanged))
+        {
+            return;
+        }
+        let Some(mirror) = mirror else {
+            if !self.extent.dry_run {
+                printer.say("\nServe the directory over HTTPS. With `--url URL`, this command prints the clients' configuration.");
             }
-            None if self.extent.dry_run => {}
-            None => printer.say("\nServe the directory over HTTPS. With `--url URL`, this command prints the clients' configuration."),
+            return;
+        };
+        let done = self.rows.iter().filter(|row| row.error.is_none());
+        let [done, failed] = [done.collect(), self.failed().collect()]
+            .map(|rows: Vec<&Row>| rows.into_iter().map(|row| &row.subject.provider));
+        if let Some(view) = ProviderInstallationView::after(mirror.clone(), done, failed) {
+            let block = view.render();
+            let block = block.trim_end();
+            printer.say(&format!("\nFor the client's CLI configuration:\n\n{block}"));
         }
     }
 }
