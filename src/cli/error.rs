@@ -2,19 +2,18 @@
 //!
 //! The errors state facts; [`Hint`](tfoci::error::Hint) suggests one option or command that helps.
 
-mod category;
 mod common_failure;
 mod construction;
 mod hint;
 mod lock_difference;
-pub(super) mod phrases;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 pub(super) use common_failure::CommonFailure;
+pub(super) use construction::named_by;
+use construction::{causes, locked_by, required_by};
 pub(super) use lock_difference::LockDifference;
-use phrases::{causes, locked_by, required_by};
 use tfoci::digest;
 use tfoci::error::{Category, printable, printable_path};
 use tfoci::lock;

@@ -24,38 +24,27 @@ Help topics, by `tfoci help TOPIC`:
   json         the documents of --format json
   exit-codes   what the exit codes mean";
 
-/// The pages in `templates/help`, with their names.
+/// A page in `templates/help`, with its name.
+macro_rules! page {
+    ($topic:literal) => {
+        (
+            $topic,
+            include_str!(concat!("../../templates/help/", $topic, ".txt")),
+        )
+    };
+}
+
+/// The pages with their names.
 pub(super) const TOPICS: [(&str, &str); 9] = [
-    ("trust", include_str!("../../templates/help/trust.txt")),
-    (
-        "mirror-file",
-        include_str!("../../templates/help/mirror-file.txt"),
-    ),
-    (
-        "maintenance",
-        include_str!("../../templates/help/maintenance.txt"),
-    ),
-    (
-        "templates",
-        include_str!("../../templates/help/templates.txt"),
-    ),
-    (
-        "credentials",
-        include_str!("../../templates/help/credentials.txt"),
-    ),
-    (
-        "environment",
-        include_str!("../../templates/help/environment.txt"),
-    ),
-    (
-        "deployment",
-        include_str!("../../templates/help/deployment.txt"),
-    ),
-    ("json", include_str!("../../templates/help/json.txt")),
-    (
-        "exit-codes",
-        include_str!("../../templates/help/exit-codes.txt"),
-    ),
+    page!("trust"),
+    page!("mirror-file"),
+    page!("maintenance"),
+    page!("templates"),
+    page!("credentials"),
+    page!("environment"),
+    page!("deployment"),
+    page!("json"),
+    page!("exit-codes"),
 ];
 
 /// The page about the options that every command takes. It is made from the arguments themselves.

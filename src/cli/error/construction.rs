@@ -1,15 +1,15 @@
-//! How errors of commands are made, and what they are made of.
+//! How errors of commands are made, what they are made of, and their categories.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use tfoci::disk;
-use tfoci::error::{Category, printable};
+use tfoci::error::{Category, printable, printable_path};
 use tfoci::outcome::{Failure, Problem};
 use tfoci::store::Endpoint;
 use tfoci::trust;
 
 use super::CommandError;
-use super::phrases::named_by;
 
 impl CommandError {
     /// A file that cannot be used. `named_by` says what names it: an option, or a line of another file.
@@ -76,6 +76,36 @@ impl CommandError {
         }
     }
 
+    /// The category, which decides the exit code. Errors about arguments are usage errors.
+    pub(in crate::cli) fn category(&self) -> Category {
+        if let Some(failure) = self.failure() {
+            return failure.category();
+        }
+        match self {
+            Self::LockTarget(error) => error.category(),
+            Self::LockDiffers { .. } => Category::Differs,
+            Self::DataLink { .. } | Self::NoThreads { .. } => Category::Local,
+            Self::ModuleMissing { .. } | Self::NotRequired { .. } | Self::NoMethod { .. } => {
+                Category::NotFound
+            }
+            Self::NotPinned { source, .. } => source.category(),
+            Self::KeyFile {
+                error:
+                    trust::Error::NotAKey { .. }
+                    | trust::Error::EncodedKey { .. }
+                    | trust::Error::SecretKey { .. },
+                ..
+            } => Category::Usage,
+            Self::Trust(error) | Self::KeyFile { error, .. } => error.category(),
+            Self::Credentials(error) | Self::Named { error, .. } => error.category(),
+            Self::Serve(error) => error.category(),
+            Self::Configuration(error) => error.category(),
+            Self::Plain { category, .. } => *category,
+            Self::NothingLocked(_) | Self::Empty { .. } => Category::NotFound,
+            _ => Category::Usage,
+        }
+    }
+
     /// The failure of an operation, if it is one.
     pub(in crate::cli) fn failure(&self) -> Option<&Failure> {
         match self {
@@ -99,4 +129,25 @@ impl CommandError {
             is_trust_file: false,
         }
     }
+}
+
+pub(super) fn locked_by(files: &BTreeSet<PathBuf>) -> String {
+    let line = |file: &PathBuf| format!("\n  locked by {}", printable_path(file));
+    files.iter().map(line).collect()
+}
+
+pub(super) fn required_by(stated: &[String]) -> String {
+    let line = |one: &String| format!("\n  required by {one}");
+    stated.iter().map(line).collect()
+}
+
+/// The causes of an error, one per line.
+pub(super) fn causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| (*cause).source());
+    causes.map(|cause| format!("\n  {cause}")).collect()
+}
+
+/// The line of a trust file that names a key file.
+pub(in crate::cli) fn named_by(trust: &Path, key: &trust::KeyFile) -> String {
+    format!("`keys` in {}, line {}", printable_path(trust), key.line)
 }

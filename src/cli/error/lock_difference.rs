@@ -6,7 +6,7 @@ use tfoci::address::ProviderAddr;
 use tfoci::error::printable_path;
 use tfoci::lockfile::Client;
 
-use super::phrases::required_by;
+use super::construction::required_by;
 
 /// How a lock file differs from a configuration.
 #[derive(Debug, thiserror::Error)]

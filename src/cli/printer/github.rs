@@ -62,14 +62,7 @@ impl GithubJob {
     /// The versions whose lines are still held, in order.
     fn waiting(&self) -> Vec<Subject> {
         let mut waiting: Vec<Subject> = self.held().keys().cloned().collect();
-        waiting.sort_by_cached_key(|subject| {
-            let destination = subject.destination.clone();
-            (
-                subject.provider.clone(),
-                subject.version.clone(),
-                destination,
-            )
-        });
+        waiting.sort_by_cached_key(ToString::to_string);
         waiting
     }
 

@@ -100,6 +100,7 @@ impl Row {
             verb: match totals.versions {
                 0 => PRESENT,
                 _ if is_planned => "Would copy",
+                _ if totals.mounted == totals.added() => "Reused",
                 _ => "Copied",
             },
             totals,

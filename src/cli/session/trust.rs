@@ -15,7 +15,7 @@ use tfoci::trust::{self, KeyFile, Policy, TrustFile};
 use super::{Session, read, read_text};
 use crate::cli::arguments::{ReadTrust, Trust};
 use crate::cli::error::CommandError;
-use crate::cli::error::phrases::named_by;
+use crate::cli::error::named_by;
 
 /// The most doubts about a trust file that are printed. With more, they would hide the lines of the command itself; `tfoci trust check` prints
 /// all.
