@@ -1,7 +1,7 @@
 //! Problems that stop a journey.
 
 use super::Occupant;
-use crate::address::{self, ProviderAddr};
+use crate::address::ProviderAddr;
 use crate::archive;
 use crate::authentication::Status;
 use crate::blob;
@@ -21,9 +21,6 @@ use crate::version::Version;
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
-    /// Invalid provider address.
-    #[error(transparent)]
-    Address(#[from] address::Error),
     /// Invalid store address or template.
     #[error(transparent)]
     Endpoint(#[from] store::endpoint::AddressError),
@@ -284,7 +281,6 @@ impl Problem {
     /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
-            Self::Address(error) => error.category(),
             Self::Endpoint(error) => error.category(),
             Self::Mapping(error) => error.category(),
             Self::Folder(error) => error.category(),

@@ -46,7 +46,7 @@ const BUDGETS: [(&str, usize); 52] = [
     ("configuration", 740),
     ("source", 3399),
     ("store", 4437),
-    ("outcome", 725),
+    ("outcome", 722),
     ("publish", 1975),
     ("push", 165),
     ("mirror", 1156),
