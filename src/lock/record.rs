@@ -25,10 +25,9 @@ pub(super) struct Recorded {
     pub(super) authentication: Authentication,
     /// Hashes that every client records.
     pub(super) hashes: BTreeSet<PackageHash>,
-    /// The `h1` in the origin's metadata of every platform, which no signature covers.
-    pub(super) reported_h1: BTreeSet<PackageHash>,
-    /// Every line of a checksum document of an origin without a key.
-    pub(super) reported_lines: BTreeSet<PackageHash>,
+    /// What the origin reports and no signature covers: the `h1` of every platform in its metadata, and the lines of a checksum document without
+    /// a key.
+    pub(super) reported: BTreeSet<PackageHash>,
     pub(super) installed: Vec<InstalledPackage>,
     /// If every package was unpacked: whether these are all that the checksum document lists.
     pub(super) has_all_h1: Option<bool>,
@@ -57,8 +56,7 @@ impl Recorded {
                 notes: Vec::new(),
             },
             hashes: locked.iter().cloned().chain(new).collect(),
-            reported_h1: BTreeSet::new(),
-            reported_lines: BTreeSet::new(),
+            reported: BTreeSet::new(),
             installed,
             has_all_h1: None,
             only: None,
@@ -68,39 +66,38 @@ impl Recorded {
 
     /// The result for a lock file. `believes_origin` says whether its client records what the origin reports.
     pub(super) fn locked(&self, entry: &Entry, found: &Found<'_>, believes_origin: bool) -> Locked {
-        let of_version = entry.locked_hashes(found.version());
-        // What the lock file has of this version, and the release does not.
-        let mut unknown: Vec<PackageHash> = of_version.into_iter().flatten().cloned().collect();
-        unknown.retain(|hash| !self.hashes.contains(hash));
         let mut hashes = self.hashes.clone();
         if believes_origin {
-            unknown.retain(|hash| !self.reported_h1.contains(hash));
-            hashes.extend(self.reported_h1.iter().cloned());
-            hashes.extend(self.reported_lines.iter().cloned());
+            hashes.extend(self.reported.iter().cloned());
         }
-        let is_strange = |hash: &&PackageHash| match hash {
+        // What the lock file has of this version, and the release does not.
+        let of_version = entry.locked_hashes(found.version());
+        let of_version = of_version.into_iter().flatten();
+        let unknown: Vec<&PackageHash> = of_version.filter(|one| !hashes.contains(*one)).collect();
+        let is_strange = |hash: &PackageHash| match hash {
             PackageHash::Zh(_) => true,
             PackageHash::H1(_) => self.has_all_h1 == Some(true),
             // A value that no package can have. Hashes of other schemes are not known.
             PackageHash::Other { scheme, .. } => matches!(scheme.as_str(), "zh" | "h1"),
         };
-        let strangers = unknown.iter().filter(is_strange);
         let knows_all = self.only.is_none() && !self.hashes.is_empty();
-        let h1 = unknown.iter().filter(|hash| hash.is_h1());
+        let unknown = || unknown.iter().copied().cloned();
+        let strangers = unknown().filter(|hash| knows_all && is_strange(hash));
+        let h1 = unknown().filter(PackageHash::is_h1);
         let (uncompared, unchecked) = match self.has_all_h1 {
             None => (Vec::new(), h1.count()),
             Some(true) => (Vec::new(), 0),
-            Some(false) => (h1.cloned().collect(), 0),
+            Some(false) => (h1.collect(), 0),
         };
-        let has_all = believes_origin && !self.reported_lines.is_empty();
+        let has_all = believes_origin && self.reported.iter().any(|hash| !hash.is_h1());
         Locked {
             provider: found.provider().clone(),
             version: found.version().clone(),
             place: found.method.place(found.provider()),
             authentication: self.authentication.clone(),
             packages: self.installed.clone(),
+            strangers: strangers.collect(),
             hashes,
-            strangers: strangers.filter(|_| knows_all).cloned().collect(),
             uncompared,
             unchecked,
             only: self.only.clone().filter(|_| !has_all),
@@ -235,7 +232,7 @@ impl Journey<'_> {
         let fail = |problem: Problem| found.failure(problem);
         // An origin cannot be trusted more than its signatures, and a mirror has none.
         let is_trusted = options.trust_store && !found.method.is_origin();
-        let (mut release, reported_h1) = verify(&first).await?;
+        let (mut release, mut reported) = verify(&first).await?;
         let authentication = release.authentication().clone();
         self.reporter.report(release.event());
         let (claim, mut hashes) = proven(&release, is_trusted).map_err(fail)?;
@@ -249,10 +246,9 @@ impl Journey<'_> {
             return Err(fail(Problem::NoEvidence));
         }
         // The policy accepts the release as it is, without a key.
-        let reported_lines = match needs_packages && found.method.is_origin() {
-            true => lines(&release).unwrap_or_default(),
-            false => BTreeSet::new(),
-        };
+        if needs_packages && found.method.is_origin() {
+            reported.extend(lines(&release).unwrap_or_default());
+        }
         let (mut installed, mut only, mut has_all_h1) = (Vec::new(), None, None);
         if options.wants_h1() || needs_packages {
             if needs_packages && first != options.platforms {
@@ -276,8 +272,7 @@ impl Journey<'_> {
         Ok(Recorded {
             authentication,
             hashes,
-            reported_h1,
-            reported_lines,
+            reported,
             installed,
             has_all_h1,
             only,

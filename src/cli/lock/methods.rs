@@ -83,9 +83,8 @@ impl<'a> Methods<'a> {
             MethodKind::FilesystemMirror { path: Some(path) } => {
                 return places.filesystem_mirror(Path::new(path)).map(Some);
             }
-            MethodKind::NetworkMirror { .. } => "tfoci skips a `network_mirror` without `url`",
-            MethodKind::FilesystemMirror { .. } => {
-                "tfoci skips a `filesystem_mirror` without `path`"
+            MethodKind::NetworkMirror { .. } | MethodKind::FilesystemMirror { .. } => {
+                "tfoci skips a mirror without `url` or `path`"
             }
             MethodKind::Other(name) => &format!("tfoci skips the installation method `{name}`"),
         };

@@ -206,16 +206,9 @@ impl Report<'_> {
         let printer = &self.session.printer;
         let place = &locked.place;
         if !locked.strangers.is_empty() {
-            // A mirror does not say which packages the release has.
-            let what = match place.is_mirror() {
-                true => format!(
-                    "hashes that match no package of {place}. They may be of platforms that it does not have: `--from STORE` with a pinned key, or `--from origin`, compares them"
-                ),
-                false => "hashes that match no package of this release, and clients accept packages with these hashes. Either a package was published again, or the lock file was changed; compare it with its last version before you use or remove them".to_owned(),
-            };
             let strangers = listed(&locked.strangers, MANY);
             printer.warning(&format!(
-                "{subject}: the lock file{directories} has {what}: {strangers}"
+                "{subject}: the lock file{directories} has hashes that match no package of {place}, and clients accept packages with these hashes. Compare the file with its last version, or use `--from origin`: {strangers}"
             ));
         }
         if !locked.uncompared.is_empty() {
