@@ -11,11 +11,11 @@ use url::Url;
 use tfoci::address::ProviderAddr;
 use tfoci::error::{listed, printable, printable_path};
 use tfoci::event::Subject;
+use tfoci::install::{DirectoryKind, Form, Request, Task};
 use tfoci::outcome::Failure;
 use tfoci::platform::Platforms;
 use tfoci::site::{
-    GENERATOR, ListedProvider, OnChange, PageChange, Refused, Site, SiteChange, SiteOptions, Task,
-    known_url,
+    GENERATOR, ListedProvider, OnChange, PageChange, Refused, Site, SiteChange, known_url,
 };
 
 use super::Ending;
@@ -116,14 +116,11 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let mut tasks = Vec::new();
     for WantedVersions { selection, from } in wanted {
         match from {
-            Ok(from) => tasks.push(Task {
-                from,
-                constraints: selection.constraints,
-            }),
+            Ok(from) => tasks.push(Task { from, selection }),
             Err(failure) => report.failed(failure.into()),
         }
     }
-    let site = Site::open(&request, &reporter).await;
+    let site = Site::open(&request, arguments.delete, &reporter).await;
     let site = site.map_err(Failure::from)?;
     site.write(tasks, &on_change).await;
     if let Some(everything) = everything {
@@ -219,7 +216,7 @@ fn warn_of_ports(providers: &BTreeSet<ProviderAddr>, session: &Session) {
     }
 }
 
-fn request(arguments: &Arguments, session: &Session) -> Result<SiteOptions, CommandError> {
+fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandError> {
     let directory = &arguments.directory;
     if let Some(address) = address(directory) {
         let address = printable(&address);
@@ -234,14 +231,16 @@ fn request(arguments: &Arguments, session: &Session) -> Result<SiteOptions, Comm
         let expected = "DIR, the directory of the files; `--from` names the store";
         return Err(into_store(directory, expected));
     }
-    Ok(SiteOptions {
-        directory: directory.clone(),
+    Ok(Request {
+        into: directory.clone(),
+        kind: DirectoryKind::Site,
+        cache: None,
+        form: Form::Packed,
         platforms: match arguments.platform.is_empty() {
             true => Platforms::All,
             false => requested::platforms(&arguments.platform)?,
         },
         trust: session.trust_options_with(&arguments.trust, &arguments.allow_unsigned)?,
-        delete: arguments.delete,
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
     })

@@ -35,7 +35,6 @@ use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::hash::PackageHash;
 use crate::jobs::{self, Jobs};
-use crate::lockfile::Client;
 pub use crate::outcome::Form;
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::{Platform, Platforms};
@@ -56,20 +55,20 @@ pub(crate) use directories::refuse_unlocked;
 pub(crate) use download::Download;
 use package::PackageInstallation;
 use place::Place;
-pub(crate) use place::package_hashes;
 
 /// The number of providers that are installed concurrently. Most of the time they wait for responses; the number of packages is limited
 /// separately.
 const PROVIDERS: usize = 16;
 
-/// Whether a directory is a mirror or belongs to one working directory. It decides the layout.
+/// Whom a directory is for. It decides the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectoryKind {
     /// A filesystem mirror.
     Mirror,
-    /// The providers of a working directory, as this client keeps them
-    /// ([clients: plugin folders](crate::clients#plugin-folders)).
-    Providers(Client),
+    /// The providers of a working directory ([clients: plugin folders](crate::clients#plugin-folders)).
+    Providers,
+    /// A [site](crate::site): hosts are in punycode, and a file that is not the package is replaced.
+    Site,
 }
 
 /// The options of an installation.
@@ -192,7 +191,7 @@ pub struct Installer<'a> {
 
 /// Locks of directories. What writes there holds them even if its caller is cancelled: the next process that acquires a lock deletes unfinished
 /// files.
-type Held = Arc<Vec<disk::Lock>>;
+pub(crate) type Held = Arc<Vec<disk::Lock>>;
 
 impl<'a> Installer<'a> {
     /// An installer for this directory.
@@ -205,7 +204,7 @@ impl<'a> Installer<'a> {
     }
 
     /// Creates and locks the directories when the first package needs them; none in a dry run.
-    async fn lock(&self) -> Result<Held, Problem> {
+    pub(crate) async fn lock(&self) -> Result<Held, Problem> {
         let locks = self.locks.get_or_try_init(|| self.acquire()).await;
         locks.cloned()
     }
@@ -218,13 +217,11 @@ impl<'a> Installer<'a> {
             disk::create_directory(directory)?;
             let reporter = &**self.reporter;
             locks.push(match request.kind {
-                DirectoryKind::Mirror => {
+                DirectoryKind::Mirror | DirectoryKind::Site => {
                     disk::Lock::acquire(directory.join(".tfoci.lock"), reporter).await?
                 }
                 // Clients would not expect a file there.
-                DirectoryKind::Providers(_) => {
-                    disk::Lock::of_directory(directory, reporter).await?
-                }
+                DirectoryKind::Providers => disk::Lock::of_directory(directory, reporter).await?,
             });
             disk::sweep(directory)?;
         }

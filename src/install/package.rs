@@ -8,6 +8,7 @@ use super::{
     Authentication, Event, Hashes, Held, InstalledPackage, Package, PackageHash, Place, Problem,
     Reporter, Subject, Transfer, disk, jobs, trust,
 };
+use crate::blob::BlobLocation;
 use crate::disk::temp_file::TempFileWriter;
 use crate::event::Warning;
 use crate::publish::PackageBlob;
@@ -34,7 +35,7 @@ pub(super) struct PackageInstallation<B> {
 impl<B: PackageBlob> PackageInstallation<B> {
     pub(super) async fn install(self) -> Result<InstalledPackage, Problem> {
         let installed = self.deliver().await?;
-        if installed.has_two_h1() {
+        if installed.has_two_h1() && !self.place.is_in_site() {
             self.reporter.report(Event::Warning {
                 subject: self.subject.clone(),
                 warning: Warning::TwoH1,
@@ -63,6 +64,9 @@ impl<B: PackageBlob> PackageInstallation<B> {
         }
         if self.dry_run {
             return self.plan().await;
+        }
+        if let Some(linked) = self.linked().await? {
+            return Ok(linked);
         }
         let mut this = self.clone();
         if let Some(path) = self.place.cache_lock()? {
@@ -100,6 +104,22 @@ impl<B: PackageBlob> PackageInstallation<B> {
         Ok(self.compared(transfer, Some(hashes)))
     }
 
+    /// The package of a site, as a hard link to the zip in a layout.
+    async fn linked(&self) -> Result<Option<InstalledPackage>, Problem> {
+        let location = self.package.location.info().location;
+        let Some(BlobLocation::InFile(path)) = location.filter(|_| self.place.is_in_site()) else {
+            return Ok(None);
+        };
+        self.reporter.report(Event::Started {
+            subject: self.subject.clone(),
+            size: self.package.expected.size,
+        });
+        let path = path.to_owned();
+        let linked = self.in_thread(move |this| this.place.link(&path, &this.package));
+        let hashes = linked.await?;
+        Ok(hashes.map(|hashes| self.compared(Transfer::Mounted, Some(hashes))))
+    }
+
     /// Runs work that reads whole packages on a thread that may block. The locks are held until it ends.
     async fn in_thread<T: Send + 'static>(
         &self,
@@ -113,10 +133,12 @@ impl<B: PackageBlob> PackageInstallation<B> {
     fn compared(&self, transfer: Transfer, hashes: Option<Hashes>) -> InstalledPackage {
         let (h1, zip) = hashes.map(|both| (both.directory, both.zip)).unzip();
         let zh = self.package.zh();
-        let all = [zh.clone(), h1.clone(), zip];
+        // Clients of a network mirror hash zips only.
+        let directory = h1.clone().filter(|_| !self.place.is_in_site());
+        let all = [zip, directory, zh.clone()].into_iter().flatten();
         InstalledPackage {
             size: self.package.expected.size,
-            hashes: all.into_iter().flatten().collect(),
+            hashes: all.collect::<BTreeSet<_>>().into_iter().collect(),
             zh,
             h1,
             ..self.place.installed(transfer)
@@ -158,7 +180,7 @@ impl<B: PackageBlob> PackageInstallation<B> {
 
     /// The outcome of a real run. If the path exists, this downloads the package to a temporary file and compares the two.
     async fn plan(&self) -> Result<InstalledPackage, Problem> {
-        if !self.place.is_occupied()? {
+        if self.place.is_in_site() || !self.place.is_occupied()? {
             return Ok(self.compared(Transfer::Planned, None));
         }
         let mut writer = TempFileWriter::new()?;

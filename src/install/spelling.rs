@@ -6,7 +6,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Installer, Problem, ProviderAddr, Version, canonical_file_name, disk, jobs};
+use super::{
+    DirectoryKind, Installer, Problem, ProviderAddr, Version, canonical_file_name, disk, jobs,
+};
 use crate::address::Hostname;
 use crate::outcome::spelling::Error;
 use crate::source::filesystem_mirror::package_name;
@@ -22,6 +24,9 @@ impl Installer<'_> {
         provider: &ProviderAddr,
         version: &Version,
     ) -> Result<(), Problem> {
+        if self.request.kind == DirectoryKind::Site {
+            return Ok(());
+        }
         let directories = [Some(self.request.into.clone()), self.request.cache.clone()];
         let (provider, version) = (provider.clone(), version.clone());
         jobs::in_thread(move || {

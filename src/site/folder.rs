@@ -29,13 +29,6 @@ impl ProviderFolder {
         &self.root
     }
 
-    /// The path of a file in the directory.
-    pub(super) fn path(&self, name: &str) -> PathBuf {
-        let mut path = self.root.clone();
-        path.extend(&self.segments);
-        path.join(name)
-    }
-
     /// Opens the directory; `None` if it does not exist.
     ///
     /// # Errors

@@ -27,60 +27,29 @@
 mod documents;
 mod folder;
 mod found_files;
-mod package;
 mod page;
 mod provider;
 
 pub use page::{GENERATOR, ListedProvider, PageChange, known_url};
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::{StreamExt as _, stream};
 
 use crate::address::ProviderAddr;
-use crate::constraint::VersionConstraints;
 use crate::disk;
 use crate::error::Category;
 use crate::event::{Reporter, Subject};
-use crate::examine::{StoredProvider, TrustOptions};
-use crate::install::Installed;
-use crate::jobs::{Jobs, SideBySide};
+use crate::install::{Installed, Installer, Request, Task};
+use crate::jobs::SideBySide;
 use crate::outcome::{At, Failure, Problem};
-use crate::platform::Platforms;
 use crate::version::Version;
 use folder::ProviderFolder;
 
 /// The number of providers that are written concurrently. Most of their time is spent waiting for responses. The packages have a limit of their
 /// own.
 const PROVIDERS: usize = 8;
-
-/// Where a site is written, and which packages it may publish.
-#[derive(Clone, Debug)]
-pub struct SiteOptions {
-    /// Where the files are written.
-    pub directory: PathBuf,
-    /// The platforms to write. A version may lack any of them.
-    pub platforms: Platforms,
-    /// The keys to trust, and the packages to refuse.
-    pub trust: TrustOptions,
-    /// Whether to delete versions that the store no longer has, that no longer verify, or whose provider lacks a required pin.
-    pub delete: bool,
-    /// Whether to write nothing.
-    pub dry_run: bool,
-    /// The number of packages that are written concurrently.
-    pub jobs: Jobs,
-}
-
-/// A provider to write.
-#[derive(Clone, Debug)]
-pub struct Task {
-    /// From where its packages are copied.
-    pub from: StoredProvider,
-    /// Selects the versions that match; every version without constraints.
-    pub constraints: VersionConstraints,
-}
 
 /// What happened to one version, or would happen in a dry run.
 #[derive(Clone, Debug)]
@@ -134,10 +103,11 @@ pub type OnChange<'a> = dyn Fn(Result<SiteChange, Failure>) + Send + Sync + 'a;
 
 /// The directory of a site, locked against other writers.
 pub struct Site<'a> {
-    request: &'a SiteOptions,
+    request: &'a Request,
+    /// Whether to delete versions that the store no longer has, that no longer verify, or whose provider lacks a required pin.
+    delete: bool,
     reporter: &'a Arc<dyn Reporter>,
-    /// `None` in a dry run.
-    lock: Option<Arc<disk::Lock>>,
+    installer: Installer<'a>,
     side_by_side: SideBySide,
     /// The providers of which this run has deleted versions.
     with_deletions: Mutex<BTreeSet<ProviderAddr>>,
@@ -149,23 +119,17 @@ impl<'a> Site<'a> {
     /// # Errors
     /// The system reported an error.
     pub async fn open(
-        request: &'a SiteOptions,
+        request: &'a Request,
+        delete: bool,
         reporter: &'a Arc<dyn Reporter>,
-    ) -> Result<Self, disk::Error> {
-        let directory = &request.directory;
-        let lock = match request.dry_run {
-            true => None,
-            false => {
-                disk::create_directory(directory)?;
-                let lock = disk::Lock::acquire(directory.join(".tfoci.lock"), &**reporter).await?;
-                disk::sweep(directory)?;
-                Some(Arc::new(lock))
-            }
-        };
+    ) -> Result<Self, Problem> {
+        let installer = Installer::new(request, reporter);
+        installer.lock().await?;
         Ok(Self {
             request,
+            delete,
             reporter,
-            lock,
+            installer,
             side_by_side: SideBySide::default(),
             with_deletions: Mutex::default(),
         })
@@ -204,7 +168,7 @@ impl<'a> Site<'a> {
     /// Deletes providers that the store no longer has, if that was requested, or reports that they stay.
     pub fn withdraw(&self, providers: &[ProviderAddr], on_change: &OnChange<'_>) {
         for provider in providers {
-            match self.request.delete {
+            match self.delete {
                 true => self.finish_provider(provider, Some(&BTreeSet::new()), on_change),
                 false => self.keep(
                     provider,
@@ -245,13 +209,13 @@ impl<'a> Site<'a> {
             .unwrap_or_else(PoisonError::into_inner);
         let mut folders = with_deletions
             .iter()
-            .map(|provider| ProviderFolder::of(&self.request.directory, provider));
+            .map(|provider| ProviderFolder::of(&self.request.into, provider));
         folders.try_for_each(|folder| folder.remove_if_empty())
     }
 
     /// The versions of a provider that clients of the site see. An error of the directory is reported when its `index.json` is written.
     fn published(&self, provider: &ProviderAddr) -> Vec<Version> {
-        let folder = ProviderFolder::of(&self.request.directory, provider);
+        let folder = ProviderFolder::of(&self.request.into, provider);
         let Ok(Some(directory)) = folder.open() else {
             return Vec::new();
         };
@@ -268,7 +232,7 @@ impl<'a> Site<'a> {
         stored: Option<&BTreeSet<Version>>,
         on_change: &OnChange<'_>,
     ) {
-        let folder = ProviderFolder::of(&self.request.directory, provider);
+        let folder = ProviderFolder::of(&self.request.into, provider);
         let finished = found_files::finish(&folder, provider, stored, self.request.dry_run);
         match finished {
             Ok(deleted) => {

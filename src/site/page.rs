@@ -45,7 +45,7 @@ impl Site<'_> {
     pub fn providers(&self) -> Result<Vec<ListedProvider>, disk::Error> {
         let mut listed = Vec::new();
         for provider in self.folders()? {
-            let folder = ProviderFolder::of(&self.request.directory, &provider);
+            let folder = ProviderFolder::of(&self.request.into, &provider);
             let versions = match folder.open()? {
                 Some(directory) => documents::indexed(&directory)?,
                 None => None,
@@ -61,7 +61,7 @@ impl Site<'_> {
     /// # Errors
     /// The system reported an error, or the page's path is a symbolic link.
     pub fn write_page(&self, html: &str) -> Result<PageChange, disk::Error> {
-        let root = &self.request.directory;
+        let root = &self.request.into;
         let directory = open(root)?;
         let old = folder::read(&directory, PAGE, LARGEST)?;
         let exists = folder::has_file(&directory, PAGE)?;
@@ -78,7 +78,7 @@ impl Site<'_> {
 
     /// The providers that have a directory, sorted. Entries that are not directories, or have other names, are ignored.
     pub(super) fn folders(&self) -> Result<Vec<ProviderAddr>, disk::Error> {
-        let Some(root) = disk::if_exists(open(&self.request.directory))? else {
+        let Some(root) = disk::if_exists(open(&self.request.into))? else {
             return Ok(Vec::new());
         };
         let mut found = Vec::new();

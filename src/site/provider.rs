@@ -2,26 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
-use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 
 use super::documents;
 use super::folder::{self, ProviderFolder};
-use super::package::PackageWriting;
-use super::{OnChange, Refused, Site, SiteChange, Task};
+use super::{OnChange, Refused, Site, SiteChange};
 use crate::address::ProviderAddr;
 use crate::disk;
 use crate::event::{Event, Subject, Warning};
 use crate::examine::StoredProvider;
-use crate::install::Installed;
+use crate::install::{Installed, Task};
 use crate::oci::Refusal;
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::{Platform, Platforms};
 use crate::protocol::network_mirror::Archive;
-use crate::release::{Release, canonical_file_name};
-use crate::store::{self, StoreBlob};
-use crate::trust::Verified;
+use crate::store;
 use crate::version::Version;
 
 enum VersionResult {
@@ -64,19 +60,19 @@ impl Site<'_> {
                 }
             }
         }
-        if let Some(stored) = stored.as_ref().filter(|_| !self.request.delete) {
+        if let Some(stored) = stored.as_ref().filter(|_| !self.delete) {
             let mut withdrawn = self.published(provider);
             withdrawn.retain(|version| !stored.contains(version));
             self.keep(provider, withdrawn, Refused::Withdrawn, on_change);
         }
-        let stored = stored.filter(|_| self.request.delete);
+        let stored = stored.filter(|_| self.delete);
         self.finish_provider(provider, stored.as_ref(), on_change);
     }
 
     /// Deletes the published versions of a provider that lacks the required pin, or reports that they stay.
     async fn without_pin(&self, from: &StoredProvider, on_change: &OnChange<'_>) {
         let provider = &from.provider;
-        if !self.request.delete {
+        if !self.delete {
             self.keep(
                 provider,
                 self.published(provider),
@@ -96,7 +92,7 @@ impl Site<'_> {
     /// every published package of them.
     async fn versions(
         &self,
-        Task { from, constraints }: &Task,
+        Task { from, selection }: &Task,
         on_change: &OnChange<'_>,
     ) -> Result<BTreeSet<Version>, Failure> {
         let available = from.versions().await?;
@@ -106,13 +102,12 @@ impl Site<'_> {
         }
         let published = self.published(&from.provider);
         // Those that a user names and that are published were withdrawn, too.
-        if self.request.delete && available.versions.is_empty() && !published.is_empty() {
+        if self.delete && available.versions.is_empty() && !published.is_empty() {
             return Ok(BTreeSet::new());
         }
-        let versions = available.versions.iter();
-        let selected: Vec<&Version> = versions
-            .filter(|version| constraints.is_any() || constraints.admits(version))
-            .collect();
+        let constraints = &selection.constraints;
+        let is_selected = |version: &&Version| constraints.is_any() || constraints.admits(version);
+        let selected: Vec<&Version> = available.versions.iter().filter(is_selected).collect();
         if selected.is_empty() {
             return Err(from.no_match(&available, constraints));
         }
@@ -142,10 +137,10 @@ impl Site<'_> {
                     has_package = true;
                     let reason = Refused::by(&failure);
                     on_change(Err(failure));
-                    if self.request.delete && reason == Some(Refused::NotVerified) {
+                    if self.delete && reason == Some(Refused::NotVerified) {
                         to_delete.insert(version.clone());
                     }
-                    let stays = !self.request.delete || reason == Some(Refused::Damaged);
+                    let stays = !self.delete || reason == Some(Refused::Damaged);
                     if let Some(reason) = reason.filter(|_| stays && published.contains(version)) {
                         self.keep(&from.provider, [version.clone()], reason, on_change);
                     }
@@ -194,7 +189,7 @@ impl Site<'_> {
         if release.packages.is_empty() {
             let warning = Warning::NoWantedPackage;
             reporter.report(Event::Warning { subject, warning });
-            let is_gone = self.request.delete
+            let is_gone = self.delete
                 && self
                     .lose(from, version, &stored)
                     .map_err(|error| about(error.into()))?;
@@ -203,46 +198,13 @@ impl Site<'_> {
                 is_gone,
             });
         }
-        let sizes = release.packages.iter().map(|package| package.expected.size);
-        reporter.report(Event::planned(subject.clone(), sizes));
-        let installed = self
-            .packages(&release, &At::read(from.place.clone()))
-            .await?;
+        let (at, any) = (At::read(from.place.clone()), BTreeSet::new());
+        let installed = self.installer.deliver(&release, &at, &any).await?;
         if !request.dry_run {
             self.write_document(&installed, &stored)
                 .map_err(|error| about(error.into()))?;
         }
         Ok(VersionResult::Written(Box::new(installed)))
-    }
-
-    /// Writes the packages of a version.
-    async fn packages(
-        &self,
-        release: &Verified<Release<StoreBlob>>,
-        at: &At,
-    ) -> Result<Installed, Failure> {
-        let (provider, version) = (&release.provider, &release.version);
-        let subject = Subject::version(provider, version);
-        let work = release.packages.iter().map(|package| PackageWriting {
-            package: package.clone(),
-            folder: ProviderFolder::of(&self.request.directory, provider),
-            name: canonical_file_name(provider, version, &package.platform),
-            type_name: provider.type_name().to_owned(),
-            subject: subject.platform(&package.platform),
-            authentication: release.authentication().clone(),
-            dry_run: self.request.dry_run,
-            _lock: self.lock.clone(),
-            reporter: Arc::clone(self.reporter),
-        });
-        let packages = self.request.jobs.run(work, |work| {
-            let (subject, at) = (work.subject.clone(), at.clone());
-            async move {
-                let written = work.write().await;
-                written.map_err(|problem| problem.of(subject, at))
-            }
-        });
-        let authentication = release.authentication().clone();
-        Ok(Installed::of(release, authentication, packages.await?))
     }
 
     /// Writes the document of a version whose packages are written. Packages for other platforms stay listed, except those that the store no
@@ -252,10 +214,10 @@ impl Site<'_> {
         installed: &Installed,
         stored: &BTreeSet<Platform>,
     ) -> Result<(), disk::Error> {
-        let root = &self.request.directory;
+        let root = &self.request.into;
         let directory = ProviderFolder::of(root, &installed.provider).open_or_create()?;
         let mut kept = documents::listed(&directory, &installed.version)?.unwrap_or_default();
-        if self.request.delete {
+        if self.delete {
             retain(&mut kept, stored);
         }
         let bytes = documents::archives(&installed.packages, kept);
@@ -270,7 +232,7 @@ impl Site<'_> {
         version: &Version,
         stored: &BTreeSet<Platform>,
     ) -> Result<bool, disk::Error> {
-        let root = &self.request.directory;
+        let root = &self.request.into;
         let directory = ProviderFolder::of(root, &from.provider).open()?;
         let Some(directory) = directory else {
             return Ok(false);

@@ -240,7 +240,7 @@ fn installation(
             true => into,
             false => root.directory.join(into),
         },
-        kind: DirectoryKind::Providers(root.target.client()),
+        kind: DirectoryKind::Providers,
         cache: plugin_cache(root, session)?,
         platforms: request.options.platforms.clone(),
         form: Form::Unpacked,

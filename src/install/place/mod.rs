@@ -6,9 +6,9 @@
 mod unpacked;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-
+use std::fs::Metadata;
 use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
 
 use super::entry_path::EntryPath;
 use super::{
@@ -56,8 +56,12 @@ impl Place {
         request: &Request,
         (provider, version, platform): (&ProviderAddr, &Version, &Platform),
     ) -> Self {
+        let host = match request.kind {
+            DirectoryKind::Site => provider.hostname().as_ascii().to_owned(),
+            _ => provider.hostname().to_unicode(),
+        };
         let way = vec![
-            provider.hostname().to_unicode(),
+            host,
             provider.namespace().to_owned(),
             provider.type_name().to_owned(),
         ];
@@ -109,6 +113,10 @@ impl Place {
         ))
     }
 
+    pub(super) fn is_in_site(&self) -> bool {
+        self.kind == DirectoryKind::Site
+    }
+
     fn spot(&self) -> &EntryPath {
         match self.form {
             Form::Packed => &self.packed,
@@ -127,6 +135,9 @@ impl Place {
             Form::Packed => (&self.unpacked, Form::Unpacked),
             Form::Unpacked => (&self.packed, Form::Packed),
         };
+        if self.is_in_site() {
+            return Ok(());
+        }
         match other.find()? {
             None => Ok(()),
             Some(_) => Err(Problem::Occupied {
@@ -137,7 +148,7 @@ impl Place {
         }
     }
 
-    /// The hashes of a package that is already installed as a zip; `None` if it is missing or the form is unpacked.
+    /// The hashes of a package that is already installed as a zip; `None` if it is missing or the form is unpacked, or if a site has to replace it.
     pub(super) fn packed_already<L>(
         &self,
         package: &Package<L>,
@@ -158,21 +169,50 @@ impl Place {
         };
         let expected = package.expected.digest;
         let received = disk::Blocks::of(open()?, path, 0)?.digest(expected.algorithm())?;
-        let occupied = |received| Problem::Occupied {
-            path: path.clone(),
-            expected: Box::new(Occupant::Zip(expected)),
-            received: Box::new(received),
+        let other = match (received == expected, exposure(&found)) {
+            (false, _) => Occupant::Zip(received),
+            (true, None) => {
+                return package_hashes(open()?, &self.type_name, &package.file_name).map(Some);
+            }
+            (true, Some(exposure)) => Occupant::Exposed {
+                within: None,
+                exposure,
+            },
         };
-        if received != expected {
-            return Err(occupied(Occupant::Zip(received)));
+        match self.is_in_site() {
+            true => Ok(None),
+            false => Err(Problem::Occupied {
+                path: path.clone(),
+                expected: Box::new(Occupant::Zip(expected)),
+                received: Box::new(other),
+            }),
         }
-        if let Some(exposure) = exposure(&found) {
-            let within = None;
-            return Err(occupied(Occupant::Exposed { within, exposure }));
-        }
-        package_hashes(open()?, &self.type_name, &package.file_name).map(Some)
     }
 
+    /// Hard-links a zip of a layout into a site, if the file is undamaged and the file system supports it. A web server, which runs as another
+    /// user, must be able to read it: a link has the mode of the store's file.
+    pub(super) fn link<L>(
+        &self,
+        from: &Path,
+        package: &Package<L>,
+    ) -> Result<Option<Hashes>, Problem> {
+        let expected = package.expected;
+        let found = std::fs::symlink_metadata(from).ok();
+        let fits = found.is_some_and(|found| {
+            found.len() == expected.size && exposure(&found).is_none() && is_readable_by_all(&found)
+        });
+        let hidden = self.into.join(&self.packed.name);
+        let Some(link) = fits.then(|| Staged::link(from, &hidden)).flatten() else {
+            return Ok(None);
+        };
+        let received = disk::Blocks::open(link.path(), 0)?.digest(expected.digest.algorithm())?;
+        if received != expected.digest {
+            // The download that follows reports the damage.
+            return Ok(None);
+        }
+        let (_, hashes) = self.move_into_place(link, &package.file_name, &|_| Ok(()))?;
+        Ok(Some(hashes))
+    }
     /// The `h1` of an unpacked package that is already there and has one of the locked `h1`; `None` if there is none. If it is in the
     /// plugin cache, the working directory has it too afterwards, except in a dry run. Hashes every file, which can take seconds.
     pub(super) fn unpacked_already(
@@ -231,7 +271,7 @@ impl Place {
     ) -> Result<(Transfer, Hashes), Problem> {
         match self.form {
             Form::Packed => {
-                let hashes = package_hashes(staged.reopen()?, &self.type_name, file)?;
+                let hashes = package_hashes(disk::open(staged.path())?, &self.type_name, file)?;
                 accept(&hashes)?;
                 staged.show_in(&self.packed.open_or_create_parent()?, &self.packed.name)?;
                 Ok((Transfer::Copied, hashes))
@@ -246,7 +286,7 @@ impl Place {
     /// Whether the path exists. An empty directory does not count, because clients ignore it ([clients: plugin
     /// folders](crate::clients#plugin-folders)); nor does a link of a client with a plugin cache, which a package replaces.
     pub(super) fn is_occupied(&self) -> Result<bool, Problem> {
-        if self.kind != DirectoryKind::Mirror
+        if self.kind == DirectoryKind::Providers
             && let Some(parent) = self.spot().open_parent()?
             && parent.is_link(&self.spot().name)
         {
@@ -294,12 +334,20 @@ impl Place {
     }
 }
 
+#[cfg(unix)]
+fn is_readable_by_all(found: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    const READABLE: u32 = 0o444;
+    found.mode() & READABLE == READABLE
+}
+
+#[cfg(not(unix))]
+fn is_readable_by_all(_: &Metadata) -> bool {
+    true
+}
+
 /// The hashes of a package that has a provider's executable. `file` names it in errors.
-pub(crate) fn package_hashes(
-    zip: impl Read + Seek,
-    type_name: &str,
-    file: &str,
-) -> Result<Hashes, Problem> {
+fn package_hashes(zip: impl Read + Seek, type_name: &str, file: &str) -> Result<Hashes, Problem> {
     let unusable = |source| Problem::Archive {
         file: file.to_owned(),
         source,

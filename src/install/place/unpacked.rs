@@ -104,7 +104,7 @@ impl Place {
     /// Moves an unpacked package to its path.
     fn show(&self, hidden: TempDir) -> Result<(), Problem> {
         let way = self.unpacked.open_or_create_parent()?;
-        if self.kind != DirectoryKind::Mirror && way.is_link(&self.unpacked.name) {
+        if self.kind == DirectoryKind::Providers && way.is_link(&self.unpacked.name) {
             let removed = way.remove(&self.unpacked.name);
             removed.map_err(|error| {
                 disk::Error::at(disk::Action::Remove, &self.unpacked.path, error)
